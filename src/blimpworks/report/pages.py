@@ -1,0 +1,365 @@
+"""The pages of the report, assembled from what was read: texts of every source for Sphinx."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader
+
+from blimpworks.campaign.registry import find_paper
+from blimpworks.report.data import Products, paper_script, products_script
+from blimpworks.report.listing import listing_html
+from blimpworks.report.names import Names, exhibit_label
+from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees
+from blimpworks.report.views import (
+    caption_of,
+    measured_view,
+    plain_view,
+    printed_view,
+    recomputed_view,
+)
+from blimpworks.reproduction.measured import AGREES, NOT_RUN
+from blimpworks.reproduction.measured import DEVIATES as DIFFERS
+from blimpworks.reproduction.published import (
+    COMPLEMENT,
+    DEVIATES,
+    ERRATUM,
+    EXACT,
+    GARBLED,
+    NOT_RECOMPUTABLE,
+    ROUNDING,
+)
+
+ASSETS = Path(__file__).parent / "assets"
+TEMPLATES = {
+    "index": "assets/index.html.jinja",
+    "paper": "assets/paper.html.jinja",
+    "exhibits": "assets/exhibits.rst.jinja",
+    "advice": "assets/advice.html.jinja",
+}
+VIEWS = {"printed": "Printed", "recomputed": "Recomputed", "measured": "Measured"}
+WHY = {
+    "printed": "the paper prints none of its numbers",
+    "recomputed": "the printed numbers determine none of it",
+    "measured": "this campaign does not build it",
+}
+LISTINGS = {"published": "Every printed number", "measured": "Measured beside printed"}
+"""Titles of the pages with whole comparisons."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A status or verdict: its sign, its short name in CSS, and what it means."""
+
+    name: str
+    sign: str
+    css: str
+    meaning: str
+
+
+STATUSES = (
+    State(
+        EXACT,
+        "✓",
+        "exact",
+        "what others make of it rounds to it, or keeps the bound; a text: as released",
+    ),
+    State(ROUNDING, "≈", "rounding", "it differs by no more than rounding explains"),
+    State(COMPLEMENT, "¬", "complement", "1 less another printed number, so no evidence"),
+    State(ERRATUM, "!", "erratum", "the paper contradicts itself or its data; the note says how"),
+    State(GARBLED, "~", "garbled", "our copy of the paper's text cannot be read here"),
+    State(NOT_RECOMPUTABLE, "·", "absent", "no other printed number determines it"),
+    State(DEVIATES, "≠", "deviates", "it differs, and nothing explains why"),
+)
+VERDICTS = (
+    State(
+        AGREES,
+        "✓",
+        "exact",
+        "the printed number lies in the 95 % interval of ours; a text: the same",
+    ),
+    State(DIFFERS, "≠", "deviates", "it lies outside"),
+    State(NOT_RUN, "·", "absent", "this campaign has no such number"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a bar: a state, how many numbers have it, and their share in percent."""
+
+    state: State
+    count: int
+    share: float
+
+
+def bar(counts: Counter[str], states: Sequence[State]) -> list[Part]:
+    """The parts of a stacked bar, in the order of ``states``, without empty ones."""
+    total = sum(counts[state.name] for state in states)
+    return [
+        Part(state, counts[state.name], 100 * counts[state.name] / total)
+        for state in states
+        if counts[state.name]
+    ]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One exhibit on its paper's page."""
+
+    paper: str
+    exhibit: Exhibit
+    views: Mapping[str, str] = field(repr=False)
+    statuses: Counter[str]
+    verdicts: Counter[str]
+
+    @property
+    def name(self) -> str:
+        """Name of the exhibit."""
+        return self.exhibit.name
+
+    @property
+    def heading(self) -> str:
+        """Heading of the section: label and title of the exhibit."""
+        return " · ".join(filter(None, (exhibit_label(self.name) or "Ours", self.exhibit.title)))
+
+    @property
+    def anchor(self) -> str:
+        """Fragment of the section's address on its page."""
+        return f"{self.paper}-{self.name}".replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the front page's table: a paper, or one of its exhibits."""
+
+    title: str
+    address: str
+    numbers: int
+    against_print: list[Part]
+    against_ours: list[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A paper with its exhibits, ready to be written."""
+
+    paper: str
+    sections: list[Section]
+    names: Names
+
+
+def _scroll(table: str, title: str) -> str:
+    label = escape(title, quote=True)
+    return f'<div class="bw-scroll" role="region" aria-label="{label}" tabindex="0">{table}</div>'
+
+
+def picture_of(form: Form, paper: str) -> str:
+    """Address of a figure's picture in the site."""
+    return f"_static/figures/{paper}/{form.exhibit}.{form.tree}.svg"
+
+
+def _figure(form: Form, paper: str, title: str, table: str) -> str:
+    """A figure with its numbers under it."""
+    alt = escape(title, quote=True)
+    image = f'<img class="bw-figure" src="{picture_of(form, paper)}" alt="{alt}">'
+    summary = "<summary>Numbers of this figure</summary>"
+    shown = f"<details>{summary}{_scroll(table, title)}</details>" if table else ""
+    return f'<div class="bw-drawn">{image}{shown}</div>'
+
+
+def _with_caption(content: str, form: Form | None) -> str:
+    caption = caption_of(form.page) if form else ""
+    return content + (f'<p class="bw-caption">{escape(caption)}</p>' if caption else "")
+
+
+def _shown(form: Form, paper: str, title: str, table: str) -> str:
+    """A form on the page: its table, or its figure with the numbers under it."""
+    if form.figure:
+        return _with_caption(_figure(form, paper, title, table), form)
+    return _with_caption(_scroll(table, title), form) if table else ""
+
+
+def _printed(exhibit: Exhibit, paper: PaperInputs) -> str:
+    form, title = exhibit.forms.get("published"), exhibit.title
+    table = printed_view(form, paper.names) if form else ""
+    rest = plain_view(form, exhibit.name, paper.evidence, paper.names)
+    content = _with_caption(_scroll(table, title), form) if table else ""
+    if rest and content:
+        content += (
+            f"<details><summary>More printed numbers</summary>{_scroll(rest, title)}</details>"
+        )
+    elif rest:
+        content = _scroll(rest, title)
+    return content
+
+
+def _recomputed(exhibit: Exhibit, paper: PaperInputs) -> str:
+    form = exhibit.forms.get("published")
+    table = recomputed_view(form, paper.names) if form else ""
+    shown = form and (table or form.figure)
+    return _shown(form, paper.name, exhibit.title, table) if form and shown else ""
+
+
+def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> str:
+    """Both variants of the measured numbers, of which the page shows one at a time."""
+    variants = {
+        variant: _shown(form, paper.name, exhibit.title, measured_view(form, paper.names))
+        for tree, variant in (("measured", own), ("corrected", "corrected"))
+        if (form := exhibit.forms.get(tree))
+    }
+    other = "corrected" if own == "published" else "published"
+    parts = (
+        f'<div data-variant="{variant}">{variants.get(variant) or advice[other]}</div>'
+        for variant in ("published", "corrected")
+    )
+    return "".join(parts) if variants else ""
+
+
+def _section(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> Section:
+    """An exhibit with all its views; ``advice`` says, per variant, how to get its numbers."""
+    views = {
+        "printed": _printed(exhibit, paper),
+        "recomputed": _recomputed(exhibit, paper),
+        "measured": _measured(exhibit, paper, own, advice),
+    }
+    numbers = [number for place, number in paper.evidence.items() if place[0] == exhibit.name]
+    return Section(
+        paper.name,
+        exhibit,
+        {view: content for view, content in views.items() if content},
+        Counter(number.status for number in numbers if number.status),
+        Counter(number.verdict for number in numbers if number.verdict),
+    )
+
+
+def missing(shown: Section) -> str:
+    """The views that a section lacks, with reasons, as a sentence; empty when it has all."""
+    parts = [f"{VIEWS[view]}: {WHY[view]}" for view in VIEWS if view not in shown.views]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _line(title: str, address: str, sections: Sequence[Section]) -> Line:
+    """A line on some exhibits together."""
+    statuses = sum((section.statuses for section in sections), Counter[str]())
+    verdicts = sum((section.verdicts for section in sections), Counter[str]())
+    parts = bar(statuses, STATUSES), bar(verdicts, VERDICTS)
+    return Line(title, address, statuses.total(), *parts)
+
+
+def _exhibit_line(section: Section) -> Line:
+    return _line(section.heading, f"{section.paper}.html#{section.anchor}", [section])
+
+
+def _templates() -> Environment:
+    return Environment(loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True)
+
+
+def _render(template: str, **context: Any) -> str:
+    return _templates().get_template(Path(TEMPLATES[template]).name).render(**context)
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing means anything to reStructuredText."""
+    return re.sub(r"([\\*`|_<>])", r"\\\1", text)
+
+
+def _advice(campaign: Campaign, trees: Trees, paper: str) -> dict[str, str]:
+    """HTML that says how to get a paper's measured numbers, by variant."""
+    return {
+        variant: _render("advice", variant=variant, campaign=campaign, trees=trees, paper=paper)
+        for variant in ("published", "corrected")
+    }
+
+
+def _page(paper: PaperInputs, inputs: Inputs) -> Page:
+    """The exhibits of a paper as sections of its page."""
+    advice = _advice(inputs.campaign, inputs.trees, paper.name)
+    own = inputs.trees.variant
+    sections = [_section(exhibit, paper, own, advice) for exhibit in paper.exhibits]
+    return Page(paper.name, sections, paper.names)
+
+
+def _titled(title: str, *parts: str) -> str:
+    return "\n".join([_plain(title), "=" * 4 * len(title), "", *parts, ""])
+
+
+def _raw(file: str) -> str:
+    return f".. raw:: html\n   :file: {file}\n"
+
+
+def _paper_texts(page: Page) -> Iterator[tuple[str, str]]:
+    """A paper's page, and the pieces of HTML that it consists of."""
+    citation = find_paper(page.paper).citation
+    pieces = f"_pieces/{page.paper}"
+    head = _render("paper", page=page, citation=citation, statuses=STATUSES, verdicts=VERDICTS)
+    yield f"{pieces}/head.html", head
+    for section in page.sections:
+        for view, content in section.views.items():
+            yield f"{pieces}/{section.name}.{view}.html", content
+    body = _render("exhibits", page=page, plain=_plain, views=VIEWS, missing=missing)
+    yield f"{page.paper}.rst", _titled(citation.label, _raw(f"{pieces}/head.html"), body)
+
+
+def _index_texts(campaign: Campaign, pages: Sequence[Page]) -> Iterator[tuple[str, str]]:
+    lines = [
+        (
+            _line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
+            [_exhibit_line(section) for section in page.sections if section.statuses],
+        )
+        for page in pages
+    ]
+    every = [section for page in pages for section in page.sections]
+    yield (
+        "_pieces/index.html",
+        _render(
+            "index",
+            campaign=campaign,
+            whole=_line("All papers", "published.html", every),
+            lines=lines,
+            statuses=STATUSES,
+            verdicts=VERDICTS,
+        ),
+    )
+    documents = [*campaign.papers, *LISTINGS]
+    tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
+    title = f"Reproduction report: {campaign.name}"
+    yield "index.rst", _titled(title, _raw("_pieces/index.html"), tree)
+
+
+def _listing_texts(comparisons: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, str]]:
+    for name, title in LISTINGS.items():
+        yield f"_pieces/{name}.html", listing_html(name, comparisons[name])
+        yield f"{name}.rst", _titled(title, _raw(f"_pieces/{name}.html"))
+
+
+def _scripts(papers: Sequence[PaperInputs]) -> Iterator[tuple[str, str]]:
+    """The scripts with the numbers of each paper, and with what they were made from."""
+    products = Products()
+    for paper in papers:
+        yield f"_static/data/{paper.name}.js", paper_script(paper, products)
+    yield "_static/data/products.js", products_script(products)
+
+
+def assemble(inputs: Inputs) -> dict[str, str]:
+    """The text of every source of the site, by its path."""
+    pages = [_page(paper, inputs) for paper in inputs.papers]
+    texts = dict(text for page in pages for text in _paper_texts(page))
+    texts |= dict(_index_texts(inputs.campaign, pages))
+    texts |= dict(_listing_texts(inputs.comparisons))
+    return texts | dict(_scripts(inputs.papers))
+
+
+def pictures(papers: Sequence[PaperInputs]) -> dict[str, Path]:
+    """Every picture of the figures shown: its file by its address in the site."""
+    return {
+        picture_of(form, paper.name): form.files.with_name(f"{form.files.name}.svg")
+        for paper in papers
+        for exhibit in paper.exhibits
+        for form in exhibit.forms.values()
+        if form.figure
+    }

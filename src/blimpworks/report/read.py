@@ -1,0 +1,234 @@
+"""What the report is made from: printed numbers, comparisons, and exhibits as they were built."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.errors import UserError
+from blimpworks.report.evidence import Evidence, Number, Place, gather, read_comparison
+from blimpworks.report.listing import COLUMNS
+from blimpworks.report.names import Names, names_from
+from blimpworks.reproduction.printed import printed_files
+from blimpworks.reproduction.published import Paper, selected_rows
+from blimpworks.tables import CELLS
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """The report's facts on the campaign, with the names of its languages and models.
+
+    ``configfile`` is the campaign's file, ``printed`` the directory of printed numbers, with
+    one below for each of ``papers``.
+    """
+
+    name: str
+    description: str
+    configfile: str
+    printed: Path
+    papers: tuple[str, ...]
+    languages: Mapping[str, str]
+    models: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Directories of results: the campaign's, and those of the corrected one if there is any.
+
+    ``variant`` says which the campaign's own are; ``measured`` are the exhibits (paper/name)
+    that it builds.
+    """
+
+    results: Path
+    variant: str
+    measured: frozenset[str]
+    corrected: Path | None = None
+
+    def files(self, tree: str, key: str) -> Path:
+        """Path of an exhibit's files in one tree, without their suffixes."""
+        folder = {"published": self.results / "published", "measured": self.results / "exhibits"}
+        if tree == "corrected":
+            assert self.corrected is not None
+            return self.corrected / "exhibits" / key
+        return folder[tree] / key
+
+    def forms_of(self, spec: ExhibitSpec) -> list[str]:
+        """Trees that have a form of an exhibit."""
+        available = {
+            "published": bool(spec.published),
+            "measured": spec.key in self.measured,
+            "corrected": spec.key in self.measured and self.corrected is not None,
+        }
+        return [tree for tree, there in available.items() if there]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of an exhibit, with the printed number that it stands for."""
+
+    facts: Mapping[str, Any]
+    """Its row of the table of cells, the filter as a mapping."""
+    origins: list[str]
+    """Places of the printed numbers that it is computed from, as far as it is."""
+    place: Place | None
+    """Where the paper prints a number in its stead."""
+    number: Number | None
+
+    @property
+    def is_itself(self) -> bool:
+        """Whether it does no more than show the printed number that it stands for."""
+        return self.place is not None and self.origins == ["/".join(self.place)]
+
+
+@dataclass(frozen=True)
+class Form:
+    """One form of an exhibit, measured or published: its page, its cells, its files."""
+
+    exhibit: str
+    tree: str
+    """Which tree it is of: "published", "measured", "corrected"."""
+    page: ElementTree.Element
+    cells: list[Cell]
+    files: Path
+    """Path of its files without their suffixes."""
+    figure: bool
+
+    @property
+    def key(self) -> str:
+        """Its name in the page: tree and exhibit."""
+        return f"{self.tree}/{self.exhibit}"
+
+    @cached_property
+    def shown(self) -> dict[Place, int]:
+        """The cell that shows each printed number: that which is it, before one computed."""
+        places: dict[Place, int] = {}
+        for own in (True, False):
+            for index, cell in enumerate(self.cells):
+                if cell.place and cell.is_itself is own:
+                    places.setdefault(cell.place, index)
+        return places
+
+
+def read_page(path: Path) -> ElementTree.Element:
+    """The page of an exhibit. Raises UserError when it is missing or not such a page."""
+    try:
+        return ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; build the exhibit: snakemake {path}") from error
+    except ElementTree.ParseError as error:
+        raise UserError(f"{path} is not the page of an exhibit ({error}). Rebuild it.") from error
+
+
+def read_form(
+    exhibit: str, tree: str, files: Path, paper: Paper, evidence: Evidence, *, figure: bool
+) -> Form:
+    """One form of an exhibit from its files. Raises UserError when one is missing or broken."""
+    page = read_page(files.with_name(f"{files.name}.html"))
+    table = pq.read_table(files.with_name(f"{files.name}.cells.parquet"), schema=CELLS.arrow())
+    cells = []
+    for row in table.to_pylist():
+        rows = selected_rows(row, paper) if tree == "published" else None
+        origins = [] if rows is None else [str(origin) for origin in rows["origin"] if origin]
+        place = (exhibit, row["printed_row"], row["printed_column"])
+        number = evidence.get(place)
+        facts = row | {"filter": json.loads(row["filter"])}
+        cells.append(Cell(facts, origins, place if number else None, number))
+    return Form(exhibit, tree, page, cells, files, figure)
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """An exhibit of a paper, in those forms that there are, by tree."""
+
+    name: str
+    title: str
+    forms: Mapping[str, Form]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperInputs:
+    """What the report has of a paper."""
+
+    name: str
+    evidence: Evidence
+    names: Names
+    exhibits: list[Exhibit]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the report is made from."""
+
+    campaign: Campaign
+    trees: Trees
+    comparisons: Mapping[str, pd.DataFrame]
+    papers: list[PaperInputs]
+
+
+def _names(paper: str, evidence: Evidence, trees: Trees) -> Iterator[str]:
+    """Exhibits of a paper in its order, then those that only printed numbers are known of."""
+    specs = (spec for spec in exhibits().values() if spec.paper == paper)
+    yield from dict.fromkeys(
+        (*(s.name for s in specs if trees.forms_of(s)), *(place[0] for place in evidence))
+    )
+
+
+def _exhibit(name: str, printed: Paper, evidence: Evidence, trees: Trees) -> Exhibit:
+    spec = exhibits().get(f"{printed.name}/{name}")
+    if spec is None:
+        return Exhibit(name, "Printed numbers", {})
+    forms = {
+        tree: read_form(
+            name,
+            tree,
+            trees.files(tree, spec.key),
+            printed,
+            evidence,
+            figure=spec.kind == "figure",
+        )
+        for tree in trees.forms_of(spec)
+    }
+    return Exhibit(name, spec.title, forms)
+
+
+def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
+    """Everything that the report shows. Raises UserError for what is missing or broken."""
+    folder = trees.results / "reproduction"
+    comparisons = {
+        name: read_comparison(folder / f"{name}.csv", columns) for name, columns in COLUMNS.items()
+    }
+    papers = []
+    for paper in campaign.papers:
+        files = printed_files(campaign.printed, paper)
+        accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
+        printed = Paper(paper, files, Path(), {}, accuracies)
+        evidence = gather(paper, files, **comparisons)
+        names = names_from(campaign.languages, campaign.models, printed)
+        shown = [_exhibit(n, printed, evidence, trees) for n in _names(paper, evidence, trees)]
+        papers.append(PaperInputs(paper, evidence, names, shown))
+    return Inputs(campaign, trees, comparisons, papers)
+
+
+def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
+    """Every file that the site shows, other than the records behind them.
+
+    Raises UserError for a paper without printed numbers.
+    """
+    paths = [trees.results / "reproduction" / f"{name}.csv" for name in ("published", "measured")]
+    for paper in campaign.papers:
+        paths += printed_files(campaign.printed, paper)
+        paths.append(trees.results / f"accuracies/printed/{paper}.parquet")
+    for key, spec in exhibits().items():
+        for tree in trees.forms_of(spec):
+            files = trees.files(tree, key)
+            suffixes = ("cells.parquet", "html", *(["svg"] if spec.kind == "figure" else []))
+            paths += [files.with_name(f"{files.name}.{suffix}") for suffix in suffixes]
+    return paths
