@@ -35,6 +35,14 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(marker)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_flushing():
+    """Files are not flushed to the disk: ten thousand of them take seconds, and none is kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
 def pytest_sessionstart(session):
     """Collect no garbage while modules are imported: there is none, and it takes a fifth longer."""
     gc.disable()

@@ -1,7 +1,8 @@
 """The tables that cross a rule boundary: one schema each, checked on write and on read.
 
-Schemas of what is scored are declared here, as their code decides what is scored anew; those of
-analyses and of papers are tables in ``schemas`` beside the module that names them.
+The columns of each stand in ``schemas``, a file for each kind of table, so that a change of one
+makes nothing again that has to do with others; those of papers in their rooms. Here is what their
+names do not say.
 
 Parquet with zstd. A table may carry columns beyond its schema only where the schema says
 so (``items``: every benchmark adds its own covariates).
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, read_cells
 from blimpworks.records.job import current_job
 
@@ -28,7 +29,6 @@ STRING = pa.string()
 LABEL = pa.dictionary(pa.int32(), STRING)
 INT, FLOAT, BOOL = pa.int32(), pa.float64(), pa.bool_()
 LONG = pa.int64()
-TOKEN_IDS, TOKEN_LOGPROBS = pa.list_(pa.int32()), pa.list_(pa.float32())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,23 @@ def declare(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSc
     return TableSchema(name, tuple(columns.items()), open)
 
 
-KINDS = {
-    **{"string": STRING, "label": LABEL, "int": INT, "long": LONG, "float": FLOAT, "bool": BOOL},
-    **{"list of int": pa.list_(INT), "list of string": pa.list_(STRING)},
+KINDS: Mapping[str, pa.DataType] = {
+    "string": STRING,
+    "label": LABEL,
+    "int": INT,
+    "long": LONG,
+    "float": FLOAT,
+    "bool": BOOL,
+    "list of int": pa.list_(INT),
+    "list of float": pa.list_(pa.float32()),
+    "list of string": pa.list_(STRING),
 }
 """Kinds of columns, as tables of schemas name them."""
 
 
-def read_schema(module: str, path: str, base: TableSchema | None = None) -> TableSchema:
+def read_schema(
+    module: str, path: str, base: TableSchema | None = None, *, open: bool = False
+) -> TableSchema:
     """The schema of a kind of table that a table beside a module has: column and kind in each row.
 
     ``module`` is the module's file; the kind of table is called after the schema's file. With a
@@ -70,7 +79,7 @@ def read_schema(module: str, path: str, base: TableSchema | None = None) -> Tabl
     table = Path(module).parent / path
     columns = tuple((row["column"], KINDS[row["kind"]]) for row in read_cells(table))
     if base is None:
-        return TableSchema(table.stem, columns)
+        return TableSchema(table.stem, columns, open)
     return TableSchema(base.name, base.columns + columns, base.open)
 
 
@@ -78,95 +87,17 @@ def read_schema(module: str, path: str, base: TableSchema | None = None) -> Tabl
 # ("3.1"). `sentence` joins to the sentences table; `word` is the id of a word and
 # null for ranges and empty nodes; `line` counts from 1 in the treebank file.
 # "_" is null except in form and lemma, where it can be the real thing.
-TOKENS = declare(
-    "tokens",
-    sentence=INT,
-    line=INT,
-    id=STRING,
-    word=INT,
-    form=STRING,
-    lemma=STRING,
-    upos=LABEL,
-    xpos=LABEL,
-    feats=LABEL,
-    head=INT,
-    deprel=LABEL,
-    deps=STRING,
-    misc=STRING,
-    space_after=BOOL,
-)
-SENTENCES = declare(
-    "sentences",
-    sentence=INT,
-    treebank=LABEL,
-    file=LABEL,
-    sent_id=STRING,
-    line=INT,
-    words=INT,
-    text=STRING,
-    comments=pa.list_(STRING),
-)
+TOKENS = read_schema(__file__, "schemas/tokens.tsv")
+SENTENCES = read_schema(__file__, "schemas/sentences.tsv")
 # features: "Mood=IND|Number=SG|…", UniMorph spelling, sorted by name.
-LEXICON = declare(
-    "lexicon",
-    lemma=STRING,
-    form=STRING,
-    pos=LABEL,
-    features=LABEL,
-    source=LABEL,
-    frequency=INT,
-)
+LEXICON = read_schema(__file__, "schemas/lexicon.tsv")
 # Character spans of the critical region are half-open, in code points.
-ITEMS = declare(
-    "items",
-    open=True,
-    item_id=STRING,
-    lang=LABEL,
-    phenomenon=LABEL,
-    paradigm=LABEL,
-    good=STRING,
-    bad=STRING,
-    good_start=INT,
-    good_end=INT,
-    bad_start=INT,
-    bad_end=INT,
-    treebank=LABEL,
-    file=LABEL,
-    sent_id=STRING,
-)
-FUNNEL = declare("funnel", lang=LABEL, stage=LABEL, reason=LABEL, n=INT)
+ITEMS = read_schema(__file__, "schemas/items.tsv", open=True)
+FUNNEL = read_schema(__file__, "schemas/funnel.tsv")
 # *_ends: for each scored token the character offset at which it ends. rounding: largest relative
 # error of a token's log-probability, by the engine that scored.
-SCORES = declare(
-    "scores",
-    item_id=STRING,
-    status=LABEL,
-    logprob_good=FLOAT,
-    logprob_bad=FLOAT,
-    tokens_good=INT,
-    tokens_bad=INT,
-    good_ids=TOKEN_IDS,
-    good_logprobs=TOKEN_LOGPROBS,
-    good_ends=TOKEN_IDS,
-    bad_ids=TOKEN_IDS,
-    bad_logprobs=TOKEN_LOGPROBS,
-    bad_ends=TOKEN_IDS,
-    rounding=FLOAT,
-)
-JUDGEMENTS = declare(
-    "judgements",
-    open=True,
-    item_id=STRING,
-    phenomenon=LABEL,
-    paradigm=LABEL,
-    method=LABEL,
-    value_good=FLOAT,
-    value_bad=FLOAT,
-    margin=FLOAT,
-    correct=FLOAT,
-    tie=BOOL,
-    near_tie=BOOL,
-)
+SCORES = read_schema(__file__, "schemas/scores.tsv")
+JUDGEMENTS = read_schema(__file__, "schemas/judgements.tsv", open=True)
 # n: pairs that were judged; skipped: those that could not be (a sentence too long for the
 # model, a critical word of several tokens where the method wants one), which don't count.
 # rounding: how far a printed accuracy may be from what it was rounded from; origin: where it
@@ -181,22 +112,13 @@ ACCURACIES = read_schema(__file__, "schemas/accuracies.tsv")
 PARITY = read_schema(__file__, "schemas/parity.tsv")
 # What a language has of a WALS feature: the category, and how much morphology that is, from 0
 # to 1; null where it is set aside. `wals` is the language's code there.
-MORPHOLOGY = declare("morphology", lang=LABEL, wals=LABEL, feature=LABEL, category=INT, value=FLOAT)
+MORPHOLOGY = read_schema(__file__, "schemas/morphology.tsv")
 # Of a word-level model on the test text of a corpus of one language. words: those that were
 # guessed, <eos> of each sentence included; unknown: those of them that are <unk>; loss: mean of
 # their negative log-probabilities, in nats; perplexity: its exponential.
-PERPLEXITIES = declare(
-    "perplexities",
-    lang=LABEL,
-    model=LABEL,
-    corpus=LABEL,
-    words=LONG,
-    unknown=LONG,
-    loss=FLOAT,
-    perplexity=FLOAT,
-)
+PERPLEXITIES = read_schema(__file__, "schemas/perplexities.tsv")
 # n: minimal sets that differ in these two words alone; focus is null where in several.
-EVALUATION_SETS = declare("evaluation_sets", lang=LABEL, paradigm=LABEL, focus=STRING, n=INT)
+EVALUATION_SETS = read_schema(__file__, "schemas/evaluation_sets.tsv")
 # Two models on the pairs of a language that both have judged: how many only one of them got
 # right, and McNemar's p. Each two models stand in two rows, one in either order.
 COMPARISONS = read_schema(__file__, "schemas/comparisons.tsv")
@@ -208,6 +130,16 @@ RESIDUALS = read_schema(__file__, "schemas/residuals.tsv")
 # tables called `source`; low and high: 95 % interval where there is one; text: as printed;
 # printed_row, printed_column: where the paper's own number stands in config/published.
 CELLS = read_schema(__file__, "schemas/cells.tsv")
+# Items that are prompts. phenomenon: a task or one of its subsets; paradigm: `template=1`, and
+# where one of two arguments is right, which: `template=1/answer=2`. number counts the prompts of a
+# template from 1, nominal is how many the release's settings say it has. arguments: JSON object of
+# what the templates and the judge want to know: word, sentence, letter, query, words, category,
+# answer, distractor …; answer is the gold answer, null where many are right.
+PROMPTS = read_schema(__file__, "schemas/prompts.tsv")
+# What models write. text is the whole of it, reasoning included; status: `ok`, or why there is no
+# text. finish: `stop`, or `length` where it ran into the limit. tokens: that it wrote. opened:
+# whether the chat template had begun reasoning (`<think>`), so that text begins inside it.
+ANSWERS = read_schema(__file__, "schemas/answers.tsv")
 
 
 def _describe(schema: pa.Schema) -> str:
@@ -279,14 +211,7 @@ def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = 
 
     Raises UserError when the file is missing, broken or of another schema.
     """
-    try:
-        # ParquetFile, because read_table loads the whole of pyarrow's dataset machinery.
-        with pq.ParquetFile(path) as file:
-            _check(file.schema_arrow.remove_metadata(), schema, str(path))
-            return file.read(columns=None if columns is None else [*columns])
-    except FileNotFoundError as error:
-        raise UserError(
-            f"{path} does not exist; expected the {schema.name} table. Build it."
-        ) from error
-    except pa.ArrowInvalid as error:
-        raise UserError(f"{path} is not a readable Parquet file ({error}). Rebuild it.") from error
+    # ParquetFile, because read_table loads the whole of pyarrow's dataset machinery.
+    with reading(path, f"the {schema.name} table", "Build it."), pq.ParquetFile(path) as file:
+        _check(file.schema_arrow.remove_metadata(), schema, str(path))
+        return file.read(columns=None if columns is None else [*columns])

@@ -339,7 +339,7 @@ def test_a_settings_file_in_another_encoding_is_refused(tmp_path):
     with pytest.raises(UserError) as caught:
         load_campaign(path)
     assert str(caught.value).startswith(f"{path} is not in UTF-8 (")
-    assert "at byte 31); expected a campaign file in UTF-8" in str(caught.value)
+    assert "at byte 31); expected a campaign file. Write it, in UTF-8" in str(caught.value)
 
 
 def test_options_that_are_no_json_are_told():

@@ -311,10 +311,10 @@ def test_a_job_takes_its_start_its_weights_and_its_tokens():
 def test_items_that_exist_are_counted_and_others_expected(tmp_path):
     there, guessed, absent = (tmp_path / f"{name}.parquet" for name in ("a", "b", "c"))
     pq.write_table(pa.table({"item_id": ["x"] * 7}), there)
-    assert expected_work({there: Expectation(5, 10)}) == (14, 140, True)
+    assert expected_work({there: Expectation(5, 10)}) == (14, 140)
     expected = {there: (5, 10), guessed: (100, 10), absent: (50, 30)}
     result = expected_work({path: Expectation(*each) for path, each in expected.items()})
-    assert result == (2 * (7 + 100 + 50), 20 * (7 + 100) + 60 * 50, False)
+    assert result == (2 * (7 + 100 + 50), 20 * (7 + 100) + 60 * 50)
 
 
 def test_items_that_change_are_counted_anew(tmp_path):

@@ -2,12 +2,13 @@
 
 import os
 import signal
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
 from blimpworks.generation.conversation import PromptRequest
-from blimpworks.generation.engine import load_generation_engine, open_generation_engine
+from blimpworks.generation.engine import load_generation_engine
 from blimpworks.generation.run import answer_items
 from blimpworks.models.threads import single_thread
 from support import answers_kit, vllm_kit
@@ -29,14 +30,14 @@ def chat(tmp_path_factory):
 @pytest.fixture(scope="module")
 def served(chat):
     """The model behind a server that the tests share."""
-    with open_generation_engine(chat, "vllm", OPTIONS) as engine:
+    with closing(load_generation_engine(chat, "vllm", OPTIONS)) as engine:
         yield engine
 
 
 @pytest.fixture(scope="module")
 def expected(chat):
     """What transformers answers."""
-    with single_thread(), open_generation_engine(chat, "transformers", OPTIONS) as engine:
+    with single_thread(), closing(load_generation_engine(chat, "transformers", OPTIONS)) as engine:
         return engine.generate(engine.conversation.ready(ASKED, OPTIONS.max_tokens))
 
 
@@ -71,14 +72,14 @@ def test_raw_prompts_go_to_the_other_endpoint(chat):
     raw = OPTIONS.model_copy(update={"chat": "raw"})
     result = []
     for name in ("vllm", "transformers"):
-        with open_generation_engine(chat, name, raw) as engine:
+        with closing(load_generation_engine(chat, name, raw)) as engine:
             result.append(engine.generate(engine.conversation.ready(ASKED[:6], 12)))
     for ours, theirs in zip(*result, strict=True):
         assert (ours.text.strip(), ours.tokens) == (theirs.text.strip(), theirs.tokens)
 
 
 def test_vllm_in_process_answers_the_same(chat, expected):
-    with open_generation_engine(chat, "vllm", IN_PROCESS) as engine:
+    with closing(load_generation_engine(chat, "vllm", IN_PROCESS)) as engine:
         assert engine.generate(engine.conversation.ready(ASKED, OPTIONS.max_tokens)) == expected
 
 

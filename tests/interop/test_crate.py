@@ -24,8 +24,7 @@ from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.tables import LEFT_OUT, place_of, read_csv, read_table
 from blimpworks.interop.croissant import write_croissant
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
-from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import TableSchema
+from blimpworks.tables import PROMPTS, TableSchema
 from support import crate_kit, tiny
 from support.crate_kit import (
     build_results,

@@ -143,7 +143,7 @@ def test_no_sentence_left_is_an_error(tmp_path):
 
 def test_text_must_be_utf8(tmp_path):
     (tmp_path / "latin.txt").write_bytes("für".encode("latin-1"))
-    with pytest.raises(UserError, match=r"latin.txt: byte 1 is not UTF-8"):
+    with pytest.raises(UserError, match=r"latin.txt is not in UTF-8 .*at byte 1"):
         build(tmp_path, texts=[tmp_path / "latin.txt"])
 
 

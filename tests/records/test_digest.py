@@ -17,7 +17,7 @@ MODULES = {
     "sample/__init__.py": "from blimpworks.sample.tools import reexported\n",
     "sample/main.py": '''"""Entry."""
 from blimpworks import sample
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.sample import tools
 from blimpworks.sample import reexported
 from blimpworks.sample.tools import CONSTANT, Base
@@ -30,7 +30,8 @@ def entry(x):
     return helper(x) + late() + tools.by_module() + sample.reexported() + CONSTANT
 
 def helper(x: int) -> int:
-    value = outside(Child().run(x))
+    with reading(x, "a number", "Give one."):
+        value = outside(Child().run(x))
     if value < LOW:
         raise UserError(f"{value} is low")
     return value
@@ -138,6 +139,7 @@ def digest_after(tmp_path):
         [("main", "x: int) -> int", "x: float) -> float")],
         [("main", "value", "outcome")],
         [("main", "is low", "is too low")],
+        [("main", "Give one.", "Give another.")],
         [("main", "helper", "aid")],
         [("main", "Child", "Descendant")],
         [("tools", "deep", "deepest")],
@@ -176,6 +178,7 @@ def digest_after(tmp_path):
         "types",
         "local-variable",
         "message",
+        "remedy",
         "renamed-function",
         "renamed-class",
         "renamed-elsewhere",
@@ -243,6 +246,7 @@ def test_an_edit_that_can_change_a_number_changes_the_digest(digest_after, edit)
         ),
         ("report/assets/report.css", "blimpworks.report.site:build_report"),
         ("interop/crate/README.template.md", "blimpworks.interop.crate.export:write_crate"),
+        ("schemas/items.tsv", "blimpworks.scoring.run:score_items"),
     ],
 )
 def test_a_file_beside_a_module_is_part_of_the_code_that_reads_it(tmp_path, file, entry):

@@ -12,12 +12,12 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.files import sha256_of
+from blimpworks.report.data import Products
 from blimpworks.report.evidence import gather, read_comparison
-from blimpworks.report.grid import read_page, without
 from blimpworks.report.names import exhibit_label, names_from
-from blimpworks.report.products import Products
-from blimpworks.report.summary import STATUSES, bar
-from blimpworks.report.views import plain_view, printed_view, read_form, recomputed_view
+from blimpworks.report.pages import STATUSES, bar
+from blimpworks.report.read import read_form, read_page
+from blimpworks.report.views import plain_view, printed_view, recomputed_view, without
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 
@@ -70,9 +70,9 @@ def evidence(paper):
 
 
 @pytest.fixture
-def form(paper):
+def form(paper, evidence):
     files = paper.cells["table3"].with_name("table3")
-    return read_form("table3", "published", files, paper, figure=False)
+    return read_form("table3", "published", files, paper, evidence, figure=False)
 
 
 @pytest.fixture
@@ -157,20 +157,20 @@ def test_a_page_that_is_missing_or_damaged_says_what_to_do(tmp_path):
 # Views
 
 
-def test_the_printed_view_has_the_printed_numbers_and_no_computed_rows(form, evidence, names):
-    html = printed_view(form, evidence, names)
+def test_the_printed_view_has_the_printed_numbers_and_no_computed_rows(form, names):
+    html = printed_view(form, names)
     assert texts(html)["gemma-3-27b", "eng"] == "98.6"
     assert rows(html) == ["Gemma3 27B", "Llama3 8B"]
 
 
-def test_an_erratum_has_both_what_is_printed_and_what_it_should_read(form, evidence, names):
-    table = ElementTree.fromstring(printed_view(form, evidence, names))
+def test_an_erratum_has_both_what_is_printed_and_what_it_should_read(form, names):
+    table = ElementTree.fromstring(printed_view(form, names))
     (cell,) = table.findall(".//td[@data-s='erratum']")
     assert (cell.findtext(".//del"), cell.findtext(".//ins")) == ("99.4", "99.1")
 
 
-def test_the_recomputed_view_has_what_other_numbers_make_of_it(form, evidence, names):
-    html = recomputed_view(form, evidence, names)
+def test_the_recomputed_view_has_what_other_numbers_make_of_it(form, names):
+    html = recomputed_view(form, names)
     assert texts(html)["gemma-3-27b", "eng"] == "98.6"
     assert texts(html)["llama-3.1-8b", "eng"] == "99.1"
     states = {
@@ -185,8 +185,8 @@ def test_printed_numbers_that_no_form_shows_stand_in_a_table_of_their_own(eviden
     assert rows(html) == ["English"]
 
 
-def test_a_number_says_which_language_and_model_it_is_about(form, evidence, names):
-    table = ElementTree.fromstring(printed_view(form, evidence, names))
+def test_a_number_says_which_language_and_model_it_is_about(form, names):
+    table = ElementTree.fromstring(printed_view(form, names))
     cell = table.find(".//td[@data-row='gemma-3-27b'][@data-column='eng']")
     assert (cell.get("data-model"), cell.get("data-lang")) == ("gemma-3-27b", "eng")
     assert names.met["lang"] == {"eng": "English"}

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.scoring_variants import parse_variant
-from blimpworks.campaign.engines import CHOICES, COMPARISONS, ENGINES, obstacle, settle
+from blimpworks.campaign.engines import COMPARISONS, ENGINES, SETTINGS, find_engine, obstacle
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
@@ -43,7 +43,6 @@ def open_engine(checkpoint, **settings):
 
 
 def test_every_engine_says_what_it_leaves_open():
-    assert CHOICES.keys() == ENGINES.keys()
     assert {architecture for _, architecture in ENGINES} == COMPARISONS.keys()
 
 
@@ -54,7 +53,7 @@ def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(models, archit
         (tmp_path / path).write_bytes(content)
     checkpoint = tmp_path / "checkpoint.json"
     described = read_checkpoint(checkpoint)
-    possible = CHOICES[ENGINE_OF.get(architecture, "transformers"), architecture]
+    possible = ENGINES[ENGINE_OF.get(architecture, "transformers"), architecture]
     for dtype in FORMATS:
         for first in POLICIES:
             seal(checkpoint, described.model_copy(update={"dtype": dtype, "first_token": first}))
@@ -68,7 +67,7 @@ def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(models, archit
 @pytest.mark.parametrize("architecture", MAKERS)
 def test_one_switch_sets_what_can_be_set_and_says_where_it_cannot(models, architecture, caplog):
     described = read_checkpoint(models[architecture])
-    possible = CHOICES[ENGINE_OF.get(architecture, "transformers"), architecture]
+    possible = ENGINES[ENGINE_OF.get(architecture, "transformers"), architecture]
     caplog.set_level(logging.INFO)
     key = open_engine(models[architecture], dtype="bfloat16", first_token="skip").key
     for setting, value in (("dtype", "bfloat16"), ("first_token", "skip")):
@@ -108,9 +107,9 @@ def test_white_space_at_the_end_does_not_count_the_end_symbol_in(models, after):
 
 def test_near_ties_of_a_campaign_follow_the_format_that_a_model_is_run_in():
     near = ScoringOptions().near_tie
-    run = settle("kenlm", "ngram", "dtype", "float32", "bfloat16")
+    run = find_engine("kenlm", "ngram").settle("dtype", "float32", "bfloat16")
     assert (run, near.of("kenlm", run)) == ("float32", 0.0)
-    run = settle("transformers", "causal", "dtype", "float32", "bfloat16")
+    run = find_engine("transformers", "causal").settle("dtype", "float32", "bfloat16")
     assert (run, near.of("transformers", run)) == ("bfloat16", near.bfloat16)
 
 
@@ -139,8 +138,8 @@ def test_a_variant_asks_for_what_its_name_says(variant, architecture, reason):
 
 
 def test_a_model_without_the_choice_has_no_obstacle_in_its_own_setting():
-    for (name, architecture), possible in CHOICES.items():
-        for setting, values in possible._asdict().items():
+    for (name, architecture), possible in ENGINES.items():
+        for setting, values in ((each, getattr(possible, each)) for each in SETTINGS):
             assert obstacle(name, architecture, {setting: "model"}) is None
             assert [obstacle(name, architecture, {setting: value}) for value in values] == [
                 None

@@ -327,8 +327,8 @@ def edit(tmp_path, monkeypatch):
         ("scoring/transformers_engine.py", "CACHED = 1024", "CACHED = 512", False),
         (
             "campaign/engines.py",
-            '("lstm", "lstm"):',
-            '("x", "y"): "a:B", ("lstm", "lstm"):',
+            'Engine("lstm", "lstm",',
+            'Engine("x", "y", "a:B"), Engine("lstm", "lstm",',
             False,
         ),
     ],
@@ -408,8 +408,10 @@ def test_missing_checkpoint_is_told(tmp_path):
 
 @pytest.mark.parametrize("pair", ENGINES)
 def test_an_engine_is_part_of_the_code_behind_its_scores_and_no_other_is(pair):
-    engines = set(ENGINES.values()) & set(recorded_commands()[" ".join(("score", *pair))].entries)
-    assert engines == {ENGINES[pair]}
+    engines = {each.address for each in ENGINES.values()} & set(
+        recorded_commands()[" ".join(("score", *pair))].entries
+    )
+    assert engines == {ENGINES[pair].address}
 
 
 @pytest.mark.slow

@@ -6,8 +6,7 @@ from transformers import AutoTokenizer
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.campaign.settings.scoring import VllmOptions
 from blimpworks.models.checkpoint import read_description, seal
-from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import write_table
+from blimpworks.tables import PROMPTS, write_table
 from support import tiny
 
 # vLLM's attention on CPUs takes heads of a width of 32 or more.

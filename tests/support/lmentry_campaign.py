@@ -16,8 +16,7 @@ from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
 from blimpworks.papers.lmentry.tables import SHEET_KEY
 from blimpworks.papers.lmentry.tasks import ORDERED, SUBSETS, TASKS
-from blimpworks.prompt_tables import ANSWERS, PROMPTS
-from blimpworks.tables import JUDGEMENTS, Evaluation, read_table, write_table
+from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table, write_table
 
 METHODS = ("published", "corrected")
 SUBTASKS = [f"{task}_{name}" for task, names in SUBSETS.items() for name in names]

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,13 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
 
     ``correct`` is rounded to a whole number, to even: halves come from ties counted half.
     """
-    interval = binomtest(round(correct), n).proportion_ci(confidence_level=0.95, method="wilson")
+    return _wilson(round(correct), int(n))
+
+
+@cache
+def _wilson(correct: int, n: int) -> tuple[float, float]:
+    # SciPy takes half a millisecond, and paradigms of a benchmark have as many pairs each.
+    interval = binomtest(correct, n).proportion_ci(confidence_level=0.95, method="wilson")
     return float(interval.low), float(interval.high)
 
 

@@ -21,12 +21,12 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.comparisons import mcnemar_p
 from blimpworks.analysis.parity_report import write_report
 from blimpworks.analysis.scoring_variants import Impossible, Variant, parse_variant, score_variant
+from blimpworks.campaign.engines import choose_engine
 from blimpworks.campaign.methods import Method, find_method
 from blimpworks.campaign.settings.scoring import NearTies
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.models.checkpoint import read_checkpoint
-from blimpworks.scoring.engine import chosen_settings
 from blimpworks.scoring.resolution import Floats
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_rows, write_table
 
@@ -208,7 +208,7 @@ def _compared(
     scores = align_scores(items, read_table(SCORES, scored.table), scored.table)
     return Compared(
         variant,
-        **chosen_settings(described, variant.engine, options),
+        **choose_engine(variant.engine, described.architecture, described, options).settings,
         items=items,
         scores=scores,
         engine=scored.engine,

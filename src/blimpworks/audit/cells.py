@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from blimpworks.audit.lineage import Records
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
@@ -81,18 +81,16 @@ def read_numbered(path: Path, **values: Collection[str]) -> Iterator[dict[str, A
     ``value`` and ``corrected`` are numbers (but for texts, which have a corrected text), None
     where they are empty. Raises UserError when there is no such file.
     """
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            reader = csv.reader(handle)
-            header = next(reader, [])
-            places = [(header.index(name), texts) for name, texts in values.items()]
+    expected = reading(path, "a table of printed numbers", "Build it.")
+    with expected, path.open(encoding="utf-8", newline="") as handle:
+        reader = csv.reader(handle)
+        header = next(reader, [])
+        places = [(header.index(name), texts) for name, texts in values.items()]
+        line = reader.line_num + 1
+        for row in reader:
+            if all(row[place] in texts for place, texts in places):
+                yield _numbered(dict(zip(header, row, strict=True)), path, line)
             line = reader.line_num + 1
-            for row in reader:
-                if all(row[place] in texts for place, texts in places):
-                    yield _numbered(dict(zip(header, row, strict=True)), path, line)
-                line = reader.line_num + 1
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a table of printed numbers.") from error
 
 
 def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:

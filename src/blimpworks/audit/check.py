@@ -1,17 +1,27 @@
-"""Re-hashing a results tree against the records of the jobs that made it."""
+"""Re-hashing a results tree against the records of the jobs that made it, and what comes of it.
 
+Stale are products that the working tree would now make otherwise: by other code, or with other
+parameters or inputs.
+"""
+
+import json
 import os
+import sys
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from blimpworks.audit.changes import changed_code, changed_values, shortened, text_now, texts_of
 from blimpworks.audit.lineage import Record, Records, read_record, with_upstream
 from blimpworks.audit.plan import PlannedJob
-from blimpworks.audit.stale import Codes, plan_reasons
+from blimpworks.commands.registry import find_command
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of
+from blimpworks.records.digest import reachable
 
 Problem = Literal["altered", "missing", "stale", "unaccounted", "unreadable"]
 Progress = Callable[[int, int, int, int], None]
@@ -20,6 +30,12 @@ READERS = 8
 """Files read at a time: hashing leaves the interpreter free."""
 SHOWN = 3
 """Inputs that a finding names."""
+FEW = 5
+"""Definitions, parameters or inputs that a reason names."""
+ALIKE = 3
+"""Most files with the same thing wrong that are named one by one."""
+EVERY = 5.0
+"""Seconds between two messages on progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +149,57 @@ def _input_findings(
         yield Finding("stale", _first(record), detail)
 
 
+def _few(texts: list[str]) -> str:
+    rest = len(texts) - FEW
+    return ", ".join(texts[:FEW]) + (f" and {rest} more" if rest > 0 else "")
+
+
+class Codes:
+    """Reasons why recorded jobs are stale by the code that their commands run now."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], str | None] = {}
+
+    def reason(self, record: Mapping[str, Any]) -> str | None:
+        """A sentence on changes in the code of a job's command since, or None."""
+        key = (record["verb"], record["code"])
+        if key not in self._known:
+            self._known[key] = self._changed(record)
+        return self._known[key]
+
+    def _changed(self, record: Mapping[str, Any]) -> str | None:
+        command = find_command(record["verb"])
+        if command is None:
+            return f"there is no command {record['verb']!r} any more"
+        if command.code == record["code"]:
+            return None
+        reached = set(reachable(*command.entries))
+        definitions = changed_code(
+            record["sources"], command.sources(), texts_of(record), text_now, reached
+        )
+        what = _few(definitions) or "what it starts from, or a data file beside it"
+        return f"the code of {command.name} has changed: {what}"
+
+
+def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str]:
+    """Parameters and inputs that differ between a product's record and its planned job."""
+    if planned.command != record["verb"]:
+        yield f"the campaign makes it by {planned.command!r}, it was made by {record['verb']!r}"
+    changed = changed_values(record["params"], planned.params)
+    if changed:
+        changes = [
+            f"{path} is now {shortened(new)}, was {shortened(old)}"
+            for path, (old, new) in changed.items()
+        ]
+        yield f"parameters have changed: {_few(changes)}"
+    before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
+    after = {os.path.normpath(path) for path in expand([*map(Path, planned.inputs)])}
+    if added := sorted(after - before):
+        yield f"the campaign now makes it from {_few(added)} too"
+    if gone := sorted(before - after):
+        yield f"the campaign no longer makes it from {_few(gone)}"
+
+
 def _stale(
     records: Mapping[str, Record], plan: Mapping[str, PlannedJob] | None
 ) -> Iterator[Finding]:
@@ -202,3 +269,51 @@ def audit(
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
     planned = None if plan is None else sum(os.path.normpath(path) in plan for path in records)
     return Audit(len(recorded), list(dict.fromkeys(findings)), planned, len(records), downstream)
+
+
+class Meter:
+    """Reports on standard error how far a long audit is; a short one has no report."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, files: int, of_files: int, read: int, of_bytes: int) -> None:
+        """Report, unless the last report was a moment ago."""
+        if time.monotonic() - self._last >= EVERY:
+            self._last = time.monotonic()
+            done = f"{files} of {of_files} files, {read / 1e9:.1f} of {of_bytes / 1e9:.1f} GB"
+            print(f"read {done}", file=sys.stderr, flush=True)
+
+
+def as_json(audit: Audit) -> str:
+    """The audit as one JSON object."""
+    document = asdict(audit)
+    for finding in document["findings"]:
+        finding["path"] = str(finding["path"])
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def _verdict(audit: Audit, root: Path) -> str:
+    kinds = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})
+    said = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())) or "all as recorded"
+    return f"{audit.products} products in and behind {root}: {said}."
+
+
+def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
+    """The audit for people; without ``whole`` files with the same thing wrong are counted."""
+    alike: dict[tuple[str, str], list[Path]] = {}
+    for finding in audit.findings:
+        alike.setdefault((finding.problem, finding.detail), []).append(finding.path)
+    lines = []
+    for (problem, detail), paths in alike.items():
+        shown = paths if whole or len(paths) <= ALIKE else paths[:ALIKE]
+        lines += [f"{problem}: {path}: {detail}" for path in shown]
+        if len(shown) < len(paths):
+            lines.append(f"{problem}: … and {len(paths) - len(shown)} more for the same reason")
+    if audit.downstream:
+        lines.append(f"Made from these, and sound themselves: {len(audit.downstream)} products.")
+    if audit.planned is not None:
+        lines.append(
+            f"{audit.planned} of {audit.jobs} jobs compared with what the campaign would do now."
+        )
+    return "\n".join([*lines, _verdict(audit, root)])

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from blimpworks.audit.cells import read_numbered
 from blimpworks.audit.lineage import Node
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.scoring.spans import overlaps, token_starts
 
@@ -77,12 +77,9 @@ def read_arrow(path: Path) -> pa.Table:
 @lru_cache(maxsize=256)
 def _version_of(path: Path, _changed: int) -> pa.Table:
     """A file as it is since it was last changed."""
-    try:
-        # ParquetFile, because read_table loads the whole of pyarrow's dataset machinery.
-        with pq.ParquetFile(path) as file:
-            table = file.read().replace_schema_metadata(None)
-    except pa.ArrowInvalid as error:
-        raise UserError(f"{path} is not a readable Parquet file ({error}). Rebuild it.") from error
+    # ParquetFile, because read_table loads the whole of pyarrow's dataset machinery.
+    with reading(path, "a table in Parquet", "Rebuild it."), pq.ParquetFile(path) as file:
+        table = file.read().replace_schema_metadata(None)
     for index, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             plain = pa.field(field.name, field.type.value_type)

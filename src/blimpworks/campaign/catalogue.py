@@ -22,7 +22,7 @@ from blimpworks.campaign.registry import papers_of
 from blimpworks.campaign.seeds import Seed, from_seeds, row_called
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.strict import Strict
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
@@ -191,19 +191,15 @@ def read_rows(kind: type[Row], path: Path) -> list[Row]:
 
     Raises UserError naming file, line and column of the first wrong cell.
     """
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            reader = (
-                csv.DictReader(handle)
-                if path.suffix == ".csv"
-                else csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
-            )
-            _check_header(reader.fieldnames or [], kind, path)
-            return [_row(kind, row, path, reader.line_num) for row in reader]
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a table of {kind.__name__}.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not in UTF-8 ({error}); convert it.") from error
+    expected = reading(path, f"a table of {kind.__name__}", "Add it, in UTF-8.")
+    with expected, path.open(encoding="utf-8", newline="") as handle:
+        reader = (
+            csv.DictReader(handle)
+            if path.suffix == ".csv"
+            else csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
+        )
+        _check_header(reader.fieldnames or [], kind, path)
+        return [_row(kind, row, path, reader.line_num) for row in reader]
 
 
 def _check_header(header: Sequence[str], kind: type[BaseModel], path: Path) -> None:

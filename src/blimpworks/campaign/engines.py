@@ -8,20 +8,67 @@ from typing import NamedTuple
 
 from blimpworks.errors import UserError
 
-# Name of an engine and architecture of a checkpoint -> class, by name, because each needs
-# packages that the others' environments may lack.
-ENGINES: dict[tuple[str, str], str] = {
-    ("kenlm", "ngram"): "blimpworks.scoring.kenlm_engine:KenlmEngine",
-    ("lstm", "lstm"): "blimpworks.scoring.lstm_engine:LstmEngine",
-    ("transformers", "causal"): "blimpworks.scoring.transformers_engine:TransformersEngine",
-    ("transformers", "encoder-decoder"): "blimpworks.scoring.seq2seq_engine:Seq2seqEngine",
-    ("transformers", "masked"): "blimpworks.scoring.masked_engine:MaskedEngine",
-    ("vllm", "causal"): "blimpworks.scoring.vllm_engine:VllmEngine",
+FORMATS = ("float32", "bfloat16", "float16")
+SETTINGS = ("dtype", "first_token")
+MODEL = "model"
+"""Leaves a setting as the catalogue has it for each model."""
+
+
+class Engine(NamedTuple):
+    """An engine with models of one architecture: its class, and what it leaves open."""
+
+    name: str
+    architecture: str
+    scorer: str
+    """Its class below ``blimpworks.scoring``, as ``module:Class``: by name, because each needs
+    packages that the others' environments may lack."""
+    dtype: tuple[str, ...] = FORMATS
+    first_token: tuple[str, ...] = ("bos", "eos", "skip")
+
+    @property
+    def address(self) -> str:
+        """Its class as ``module:Class``."""
+        return f"blimpworks.scoring.{self.scorer}"
+
+    def obstacle(self, setting: str, requested: str) -> str | None:
+        """Why it cannot score with a ``dtype`` or ``first_token``; None if it can."""
+        possible = getattr(self, setting)
+        if requested in (MODEL, *possible):
+            return None
+        return (
+            f"{setting} is {requested}, but the engine {self.name} scores {self.architecture} "
+            f"models with {' or '.join(possible)} only"
+        )
+
+    def settle(self, setting: str, own: str, requested: str) -> str:
+        """``dtype`` or ``first_token`` (``setting``) that it scores a model with.
+
+        It is the model's ``own`` unless another is ``requested`` for and the engine can follow:
+        one switch for all models of a campaign leaves alone those that have no choice.
+        """
+        return requested if requested in getattr(self, setting) else own
+
+
+ENGINES = {
+    (engine.name, engine.architecture): engine
+    for engine in (
+        # KenLM computes in float32 and starts each sentence itself.
+        Engine("kenlm", "ngram", "kenlm_engine:KenlmEngine", ("float32",), ("bos",)),
+        Engine("lstm", "lstm", "lstm_engine:LstmEngine", ("float32",), ("eos", "skip")),
+        Engine("transformers", "causal", "transformers_engine:TransformersEngine"),
+        # `bos` is the one frame that the tokenizer puts around a sentence.
+        Engine(
+            "transformers", "encoder-decoder", "seq2seq_engine:Seq2seqEngine", FORMATS, ("bos",)
+        ),
+        Engine("transformers", "masked", "masked_engine:MaskedEngine", FORMATS, ("bos",)),
+        Engine("vllm", "causal", "vllm_engine:VllmEngine"),
+    )
 }
+"""By name of the engine and architecture of a checkpoint."""
 
 
-def find_engine(name: str, architecture: str) -> str:
-    """Class of the engine ``name`` for an architecture, as ``module:Class``.
+def find_engine(name: str, architecture: str) -> Engine:
+    """The engine ``name`` for models of an architecture.
 
     Raises UserError, with the pairs there are, for one that there isn't.
     """
@@ -33,26 +80,32 @@ def find_engine(name: str, architecture: str) -> str:
     return ENGINES[name, architecture]
 
 
-class Choices(NamedTuple):
-    """What an engine leaves open for models of an architecture."""
+class Choice(NamedTuple):
+    """The class that runs a model, and how."""
 
-    dtype: tuple[str, ...]
-    first_token: tuple[str, ...]
+    address: str
+    """``module:Class``."""
+    settings: dict[str, str]
+    """Number format and first token."""
+    unmet: tuple[str, ...] = ()
+    """Requests that the engine cannot meet, and why."""
 
 
-FORMATS = ("float32", "bfloat16", "float16")
-CHOICES: dict[tuple[str, str], Choices] = {
-    # KenLM computes in float32 and starts each sentence itself.
-    ("kenlm", "ngram"): Choices(("float32",), ("bos",)),
-    ("lstm", "lstm"): Choices(("float32",), ("eos", "skip")),
-    ("transformers", "causal"): Choices(FORMATS, ("bos", "eos", "skip")),
-    # `bos` is the one frame that the tokenizer puts around a sentence.
-    ("transformers", "encoder-decoder"): Choices(FORMATS, ("bos",)),
-    ("transformers", "masked"): Choices(FORMATS, ("bos",)),
-    ("vllm", "causal"): Choices(FORMATS, ("bos", "eos", "skip")),
-}
-MODEL = "model"
-"""Leaves a setting as the catalogue has it for each model."""
+def choose_engine(name: str, architecture: str, own: object, requested: object) -> Choice:
+    """What scores with a model: the engine ``name``, with the model's ``own`` settings or others.
+
+    These, and those that are ``requested`` of all models, are its ``dtype`` and ``first_token``.
+    Raises UserError as ``find_engine`` does.
+    """
+    engine = find_engine(name, architecture)
+    pairs = {each: (getattr(own, each), getattr(requested, each)) for each in SETTINGS}
+    unmet = (
+        f"{reason}; it stays {kept}"
+        for each, (kept, other) in pairs.items()
+        if (reason := engine.obstacle(each, other))
+    )
+    settings = {each: engine.settle(each, *pair) for each, pair in pairs.items()}
+    return Choice(engine.address, settings, tuple(unmet))
 
 
 def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str | None:
@@ -61,25 +114,11 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
     ``settings`` are settings of scoring: of its ``dtype`` and ``first_token`` each is possible
     or ``model``, where they are given.
     """
-    if (name, architecture) not in ENGINES:
+    engine = ENGINES.get((name, architecture))
+    if engine is None:
         return f"the engine {name} runs no {architecture} models"
-    for setting, possible in CHOICES[name, architecture]._asdict().items():
-        if settings.get(setting, MODEL) not in (MODEL, *possible):
-            return (
-                f"{setting} is {settings[setting]}, but the engine {name} scores {architecture} "
-                f"models with {' or '.join(possible)} only"
-            )
-    return None
-
-
-def settle(name: str, architecture: str, setting: str, own: str, requested: str) -> str:
-    """``dtype`` or ``first_token`` (``setting``) that the engine ``name`` scores a model with.
-
-    It is the model's ``own`` unless another is ``requested`` for and the engine can follow: one
-    switch for all models of a campaign leaves alone those that have no choice.
-    """
-    follows = requested != MODEL and obstacle(name, architecture, {setting: requested}) is None
-    return requested if follows else own
+    reasons = (engine.obstacle(each, settings.get(each, MODEL)) for each in SETTINGS)
+    return next(filter(None, reasons), None)
 
 
 class Comparison(NamedTuple):
@@ -136,8 +175,10 @@ def can_generate(name: str, architecture: str) -> bool:
     return architecture == GENERATION_ARCHITECTURE and name in GENERATION_ENGINES
 
 
-def find_generation_engine(name: str, architecture: str) -> str:
-    """Class that answers with the engine ``name``, as ``module:Class``.
+def choose_generation_engine(
+    name: str, architecture: str, own: object, requested: object
+) -> Choice:
+    """What answers with a model; otherwise as ``choose_engine``.
 
     Raises UserError for an engine or architecture that cannot answer.
     """
@@ -147,4 +188,5 @@ def find_generation_engine(name: str, architecture: str) -> str:
             f"architecture {GENERATION_ARCHITECTURE!r} with one of: "
             f"{', '.join(sorted(GENERATION_ENGINES))}."
         )
-    return GENERATION_ENGINES[name]
+    choice = choose_engine(name, architecture, own, requested)
+    return choice._replace(address=GENERATION_ENGINES[name])

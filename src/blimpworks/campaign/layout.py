@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
-from blimpworks.campaign.engines import Comparison, comparison_of, settle
+from blimpworks.campaign.engines import Comparison, comparison_of, find_engine
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import (
     exhibits,
@@ -149,8 +149,9 @@ class Layout:
 
     def dtype_of(self, model: str) -> str:
         """Number format that a model is run in in this campaign."""
-        row, requested = self.catalogue.models[model], self.campaign.scoring.dtype
-        return settle(self.engine_of(model), row.architecture, "dtype", row.dtype, requested)
+        row = self.catalogue.models[model]
+        engine = find_engine(self.engine_of(model), row.architecture)
+        return engine.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
         """The methods, with their expressions, that a model decides a benchmark's pairs by.

@@ -5,12 +5,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, create_model
+from pydantic import Field, create_model
 
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.registry import benchmarks, papers
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
-from blimpworks.campaign.settings.parsing import complaints, read_settings
+from blimpworks.campaign.settings.parsing import read_settings, validated
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError
 
@@ -46,10 +46,7 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
 
     Raises UserError with one line per problem: file, key, what was found, what is expected.
     """
-    try:
-        campaign = campaign_model().model_validate(settings)
-    except ValidationError as error:
-        raise UserError(complaints(error.errors(), settings, source)) from error
+    campaign = validated(campaign_model(), settings, source)
     for paper in papers().values():
         _check_methods(paper.method_settings(campaign), source)
         try:

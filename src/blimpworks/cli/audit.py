@@ -64,8 +64,7 @@ def check(
     Stale are products of inputs or code that have changed since, and, with a campaign's
     configuration, of other parameters or inputs than the campaign would use now.
     """
-    from blimpworks.audit.check import audit
-    from blimpworks.audit.check_text import Meter, as_json, as_text
+    from blimpworks.audit.check import Meter, as_json, as_text, audit
     from blimpworks.audit.plan import planned_jobs
     from blimpworks.cli import run_here
 
@@ -83,8 +82,7 @@ def diff(
     json: bool = JSON,
 ) -> None:
     """List what two runs did differently, and which numbers changed because of it."""
-    from blimpworks.audit.diff import compare_runs
-    from blimpworks.audit.diff_text import as_json, as_text
+    from blimpworks.audit.diff import as_json, as_text, compare_runs
 
     comparison = compare_runs(first, second)
     typer.echo(as_json(comparison) if json else as_text(comparison, whole))

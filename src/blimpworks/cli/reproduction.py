@@ -112,14 +112,14 @@ def build_report(
 ) -> None:
     """Build the reproduction report: a static site of what is printed and what was measured."""
     from blimpworks.report import site
-    from blimpworks.report.sections import Trees
+    from blimpworks.report.read import Campaign, Trees, input_files
 
     said = json.loads(facts)
     variant = said.pop("variant")
-    campaign = site.Campaign(printed=printed, **{**said, "papers": tuple(said["papers"])})
+    campaign = Campaign(printed=printed, **{**said, "papers": tuple(said["papers"])})
     trees = Trees(results, variant, frozenset(json.loads(measured)), corrected)
     params = {"facts": said, "variant": variant, "measured": sorted(trees.measured)}
-    inputs = site.inputs(campaign, trees)
+    inputs = input_files(campaign, trees)
     with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = site.build_report(campaign, trees, output)
         job.note(**counts)

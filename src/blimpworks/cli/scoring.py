@@ -1,5 +1,7 @@
-"""Commands from items to accuracies: score, collect, judge, summarise, compare."""
+"""Commands from items to accuracies: score or answer, collect, judge, summarise, compare."""
 
+import json
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -8,14 +10,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from blimpworks.campaign.engines import ENGINES, find_engine
+from blimpworks.campaign.engines import ENGINES, GENERATION_ENGINES
 from blimpworks.campaign.settings.base import Positive
+from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.campaign.settings.parsing import parse_options, parse_rows
-from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
 from blimpworks.campaign.variants import Variant
 from blimpworks.commands import shared
 from blimpworks.commands.declare import Use, calls, command
 from blimpworks.commands.options import argument, option, pairs_of, settings
+from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
 from blimpworks.records.job import Job, Planned, is_planning
 from blimpworks.strict import Strict
@@ -33,6 +37,7 @@ SOFTWARE = {
 """Packages of each engine."""
 MANIFEST = option("Manifest of the model's scores.")
 STORE = option("Directory of the model's shards.")
+RESPONSES = option("Manifest of the model's responses.")
 
 
 def watch_of(log: Path | None) -> "Watches":
@@ -58,16 +63,15 @@ def score_job(
 
     params = options.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
     architecture = read_description(checkpoint).architecture
-    find_engine(engine, architecture)
     inputs, outputs = [*items, checkpoint], [manifest, store]
     return score.job(engine, architecture, inputs=inputs, outputs=outputs, params=params)
 
 
 def _engines() -> Iterator[Command]:
     # Engines are found by name at run time, so their imports don't show them.
-    for (engine, architecture), scorer in ENGINES.items():
-        entries = ("blimpworks.scoring.run:score_items", scorer)
-        yield Command(f"score {engine} {architecture}", entries, (*shared.ARROW, *SOFTWARE[engine]))
+    for (name, architecture), engine in ENGINES.items():
+        entries = ("blimpworks.scoring.run:score_items", engine.address)
+        yield Command(f"score {name} {architecture}", entries, (*shared.ARROW, *SOFTWARE[name]))
 
 
 OPTIONS = settings(ScoringOptions, "Scoring options, as JSON.")
@@ -227,3 +231,131 @@ def compare_models(
     mcnemar: Variant = option("Form of the test.", default="published"),
 ) -> None:
     """Compare every two models on each language by McNemar's test."""
+
+
+def _systems(text: str) -> dict[str, str]:
+    """System prompts by language. Raises UserError for what is no JSON object of strings."""
+    try:
+        systems = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"--systems is {text!r}, no JSON ({error}); correct it.") from error
+    if not isinstance(systems, dict) or not all(isinstance(v, str) for v in systems.values()):
+        raise UserError(f'--systems is {text!r}; expected {{"LANG": "system prompt", …}}.')
+    return systems
+
+
+SYSTEMS = option("System prompt of each language, as a JSON object.", default="{}")
+
+
+def _generation_engines() -> Iterator[Command]:
+    # Engines are found by name at run time, so their imports don't show them.
+    for engine, generator in GENERATION_ENGINES.items():
+        entries = ("blimpworks.generation.run:answer_items", generator)
+        yield Command(f"answer {engine}", entries, ("pyarrow", *SOFTWARE[engine]))
+
+
+@command(_generation_engines)
+def answer(
+    checkpoint: Path = option("The model's checkpoint.json."),
+    engine: str = option("Engine that generates: vllm or transformers."),
+    store: Path = STORE,
+    manifest: Path = RESPONSES,
+    options: GenerationJobOptions = settings(
+        GenerationJobOptions, "Options of generation, as JSON."
+    ),
+    systems: str = SYSTEMS,
+    items: list[Path] = argument("Tables of prompts.", default=list),
+    log: Path | None = shared.LOG,
+) -> None:
+    """Generate one model's response to each prompt of the items; resumes where it was killed."""
+    from blimpworks.generation.run import answer_items
+
+    prompts = _systems(systems)
+    params = options.model_dump() | {"engine": engine, "systems": prompts}
+    inputs, outputs = [*items, checkpoint], [manifest, store]
+    with answer.job(engine, inputs=inputs, outputs=outputs, params=params) as job:
+        result = answer_items(
+            items, prompts, checkpoint, store, manifest, engine, options, watch=watch_of(log)
+        )
+        job.note(engine=result.engine, prompts=result.sentences, statuses=result.statuses)
+
+
+@command("blimpworks.generation.collect:collect_answers", packages=shared.ARROW, pandas=False)
+def collect_answers(
+    items: list[Path] = shared.EACH,
+    manifest: Path = RESPONSES,
+    store: Path = STORE,
+    output: list[Path] = shared.OUTPUTS,
+    systems: str = SYSTEMS,
+) -> None:
+    """Slice a model's shards into tables of responses, one for each table of prompts."""
+    from blimpworks.generation import collect
+
+    shards, prompts = collect.answer_shards(manifest, store), _systems(systems)
+    for table, target in pairs_of(items, output):
+        params = {"system": prompts.get(table.stem)}
+        inputs = [table, manifest]
+        with (
+            suppress(Planned),
+            collect_answers.job(inputs=inputs, outputs=[target], params=params),
+        ):
+            collect.collect_answers(table, prompts, shards, target)
+
+
+def _pythons(given: list[str]) -> dict[str, str]:
+    """Interpreters by engine, from ``ENGINE=PATH``."""
+    from blimpworks.analysis.scoring_variants import default_pythons
+
+    pythons = default_pythons()
+    for text in given:
+        engine, sign, path = text.partition("=")
+        if not sign:
+            raise UserError(f"--python is {text!r}, expected ENGINE=PATH, such as vllm=bin/python.")
+        if not shutil.which(path):
+            raise UserError(f"--python names {path!r} for {engine}, but no such program exists.")
+        pythons[engine] = path
+    return pythons
+
+
+PAIRS = ParityOptions.model_fields["pairs"].default
+VARIANT = "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable."
+
+
+# Each variant's scores are the work of the command `score`, and recorded by it.
+@command("blimpworks.analysis.parity:measure_parity", packages=(*shared.MODELLING, "tabulate"))
+def parity(
+    checkpoint: Path = argument("The model's checkpoint.json."),
+    items: list[Path] = argument("Items tables."),
+    output: Path = option("Directory to write to."),
+    variant: list[str] = option(VARIANT, default=list),
+    reference: str | None = option("What the others are compared with.", default=None),
+    method: list[str] = option("Method, or name=expression; repeatable.", default=list),
+    pairs: int = option("Most pairs to compare on.", default=PAIRS, min=1),
+    options: str = option("Scoring options of all, as JSON.", default="{}"),
+    python: list[str] = option("Interpreter of an engine: ENGINE=PATH.", default=list),
+) -> None:
+    """Report how far engines, number formats or first tokens are apart on one model.
+
+    Reference and variants that are not named are those that suit the model's architecture.
+    """
+    from blimpworks.analysis.parity import measure_parity
+    from blimpworks.campaign.engines import comparison_of
+    from blimpworks.models.checkpoint import read_description
+
+    parse_options(ScoringOptions, options)
+    architecture = read_description(checkpoint).architecture
+    compared = comparison_of(architecture, reference, variant or None)
+    chosen = {
+        "variants": [*compared.variants],
+        "reference": compared.reference,
+        "methods": method or ["full_sentence"],
+        "count": pairs,
+        "settings": json.loads(options),
+    }
+    pythons = _pythons(python)
+    # The directory too: the sample and what each variant left are products of this job.
+    outputs = [output / "parity.parquet", output]
+    inputs = [checkpoint, *items]
+    with parity.job(inputs=inputs, outputs=outputs, params=chosen) as job:
+        job.note(**measure_parity(checkpoint, items, output, pythons=pythons, **chosen))
+    typer.echo((output / "parity.md").read_text(encoding="utf-8"))

@@ -95,8 +95,6 @@ class Expected(NamedTuple):
 
     sentences: int
     tokens: int
-    known: bool
-    """Whether all items exist; else some are as expected."""
 
 
 class Speed(NamedTuple):
@@ -129,14 +127,13 @@ def count_pairs(items: Path) -> int | None:
 
 def expected_work(items: Mapping[Path, Expectation]) -> Expected:
     """What scoring the tables ``items`` takes: their rows, or what is expected of them."""
-    counts = {path: count_pairs(path) for path in items}
     sentences, tokens = 0, 0.0
     for path, expected in items.items():
-        count = counts[path]
+        count = count_pairs(path)
         new = expected.texts * (expected.pairs if count is None else count)
         sentences += new
         tokens += new * expected.tokens
-    return Expected(sentences, round(tokens), None not in counts.values())
+    return Expected(sentences, round(tokens))
 
 
 def speed_of(

@@ -18,7 +18,7 @@ from blimpworks.cluster.deadline import CAUTION, RESERVE
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.journal import journal_path, read_attempts
-from blimpworks.scoring.failed import Failed
+from blimpworks.scoring.run import Failed
 
 log = logging.getLogger(__name__)
 

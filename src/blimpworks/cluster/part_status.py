@@ -16,8 +16,8 @@ from blimpworks.cluster.present import read_kind
 from blimpworks.cluster.slurm import Queue
 from blimpworks.files import Listing
 from blimpworks.records.journal import Attempt, journal_path, progress_path, read_attempts
-from blimpworks.scoring.failed import Failed
 from blimpworks.scoring.progress import Progressed, read_progress
+from blimpworks.scoring.run import Failed
 
 State = Literal["done", "running", "queued", "waiting", "failed", "lost"]
 SILENT = timedelta(minutes=15)

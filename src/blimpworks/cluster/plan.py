@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow
-from blimpworks.campaign.engines import settle
+from blimpworks.campaign.catalogue import Catalogue, ModelRow, SourceRow, TreebankRow
+from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.parts import (
     ANSWERS_SUFFIX,
     Part,
@@ -34,7 +34,7 @@ from blimpworks.cluster.estimate import (
 )
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
 from blimpworks.cluster.packs import Pack, pack_parts
-from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present, TrainingPlan
+from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present
 from blimpworks.cluster.present import NOTHING, is_done, stored
 from blimpworks.cluster.requests import Request
 from blimpworks.cluster.sizing import pack_request, sized_request
@@ -80,6 +80,8 @@ class _Planner:
         self.held = {part: stored(stores[part]) for part in parts}
         self.alike = cache(self._alike)
         self.refused = self._refusals()
+        self.trainings = plan_trainings(campaign, catalogue, parts, self.site)
+        """What LSTMs take that are yet to be trained on GPUs."""
 
     def _refusals(self) -> dict[str, str]:
         refusals = {}
@@ -90,16 +92,14 @@ class _Planner:
                 refusals[model] = str(error)
         return refusals
 
-    def dtype(self, model: str) -> str:
-        """The number format that a model is run in in this campaign."""
-        row, requested = self.catalogue.models[model], self.campaign.scoring.dtype
-        engine = engine_of(self.campaign, row)
-        return settle(engine, row.architecture, "dtype", row.dtype, requested)
+    def run(self, model: str) -> tuple[ModelRow, str, str]:
+        """A model's row, and the engine and number format that it is run in in this campaign."""
+        row = self.catalogue.models[model]
+        engine = find_engine(engine_of(self.campaign, row), row.architecture)
+        return row, engine.name, engine.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def _needs(self, model: str) -> Needs:
-        row, options = self.catalogue.models[model], self.campaign.scoring
-        engine = engine_of(self.campaign, row)
-        return needs_of(row, engine, self.dtype(model), self.site, options=options)
+        return needs_of(*self.run(model), self.site, options=self.campaign.scoring)
 
     def work(self, dry: DryRun | None) -> _Work:
         """What is to run: what Snakemake names, or all that is not done."""
@@ -151,10 +151,8 @@ class _Planner:
 
     def request(self, part: Part) -> Request:
         """What the job of a part asks for."""
-        row, log = self.catalogue.models[part.model], part.log(self.campaign)
-        engine, dtype = part.engine, self.dtype(part.model)
-        options, items = self.campaign.scoring, self.items(part)
-        return sized_request(row, engine, dtype, self.site, options, items, log)
+        options, log = self.campaign.scoring, part.log(self.campaign)
+        return sized_request(*self.run(part.model), self.site, options, self.items(part), log)
 
     def pack(self, pack: Pack) -> PackPlan:
         """What a pack takes."""
@@ -172,8 +170,7 @@ class _Planner:
     def model(self, title: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
         """What a model takes to score, or to answer: by jobs of its own, and in packs."""
         model = title.removesuffix(ANSWERS_SUFFIX)
-        row, needs = self.catalogue.models[model], self.needs(model)
-        engine, dtype = engine_of(self.campaign, row), self.dtype(model)
+        (row, engine, dtype), needs = self.run(model), self.needs(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
         parts = [part for part in work.parts if part.title == title]
         tokens = [self.tokens(part) for part in parts]
@@ -295,14 +292,10 @@ class _Planner:
             )
         return obstacles
 
-    def trainings(self) -> list[TrainingPlan]:
-        """What LSTMs take that are yet to be trained on GPUs."""
-        return plan_trainings(self.campaign, self.catalogue, self.parts, self.site)
-
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What a reader should know of the numbers, and do."""
         notes = self.obstacles(dry, parts)
-        notes += training_notes(self.trainings(), self.catalogue, self.site)
+        notes += training_notes(self.trainings, self.catalogue, self.site)
         if dry is not None and dry.scored is None:
             notes.append("Snakemake did not name the jobs that score; taken are those not done.")
         names = {*self.catalogue.models, *map(self.catalogue.row_of, self.catalogue.models)}
@@ -394,7 +387,7 @@ def make_plan(
         ),
         packs=tuple(packs.values()),
         refused=refused | trouble,
-        trainings=tuple(planner.trainings()),
+        trainings=tuple(planner.trainings),
         disk=planner.disk(dry, work.parts),
         present=planner.present(),
         notes=(*planner.notes(dry, work.parts), *_limits(models, site)),

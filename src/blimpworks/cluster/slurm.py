@@ -37,19 +37,19 @@ def _blocks(ids: Collection[str]) -> Iterator[str]:
         yield ",".join(block)
 
 
-def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
-    """State of each of ``ids`` that a command tells; it stops asking where there is no answer."""
-    states: dict[str, str] = {}
+def _rows(command: Sequence[str], ids: Collection[str]) -> Iterator[list[str]]:
+    """Cells of each line that a command tells of ``ids``; none after one that is not answered."""
     for block in _blocks(ids):
         answer = ask([*command, block], partly=True)
         if answer is None:
-            break
-        for line in answer.splitlines():
-            job, _, state = line.strip().partition("|")
-            # "CANCELLED by 1000"
-            if job in ids and state:
-                states[job] = state.split()[0]
-    return states
+            return
+        yield from (line.strip().split("|") for line in answer.splitlines())
+
+
+def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
+    """State of each of ``ids`` that a command tells: of "CANCELLED by 1000" the first word."""
+    rows = (row for row in _rows(command, ids) if len(row) == 2 and row[1])
+    return {job: state.split()[0] for job, state in rows if job in ids}
 
 
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
@@ -135,17 +135,16 @@ def accounting(ids: Collection[str]) -> dict[str, Accounted]:
     """What the accounting has of jobs, by id; empty where there is none, or none that answers."""
     jobs: dict[str, Accounted] = {}
     command = ["sacct", "-n", "-P", "-D", "-o", "JobID,State,ElapsedRaw,MaxRSS", "-j"]
-    for block in _blocks({job for job in ids if JOB.fullmatch(job)}):
-        for line in (ask([*command, block], partly=True) or "").splitlines():
-            name, state, elapsed, rss = (*line.split("|"), "", "", "", "")[:4]
-            job, _, step = name.partition(".")
-            if job not in ids or not elapsed.isdigit():
-                continue
-            before = jobs.get(job, Accounted("", 0.0, None))
-            sizes = [size for size in (before.rss_mb, _mib(rss)) if size is not None]
-            jobs[job] = Accounted(
-                before.state if step else state.partition(" ")[0],
-                before.seconds + (0 if step else int(elapsed)),
-                max(sizes, default=None),
-            )
+    for row in _rows(command, {job for job in ids if JOB.fullmatch(job)}):
+        name, state, elapsed, rss = (*row, "", "", "", "")[:4]
+        job, _, step = name.partition(".")
+        if job not in ids or not elapsed.isdigit():
+            continue
+        before = jobs.get(job, Accounted("", 0.0, None))
+        sizes = [size for size in (before.rss_mb, _mib(rss)) if size is not None]
+        jobs[job] = Accounted(
+            before.state if step else state.partition(" ")[0],
+            before.seconds + (0 if step else int(elapsed)),
+            max(sizes, default=None),
+        )
     return jobs

@@ -21,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
+from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
 
 if TYPE_CHECKING:
@@ -132,9 +133,12 @@ class Declared:
     def of(self, *values: str) -> Command:
         """The command as records name it, with ``values`` where these decide its code.
 
-        Raises KeyError for values that no command has.
+        Raises UserError for values that no command has.
         """
-        return self.commands[" ".join((self.name, *values))]
+        name = " ".join((self.name, *values))
+        if name not in self.commands:
+            raise UserError(f"{name!r} cannot be run; expected one of: {', '.join(self.commands)}.")
+        return self.commands[name]
 
     def job(
         self,

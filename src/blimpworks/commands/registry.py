@@ -11,8 +11,6 @@ CORE = (
     "sources",
     "training",
     "scoring",
-    "generation",
-    "parity",
     "exhibits",
     "reproduction",
     "interop",
@@ -49,6 +47,6 @@ def find_command(name: str) -> Command | None:
 def code_of(name: str, *values: str) -> str:
     """Digest of a command's code, with ``values`` where these decide it (``score``, ``vllm``, …).
 
-    Raises KeyError for an unknown command.
+    Raises KeyError for an unknown command, and UserError for values that it does not have.
     """
     return declared_commands()[name].of(*values).code

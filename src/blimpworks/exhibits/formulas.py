@@ -176,6 +176,10 @@ def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
     """
     for column, value in where.items():
         if column in rows:
-            values = value if isinstance(value, list) else [value]
-            rows = rows[rows[column].isin(values)]
+            # Comparing is several times faster; but nothing equals a missing value.
+            if isinstance(value, str | int):
+                chosen = rows[column] == value
+            else:
+                chosen = rows[column].isin(value if isinstance(value, list) else [value])
+            rows = rows if chosen.all() else rows[chosen]
     return rows

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,15 @@ def read_plain(
     return rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
 
 
+@cache
+def _printed(path: Path, _changed: int) -> list[dict[str, Any]]:
+    """The printed numbers of a file as it is since it was last changed: all exhibits read them."""
+    return [row.model_dump() for row in read_rows(PublishedRow, path)]
+
+
 def read_printed(tables: Tables, **where: Any) -> pd.DataFrame:
     """Numbers that the paper prints, as rows of ``PublishedRow``, with some values of columns."""
-    rows = [row.model_dump() for path in tables["printed"] for row in read_rows(PublishedRow, path)]
+    rows = [row for path in tables["printed"] for row in _printed(path, path.stat().st_mtime_ns)]
     return select_rows(pd.DataFrame(rows, columns=list(PublishedRow.model_fields)), where)
 
 

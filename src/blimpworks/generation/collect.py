@@ -9,10 +9,9 @@ import pyarrow.compute as pc
 from blimpworks.generation.manifest import GenerationManifest
 from blimpworks.generation.run import Systems, requests_of
 from blimpworks.generation.store import FAILED, response_keys
-from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.scoring.collect import Shards, broken
 from blimpworks.scoring.shards import OK
-from blimpworks.tables import read_table, write_table
+from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
 
 log = logging.getLogger(__name__)
 

@@ -1,21 +1,18 @@
 """What every engine that answers does."""
 
-import importlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, cast
 
-from blimpworks.campaign.engines import find_generation_engine
+from blimpworks.campaign.engines import Choice, choose_generation_engine
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, Ready
-from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
+from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.records.digest import code_digest
-from blimpworks.scoring.engine import Failure, chosen_settings, loading
+from blimpworks.scoring.engine import Failure, build_engine
 
 ROWS = (
     "blimpworks.generation.conversation:Conversation",
@@ -80,25 +77,9 @@ def load_generation_engine(
 
     Raises UserError when the checkpoint is missing, altered, or cannot answer.
     """
-    described = read_checkpoint(checkpoint)
-    try:
-        module, _, kind = find_generation_engine(name, described.architecture).partition(":")
-    except UserError as error:
-        raise UserError(f"{checkpoint}: {error}") from error
-    settings = chosen_settings(described, name, ScoringOptions(dtype=options.dtype))
-    build = getattr(importlib.import_module(module), kind)
-    with loading(checkpoint.parent):
-        chosen = described.model_copy(update=settings)
-        return cast(GenerationEngine, build(checkpoint, chosen, options))
 
+    def choose(described: Checkpoint) -> Choice:
+        requested = ScoringOptions(dtype=options.dtype)
+        return choose_generation_engine(name, described.architecture, described, requested)
 
-@contextmanager
-def open_generation_engine(
-    checkpoint: Path, name: str, options: GenerationJobOptions
-) -> Iterator[GenerationEngine]:
-    """``load_generation_engine``, closed at the end whatever happens."""
-    engine = load_generation_engine(checkpoint, name, options)
-    try:
-        yield engine
-    finally:
-        engine.close()
+    return cast(GenerationEngine, build_engine(checkpoint, choose, options))

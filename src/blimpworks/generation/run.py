@@ -3,19 +3,19 @@
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import PromptRequest
-from blimpworks.generation.engine import GenerationEngine, open_generation_engine
+from blimpworks.generation.engine import GenerationEngine, load_generation_engine
 from blimpworks.generation.manifest import GenerationManifest
 from blimpworks.generation.store import FAILED, ResponseStore, response_keys
-from blimpworks.prompt_tables import PROMPTS
 from blimpworks.scoring.run import warn_of_failures, write_manifest
 from blimpworks.scoring.watch import UNWATCHED, Watch
-from blimpworks.tables import read_table
+from blimpworks.tables import PROMPTS, read_table
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ def answer_items(
 
     Raises UserError when items or checkpoint are missing or malformed, or cannot answer.
     """
-    with open_generation_engine(checkpoint, engine, options) as opened:
+    with closing(load_generation_engine(checkpoint, engine, options)) as opened:
         system = opened.conversation.chat and options.system
         requests = {path.stem: {*requests_of(path, systems, system=system)} for path in items}
         keys = response_keys(opened.key, set[PromptRequest]().union(*requests.values()))

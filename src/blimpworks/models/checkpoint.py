@@ -6,13 +6,14 @@ that the directory is whole; its own SHA-256 identifies the model wherever resul
 
 import json
 import shutil
+from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.files import expand, sha256_of, write_text
 from blimpworks.strict import Strict
 
@@ -22,6 +23,7 @@ TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.t
 NGRAM_FILES = ("model.bin", "vocabulary.txt")
 SCRATCH = ".scratch-"
 """Start of the names of hidden folders that training fills and then removes."""
+REMEDY = "Train or retrieve the model again."
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 FirstToken = Literal["bos", "eos", "skip"]
 
@@ -130,19 +132,8 @@ def read_description(checkpoint: Path) -> Checkpoint:
 
     Raises UserError when it is missing or malformed.
     """
-    try:
+    with reading(checkpoint, "a model's checkpoint.json", REMEDY):
         return Checkpoint.model_validate_json(checkpoint.read_bytes())
-    except FileNotFoundError as error:
-        raise UserError(
-            f"{checkpoint} does not exist; expected a model's checkpoint.json. "
-            "Train or retrieve the model."
-        ) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the text"
-        raise UserError(
-            f"{checkpoint}: {key}: {first['msg'].lower()}. Train or retrieve the model again."
-        ) from error
 
 
 def read_checkpoint(checkpoint: Path) -> Checkpoint:
@@ -151,15 +142,19 @@ def read_checkpoint(checkpoint: Path) -> Checkpoint:
     Raises UserError when it is missing or malformed, or a file is missing or altered.
     """
     described = read_description(checkpoint)
-    for name, expected in described.files.items():
-        _verify(checkpoint.parent / name, expected, checkpoint)
+    verify_files(checkpoint, described.files, REMEDY)
     return described
 
 
-def _verify(path: Path, expected: str, checkpoint: Path) -> None:
-    digest = sha256_of(path) if path.is_file() else "missing"
-    if digest != expected:
-        raise UserError(
-            f"{path} is {digest[:12]}, but {checkpoint} expects SHA-256 {expected[:12]}…. "
-            "Train or retrieve the model again."
-        )
+def verify_files(seal: Path, files: Mapping[str, str], remedy: str) -> None:
+    """Compare each file beside ``seal``, which describes them, with its SHA-256.
+
+    Raises UserError, with the ``remedy``, for one that is missing or altered.
+    """
+    for name, expected in files.items():
+        path = seal.parent / name
+        digest = sha256_of(path) if path.is_file() else "missing"
+        if digest != expected:
+            raise UserError(
+                f"{path} is {digest[:12]}, but {seal} expects SHA-256 {expected[:12]}…. {remedy}"
+            )

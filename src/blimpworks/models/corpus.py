@@ -19,11 +19,11 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ValidationError
 
 from blimpworks.campaign.settings.training import CorpusOptions
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
+from blimpworks.models.checkpoint import verify_files
 from blimpworks.strict import Strict
 
 UNKNOWN, END = "<unk>", "<eos>"
@@ -33,6 +33,7 @@ Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
 FILE_NAME, VOCABULARY = "corpus.json", "vocabulary.txt"
 FILES = (*(f"{split}.txt" for split in SPLITS), VOCABULARY)
+REMEDY = "Build the corpus again."
 Ids = npt.NDArray[np.int32]
 
 
@@ -75,14 +76,10 @@ class Corpus(Strict):
 
 def read_lines(path: Path) -> Iterator[str]:
     """Lines of a UTF-8 file, one at a time. Raises UserError when it is missing or not UTF-8."""
-    try:
-        with path.open(encoding="utf-8", newline="\n") as handle:
-            for line in handle:
-                yield line.rstrip("\n")
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a file of a corpus. Build it.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8 ({error}); convert the file.") from error
+    expected = reading(path, "a file of a corpus in UTF-8", REMEDY)
+    with expected, path.open(encoding="utf-8", newline="\n") as handle:
+        for line in handle:
+            yield line.rstrip("\n")
 
 
 def sentences_of(path: Path) -> Iterator[list[str]]:
@@ -179,26 +176,9 @@ def read_corpus(corpus: Path) -> Corpus:
 
     Raises UserError when it is missing or malformed, or a file is missing or altered.
     """
-    try:
+    with reading(corpus, "the corpus.json of a corpus", REMEDY):
         described = Corpus.model_validate_json(corpus.read_bytes())
-    except FileNotFoundError as error:
-        raise UserError(
-            f"{corpus} does not exist; expected the corpus.json of a corpus. Build the corpus."
-        ) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "the text"
-        raise UserError(
-            f"{corpus}: {key}: {first['msg'].lower()}. Build the corpus again."
-        ) from error
-    for name, expected in described.files.items():
-        path = corpus.parent / name
-        digest = sha256_of(path) if path.is_file() else "missing"
-        if digest != expected:
-            raise UserError(
-                f"{path} is {digest[:12]}, but {corpus} expects SHA-256 {expected[:12]}…. "
-                "Build the corpus again."
-            )
+    verify_files(corpus, described.files, REMEDY)
     return described
 
 

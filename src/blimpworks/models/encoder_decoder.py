@@ -1,13 +1,12 @@
 """Small mT5-architecture encoder-decoders, trained by span corruption."""
 
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 from tokenizers import Tokenizer
 from transformers import MT5Config, MT5ForConditionalGeneration
 
 from blimpworks.campaign.settings.training import EncoderDecoderRecipe
-from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.tokenizer import SENTINELS, T5, train_pieces
 from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, padded, train_kind
 
@@ -98,8 +97,5 @@ ENCODER_DECODER: Kind[EncoderDecoderRecipe] = Kind(
 )
 
 
-def train_encoder_decoder(
-    text: Path, checkpoint: Path, *, recipe: EncoderDecoderRecipe, seed: int, **names: str
-) -> Checkpoint:
-    """Train an encoder-decoder: ``train_kind`` of ``ENCODER_DECODER``, with the same ``names``."""
-    return train_kind(ENCODER_DECODER, text, checkpoint, recipe=recipe, seed=seed, **names)
+train_encoder_decoder = partial(train_kind, ENCODER_DECODER)
+"""Trains an encoder-decoder: ``train_kind`` with the other arguments."""

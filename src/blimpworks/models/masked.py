@@ -1,13 +1,12 @@
 """Small BERT-architecture masked language models."""
 
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 from tokenizers import Tokenizer
 from transformers import BertConfig, BertForMaskedLM
 
 from blimpworks.campaign.settings.training import MaskedRecipe
-from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.tokenizer import BERT, train_wordpiece
 from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, padded, train_kind
 
@@ -84,8 +83,5 @@ MASKED: Kind[MaskedRecipe] = Kind(
 )
 
 
-def train_masked(
-    text: Path, checkpoint: Path, *, recipe: MaskedRecipe, seed: int, **names: str
-) -> Checkpoint:
-    """Train a masked language model: ``train_kind`` of ``MASKED``, with the same ``names``."""
-    return train_kind(MASKED, text, checkpoint, recipe=recipe, seed=seed, **names)
+train_masked = partial(train_kind, MASKED)
+"""Trains a masked language model: ``train_kind`` with the other arguments."""

@@ -1,7 +1,7 @@
 """Perplexity of LSTMs on the test text of a corpus."""
 
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,18 +17,6 @@ PIECE = 35
 """Words computed at a time when a model's recipe does not say."""
 
 
-class Row(TypedDict):
-    """A row of the table of perplexities."""
-
-    lang: str
-    model: str
-    corpus: str
-    words: int
-    unknown: int
-    loss: float
-    perplexity: float
-
-
 def _of_lstm(checkpoint: Path) -> tuple[str, dict[str, Any]]:
     """Name and recipe of an LSTM trained here. Raises UserError for any other model."""
     described = read_checkpoint(checkpoint)
@@ -40,7 +28,7 @@ def _of_lstm(checkpoint: Path) -> tuple[str, dict[str, Any]]:
     return described.name, described.source.settings
 
 
-def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) -> Row:
+def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) -> dict[str, Any]:
     """Write a table with the one row of a model on ``test.txt`` of the corpus of a language.
 
     Measured as in training (``lstm.mean_loss``): the sentences in a row, each with ``<eos>``,
@@ -66,14 +54,14 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     with repeatable(0):
         loss = mean_loss(model.to(device), text.to(device), recipe.get("bptt", PIECE))
     guessed = text[1:]
-    row = Row(
-        lang=lang,
-        model=name,
-        corpus=str(recipe.get("corpus", "")),
-        words=guessed.numel(),
-        unknown=int((guessed == UNKNOWN_ID).sum()),
-        loss=loss,
-        perplexity=float(np.exp(loss)),
-    )
+    row = {
+        "lang": lang,
+        "model": name,
+        "corpus": str(recipe.get("corpus", "")),
+        "words": guessed.numel(),
+        "unknown": int((guessed == UNKNOWN_ID).sum()),
+        "loss": loss,
+        "perplexity": float(np.exp(loss)),
+    }
     write_table(pa.table({name: [value] for name, value in row.items()}), PERPLEXITIES, output)
     return row

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.campaign.settings.training import TrainingOptions
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.files import write_text
 from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.tables import ITEMS, SENTENCES, TOKENS, read_table
@@ -36,14 +36,8 @@ def read_sentences(text: Path) -> list[str]:
 
     Raises UserError when the file is missing or not UTF-8.
     """
-    try:
+    with reading(text, "UTF-8 text", "Build it, or convert the file."):
         return [line for line in text.read_text(encoding="utf-8").split("\n") if line]
-    except FileNotFoundError as error:
-        raise UserError(f"{text} does not exist; expected a text file. Build it.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{text}: byte {error.start} is not UTF-8; expected UTF-8 text. Convert the file."
-        ) from error
 
 
 def training_sentences(text: Path) -> list[str]:

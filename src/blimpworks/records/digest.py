@@ -160,8 +160,8 @@ def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
 
 
 def _is_error(meaning: Symbol | str) -> bool:
-    """Whether it is one of the exceptions that carry a message for people."""
-    return meaning == "UserError"
+    """Whether it is an exception, or a block that raises one, with a message for people."""
+    return meaning in ("UserError", "reading")
 
 
 def _statements(module: str, name: str) -> list[ast.stmt]:

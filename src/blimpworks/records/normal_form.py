@@ -136,13 +136,20 @@ class _Normaliser(ast.NodeTransformer):
                 return ast.Constant("module:name")
         return node
 
+    def _tells(self, call: ast.expr | None) -> bool:
+        """Whether a call makes what carries a message for people."""
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return False
+        meaning = self.resolve(call.func)
+        return meaning is not None and self.is_message(meaning)
+
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        call = node.exc
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-            meaning = self.resolve(call.func)
-            if meaning is not None and self.is_message(meaning):
-                return ast.Raise(ast.Name("message", ast.Load()), None)
+        if self._tells(node.exc):
+            return ast.Raise(ast.Name("message", ast.Load()), None)
         return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        return ast.Constant("message") if self._tells(node) else self.generic_visit(node)
 
     def _body(self, arguments: ast.arguments, body: list[ast.stmt]) -> list[ast.stmt]:
         """A function's statements, in a scope of its own."""

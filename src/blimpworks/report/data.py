@@ -1,71 +1,154 @@
 """Data of the panel on each number, as scripts that a page loads on first use.
 
-Scripts, because a page opened from a file may not read other files.
+Scripts, because a page opened from a file may not read other files. What numbers were made from is
+a graph of products that the page can walk.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from math import isnan
+from pathlib import Path
 from typing import Any
 
-from blimpworks.report.evidence import Evidence
-from blimpworks.report.names import Names
-from blimpworks.report.products import Products
-from blimpworks.report.sections import Section
-from blimpworks.report.views import Form, Numbers
+from blimpworks.audit.lineage import Record, output_hash, record_of
+from blimpworks.report.evidence import Place
+from blimpworks.report.names import exhibit_label
+from blimpworks.report.read import Cell, Form, PaperInputs
 
 FEW = 24
 """Of more printed numbers that one is computed from, the panel shows so many."""
+NOTED = ("origin", "source", "engine")
+"""What jobs note that says where a file from outside comes from, or what scored."""
+
+
+def _noted(record: Record) -> dict[str, str]:
+    """Notes of a job that name its source or its engine; of a job that names none, none."""
+    notes = record.get("notes") or {}
+    noted: dict[str, str] = {}
+    for name in NOTED:
+        note = notes.get(name)
+        inner = note.items() if isinstance(note, dict) else [(name, note)]
+        noted |= {str(key): str(value) for key, value in inner if value}
+    return noted
+
+
+@dataclass
+class Products:
+    """Products and the jobs that made them, each once, whatever number leads there.
+
+    A product is [path, SHA-256, job, inputs]: ``job`` counts in ``jobs``, or is -1 for a file
+    from outside; ``inputs`` count in ``products``. A job is [command, code, date, commit,
+    whether the working tree was clean, notes].
+    """
+
+    products: list[list[Any]] = field(default_factory=list)
+    jobs: list[list[Any]] = field(default_factory=list)
+    _known: dict[tuple[Path, str], int] = field(default_factory=dict)
+    _jobs: dict[str, int] = field(default_factory=dict)
+
+    def add(self, path: Path) -> int | None:
+        """The number of a product, added with all that it was made from; None if unrecorded.
+
+        Raises UserError for a record that cannot be read.
+        """
+        record = record_of(path)
+        if record is None:
+            return None
+        waiting = [(path, output_hash(record, path))]
+        while waiting:
+            waiting += self._visit(*waiting.pop())
+        return self._known[path, output_hash(record, path)]
+
+    def _number(self, path: Path, sha256: str) -> tuple[int, bool]:
+        """The number of one version of a product, and whether it is new."""
+        key = (path, sha256)
+        if key in self._known:
+            return self._known[key], False
+        self._known[key] = len(self.products)
+        self.products.append([str(path), sha256, -1, None])
+        return self._known[key], True
+
+    def _visit(self, path: Path, sha256: str) -> Iterator[tuple[Path, str]]:
+        """Fill in one product; its inputs that are still to be visited."""
+        number, _ = self._number(path, sha256)
+        if self.products[number][3] is not None:
+            return
+        self.products[number][3] = inputs = []
+        record = record_of(path)
+        # Made anew since, with other content: the record is not this version's.
+        if record is None or output_hash(record, path) != sha256:
+            return
+        self.products[number][2] = self._job(record)
+        for entry in record["inputs"]:
+            source = (Path(entry["path"]), entry["sha256"])
+            other, new = self._number(*source)
+            inputs.append(other)
+            if new:
+                yield source
+
+    def _job(self, record: Record) -> int:
+        first = record["outputs"][0]["path"]
+        key = f"{record['verb']} {first} {record['started']}"
+        if key not in self._jobs:
+            self._jobs[key] = len(self.jobs)
+            git = record["git"]
+            self.jobs.append(
+                [
+                    record["verb"],
+                    record["code"],
+                    record["ended"][:10],
+                    (git["commit"] or "")[:12],
+                    git["clean"],
+                    _noted(record),
+                ]
+            )
+        return self._jobs[key]
 
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None or isnan(value) else float(f"{value:.10g}")
 
 
-def _cell(form: Form, index: int, numbers: Numbers) -> dict[str, Any]:
+def _cell(cell: Cell, known: Mapping[str, Place]) -> dict[str, Any]:
     """One cell as the panel shows it, without empty values.
 
     Of one that does no more than show a printed number, what says which.
     """
-    cell = form.cells[index]
-    place = numbers.place(index)
-    if place and numbers.is_itself(index):
-        return {"row": cell["row"], "column": cell["column"], "place": place[1:], "itself": True}
-    facts: dict[str, Any] = {key: _rounded(cell[key]) for key in ("value", "low", "high")}
-    facts |= {key: cell[key] for key in ("row", "column", "text", "n", "formula", "source")}
-    facts |= {"where": cell["filter"], "place": list(place[1:]) if place else None}
-    origins = form.origins[index]
-    facts["of"] = len(origins) or None
-    facts["from"] = [numbers.known[origin] for origin in origins[:FEW] if origin in numbers.known]
+    own, place = cell.facts, cell.place
+    if place and cell.is_itself:
+        return {"row": own["row"], "column": own["column"], "place": place[1:], "itself": True}
+    facts: dict[str, Any] = {key: _rounded(own[key]) for key in ("value", "low", "high")}
+    facts |= {key: own[key] for key in ("row", "column", "text", "n", "formula", "source")}
+    facts |= {"where": own["filter"], "place": list(place[1:]) if place else None}
+    facts["of"] = len(cell.origins) or None
+    facts["from"] = [known[origin] for origin in cell.origins[:FEW] if origin in known]
     return {key: value for key, value in facts.items() if value is not None}
 
 
-def _form(form: Form, evidence: Evidence, products: Products) -> dict[str, Any]:
-    numbers = Numbers(form, evidence)
-    cells = form.files.with_name(f"{form.files.name}.cells.parquet")
+def _form(form: Form, known: Mapping[str, Place], products: Products) -> dict[str, Any]:
     suffix = ".svg" if form.figure else ".csv"
     return {
         "file": str(form.files) + suffix,
-        "product": products.add(cells),
-        "cells": [_cell(form, index, numbers) for index in range(len(form.cells))],
+        "product": products.add(form.files.with_name(f"{form.files.name}.cells.parquet")),
+        "cells": [_cell(cell, known) for cell in form.cells],
     }
 
 
-def paper_script(
-    sections: Sequence[Section], evidence: Evidence, names: Names, products: Products
-) -> str:
+def paper_script(paper: PaperInputs, products: Products) -> str:
     """The script with all numbers of one paper; adds what they were made from to ``products``."""
     printed: dict[str, dict[str, dict[str, Any]]] = {}
-    for (exhibit, row, column), number in evidence.items():
+    for (exhibit, row, column), number in paper.evidence.items():
         printed.setdefault(exhibit, {}).setdefault(row, {})[column] = number.facts()
+    known = {"/".join(place): place for place in paper.evidence}
     forms = {
-        form.key: _form(form, evidence, products)
-        for section in sections
-        for form in section.forms.values()
+        form.key: _form(form, known, products)
+        for exhibit in paper.exhibits
+        for form in exhibit.forms.values()
     }
-    labels = {section.name: section.label or section.title for section in sections}
-    known = {"languages": names.known["lang"], "models": names.known["model"]}
-    return _script("paper", {"printed": printed, "forms": forms, "labels": labels, "names": known})
+    labels = {e.name: exhibit_label(e.name) or e.title for e in paper.exhibits}
+    names = {"languages": paper.names.known["lang"], "models": paper.names.known["model"]}
+    return _script("paper", {"printed": printed, "forms": forms, "labels": labels, "names": names})
 
 
 def products_script(products: Products) -> str:

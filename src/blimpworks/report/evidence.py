@@ -9,7 +9,7 @@ import pandas as pd
 
 from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.reproduction.printed import PLACE
 
 Place = tuple[str, str, str]
@@ -70,12 +70,10 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
 
     Raises UserError when it is missing or is no such table.
     """
-    try:
+    with reading(path, "a comparison with print", "Build it: snakemake reproduction"):
         frame = pd.read_csv(
             path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, na_values={}
         )
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; build it: snakemake reproduction") from error
     missing = [name for name in columns if name not in frame]
     if missing:
         raise UserError(f"{path} has no columns {', '.join(missing)}; rebuild it.")

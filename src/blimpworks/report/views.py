@@ -1,106 +1,134 @@
-"""The views of an exhibit: as printed, recomputed from print, and measured."""
+"""The views of an exhibit as tables of a page: as printed, recomputed from print, and measured."""
 
 import copy
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import Any
-from xml.etree.ElementTree import Element
-
-import pyarrow.parquet as pq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 from blimpworks.report.evidence import Evidence, Number, Place
-from blimpworks.report.grid import (
-    Page,
-    as_html,
-    numbers_of,
-    pivot,
-    read_page,
-    set_text,
-    table_of,
-    without,
-)
 from blimpworks.report.names import Names
-from blimpworks.reproduction.published import Paper, selected_rows
-from blimpworks.tables import CELLS
+from blimpworks.report.read import Form
 
 MISSING = "·"
 """Stands where a number can't be computed."""
 
 
-@dataclass(frozen=True)
-class Form:
-    """One form of an exhibit, measured or published: its page, its cells, its files."""
-
-    exhibit: str
-    tree: str
-    """Which tree it is of: "published", "measured", "corrected"."""
-    origins: list[list[str]]
-    """Places of the printed numbers that each cell is computed from, as far as it is."""
-    page: Page
-    cells: list[dict[str, Any]]
-    files: Path
-    """Path of its files without their suffixes."""
-    figure: bool
-
-    @property
-    def key(self) -> str:
-        """Its name in the page: tree and exhibit."""
-        return f"{self.tree}/{self.exhibit}"
+def table_of(page: Element) -> Element | None:
+    """The table of an exhibit's page; None for a figure without numbers."""
+    return page.find(".//table")
 
 
-def _origins(cell: Mapping[str, Any], paper: Paper) -> list[str]:
-    """Places of the printed numbers that a cell of a published form is computed from."""
-    rows = selected_rows(cell, paper)
-    return [] if rows is None else [str(origin) for origin in rows["origin"] if origin]
+def caption_of(page: Element) -> str:
+    """The caption, without the title that it starts with."""
+    caption = page.find(".//figcaption")
+    if caption is None:
+        return ""
+    texts = list(caption.itertext())
+    return "".join(texts[1:]).strip()
 
 
-def read_form(exhibit: str, tree: str, files: Path, paper: Paper, *, figure: bool) -> Form:
-    """One form of an exhibit from its files. Raises UserError when one is missing or broken."""
-    page = read_page(files.with_name(f"{files.name}.html"))
-    cells = pq.read_table(files.with_name(f"{files.name}.cells.parquet"), schema=CELLS.arrow())
-    rows = cells.to_pylist()
-    printed = tree == "published"
-    origins = [_origins(row, paper) if printed else [] for row in rows]
-    for row in rows:
-        row["filter"] = json.loads(row["filter"])
-    return Form(exhibit, tree, origins, page, rows, files, figure)
+def as_html(element: Element) -> str:
+    """The element as HTML."""
+    return ElementTree.tostring(element, encoding="unicode", method="html")
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """The printed numbers that the cells of a form stand for or only repeat."""
+def numbers_of(table: Element) -> Iterator[tuple[int, Element]]:
+    """The cells of a table that are cells of its exhibit, with their number there."""
+    for cell in table.iter("td"):
+        index = cell.get("data-cell")
+        if index is not None:
+            yield int(index), cell
 
-    form: Form
-    evidence: Evidence
 
-    @cached_property
-    def known(self) -> dict[str, Place]:
-        """The places of printed numbers, by what origins call them."""
-        return {"/".join(place): place for place in self.evidence}
+def _span(cell: Element) -> int:
+    return int(cell.get("colspan", "1"))
 
-    def place(self, index: int) -> Place | None:
-        """The printed number that a cell stands for, if there is such a number."""
-        cell = self.form.cells[index]
-        place = (self.form.exhibit, cell["printed_row"], cell["printed_column"])
-        return place if place in self.evidence else None
 
-    def is_itself(self, index: int) -> bool:
-        """Whether a cell does no more than show the printed number that it stands for."""
-        place = self.place(index)
-        return place is not None and self.form.origins[index] == ["/".join(place)]
+def _columns(row: Element) -> Iterator[tuple[int, Element]]:
+    """Cells of a row with the column that they begin in."""
+    at = 0
+    for cell in list(row):
+        yield at, cell
+        at += _span(cell)
 
-    def shown(self) -> dict[Place, int]:
-        """The cell that shows each printed number: that which is it, before one computed."""
-        cells: dict[Place, int] = {}
-        for own in (True, False):
-            for index in range(len(self.form.cells)):
-                place = self.place(index)
-                if place and self.is_itself(index) is own:
-                    cells.setdefault(place, index)
-        return cells
+
+def _empty_columns(table: Element, dropped: Callable[[Element], bool]) -> set[int]:
+    """Columns in which there are numbers, and all of them are ``dropped``."""
+    dropped_in: dict[int, list[bool]] = {}
+    for row in table.iter("tr"):
+        for at, cell in _columns(row):
+            if cell.get("data-cell") is not None:
+                dropped_in.setdefault(at, []).append(dropped(cell))
+    return {at for at, verdicts in dropped_in.items() if all(verdicts)}
+
+
+def _drop_columns(row: Element, empty: set[int]) -> None:
+    for at, cell in list(_columns(row)):
+        left = sum(place not in empty for place in range(at, at + _span(cell)))
+        if not left:
+            row.remove(cell)
+        elif left < _span(cell):
+            cell.set("colspan", str(left))
+
+
+def without(table: Element, dropped: Callable[[Element], bool]) -> Element | None:
+    """A copy without the rows and columns whose numbers are all ``dropped``.
+
+    Dropped ones in other rows and columns are left empty. None when nothing is left.
+    """
+    kept = copy.deepcopy(table)
+    if all(dropped(cell) for _, cell in numbers_of(kept)):
+        return None
+    empty = _empty_columns(kept, dropped)
+    for part in kept.iter():
+        for row in [child for child in part if child.tag == "tr"]:
+            inside = [cell for cell in row if cell.get("data-cell") is not None]
+            if inside and all(map(dropped, inside)):
+                part.remove(row)
+            else:
+                _drop_columns(row, empty)
+    for _, cell in numbers_of(kept):
+        if dropped(cell):
+            attributes = {"class": cell.get("class", "")}
+            cell.clear()
+            cell.attrib.update(attributes)
+    return kept
+
+
+def pivot(title: str, rows: Mapping[str, str], columns: Mapping[str, str]) -> Element:
+    """A table of empty cells, by keys of rows and columns, under their names."""
+    table = Element("table")
+    head = SubElement(SubElement(table, "thead"), "tr")
+    SubElement(head, "th", scope="col").text = title
+    for name in columns.values():
+        SubElement(head, "th", {"scope": "col", "class": "n"}).text = name
+    body = SubElement(table, "tbody")
+    for row, name in rows.items():
+        line = SubElement(body, "tr")
+        SubElement(line, "th", scope="row").text = name
+        for column in columns:
+            SubElement(line, "td", {"class": "n", "data-row": row, "data-column": column})
+    return table
+
+
+def set_text(cell: Element, parts: Sequence[tuple[str, str]]) -> None:
+    """Give a cell the texts of ``parts`` (tag or "", text) on a button, bold as it was."""
+    bold = cell.find("strong") is not None
+    for child in list(cell):
+        cell.remove(child)
+    cell.text = None
+    # Arrow keys move between the numbers of a table, so that Tab goes past it in one step.
+    button = SubElement(cell, "button", type="button", tabindex="-1")
+    inner = SubElement(button, "strong") if bold else button
+    last: Element | None = None
+    for tag, text in parts:
+        if tag:
+            last = SubElement(inner, tag)
+            last.text = text
+        elif last is None:
+            inner.text = (inner.text or "") + text
+        else:
+            last.tail = (last.tail or "") + text
 
 
 def _mark(cell: Element, place: Place | None, state: str) -> None:
@@ -136,68 +164,59 @@ def _show_printed(
     set_text(cell, _printed_parts(number, text))
 
 
-def printed_view(form: Form, evidence: Evidence, names: Names) -> str:
+def printed_view(form: Form, names: Names) -> str:
     """The published form with nothing but printed numbers, or "" if it has none."""
-    numbers, table = Numbers(form, evidence), table_of(form.page)
-    indices = {index: place for place, index in numbers.shown().items()}
+    table, indices = table_of(form.page), {index: place for place, index in form.shown.items()}
     if table is None or not indices or form.figure:
         return ""
     printed_table = without(table, lambda cell: int(cell.get("data-cell", "-1")) not in indices)
     if printed_table is None:
         return ""
     for index, cell in numbers_of(printed_table):
-        place = indices[index]
-        about = names.about(form.cells[index]["filter"], place)
-        number = evidence[place]
-        text = "".join(cell.itertext()) if numbers.is_itself(index) else number.row.text
-        _show_printed(cell, number, text, place, about)
+        known = form.cells[index]
+        assert known.number is not None
+        about = names.about(known.facts["filter"], indices[index])
+        text = "".join(cell.itertext()) if known.is_itself else known.number.row.text
+        _show_printed(cell, known.number, text, indices[index], about)
     printed_table.set("data-form", form.key)
     return as_html(printed_table)
 
 
-def _show_recomputed(cell: Element, text: str, number: Number | None) -> None:
-    set_text(cell, [("", text if number is None else number.again or MISSING)])
-
-
-def recomputed_view(form: Form, evidence: Evidence, names: Names) -> str:
+def recomputed_view(form: Form, names: Names) -> str:
     """The published form with each number computed from other printed ones, or "" if none is.
 
     Numbers that the paper does not print, but which are computed from those that it does,
     stand there as they are.
     """
-    numbers, table = Numbers(form, evidence), table_of(form.page)
+    table, indices = table_of(form.page), {*form.shown.values()}
     if table is None:
         return ""
-    indices = {index: place for place, index in numbers.shown().items()}
-    places = {i: numbers.place(i) for i in range(len(form.cells))}
-    again = {i for i, place in places.items() if place and i not in indices}
-    derived = [i for i, place in places.items() if not place]
-    if not derived and not any(evidence[place].again for place in indices.values()):
+    again = {i for i, cell in enumerate(form.cells) if cell.place and i not in indices}
+    numbers = [cell.number for i, cell in enumerate(form.cells) if i not in again]
+    if not any(number is None or number.again for number in numbers):
         return ""
     recomputed_table = without(table, lambda cell: int(cell.get("data-cell", "-1")) in again)
     assert recomputed_table is not None
     for index, cell in numbers_of(recomputed_table):
-        place = places[index]
-        number = evidence[place] if place else None
-        _mark(cell, place, number.status if number else "")
-        cell.attrib.update(names.about(form.cells[index]["filter"], place))
-        _show_recomputed(cell, "".join(cell.itertext()), number)
+        known = form.cells[index]
+        _mark(cell, known.place, known.number.status if known.number else "")
+        cell.attrib.update(names.about(known.facts["filter"], known.place))
+        text = known.number.again or MISSING if known.number else "".join(cell.itertext())
+        set_text(cell, [("", text)])
     recomputed_table.set("data-form", form.key)
     return as_html(recomputed_table)
 
 
-def measured_view(form: Form, evidence: Evidence, names: Names) -> str:
+def measured_view(form: Form, names: Names) -> str:
     """The measured form; numbers that are printed too have their verdict. "" without any."""
     table = copy.deepcopy(table_of(form.page))
     if table is None:
         return ""
-    numbers = Numbers(form, evidence)
     for index, cell in numbers_of(table):
-        place = numbers.place(index)
-        judged = place is not None and form.tree == "measured"
-        verdict = evidence[place].verdict if place and judged else ""
-        _mark(cell, place, verdict)
-        cell.attrib.update(names.about(form.cells[index]["filter"], place))
+        known = form.cells[index]
+        judged = known.number if form.tree == "measured" else None
+        _mark(cell, known.place, judged.verdict if judged else "")
+        cell.attrib.update(names.about(known.facts["filter"], known.place))
         set_text(cell, [("", "".join(cell.itertext()))])
     table.set("data-form", form.key)
     return as_html(table)
@@ -209,7 +228,7 @@ def _left_out(form: Form | None, exhibit: str, evidence: Evidence) -> Iterator[P
     shown = set()
     if form and table is not None:
         inside = {index for index, _ in numbers_of(table)}
-        shown = {p for p, index in Numbers(form, evidence).shown().items() if index in inside}
+        shown = {p for p, index in form.shown.items() if index in inside}
     return (place for place in evidence if place[0] == exhibit and place not in shown)
 
 

@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
-from blimpworks.scoring.failed import refuse_failed
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.resolution import exact_sums, rounding_of
-from blimpworks.scoring.run import M, Manifest, read_manifest
+from blimpworks.scoring.run import M, Manifest, read_manifest, refuse_failed
 from blimpworks.scoring.store import FAILED, OK, sentence_keys
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 

@@ -6,16 +6,16 @@ An engine turns texts into token ids and ids into log-probabilities. Everything 
 
 import importlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blimpworks.campaign.engines import Choices, find_engine, obstacle, settle
+from blimpworks.campaign.engines import Choice, choose_engine
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
@@ -97,43 +97,37 @@ class Engine(Protocol):
         ...
 
 
-def chosen_settings(described: Checkpoint, name: str, options: ScoringOptions) -> dict[str, str]:
-    """Number format and first token to score with; logs which wishes the engine cannot meet."""
-    settings = {}
-    for setting in Choices._fields:
-        own, requested = getattr(described, setting), getattr(options, setting)
-        settings[setting] = settle(name, described.architecture, setting, own, requested)
-        if reason := obstacle(name, described.architecture, {setting: requested}):
-            log.info("%s: %s; it stays %s", described.name, reason, own)
-    return settings
+def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], options: Any) -> Any:
+    """An object of the class that ``choose`` names for a checkpoint, made from it and ``options``.
+
+    It gets a description of the checkpoint with the settings that were chosen; the log says which
+    requests it cannot meet. Raises UserError when the checkpoint is missing, altered, or not for
+    this engine.
+    """
+    described = read_checkpoint(checkpoint)
+    try:
+        choice = choose(described)
+    except UserError as error:
+        raise UserError(f"{checkpoint}: {error}") from error
+    for reason in choice.unmet:
+        log.info("%s: %s", described.name, reason)
+    module, _, kind = choice.address.partition(":")
+    build = getattr(importlib.import_module(module), kind)
+    with loading(checkpoint.parent):
+        return build(checkpoint, described.model_copy(update=choice.settings), options)
 
 
 def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
     """The engine ``name`` with a checkpoint (a ``checkpoint.json``), ready to score.
 
     Number format and first token are the checkpoint's unless ``options`` say otherwise and
-    the engine leaves it open (``CHOICES``); the log says where it does not.
-    Raises UserError when the checkpoint is missing, altered, or not for this engine.
+    the engine leaves it open (``ENGINES``). Raises UserError as ``build_engine`` does.
     """
-    described = read_checkpoint(checkpoint)
-    try:
-        module, _, kind = find_engine(name, described.architecture).partition(":")
-    except UserError as error:
-        raise UserError(f"{checkpoint}: {error}") from error
-    chosen = described.model_copy(update=chosen_settings(described, name, options))
-    build = getattr(importlib.import_module(module), kind)
-    with loading(checkpoint.parent):
-        return cast(Engine, build(checkpoint, chosen, options))
 
+    def choose(described: Checkpoint) -> Choice:
+        return choose_engine(name, described.architecture, described, options)
 
-@contextmanager
-def open_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Iterator[Engine]:
-    """``load_engine``, closed at the end whatever happens."""
-    engine = load_engine(checkpoint, name, options)
-    try:
-        yield engine
-    finally:
-        engine.close()
+    return cast(Engine, build_engine(checkpoint, choose, options))
 
 
 def engine_key(

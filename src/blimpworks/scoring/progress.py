@@ -12,9 +12,9 @@ from time import monotonic
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import AwareDatetime, NonNegativeInt, ValidationError
+from pydantic import AwareDatetime, NonNegativeInt
 
-from blimpworks.errors import UserError
+from blimpworks.errors import reading
 from blimpworks.files import write_text
 from blimpworks.records.journal import AttemptId, Scored, now
 from blimpworks.scoring.watch import Watch
@@ -50,14 +50,11 @@ def read_progress(path: Path) -> Progressed | None:
     Raises UserError for a file that is none.
     """
     try:
-        return Progressed.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
     except FileNotFoundError:
         return None
-    except ValidationError as error:
-        raise UserError(
-            f"{path}: {error.errors()[0]['msg'].lower()}; expected the progress of a job that "
-            "scores. Delete it: nothing depends on it."
-        ) from error
+    with reading(path, "the progress of a job that scores", "Delete it: nothing depends on it."):
+        return Progressed.model_validate_json(content)
 
 
 def scored_tokens(scores: pa.Table) -> int:

@@ -4,15 +4,16 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 from pydantic import Field, ValidationError
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, write_text
-from blimpworks.scoring.engine import open_engine
+from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.plan import Request, by_prefix, requests_of
 from blimpworks.scoring.store import FAILED, Store, sentence_keys
 from blimpworks.scoring.watch import UNWATCHED, Watch
@@ -45,21 +46,40 @@ M = TypeVar("M", bound=Manifest)
 
 def read_manifest(path: Path, kind: type[M] = Manifest) -> M:  # type: ignore[assignment]
     """Read a manifest of a kind. Raises UserError when it is missing or malformed."""
-    try:
+    with reading(path, "a manifest of scores", "Score again."):
         return kind.model_validate_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a manifest of scores.") from error
-    except ValidationError as error:
-        raise UserError(
-            f"{path}: {error.errors()[0]['msg'].lower()}; expected a manifest of scores. "
-            "Score again."
-        ) from error
 
 
 def write_manifest(result: Manifest, path: Path) -> None:
     """Write a manifest, by which its job is known to be done."""
     text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
     write_text(path, text + "\n")
+
+
+class Failed(Strict):
+    """Scoring with a model failed for good, as one of several in a job."""
+
+    failed: str
+    """Why scoring failed, in a sentence."""
+    log: str
+    """Path of the log that says more."""
+
+
+def refuse_failed(manifest: Path) -> None:
+    """Raise UserError when ``manifest`` says that scoring was given up.
+
+    It is removed then, so that Snakemake, which knows the file and not what it says, scores
+    again when it is run again.
+    """
+    try:
+        failure = Failed.model_validate_json(manifest.read_bytes())
+    except (ValidationError, FileNotFoundError):
+        return
+    manifest.unlink(missing_ok=True)
+    raise UserError(
+        f"{manifest}: scoring failed, see {failure.log}: {failure.failed} "
+        "Correct that and run the same snakemake command again: only this model is scored again."
+    )
 
 
 def warn_of_failures(
@@ -129,7 +149,7 @@ def score_items(
 
     Raises UserError when items or checkpoint are missing or malformed.
     """
-    with open_engine(checkpoint, engine, options) as opened:
+    with closing(load_engine(checkpoint, engine, options)) as opened:
         sentences = _by_language(items, regions, regional=opened.regional)
         requests = set[Request]().union(*sentences.values())
         keys = sentence_keys(opened.key, requests)

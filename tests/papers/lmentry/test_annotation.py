@@ -31,8 +31,7 @@ from blimpworks.papers.lmentry.annotation import (
 )
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
-from blimpworks.prompt_tables import ANSWERS, PROMPTS
-from blimpworks.tables import JUDGEMENTS, read_table
+from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import EXTRA, Campaign, fill, write
 from support.paths import REPOSITORY
 

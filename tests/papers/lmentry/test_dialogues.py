@@ -25,8 +25,7 @@ from blimpworks.papers.lmentry.items.dialogues import (
     vary,
 )
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import write_table
+from blimpworks.tables import PROMPTS, write_table
 from support import tiny
 from support.paths import REPOSITORY
 

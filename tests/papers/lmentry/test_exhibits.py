@@ -30,9 +30,8 @@ from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import FIELDS, TASKS, WHOLE
-from blimpworks.prompt_tables import PROMPTS
 from blimpworks.reproduction.measured import compare
-from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table
+from blimpworks.tables import ACCURACIES, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import Campaign, fill, write
 from support.lmentry_kit import NAMES, PRINTED, SIZES, SPECS, build
 

@@ -17,8 +17,7 @@ from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
 from blimpworks.papers.lmentry.judging.roles import ROLE, Argument, find_word, replace_word
 from blimpworks.papers.lmentry.judging.rules import RULES_OF
-from blimpworks.prompt_tables import ANSWERS, PROMPTS
-from blimpworks.tables import JUDGEMENTS, read_table, write_table
+from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table, write_table
 from support.paths import REPOSITORY
 
 PACK = REPOSITORY / "config/lmentry/languages/eng.yaml"

@@ -20,8 +20,7 @@ from blimpworks.papers.lmentry.items.resources import read_resources
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
-from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import read_table
+from blimpworks.tables import PROMPTS, read_table
 from support.lmentry_prompts_kit import CONFIG, DECLARATIONS, LANGUAGES, PACKS
 
 OWN = sorted({*PACKS} - {*LANGUAGES})

@@ -20,8 +20,7 @@ from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import _others, draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, SUBSETS, TASKS, task_of
-from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import read_table
+from blimpworks.tables import PROMPTS, read_table
 from support.lmentry_prompts_kit import (
     CONFIG,
     DECLARATIONS,

@@ -18,11 +18,11 @@ from blimpworks.papers.lmentry.exhibits.templates import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import item_id, prompt_of
 from blimpworks.papers.lmentry.tasks import TASKS
-from blimpworks.prompt_tables import PROMPTS
 from blimpworks.report.evidence import Number
 from blimpworks.reproduction.agreement import same_wording
 from blimpworks.reproduction.measured import verdict_of
 from blimpworks.reproduction.published import status_of
+from blimpworks.tables import PROMPTS
 from support.lmentry_campaign import write
 from support.lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build
 

@@ -21,8 +21,7 @@ from blimpworks.papers.lmentry.judging.judge import METHODS, Judge
 from blimpworks.papers.lmentry.judging.rules import RULES
 from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS
-from blimpworks.prompt_tables import ANSWERS, PROMPTS
-from blimpworks.tables import JUDGEMENTS, Evaluation, read_table
+from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table
 from support.lmentry_campaign import EXTRA, Campaign, judgement, prompts, write
 from support.paths import REPOSITORY
 

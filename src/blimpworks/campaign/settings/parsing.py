@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.strict import Strict
 
 Options = TypeVar("Options", bound=BaseModel)
@@ -84,15 +84,10 @@ def complaints(errors: Sequence[ErrorDetails], settings: Any, source: str) -> st
 
 def read_settings(path: Path, what: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises UserError when there is none; it expected ``what``."""
+    with reading(path, f"a {what}", "Write it, in UTF-8."):
+        text = path.read_text(encoding="utf-8")
     try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a {what}.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path} is not in UTF-8 ({error.reason} at byte {error.start}); expected a {what} "
-            "in UTF-8: save it so."
-        ) from error
+        settings = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(settings, dict):
@@ -100,16 +95,23 @@ def read_settings(path: Path, what: str) -> dict[str, Any]:
     return settings
 
 
+def validated(kind: type[Options], settings: Any, source: str, context: object = None) -> Options:
+    """``settings`` as ``kind``, whose validators may read a ``context``.
+
+    Raises UserError with one line per problem: ``source``, key, what it is, what is expected.
+    """
+    try:
+        return kind.model_validate(settings, context=context)
+    except ValidationError as error:
+        raise UserError(complaints(error.errors(), settings, source)) from error
+
+
 def parse_yaml(kind: type[Options], path: Path, what: str, context: object = None) -> Options:
     """What a YAML file holds, as ``kind``, whose validators may read a ``context``.
 
     Raises UserError, by file and key, where it is wrong.
     """
-    settings = read_settings(path, what)
-    try:
-        return kind.model_validate(settings, context=context)
-    except ValidationError as error:
-        raise UserError(complaints(error.errors(), settings, str(path))) from error
+    return validated(kind, read_settings(path, what), str(path), context)
 
 
 def _json(kind: type[BaseModel], text: str) -> Any:
@@ -121,11 +123,7 @@ def _json(kind: type[BaseModel], text: str) -> Any:
 
 def parse_options(kind: type[Options], text: str) -> Options:
     """Options passed to a command as JSON. Raises UserError when they don't fit ``kind``."""
-    settings = _json(kind, text)
-    try:
-        return kind.model_validate(settings)
-    except ValidationError as error:
-        raise UserError(complaints(error.errors(), settings, kind.__name__)) from error
+    return validated(kind, _json(kind, text), kind.__name__)
 
 
 def parse_rows(kind: type[Options], text: str) -> list[Options]:

@@ -8,12 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.parsing import complaints, read_settings
-from blimpworks.errors import UserError
+from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.strict import Strict
 
 DEFAULT_SITE = Path("config/site.yaml")
@@ -143,18 +142,7 @@ def load_site(path: Path) -> Site:
 
     Raises UserError with one line per problem when it is missing or wrong.
     """
-    settings = read_settings(path, "description of a cluster")
-    try:
-        return Site.model_validate(settings)
-    except ValidationError as error:
-        messages = []
-        for each in error.errors():
-            if each["loc"]:
-                messages.append(complaints([each], settings, str(path)))
-            else:  # of the whole, which is too long to repeat
-                said = each["msg"].removeprefix("Value error, ")
-                messages.append(f"{path}: {said}.")
-        raise UserError("\n".join(messages)) from error
+    return parse_yaml(Site, path, "description of a cluster")
 
 
 def site_file(campaign: Campaign, path: Path | None = None) -> Path | None:

@@ -40,9 +40,8 @@ from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
 from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_yes, task_of
-from blimpworks.prompt_tables import ANSWERS, PROMPTS
 from blimpworks.scoring.shards import OK
-from blimpworks.tables import JUDGEMENTS, read_table, write_frame
+from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table, write_frame
 
 ID, TASK, CORRECT = "id", "task", "correct"
 COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")

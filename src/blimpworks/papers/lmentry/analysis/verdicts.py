@@ -21,8 +21,7 @@ from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.papers.lmentry.judging.judge import METHODS
 from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS
-from blimpworks.prompt_tables import ANSWERS, PROMPTS
-from blimpworks.tables import JUDGEMENTS, Evaluation, read_table, write_frame
+from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, Evaluation, read_table, write_frame
 
 VACUOUS, CASE, SCRIPT, YES_NO, WORDING, OTHER = (
     "vacuous",

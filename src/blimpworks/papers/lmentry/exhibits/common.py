@@ -19,8 +19,7 @@ from blimpworks.papers.lmentry.exhibits.names import (
     SPECIFIC,
     WEIGHT,
 )
-from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import ACCURACIES
+from blimpworks.tables import ACCURACIES, PROMPTS
 
 OTHER = "Other Models"
 GROUPS = (WEIGHT, DATA, SPECIFIC, OTHER)

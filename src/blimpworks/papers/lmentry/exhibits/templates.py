@@ -35,9 +35,8 @@ from blimpworks.papers.lmentry.exhibits.names import (
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack, read_texts
 from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
 from blimpworks.papers.lmentry.tasks import FIELDS, TASKS
-from blimpworks.prompt_tables import PROMPTS
 from blimpworks.reproduction.agreement import as_typed, same_wording
-from blimpworks.tables import read_table
+from blimpworks.tables import PROMPTS, read_table
 
 SOURCE = "packs"
 SPACE = "␣"

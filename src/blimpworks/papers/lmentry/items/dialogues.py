@@ -20,8 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import atomic
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.tasks import TASKS
-from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import read_table
+from blimpworks.tables import PROMPTS, read_table
 
 FRAMES = 12
 """How many of the shortest sentences new ones are made of."""

@@ -26,8 +26,7 @@ from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, TASKS, task_of
-from blimpworks.prompt_tables import PROMPTS
-from blimpworks.tables import write_rows
+from blimpworks.tables import PROMPTS, write_rows
 
 PHENOMENA = (*TASKS, *PARENTS)
 """Tasks and, after them, subsets."""

@@ -24,8 +24,18 @@ from blimpworks.papers.lmentry.judging.sentence import EdgeJudge, SentenceJudge
 from blimpworks.papers.lmentry.judging.spelling import SpellingJudge
 from blimpworks.papers.lmentry.judging.yes_no import YesNoJudge
 from blimpworks.papers.lmentry.tasks import task_of
-from blimpworks.prompt_tables import ANSWERS, PROMPTS
-from blimpworks.tables import BOOL, FLOAT, INT, JUDGEMENTS, LABEL, STRING, read_table, write_table
+from blimpworks.tables import (
+    ANSWERS,
+    BOOL,
+    FLOAT,
+    INT,
+    JUDGEMENTS,
+    LABEL,
+    PROMPTS,
+    STRING,
+    read_table,
+    write_table,
+)
 
 
 class TaskJudge(Protocol):
