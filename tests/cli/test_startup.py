@@ -46,6 +46,7 @@ WITHOUT_PANDAS = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", WITHOUT_PANDAS)
 def test_commands_that_leave_pandas_out_do_without_it(module):
     script = (

@@ -110,6 +110,7 @@ def test_the_journal_says_that_an_attempt_was_cancelled_and_its_work_ends_too(be
     assert not running(child)
 
 
+@pytest.mark.slow
 def test_work_does_not_outlive_who_watches_over_it(begin, last):
     process = begin(FROM_WORK + WAIT)
     assert process.stdout.readline() == "up\n"
@@ -123,6 +124,7 @@ def test_work_does_not_outlive_who_watches_over_it(begin, last):
     assert last().cause is None
 
 
+@pytest.mark.slow
 def test_the_attempt_that_follows_a_lost_one_enters_what_that_had_scored(begin, last, tmp_path):
     code = f"""
 import json, os, pathlib

@@ -160,6 +160,7 @@ def test_without_slurm_nothing_is_known(tmp_path, monkeypatch):
     assert slurm_states(["11"]) == {}
 
 
+@pytest.mark.slow
 def test_a_slurm_that_does_not_answer_is_not_waited_for(slurm, monkeypatch):
     monkeypatch.setattr("blimpworks.cluster.slurm.PATIENCE", 0.2)
     for name in ("squeue", "sacct"):

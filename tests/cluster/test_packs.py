@@ -74,6 +74,7 @@ def test_a_pack_takes_as_long_as_its_benchmarks_pairs_whatever_is_built():
     assert starts < part.hours < 1.2 * starts
 
 
+@pytest.mark.slow
 @given(st.floats(0.05, 20), st.booleans())
 def test_each_model_is_packed_as_a_whole_or_not_and_no_pack_is_longer_than_asked(hours, whole):
     site = EXAMPLE.model_copy(update={"pack_hours": hours, "whole_nodes": whole})
@@ -147,6 +148,7 @@ def pack(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_each_member_of_a_pack_has_a_log_a_journal_and_a_manifest(pack, models, tmp_path):
     done = pack([member("ngram", models["ngram"], lang) for lang in ("eng", "deu", "fra")])
     assert done.returncode == 0, done.stderr
@@ -189,6 +191,7 @@ def test_a_pack_run_again_scores_nothing_twice(pack, models, tmp_path):
     assert again.scored.new == 0
 
 
+@pytest.mark.slow
 def test_a_member_that_needs_more_than_the_job_has_is_refused(pack, models):
     done = pack([member("ngram", models["ngram"]) | {"slots": 3}])
     assert done.returncode == 2

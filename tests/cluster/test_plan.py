@@ -22,7 +22,7 @@ from blimpworks.cluster.present import stored
 from blimpworks.cluster.slurm import ANSWERS_SUFFIX
 from blimpworks.cluster.text import number
 from blimpworks.papers.lmentry.paper import PROMPTS
-from support.checkout import told
+from support.checkout import output_of
 from support.paths import REPOSITORY
 
 EXAMPLE = "config/site.example.yaml"
@@ -53,7 +53,7 @@ def papers(new_checkout):
 
 @pytest.mark.xdist_group("papers")
 def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
-    assert papers.returncode == 0, told(papers)
+    assert papers.returncode == 0, output_of(papers)
     plan = Plan.model_validate_json(papers.stdout)
     jobs = sum(model.jobs for model in plan.models) + len(plan.packs)
     assert jobs == sum(n for rule, n in plan.rules.items() if rule.startswith(("score", "answer")))
@@ -89,7 +89,7 @@ def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
 @pytest.mark.xdist_group("workflow")
 def test_of_a_finished_campaign_nothing_is_left_and_all_is_there(built):
     done = built.run("blimpworks", "plan", "--configfile", "config/test.yaml", "--json")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     plan = Plan.model_validate_json(done.stdout)
     assert (plan.rules, plan.models, plan.site) == ({}, (), None)
     for there, all_ in (plan.present.items, plan.present.checkpoints, plan.present.parts):
@@ -106,7 +106,7 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
     shutil.rmtree(part)
     target = str((part / "manifest.json").relative_to(scratch.path))
     done = scratch.run("blimpworks", "plan", target, "--configfile", "config/test.yaml", "--json")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     plan = Plan.model_validate_json(done.stdout)
     assert [(model.model, model.jobs) for model in plan.models] == [("transformer-small", 1)]
     assert plan.models[0].tokens > 0
@@ -116,7 +116,7 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
 @pytest.mark.xdist_group("workflow")
 def test_targets_limit_the_plan_to_what_they_need(bare):
     done = bare.run("blimpworks", "plan", "items", "--configfile", DEMO)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "sample_items 3" in done.stdout
     assert "Scoring" not in done.stdout
 
@@ -130,7 +130,7 @@ def test_a_model_that_fits_nowhere_ends_in_exit_code_2_with_the_reason(bare):
         done = bare.run("blimpworks", "plan")
     finally:
         (bare.path / "config/site.yaml").unlink()
-    assert done.returncode == 2, told(done)
+    assert done.returncode == 2, output_of(done)
     assert "model 'llama-3.1-70b' fits no configured GPU: on 1 × L4 it needs" in " ".join(
         done.stdout.split()
     )
@@ -214,6 +214,7 @@ def test_gpu_hours_are_those_of_all_jobs_and_asked_ones_are_more():
         assert model.packed or not model.gpus or more
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_root")
 def test_a_cache_of_models_saves_their_download(tmp_path):
     site = yaml.safe_load(Path(EXAMPLE).read_text())
@@ -255,6 +256,7 @@ def test_where_nodes_are_given_whole_small_models_share_them_and_whole_nodes_are
     assert max(map(len, lines)) <= 100
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("at_root")
 def test_models_of_the_site_that_the_campaign_lacks_are_named(tmp_path):
     site = yaml.safe_load(Path(EXAMPLE).read_text())

@@ -664,6 +664,7 @@ def test_accounts_of_slurm_are_columns_where_there_are_any(within, slurm):
     assert "By SLURM's accounting" in run("efficiency", "--configfile", "x.yaml").stdout
 
 
+@pytest.mark.slow
 def test_watching_looks_again_until_it_is_interrupted(within):
     Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
     command = [sys.executable, "-m", "blimpworks", "status", "--configfile", "x.yaml"]

@@ -110,6 +110,7 @@ def greedy(checkpoint, text, most, special):
     return tokenizer.decode(ids[begun:], skip_special_tokens=True), len(ids) - begun
 
 
+@pytest.mark.slow
 def test_each_answer_is_the_most_probable_one_by_the_plain_way(raw, run):
     _, tables = run(raw, {"eng": QUESTIONS})
     for prompt, row in zip(QUESTIONS, tables["eng"].to_pylist(), strict=True):

@@ -66,6 +66,7 @@ def ngram_results(tmp_path_factory):
     return evaluate(root / "results", checkpoint, "kenlm", *methods)
 
 
+@pytest.mark.slow
 def test_accuracies_and_samples_are_those_of_the_campaign(ngram_results, tmp_path):
     results, samples, _ = exported(ngram_results, tmp_path)
     path = ngram_results / "judgements/multiblimp/eng/m.parquet"

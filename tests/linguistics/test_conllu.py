@@ -119,6 +119,7 @@ def test_treebanks_of_the_mirror_equal_conllu(mirror):
             raise AssertionError(f"{path} differs from conllu") from error
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(generated_sentence(), min_size=1, max_size=4), st.booleans())
 def test_generated_sentences_equal_conllu(sentences, closed):

@@ -101,6 +101,7 @@ files = st.lists(
 ).map("\n".join)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(files, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"]))
 def test_both_readers_read_any_fields_and_comments_alike(text, end, mark):
@@ -115,6 +116,7 @@ changes = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(files, changes, st.integers(0, 3))
 def test_both_readers_find_the_same_sentences_malformed_for_the_same_reason(text, changes, cut):

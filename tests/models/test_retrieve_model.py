@@ -153,6 +153,7 @@ def sentence_of(done):
     return done.stderr.strip().splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_model_is_retrieved_and_found_again_offline(fetch, hub):
     output, done = fetch()
     assert done.returncode == 0, done.stderr
@@ -191,6 +192,7 @@ for sys.argv[1:] in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 def test_models_that_are_refused(hub, tmp_path):
     """Each with one sentence; in one process, because starting one takes the longest."""
     output = tmp_path / "model" / "checkpoint.json"
@@ -203,12 +205,14 @@ def test_models_that_are_refused(hub, tmp_path):
     assert not output.exists()
 
 
+@pytest.mark.slow
 def test_a_token_opens_a_gated_model(fetch):
     _, done = fetch("lab/gated", HF_TOKEN="hf_good")
     assert done.returncode == 0, done.stderr
     assert "hf_good" not in done.stderr
 
 
+@pytest.mark.slow
 def test_no_hub_and_no_cache(fetch):
     _, done = fetch(HF_ENDPOINT="http://127.0.0.1:1")
     assert "the hub http://127.0.0.1:1 cannot be reached" in sentence_of(done)
@@ -216,6 +220,7 @@ def test_no_hub_and_no_cache(fetch):
     assert "BLIMPWORKS_OFFLINE forbids the network" in sentence_of(done)
 
 
+@pytest.mark.slow
 def test_damaged_weights(fetch, hub):
     hub.spoil = lambda body: body[:-1] + b"?"
     try:
@@ -226,6 +231,7 @@ def test_damaged_weights(fetch, hub):
     assert not output.exists()
 
 
+@pytest.mark.slow
 def test_a_directory_with_other_files(fetch, tmp_path):
     thesis = tmp_path / "model" / "thesis.tex"
     thesis.parent.mkdir()
@@ -252,6 +258,7 @@ def state_of(folder):
     return {str(p.relative_to(folder)): p.stat().st_mtime_ns for p in folder.rglob("*")}
 
 
+@pytest.mark.slow
 def test_a_shared_cache_is_read_and_not_written(fetch, hub, shared):
     before = state_of(shared)
     output, done = fetch(BLIMPWORKS_CACHE=str(shared), HF_HUB_OFFLINE="1")
@@ -264,6 +271,7 @@ def test_a_shared_cache_is_read_and_not_written(fetch, hub, shared):
     assert state_of(shared) == before
 
 
+@pytest.mark.slow
 def test_with_a_network_a_branch_of_a_shared_cache_is_what_the_hub_says_it_is(fetch, hub, shared):
     _, done = fetch(BLIMPWORKS_CACHE=str(shared))
     assert done.returncode == 0, done.stderr
@@ -271,6 +279,7 @@ def test_with_a_network_a_branch_of_a_shared_cache_is_what_the_hub_says_it_is(fe
     assert requested == ["/api/models/lab/good/revision/main"]
 
 
+@pytest.mark.slow
 def test_what_a_shared_cache_lacks_is_downloaded_beside_it(fetch, hub, shared):
     before = state_of(shared)
     next(shared.glob("**/model.safetensors")).unlink()
@@ -281,6 +290,7 @@ def test_what_a_shared_cache_lacks_is_downloaded_beside_it(fetch, hub, shared):
     assert {*state_of(shared)} == {*before}
 
 
+@pytest.mark.slow
 def test_two_directories_take_a_model_from_one_cache_at_a_time(hub, tmp_path, shared):
     outputs = [tmp_path / name / "model" / "checkpoint.json" for name in ("one", "other")]
 

@@ -338,6 +338,7 @@ def test_ngram_repeats_and_describes_itself(tmp_path):
     assert vocabulary[:2] == [UNKNOWN, END]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MAKERS)
 def test_leftovers_are_no_part_of_a_trained_model(tmp_path, make):
     corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
@@ -439,6 +440,7 @@ class Killed(BaseException):
     """Ends a training as a signal would."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", NETWORKS)
 def test_training_killed_after_every_snapshot_ends_with_the_same_bytes(tmp_path, monkeypatch, make):
     corpus = tiny.write_corpus(tmp_path / "text.txt", 90)

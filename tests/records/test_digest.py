@@ -237,6 +237,7 @@ def test_an_edit_that_can_change_a_number_changes_the_digest(digest_after, edit)
     assert digest_after(edit) != digest_after()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "entry"),
     [

@@ -79,7 +79,7 @@ def test_what_pin_refuses(table, server, name, said):
         pinning.pin_row(table, name, QUICK)
     assert said in str(caught.value)
     assert table.read_bytes() == before
-    assert server.asked == []
+    assert server.ranges_requested == []
 
 
 def test_a_failed_pin_changes_nothing(table, server):

@@ -81,7 +81,7 @@ def test_mirror_comes_first(pin, output, tmp_path, server, suffix, pack):
     assert sources.retrieve(pin, output, tmp_path / "mirror") == pin.mirror + suffix
     assert output.read_bytes() == DATA
     assert [p.name for p in output.parent.iterdir()] == ["file.txt"]
-    assert server.asked == []
+    assert server.ranges_requested == []
 
 
 def test_what_the_mirror_lacks_is_downloaded(pin, output, tmp_path):
@@ -119,21 +119,21 @@ def test_download(pin, output, server):
     assert sources.retrieve(pin, output, None, QUICK) == pin.url
     assert output.read_bytes() == DATA
     assert [p.name for p in output.parent.iterdir()] == ["file.txt"]
-    assert server.asked == [None]
+    assert server.ranges_requested == [None]
 
 
 def test_busy_server_is_asked_again(pin, output, server):
     server.statuses = [503, 503]
     sources.retrieve(pin, output, None, QUICK)
     assert output.read_bytes() == DATA
-    assert len(server.asked) == 3
+    assert len(server.ranges_requested) == 3
 
 
 def test_a_cut_is_continued(pin, output, server):
     server.cuts = [300_000, 200_000]
     sources.retrieve(pin, output, None, QUICK)
     assert output.read_bytes() == DATA
-    first, second, third = server.asked
+    first, second, third = server.ranges_requested
     assert first is None
     assert 300_000 - PIECE < int(second[6:-1]) <= 300_000
     assert int(second[6:-1]) < int(third[6:-1])
@@ -173,8 +173,9 @@ def test_a_killed_download_is_continued(pin, output, server):
     server.release.set()
     sources.retrieve(pin, output, None, QUICK)
     assert output.read_bytes() == DATA
-    assert server.asked == [None, f"bytes={whole_pieces}-"]
-    assert server.sent[-1] == len(DATA) - whole_pieces
+    assert server.ranges_requested == [None, f"bytes={whole_pieces}-"]
+    # The killed transfer may end after the new one.
+    assert len(DATA) - whole_pieces in server.sent
     assert not part.exists()
 
 
@@ -182,7 +183,7 @@ def test_a_complete_part_needs_no_network(pin, output, server):
     part_with(output, pin.url, DATA)
     sources.retrieve(pin, output, None, QUICK)
     assert output.read_bytes() == DATA
-    assert server.asked == []
+    assert server.ranges_requested == []
 
 
 @pytest.mark.parametrize("bad", [DATA + b"x", b"?" * len(DATA), b"?" * 1000])
@@ -191,20 +192,20 @@ def test_a_useless_part_is_replaced(pin, output, server, bad, known):
     part_with(output, pin.url, bad)
     sources.retrieve(pin if known else replace(pin, bytes=None), output, None, QUICK)
     assert output.read_bytes() == DATA
-    assert server.asked[-1] is None
+    assert server.ranges_requested[-1] is None
 
 
 def test_a_complete_part_of_unknown_size_is_recognised(pin, output, server):
     part_with(output, pin.url, DATA)
     sources.retrieve(replace(pin, bytes=None), output, None, QUICK)
     assert output.read_bytes() == DATA
-    assert server.asked == [f"bytes={len(DATA)}-"]
+    assert server.ranges_requested == [f"bytes={len(DATA)}-"]
 
 
 def test_a_part_of_another_address_is_left_alone(pin, output, server):
     part_with(output, pin.url.replace("0123", "3210"), b"?" * 1000)
     sources.retrieve(pin, output, None, QUICK)
-    assert server.asked == [None]
+    assert server.ranges_requested == [None]
 
 
 def test_an_empty_file(pin, output, server):
@@ -246,7 +247,7 @@ def test_wrong_size(pin, output, server):
 def test_http_errors(pin, output, server, status, said):
     server.statuses = [status] * 9
     assert said in refuse(pin, output)
-    assert len(server.asked) == (1 if status in (403, 404) else 1 + QUICK.retries)
+    assert len(server.ranges_requested) == (1 if status in (403, 404) else 1 + QUICK.retries)
 
 
 def test_half_a_file(pin, output, server):
@@ -296,14 +297,14 @@ def test_full_disk_when_copying(pin, output, tmp_path):
 def test_offline(pin, output, server, monkeypatch, variable):
     monkeypatch.setenv(variable, "1")
     assert f"{variable} forbids the network; unset {variable}" in refuse(pin, output)
-    assert server.asked == []
+    assert server.ranges_requested == []
 
 
 def test_a_row_without_checksum(pin, output, tmp_path, server):
     put(tmp_path / "mirror", pin, DATA)
     sentence = refuse(replace(pin, sha256=""), output, tmp_path / "mirror")
     assert "`blimpworks pin sources.tsv ud/x/file.txt`" in sentence
-    assert server.asked == []
+    assert server.ranges_requested == []
 
 
 def test_a_row_without_address(pin, output):
@@ -346,6 +347,7 @@ def test_a_size_that_is_no_number(pin, output):
     assert isinstance(done.exception, UserError)
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_ends_any_command_in_one_sentence(tmp_path):
     command = [sys.executable, "-m", "blimpworks", "build-tokens"]
     treebank = next((REPOSITORY / "config/demo/data/ud").glob("*/*.conllu"))

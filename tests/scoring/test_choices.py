@@ -46,6 +46,7 @@ def test_every_engine_says_what_it_leaves_open():
     assert {architecture for _, architecture in ENGINES} == COMPARISONS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", MAKERS)
 def test_an_engine_takes_what_it_leaves_open_and_refuses_the_rest(models, architecture, tmp_path):
     """The table and the engines agree: a description that the table excludes is refused."""

@@ -147,6 +147,7 @@ def engines(checkpoint):
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(SENTENCES, st.randoms(use_true_random=False))
 def test_shared_prefixes_change_no_score_and_no_decision(engines, sentences, random):

@@ -71,6 +71,7 @@ def by_hand(checkpoint, text, hide=lambda token, word, words: False):
     return result
 
 
+@pytest.mark.slow
 def test_each_token_is_masked_alone(checkpoint):
     engine = open_masked(checkpoint)
     scores = engine.logprobs(engine.encode(TEXTS))
@@ -192,6 +193,7 @@ def roomy(tmp_path_factory):
     return tiny.make_masked(corpus, directory / "model" / "checkpoint.json", recipe)
 
 
+@pytest.mark.slow
 def test_512_tokens_fit_in_batches_of_one_size(roomy, monkeypatch):
     engine = open_masked(roomy, batch_tokens=2048)
     assert engine.limit == 510

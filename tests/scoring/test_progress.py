@@ -79,6 +79,7 @@ def always(monkeypatch):
     monkeypatch.setattr(progress, "RARELY", 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["kenlm", "transformers"])
 def test_each_shard_is_told_until_all_is_done(score, tmp_path, always, engine):
     watch = Versions(tmp_path / "logs/x.progress.json", ID)
@@ -126,6 +127,7 @@ class Slow(Watch):
         time.sleep(self.waits.pop() if self.waits else self.shard)
 
 
+@pytest.mark.slow
 def test_loading_is_told_from_scoring(score, tmp_path):
     """Engines load with the first batch: what it takes longer than the next is loading."""
     path = tmp_path / "x.progress.json"
@@ -210,6 +212,7 @@ def test_short_allocations_end_with_the_bytes_of_a_long_one(score, tmp_path, eng
     assert parts == long.parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "shards"), [(RESERVE - 1, 0), (RESERVE + 2, 1)])
 def test_a_first_shard_is_tried_while_there_is_half_a_minute(score, tmp_path, seconds, shards):
     watch = Watches(Deadline(time.time() + seconds), Slow(load=0, shard=1.4))
@@ -220,6 +223,7 @@ def test_a_first_shard_is_tried_while_there_is_half_a_minute(score, tmp_path, se
     assert len(Store(tmp_path / "run/shards").shard_of) == 7 * shards
 
 
+@pytest.mark.slow
 def test_time_spent_on_loading_does_not_count_as_a_slow_shard(score):
     # After a load of 1 s the rest fits easily into 2.5 s.
     watch = Watches(Deadline(time.time() + RESERVE + 2.5), Slow(load=0.9, shard=0.01))
@@ -232,6 +236,7 @@ def test_no_deadline_is_none(score):
         deadline_of({DEADLINE: "noon"})
 
 
+@pytest.mark.slow
 def test_the_command_exits_to_be_tried_again(models, items, tmp_path):
     out, log = tmp_path / "out", tmp_path / "logs/score/m/multi.log"
     command = [sys.executable, "-m", "blimpworks", "score", str(items["eng"])]

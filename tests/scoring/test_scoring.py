@@ -95,6 +95,7 @@ def naive(checkpoint, text, first):
     return table.gather(1, ids[0, 1:, None])[:, 0].numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["bos", "eos", "skip"])
 def test_transformers_equals_the_naive_forward(models, tmp_path, first):
     checkpoint = changed(models["transformers"], tmp_path / "m", first_token=first)
@@ -118,6 +119,7 @@ ARCHITECTURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_architectures_that_rescale_logits_are_followed(models, tmp_path, kind):
     checkpoint = changed(models["transformers"], tmp_path / "m", files={})
@@ -220,6 +222,7 @@ def test_no_items_give_an_empty_table(models, tmp_path):
     assert len(scored(items, models["kenlm"], tmp_path)) == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 5), st.booleans())
 def test_what_a_killed_run_left_is_completed_to_the_same_bytes(

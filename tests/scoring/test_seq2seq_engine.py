@@ -72,6 +72,7 @@ def copies(model, tokenizer, text):
 BY_HAND = {"masked": guesses, "target": outputs, "copy": copies}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_scores_are_those_made_by_hand(checkpoint, form):
     engine = open_seq2seq(checkpoint, form)
@@ -127,6 +128,7 @@ def test_masked_form_scores_only_wanted_tokens(checkpoint):
     assert part[expected] == pytest.approx(whole[expected], abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_long_and_empty_texts(checkpoint, form):
     engine = open_seq2seq(checkpoint, form, batch_tokens=2048)

@@ -32,7 +32,7 @@ def copy_repository(target: Path) -> None:
         subprocess.run(["git", *arguments], cwd=target, check=True)
 
 
-def told(done: subprocess.CompletedProcess[str]) -> str:
+def output_of(done: subprocess.CompletedProcess[str]) -> str:
     """Everything that a command printed."""
     return done.stdout + done.stderr
 
@@ -63,7 +63,7 @@ class Checkout:
     def planned(self, *arguments: str, campaign: str = CAMPAIGN) -> set[str]:
         """Rules that a dry run would run."""
         done = self.snakemake("-n", *arguments, campaign=campaign)
-        said = told(done)
+        said = output_of(done)
         assert done.returncode == 0, said
         if "Nothing to be done" in said:
             return set()

@@ -1,4 +1,4 @@
-"""A loopback HTTP server that misbehaves as told."""
+"""A loopback HTTP server that misbehaves as its attributes say."""
 
 import threading
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ QUICK = Patience(retries=2, stalls=2, backoff=0.01, connect=2, read=2)
 
 
 class Server(ThreadingHTTPServer):
-    """Serves DATA at every address, misbehaving as told."""
+    """Serves DATA at every address, misbehaving as its attributes say."""
 
     daemon_threads = True
 
@@ -25,7 +25,7 @@ class Server(ThreadingHTTPServer):
         self.cuts = []  # bytes after which the first transfers break off
         self.hold = None  # bytes after which a transfer stands still
         self.release = threading.Event()
-        self.asked = []  # Range header of each request
+        self.ranges_requested = []  # Range header of each request
         self.sent = []  # body bytes of each answer
         self.url = f"http://127.0.0.1:{self.server_port}/o/r/{COMMIT}/file.txt"
 
@@ -41,13 +41,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         server = self.server
-        wanted = self.headers.get("Range")
-        server.asked.append(wanted)
+        requested = self.headers.get("Range")
+        server.ranges_requested.append(requested)
         if server.statuses:
             return self.answer(server.statuses.pop(0), b"")
-        if not wanted or not server.ranges:
+        if not requested or not server.ranges:
             return self.answer(200, server.body)
-        start = int(wanted.removeprefix("bytes=").rstrip("-"))
+        start = int(requested.removeprefix("bytes=").rstrip("-"))
         size = len(server.body)
         if start >= size:
             return self.answer(416, b"", f"bytes */{size}")

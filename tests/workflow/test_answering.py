@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from support import answers_kit
-from support.checkout import copy_of, told
+from support.checkout import copy_of, output_of
 from support.slurm_campaign import SITE
 
 pytestmark = pytest.mark.xdist_group("workflow")
@@ -52,7 +52,7 @@ def campaign(built, tmp_path_factory):
 def answered(campaign):
     targets = [ANSWERS.format(lang) for lang in ("deu", "eng")]
     done = campaign.snakemake(*targets, "--allowed-rules", *RULES)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return campaign
 
 
@@ -68,7 +68,7 @@ def test_only_models_that_can_answer_answer_and_nothing_scores_prompts(campaign)
     assert "answer" in planned
     assert not [rule for rule in planned if rule.startswith("score")]
     done = campaign.snakemake("-n", ANSWERS.format("eng").replace("transformer-small", "ngram-5"))
-    assert "MissingRuleException" in told(done)
+    assert "MissingRuleException" in output_of(done)
 
 
 def test_a_plan_knows_the_jobs_that_answer_and_what_they_ask_for(campaign):
@@ -77,7 +77,7 @@ def test_a_plan_knows_the_jobs_that_answer_and_what_they_ask_for(campaign):
     arguments = ("--configfile", "config/test.yaml", "--site", "site.yaml")
     done = campaign.run("blimpworks", "plan", ANSWERS.format("eng"), *arguments, "--json")
     site.unlink()
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     (model,) = json.loads(done.stdout)["models"]
     assert model["model"] == "transformer-small (answers)"
     assert (model["jobs"], model["gpus"]) == (1, 0)  # as the table of models has it
@@ -104,7 +104,7 @@ def test_an_edit_of_a_pattern_or_of_scoring_asks_nothing_again(answered):
 
 def test_status_counts_answers_beside_scores(answered):
     done = answered.run("blimpworks", "status", "--configfile", "config/test.yaml", "--json")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     found = json.loads(done.stdout)
     assert found["stages"]["answers"] == {"done": 2, "expected": 2}
     models = {model["model"]: model for model in found["models"]}
@@ -116,12 +116,12 @@ def test_status_counts_answers_beside_scores(answered):
 
 def test_what_answering_took_is_told_apart_from_scoring(answered):
     done = answered.run("blimpworks", "efficiency", "--configfile", "config/test.yaml", "--json")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "transformer-small (answers)" in done.stdout
 
 
 def test_a_campaign_without_any_pack_is_told_so(campaign):
     campaign.change("config/none.yaml", benchmarks=["lmentry"], languages=["fra"])
     done = campaign.snakemake("-n", campaign="config/none.yaml")
-    assert "has none of fra" in told(done)
+    assert "has none of fra" in output_of(done)
     Path(campaign.path / "config/none.yaml").unlink()

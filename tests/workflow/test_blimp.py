@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
-from support.checkout import fresh, told
+from support.checkout import fresh, output_of
 from support.generator_kit import pairs
 
 pytestmark = pytest.mark.xdist_group("blimp")
@@ -67,7 +67,7 @@ def checkout(tmp_path_factory):
         training={"recipes": {"ngram": {"kind": "ngram", "order": 3}, "lstm-small": lstm}},
     )
     done = checkout.snakemake(*TARGETS)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 
@@ -119,7 +119,7 @@ def test_a_number_leads_to_the_line_of_its_file(checkout):
     done = checkout.run(
         "blimpworks", "explain", "results/demo/exhibits/blimp/generated.csv", *place
     )
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "blimp/data/causative.jsonl:" in done.stdout
     assert "the same" in done.stdout
 
@@ -130,7 +130,7 @@ def test_generated_pairs_alone_are_judged_and_summed_up(checkout):
     text = text.replace("- blimp\n", "").replace("pairs: 60", "pairs: 60\n  seed: 5")
     (checkout.path / campaign).write_text(text)
     done = checkout.snakemake("-n", campaign=campaign)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "Summarise the judgements of blimp_generated" in done.stdout
     assert "exhibits/blimp" not in done.stdout
 
@@ -140,7 +140,7 @@ def test_another_seed_draws_the_generated_pairs_alone_anew(checkout):
     text = (checkout.path / "config/test.yaml").read_text()
     (checkout.path / campaign).write_text(text.replace("pairs: 60", "pairs: 60\n  seed: 5"))
     done = checkout.snakemake("-n", *TARGETS, campaign=campaign)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "generate_blimp" in done.stdout
     assert "train_" not in done.stdout
     assert "Build the items of blimp\n" not in done.stdout

@@ -6,7 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from support.checkout import fresh, told
+from support.checkout import fresh, output_of
 
 pytestmark = pytest.mark.xdist_group("clams")
 CASES = (
@@ -72,7 +72,7 @@ def checkout(tmp_path_factory):
         },
     )
     done = checkout.snakemake(*(f"clams_{name}" for name in TARGETS))
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 
@@ -115,7 +115,7 @@ def test_pairs_with_a_capital_are_scored_too(checkout):
 def test_every_cell_leads_to_the_line_of_its_set(checkout):
     place = ["--row", "Simple agreement", "--column", "English Multi", "--items", "1"]
     done = checkout.run("blimpworks", "explain", "results/demo/exhibits/clams/table1.csv", *place)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "results/demo/sets/clams/eng/simple_agrmt.txt:" in done.stdout
     assert "(sum(correct) + 2) ÷ (n + 2)" in done.stdout
     assert "the same" in done.stdout
@@ -126,7 +126,7 @@ def test_raising_the_number_of_seeds_trains_the_new_ones_alone(checkout):
     shutil.copy(checkout.path / "config/test.yaml", copy)
     copy.write_text(copy.read_text().replace("seeds: 2", "seeds: 3"))
     done = checkout.snakemake("-n", "clams_table1", campaign="config/more.yaml")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "train_lstm" in done.stdout
     trained = [line for line in done.stdout.splitlines() if "Train lstm-small-multi" in line]
     assert [line.split(": ")[-1] for line in trained] == ["Train lstm-small-multi-seed3 on multi"]

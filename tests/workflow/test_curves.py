@@ -8,7 +8,7 @@ import pytest
 
 from blimpworks.papers.blimp.paradigms import PARADIGMS
 from support.blimp_kit import write_release
-from support.checkout import fresh, told
+from support.checkout import fresh, output_of
 
 pytestmark = pytest.mark.xdist_group("curves")
 HEAD = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")
@@ -78,7 +78,7 @@ def checkout(tmp_path_factory):
         training = {"treebank_text": False, "recipes": recipes(*sizes)}
         checkout.change(f"config/{name}.yaml", **shared, training=training)
     done = checkout.snakemake("blimp_fig5", "blimp_slopes", "blimp_table3")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 
@@ -127,7 +127,7 @@ def test_a_slope_and_a_point_can_be_explained(checkout):
         place = ["--row", row, "--column", column, "--items", "1"]
         path = f"results/demo/exhibits/blimp/{name}.cells.parquet"
         done = checkout.run("blimpworks", "explain", path, *place)
-        assert done.returncode == 0, told(done)
+        assert done.returncode == 0, output_of(done)
         assert formula in done.stdout
         assert "the same" in done.stdout
         assert "5-gram" not in done.stdout
@@ -135,7 +135,7 @@ def test_a_slope_and_a_point_can_be_explained(checkout):
 
 def test_another_size_trains_its_own_models_alone(checkout):
     done = checkout.snakemake("-n", "blimp_fig5", campaign="config/more.yaml")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     trained = {
         line.split(": ")[-1].split()[1] for line in done.stdout.splitlines() if ": Train " in line
     }
@@ -147,5 +147,5 @@ def test_another_size_trains_its_own_models_alone(checkout):
 def test_too_large_a_size_stops_before_anything_is_trained(checkout):
     done = checkout.snakemake("blimp_fig5", campaign="config/huge.yaml")
     assert done.returncode != 0
-    assert "but a sample of 1,000,000,000 is asked for" in told(done)
-    assert "rule train_" not in told(done).replace("localrule", "rule")
+    assert "but a sample of 1,000,000,000 is asked for" in output_of(done)
+    assert "rule train_" not in output_of(done).replace("localrule", "rule")

@@ -9,7 +9,7 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
-from support.checkout import fresh, told
+from support.checkout import fresh, output_of
 
 RESULTS = "results/demo"
 pytestmark = pytest.mark.xdist_group("workflow")
@@ -18,13 +18,13 @@ pytestmark = pytest.mark.xdist_group("workflow")
 @pytest.mark.parametrize("campaign", ["", "config/mirror.yaml", "config/demo/config.yaml"])
 def test_every_campaign_can_be_planned_offline(bare, campaign):
     done = bare.snakemake("-n", "--quiet", campaign=campaign)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
 
 
 def test_the_literal_slurm_profile_works_from_the_root(bare):
     done = bare.snakemake("--profile", "slurm", "-n")
-    assert done.returncode == 0, told(done)
-    assert re.search(r"^score +\d+$", told(done), re.MULTILINE)
+    assert done.returncode == 0, output_of(done)
+    assert re.search(r"^score +\d+$", output_of(done), re.MULTILINE)
 
 
 def test_one_figure_needs_no_model(bare):
@@ -39,7 +39,7 @@ def test_an_exhibit_can_be_asked_for_by_name(bare):
 
 
 def test_figure_2_is_made_of_the_tables_of_one_language_alone(bare):
-    said = told(bare.snakemake("-n", "multiblimp_fig2"))
+    said = output_of(bare.snakemake("-n", "multiblimp_fig2"))
     assert f"{RESULTS}/items/multiblimp/eng.parquet" in said
     assert f"{RESULTS}/items/multiblimp/all/eng.parquet" in said
     assert not re.search(r"\b(deu|fra)\.parquet", said)
@@ -97,7 +97,7 @@ def test_changing_one_setting_reruns_the_stage_that_reads_it(scratch):
 def test_a_second_run_from_scratch_gives_the_same_bytes(built, tmp_path):
     second = fresh(tmp_path / "second")
     done = second.snakemake()
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     # Other tests may have had the first campaign build more.
     files = [path for path in sorted((second.path / RESULTS).rglob("*")) if path.is_file()]
     products = [path for path in files if not path.name.endswith(".prov.json")]
@@ -112,14 +112,14 @@ def test_a_misspelt_key_stops_the_run_with_one_sentence(bare):
     done = bare.snakemake("-n", campaign="config/typo.yaml")
     assert done.returncode == 1
     sentence = "config/typo.yaml: key 'langauges' is not a setting; did you mean 'languages'?"
-    assert sentence in told(done)
+    assert sentence in output_of(done)
 
 
 def test_an_unknown_language_stops_the_run_with_one_sentence(bare):
     (bare.path / "config/unknown.yaml").write_text("campaign: unknown\nlanguages: [tlh]\n")
     done = bare.snakemake("-n", campaign="config/unknown.yaml")
     assert done.returncode == 1
-    assert "language 'tlh' of the campaign is not in config/languages.tsv" in told(done)
+    assert "language 'tlh' of the campaign is not in config/languages.tsv" in output_of(done)
 
 
 def broken_source(checkout, path, change):
@@ -135,8 +135,8 @@ def test_a_wrong_checksum_is_told_with_both_sums_and_nothing_is_left(scratch):
     path = "ud/UD_English-Demo/en_demo-ud-test.conllu"
     done = broken_source(scratch, path, lambda text: text.replace(b"Sing", b"Plur", 1))
     assert done.returncode == 1
-    assert "has SHA-256" in told(done)
-    assert "expected" in told(done)
+    assert "has SHA-256" in output_of(done)
+    assert "expected" in output_of(done)
     assert not (scratch.path / "resources/demo/sources" / path).exists()
 
 
@@ -146,7 +146,7 @@ def test_a_truncated_treebank_is_told_with_file_and_line(scratch):
     retrieved.write_bytes(retrieved.read_bytes()[:-40])
     done = scratch.snakemake("resources/demo/tokens/eng.parquet")
     assert done.returncode == 1
-    assert "en_demo-ud-test.conllu:" in told(done)
+    assert "en_demo-ud-test.conllu:" in output_of(done)
 
 
 def test_the_papers_printed_numbers_make_exhibits_without_any_model(printed):
@@ -162,10 +162,10 @@ def test_the_papers_printed_numbers_make_exhibits_without_any_model(printed):
 def test_a_campaign_without_models_builds_its_data_alone(bare):
     bare.change("config/data.yaml", models=[])
     done = bare.snakemake("-n", campaign="config/data.yaml")
-    assert done.returncode == 0, told(done)
-    assert "regeneration.csv" in told(done)
-    assert "table5.csv" not in told(done)
-    assert "score" not in re.findall(r"^rule (\w+):", told(done), re.MULTILINE)
+    assert done.returncode == 0, output_of(done)
+    assert "regeneration.csv" in output_of(done)
+    assert "table5.csv" not in output_of(done)
+    assert "score" not in re.findall(r"^rule (\w+):", output_of(done), re.MULTILINE)
 
 
 def test_a_campaign_that_names_no_places_uses_the_documented_ones(scratch):

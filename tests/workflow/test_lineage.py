@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.audit.explain import explain as explain_cell
-from support.checkout import copy_of, told
+from support.checkout import copy_of, output_of
 
 RESULTS = "results/demo"
 EXHIBITS = f"{RESULTS}/exhibits/multiblimp"
@@ -300,7 +300,7 @@ def test_a_language_less_makes_what_was_made_of_it_stale(scratch):
 
 def diff(first, second):
     done = first.run("blimpworks", "diff", RESULTS, str(second.path / RESULTS), "--json")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return json.loads(done.stdout)
 
 
@@ -322,7 +322,7 @@ def rerun(built, tmp_path_factory):
     # Without the transformer there is a third of the work.
     checkout.change(multiblimp={"sampling": {"per_condition": 20}}, models=["ngram-5"])
     done = checkout.snakemake(f"{EXHIBITS}/table5.csv", f"{EXHIBITS}/fig3.pdf")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 
@@ -349,7 +349,7 @@ def test_diff_names_the_parameter_and_the_numbers_that_moved_for_it(built, rerun
 
 def test_diff_tells_code_that_moved_nothing(built, rerun):
     done = built.run("blimpworks", "diff", RESULTS, str(rerun.path / RESULTS))
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "Done differently:" in done.stdout
     assert re.search(r"^ +\d+ because of parameter: sample_items ", done.stdout, re.MULTILINE)
 
@@ -358,7 +358,7 @@ def test_a_tree_that_was_moved_away_can_still_be_compared(built, scratch, tmp_pa
     moved = tmp_path / "kept"
     (scratch.path / RESULTS).rename(moved)
     done = built.run("blimpworks", "diff", RESULTS, str(moved), "--json")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     found = json.loads(done.stdout)
     assert (found["moved"], found["causes"]) == ([], [])
 

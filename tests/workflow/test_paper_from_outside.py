@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from support.checkout import told
+from support.checkout import output_of
 from support.paths import DATA
 
 CAMPAIGN = "config/kablimp.yaml"
@@ -38,7 +38,7 @@ def checkout(new_checkout, installed):
     run = checkout.run
     checkout.run = lambda *command, **more: run(*command, PYTHONPATH=path, **more)
     done = checkout.snakemake("all", "report", campaign=CAMPAIGN)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 
@@ -71,14 +71,14 @@ def test_it_has_a_page_of_the_report(checkout):
 def test_its_numbers_are_explained_down_to_its_items(checkout):
     table = f"{RESULTS}/exhibits/kablimp/table1.csv"
     done = checkout.run("blimpworks", "explain", table, "--row", "5-gram", "--column", "Mean")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "computed again from those rows: 75 (the same)" in done.stdout
     assert "build_kablimp_items" in done.stdout
 
 
 def test_its_products_are_checked(checkout):
     done = checkout.run("blimpworks", "check", RESULTS)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "all as recorded" in done.stdout
 
 
@@ -90,8 +90,8 @@ def test_an_edit_of_its_code_runs_its_rules_again_and_no_others(checkout, instal
         done = checkout.snakemake("-n", "items", campaign=CAMPAIGN)
     finally:
         module.write_text(before, "utf-8")
-    assert "build_kablimp_items" in told(done)
-    assert "build_text" not in told(done)
+    assert "build_kablimp_items" in output_of(done)
+    assert "build_text" not in output_of(done)
 
 
 def test_its_commands_and_settings_are_known(checkout):
@@ -99,10 +99,10 @@ def test_its_commands_and_settings_are_known(checkout):
     assert "Pairs of each paradigm." in done.stdout
     checkout.change("config/wrong.yaml", benchmarks=["kablimp"], kablimp={"pears": 6})
     done = checkout.snakemake("-n", campaign="config/wrong.yaml")
-    assert "key 'kablimp.pears' is not a setting; did you mean 'pairs'?" in told(done)
+    assert "key 'kablimp.pears' is not a setting; did you mean 'pairs'?" in output_of(done)
 
 
 def test_status_counts_its_items_among_what_there_is(checkout):
     done = checkout.run("blimpworks", "status", "--configfile", CAMPAIGN, "--json")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert json.loads(done.stdout)

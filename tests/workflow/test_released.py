@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
-from support.checkout import copy_of, told
+from support.checkout import copy_of, output_of
 
 pytestmark = pytest.mark.xdist_group("workflow")
 NAME = "config/released.yaml"
@@ -23,10 +23,10 @@ def released(built, tmp_path_factory):
     done = checkout.run(
         "blimpworks", "export", "multiblimp", f"{DEMO}/items/multiblimp", "released"
     )
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     checkout.change(NAME, pathvars=PATHS, multiblimp={"items": "released", "released": "released"})
     done = checkout.snakemake(campaign=NAME)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 
@@ -85,7 +85,9 @@ def test_exhibits_of_treebanks_are_left_out_and_whoever_asks_is_told_why(release
     for target in ("multiblimp_table1", f"{RESULTS}/exhibits/multiblimp/funnel.csv"):
         done = released.snakemake("-n", target, campaign=NAME)
         assert done.returncode == 1
-        assert "is made from treebanks and their statistics, which a campaign with" in told(done)
+        assert "is made from treebanks and their statistics, which a campaign with" in output_of(
+            done
+        )
 
 
 def test_without_models_of_ours_no_treebank_is_retrieved(released):
@@ -121,11 +123,11 @@ def test_the_record_of_an_exhibit_names_its_items(released):
 
 def test_status_and_check_know_the_campaign(released):
     done = released.run("blimpworks", "status", "--configfile", NAME, "--json")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     stages = json.loads(done.stdout)["stages"]
     assert all(stage["done"] == stage["expected"] > 0 for stage in stages.values()), stages
     done = released.run("blimpworks", "check", RESULTS, "--configfile", NAME)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
 
 
 def test_a_changed_row_of_the_release_makes_its_items_anew(released, tmp_path):

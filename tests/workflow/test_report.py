@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.checkout import copy_of, told
+from support.checkout import copy_of, output_of
 
 sync_api = pytest.importorskip("playwright.sync_api")
 expect = sync_api.expect  # waits: panels and lists are filled by scripts that load in their time
@@ -27,12 +27,12 @@ def checkout(printed, tmp_path_factory):
     checkout = copy_of(printed, tmp_path_factory.mktemp("report"))
     checkout.change(models=[], languages=["eng"])
     done = checkout.snakemake("all")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     exhibits = checkout.path / "results/demo/exhibits"
     shutil.copytree(exhibits, checkout.path / "results/corrected/exhibits")
     checkout.change(models=[], languages=["eng"], report={"corrected": "results/corrected"})
     done = checkout.snakemake("report")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 
@@ -277,7 +277,7 @@ def test_the_command_in_the_panel_explains_the_same_number(reader, checkout):
     command = panel.locator("pre").first.text_content()
     words = re.findall(r"'([^']*)'|(\S+)", command)
     done = checkout.run("blimpworks", *(a or b for a, b in words[1:]))
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     value = panel.locator("dd strong").last.inner_text()
     assert f"= {value}" in done.stdout
 
@@ -374,5 +374,5 @@ def test_the_site_is_small_and_built_again_it_has_the_same_bytes(checkout, site)
     before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
     assert sum(map(len, before.values())) < 20_000_000
     done = checkout.snakemake("report", "--force")
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert {path: path.read_bytes() for path in site.rglob("*") if path.is_file()} == before

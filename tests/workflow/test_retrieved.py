@@ -10,7 +10,7 @@ from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.parts import every_part
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.retrieved import retrieved_files
-from support.checkout import told
+from support.checkout import output_of
 from support.paths import REPOSITORY
 
 CAMPAIGNS = sorted(
@@ -33,6 +33,6 @@ def test_the_files_that_are_counted_are_those_that_are_retrieved(untouched, monk
     catalogue = load_catalogue(campaign)
     parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
     done = untouched.snakemake("-n", campaign=name)
-    assert done.returncode == 0, told(done)
-    retrieved = re.findall(r"Retrieve sources/(\S+)", told(done))
+    assert done.returncode == 0, output_of(done)
+    retrieved = re.findall(r"Retrieve sources/(\S+)", output_of(done))
     assert sorted(retrieved_files(campaign, catalogue, parts)) == sorted(retrieved)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.checkout import told
+from support.checkout import output_of
 
 pytestmark = pytest.mark.xdist_group("workflow")
 HUB = "llama-3.2-1b"
@@ -15,8 +15,8 @@ def scoring_jobs(checkout, **settings):
     """Numbers of jobs that score, by rule, in a campaign with one model of the hub."""
     checkout.change("config/hub.yaml", models=[HUB], **settings)
     done = checkout.snakemake("-n", campaign="config/hub.yaml")
-    assert done.returncode == 0, told(done)
-    return dict(re.findall(r"^(score\w*) +(\d+)$", told(done), re.MULTILINE))
+    assert done.returncode == 0, output_of(done)
+    return dict(re.findall(r"^(score\w*) +(\d+)$", output_of(done), re.MULTILINE))
 
 
 def test_one_job_scores_all_languages_of_a_model_with_one_load(bare):
@@ -36,8 +36,8 @@ def commands(checkout, verb, target, models, **settings):
     checkout.change("config/models.yaml", models=[*models], **settings)
     targets = [target.format(model) for model in models]
     done = checkout.snakemake("-n", "-p", *targets, campaign="config/models.yaml")
-    assert done.returncode == 0, told(done)
-    lines = [line for line in told(done).splitlines() if f"blimpworks {verb} " in line]
+    assert done.returncode == 0, output_of(done)
+    lines = [line for line in output_of(done).splitlines() if f"blimpworks {verb} " in line]
     assert len(lines) == len(targets)
     found = {}
     for model, path in zip(models, targets, strict=True):
@@ -83,6 +83,6 @@ def test_each_language_is_a_target_of_its_own(bare):
     bare.change("config/hub.yaml", models=[HUB], scoring={"jobs": "language"})
     target = f"results/demo/scores/multiblimp/fra/{HUB}.parquet"
     done = bare.snakemake("-n", target, campaign="config/hub.yaml")
-    assert done.returncode == 0, told(done)
-    assert f"results/demo/store/{HUB}/multi.fra/manifest.json" in told(done)
-    assert "multi.deu" not in told(done)
+    assert done.returncode == 0, output_of(done)
+    assert f"results/demo/store/{HUB}/multi.fra/manifest.json" in output_of(done)
+    assert "multi.deu" not in output_of(done)

@@ -10,7 +10,7 @@ from datetime import datetime
 import pytest
 import yaml
 
-from support.checkout import CAMPAIGN, Checkout, fresh, told
+from support.checkout import CAMPAIGN, Checkout, fresh, output_of
 from support.slurm_campaign import JUDGED, POLL, RECIPE, SITE, STORE, Campaign, at_site
 
 pytestmark = pytest.mark.xdist_group("slurm")
@@ -27,7 +27,7 @@ def local(tmp_path_factory):
         training={"treebank_text": False, "recipes": {"transformer-small": RECIPE}},
     )
     done = checkout.snakemake(JUDGED)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 
@@ -59,7 +59,7 @@ def test_the_demo_campaign_gives_the_same_on_slurm_as_without(cluster, built, tm
     done = checkout.run(
         "snakemake", "--profile", "slurm", *POLL, "--configfile", CAMPAIGN, **cluster.environment()
     )
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     compare_trees(checkout, built)
     states = {job["state"] for job in cluster.squeue() if job["workdir"] == str(checkout.path)}
     assert states == {"COMPLETED"}

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from support import tiny, vllm_kit
-from support.checkout import CAMPAIGN, fresh, told
+from support.checkout import CAMPAIGN, fresh, output_of
 from support.slurm_campaign import POLL, SITE, Campaign
 
 pytestmark = [
@@ -51,7 +51,7 @@ def test_checkpoints_of_a_monolingual_model_share_a_job_on_a_gpu(cluster, tmp_pa
     checkout = trained(tmp_path / "packed", ON_GPU, languages=languages, models=[MODEL])
     targets = [JUDGED.format("demo", lang, MODEL) for lang in languages]
     done = on_cluster(checkout, cluster, *targets)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     jobs = [j for j in cluster.squeue() if j["workdir"] == str(checkout.path)]
     [pack] = [job for job in jobs if job["comment"] == f"rule_score_{MODEL}-1"]
     assert pack["state"] == "COMPLETED"
@@ -159,7 +159,7 @@ def test_two_campaigns_at_once_take_a_model_from_one_cache_without_network(clust
             *("snakemake", "--configfile", CAMPAIGN, "--cores", "1", "--until", "retrieve"),
             **(offline | {"BLIMPWORKS_OFFLINE": "1"}),
         )
-        assert fetched.returncode == 0, told(fetched)
+        assert fetched.returncode == 0, output_of(fetched)
         model = checkout.path / "resources/demo/models/hub-small/multi"
         assert (model / "model.safetensors").exists()
         target = JUDGED.format("demo", "eng", "hub-small")

@@ -9,7 +9,7 @@ import pytest
 
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA, PHENOMENON_OF
-from support.checkout import fresh, told
+from support.checkout import fresh, output_of
 from support.urblimp_kit import OWN
 
 pytestmark = pytest.mark.xdist_group("urblimp")
@@ -75,7 +75,7 @@ def checkout(tmp_path_factory):
         },
     )
     done = checkout.snakemake(*TARGETS)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     return checkout
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from blimpworks.audit.cells import read_cells
-from support.checkout import fresh, told
+from support.checkout import fresh, output_of
 from support.validation_kit import fill, items, write_items
 
 pytestmark = pytest.mark.xdist_group("validation")
@@ -30,7 +30,7 @@ def campaign(**urblimp):
 
 def run(checkout, target):
     done = checkout.snakemake(target, *ONLY)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_a_number_of_people_leads_back_to_their_lists_and_the_pairs(asked):
         *("blimpworks", "explain", f"{EXHIBITS}/table9.csv", "--all"),
         *("--row", "Aspect", "--column", "Accuracy"),
     )
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     assert "(the same)" in done.stdout
     for name in ("answers/urd.p04.csv", f"{LISTS}/urd.key.parquet", "items/urblimp/urd.parquet"):
         assert name in done.stdout
@@ -83,11 +83,11 @@ def test_another_threshold_deals_no_new_lists(asked):
     settings["urblimp"]["validation"] = VALIDATION | {"check_threshold": 0.5}
     asked.change("config/lenient.yaml", **settings)
     done = asked.snakemake("-n", f"{LISTS}/urd.key.parquet", *ONLY, campaign="config/lenient.yaml")
-    assert "Nothing to be done" in told(done)
+    assert "Nothing to be done" in output_of(done)
 
 
 def test_a_campaign_without_filled_lists_has_no_exhibits_of_people(asked):
     asked.change("config/unasked.yaml", **campaign())
     done = asked.snakemake("-n", "urblimp_validation", campaign="config/unasked.yaml")
     assert done.returncode != 0
-    assert "urblimp_validation" in told(done)
+    assert "urblimp_validation" in output_of(done)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from support import vllm_kit
-from support.checkout import fresh, told
+from support.checkout import fresh, output_of
 
 pytestmark = [
     pytest.mark.vllm,
@@ -38,7 +38,7 @@ def checkout(tmp_path_factory):
 def built(checkout, name, campaign):
     """Judgements of the one model, by snakemake; and the key of the engine that scored."""
     done = checkout.snakemake(JUDGED.format(name), campaign=campaign)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     manifest = json.loads((checkout.path / STORE.format(name)).read_text())
     return pq.read_table(checkout.path / JUDGED.format(name)), manifest["engine"]
 
@@ -65,7 +65,7 @@ def test_its_scores_and_decisions_are_those_of_minicons_and_the_harness(checkout
 
     scores = "results/demo-served/scores/multiblimp/eng/transformer-small.parquet"
     done = checkout.snakemake(scores, campaign=SERVED)
-    assert done.returncode == 0, told(done)
+    assert done.returncode == 0, output_of(done)
     found = pq.read_table(checkout.path / scores).to_pylist()
     items = pq.read_table(checkout.path / "results/demo-served/items/multiblimp/eng.parquet")
     pairs = {row["item_id"]: (row["good"], row["bad"]) for row in items.to_pylist()}

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from support.checkout import told
+from support.checkout import output_of
 
 DEMO = "config/demo/config.yaml"
 MODULE = """configfile: "{root}/config/demo/config.yaml"
@@ -28,8 +28,8 @@ def untouched(new_checkout):
 
 def jobs(done):
     """How many jobs a dry run plans, by rule."""
-    assert done.returncode == 0, told(done)
-    rows = re.findall(r"^(?:bw_)?(\w+) +(\d+)$", told(done), re.MULTILINE)
+    assert done.returncode == 0, output_of(done)
+    rows = re.findall(r"^(?:bw_)?(\w+) +(\d+)$", output_of(done), re.MULTILINE)
     return {rule: int(n) for rule, n in rows if rule != "total"}
 
 

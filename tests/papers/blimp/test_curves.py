@@ -324,6 +324,7 @@ def read_sources(tables):
     }
 
 
+@pytest.mark.slow
 def test_figure_5_has_a_point_for_each_phenomenon_and_size(tables):
     exhibit = fig5(tables, LABELS)
     cells = by_place(exhibit)
@@ -351,6 +352,7 @@ def test_a_campaign_without_such_models_says_so(tables, tmp_path):
     assert all(cell.source == "published" for cell in exhibit_of_print.cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [fig5, slopes])
 def test_each_cell_can_be_computed_again(make, tables):
     sources = read_sources(tables)

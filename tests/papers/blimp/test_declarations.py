@@ -302,6 +302,7 @@ def test_a_preview_shows_pairs_with_their_critical_words():
     assert [line[0] for line in lines] == [" ", "*"] * 3
 
 
+@pytest.mark.slow
 def test_every_declaration_is_read_and_drawn_from():
     assert PATHS
     for path in PATHS.values():

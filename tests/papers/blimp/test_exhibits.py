@@ -81,6 +81,7 @@ def own_accuracies(tables):
     return select_rows(read_table(ACCURACIES, tables["accuracies"][0]).to_pandas(), where)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURED)
 @pytest.mark.parametrize("at_hand", [True, False], ids=["with release", "without"])
 def test_each_cell_can_be_computed_again_from_the_rows_it_selects(name, at_hand, tables):
@@ -98,6 +99,7 @@ def test_accuracy_of_a_phenomenon_is_the_mean_of_its_paradigms(tables):
         assert accuracies["GPT-2", column] == pytest.approx(100 * frame[list(uids)].mean())
 
 
+@pytest.mark.slow
 def test_humans_are_shown_only_where_their_answers_are_released(tables):
     without = {"accuracies": tables["accuracies"]}
     for name in ("table3", "table4", "fig1", "fig3", "fig4"):
@@ -149,6 +151,7 @@ def test_accuracies_by_no_known_method_are_refused(tables):
         make("table3", tables, replace(LABELS, method="other"))
 
 
+@pytest.mark.slow
 def test_every_published_form_is_drawn_without_the_release(tmp_path):
     published(tmp_path, outputs=True)
     assert "Wilcox et al. (2018)" in (tmp_path / "table1.md").read_text()
@@ -159,6 +162,7 @@ def test_every_published_form_is_drawn_without_the_release(tmp_path):
     assert "Only what is at hand" in (tmp_path / "humans.md").read_text()
 
 
+@pytest.mark.slow
 def test_every_measured_form_is_drawn(tables, tmp_path):
     for spec in MEASURED.values():
         suffix = "svg" if spec.kind == "figure" else "tex"
@@ -228,6 +232,7 @@ def test_bins_by_another_method_are_refused(tables):
         make("fig2", tables, replace(LABELS, method="one_prefix"))
 
 
+@pytest.mark.slow
 def test_captions_name_models_pairs_and_what_was_trained(tables):
     labels = replace(LABELS, facts={"blimp_training": {"lstm-gulordava": "LSTM (1 × 20 units)"}})
     for name in ACCURATE:

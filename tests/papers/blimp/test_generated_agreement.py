@@ -31,6 +31,7 @@ def subject(prefix):
     return next(iter(readings))[0], *numbers(readings), rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uid", SWAPPED_VERBS)
 def test_the_good_verb_has_the_subjects_number_and_the_bad_one_the_other(uid):
     for pair in pairs(uid):

@@ -148,6 +148,7 @@ def test_the_clause_without_gap_ends_in_an_object_that_the_verb_takes(uid):
         assert lexicon().classes.accepts(verb.object, direct_object.entry.classes), good
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uid", WITH_GAP)
 def test_the_clause_with_a_gap_ends_in_a_verb_that_never_goes_without_object(uid):
     for good, bad, _ in texts(uid):

@@ -142,6 +142,7 @@ def make(root, released=None):
     return humans(tables | {"released": [released] if released else []}, LABELS)
 
 
+@pytest.mark.slow
 def test_a_summary_that_the_ratings_do_not_make_is_flagged(tmp_path):
     read(tmp_path, assignment("a", (f"{CAUSATIVE}ans1", "1. Good")))
     released = tmp_path / "released.parquet"

@@ -148,6 +148,7 @@ def test_the_lexicon_has_three_thousand_entries_of_words_with_meaning():
     assert len({each.adjective for each in words.adjectives}) > 400
 
 
+@pytest.mark.slow
 def test_every_verb_finds_subjects_and_objects_and_every_adjective_nouns():
     words = lexicon()
 

@@ -65,6 +65,7 @@ def cells_of(paper, exhibit):
     return frame.set_index(["row", "column"])["value"]
 
 
+@pytest.mark.slow
 def test_from_print_alone_every_number_has_the_status_that_it_should(paper):
     status = statuses(paper)
     assert counts(status) == {
@@ -166,6 +167,7 @@ def test_what_table_4_should_read_is_what_stands_in_the_other_rows():
     assert all(percent[r.row, r.column] == r.value for r in right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "old", "new", "place"),
     [

@@ -48,6 +48,7 @@ def test_overall_is_the_mean_of_the_paradigms_that_both_sets_have(tmp_path):
     assert cells["Overall", "A: r"].n == 4
 
 
+@pytest.mark.slow
 def test_a_paradigm_of_ones_own_is_shown_behind_the_papers(tmp_path):
     rows = rows_of(tmp_path, "a")
     mine = [row | {"paradigm": "of_mine"} for row in of_paradigms(rows, "causative")]

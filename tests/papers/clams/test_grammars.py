@@ -136,6 +136,7 @@ def huge(write):
     )
 
 
+@pytest.mark.slow
 def test_a_trillion_sets_are_generated_one_by_one_in_little_memory(write):
     grammar = huge(write)
     assert count_template(grammar, grammar.templates[0], "published") == (10**12, 2 * 10**12)

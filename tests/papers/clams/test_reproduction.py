@@ -59,6 +59,7 @@ def rounded(comparison):
     return [tuple(row) for row in rows[["exhibit", "row", "column"]].to_numpy()]
 
 
+@pytest.mark.slow
 def test_print_alone_recomputes_averages_gains_and_what_is_printed_twice(printed):
     _, comparison, _ = printed
     none = "not recomputable"
@@ -164,6 +165,7 @@ def test_figure_2_has_mean_and_deviation_over_languages(printed):
     assert bars["Across object rel. clause", "monolingual SD"] == pytest.approx(0.10419, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_every_exhibit_is_written_in_every_format(printed, tmp_path):
     built, _, _ = printed
     for name, exhibit in built.items():
@@ -179,6 +181,7 @@ def test_the_best_of_each_construction_is_set_in_bold(printed):
     assert ("Across subject rel. clause", "Hebrew Mono") not in exhibits["table1"].bold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "before", "after", "place"),
     [

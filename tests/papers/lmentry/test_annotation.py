@@ -313,6 +313,7 @@ def measured(campaign, tmp_path_factory):
     return {(r["lang"], r["phenomenon"], r["method"], r["annotator"]): r for r in rows}
 
 
+@pytest.mark.slow
 def test_verdicts_are_compared_with_each_annotator(measured):
     anna = measured["eng", "all", "corrected", "anna"]
     assert (anna["n"], anna["equal"], anna["accuracy"]) == (8 * TASKS, 8 * TASKS, 1)
@@ -329,6 +330,7 @@ def test_korean_verdicts_of_the_published_rules_agree_less_than_corrected_ones(m
     assert published["accuracy"] < measured["kor", "all", "corrected", "anna"]["accuracy"]
 
 
+@pytest.mark.slow
 def test_a_labelled_answer_without_a_verdict_is_counted_and_not_dropped(campaign, tmp_path, caplog):
     sheet, key = draw(campaign, tmp_path)
     sheets = fill(sheet, key, campaign, "eng")
@@ -363,6 +365,7 @@ def test_every_task_is_compared(measured):
     assert len(tasks) == TASKS + 1
 
 
+@pytest.mark.slow
 def test_the_commands_draw_a_sheet_and_read_it_back(campaign, tmp_path):
     sheet, key, output = tmp_path / "eng.csv", tmp_path / "eng.key.parquet", tmp_path / "a.parquet"
     answers = [f"--answers={campaign.answers('eng', model)}" for model in MODELS]

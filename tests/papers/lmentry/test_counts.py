@@ -60,6 +60,7 @@ def test_each_difference_of_a_real_language_has_its_reason(tmp_path, variant):
     assert cells["starts with word", "DE made"] == "495"
 
 
+@pytest.mark.slow
 def test_differences_that_nobody_has_explained_say_so_and_limits_of_a_campaign_too(tmp_path):
     files, items = write_resources(tmp_path / "in"), tmp_path / "ita.parquet"
     for options, said in (({}, "not explained"), ({"per_template": 2}, "keeps at most 2 prompts")):

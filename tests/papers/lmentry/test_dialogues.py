@@ -254,6 +254,7 @@ def taught(tmp_path_factory):
     return tiny.make_instruct(text, text.parent / "m/checkpoint.json", recipe).parent
 
 
+@pytest.mark.slow
 def test_the_chat_template_writes_what_the_model_was_trained_on(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught)
     messages = [

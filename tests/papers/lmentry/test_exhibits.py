@@ -134,6 +134,7 @@ def cells(exhibit):
 MEASURED = sorted({name for name, spec in SPECS.items() if spec.needs} - {"counts"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURED)
 def test_each_measured_cell_can_be_computed_again(campaign, sources, name, root):
     exhibit, _ = build(name, campaign, LABELS, root)
@@ -185,6 +186,7 @@ def test_table_6_ranks_the_tasks_of_each_group(campaign, sources, root):
     assert means[last].max() <= means.drop(last).min()
 
 
+@pytest.mark.slow
 def test_measured_numbers_stand_beside_the_printed_ones(campaign, root):
     names = ("table2", "table4", "table5", "table50", "table54")
     paths = {name: build(name, campaign, LABELS, root)[1] for name in names}
@@ -258,6 +260,7 @@ def test_agreement_of_any_language_stands_by_annotator_and_between_annotators(ca
     assert 0 < by_place["Italian, anna and bert", "κ"].value < 1
 
 
+@pytest.mark.slow
 def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, root):
     exhibit, _ = build("artefacts", campaign, LABELS, root)
     rows = exhibit.layout("value").set_index("Language")

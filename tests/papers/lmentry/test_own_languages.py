@@ -68,6 +68,7 @@ def built(tmp_path_factory):
     return build
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["published", "corrected"])
 def test_french_prompts_are_built_from_the_repository_alone(built, variant):
     assert all(path.resolve().is_relative_to(CONFIG) for path in files_of("fra"))
@@ -134,6 +135,7 @@ def test_sentences_are_short_and_no_word_in_them_can_be_mistaken(lang):
         assert 5 <= len(counts) == counts.total() <= 12, sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", OWN)
 def test_each_gold_answer_is_right_and_each_distractor_wrong(lang, built):
     judge = Judge(read_pack(PACKS[lang]).answers, "corrected", prompts="corrected")

@@ -48,6 +48,7 @@ def label_of(verdict):
     return ("right" if verdict.correct else "wrong") + ("" if verdict.certain else "?")
 
 
+@pytest.mark.slow
 @each_language
 def test_each_answer_gets_the_verdict_that_its_author_expects(lang):
     wrong = [

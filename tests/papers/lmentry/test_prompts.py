@@ -345,6 +345,7 @@ def test_german_nouns_are_put_in_alphabetical_order_in_the_corrected_variant_alo
     assert 0.5 < capitals("corrected") < 0.75
 
 
+@pytest.mark.slow
 def test_a_language_without_pinned_resources_gets_prompts_from_its_own_files(tmp_path):
     files = write_resources(tmp_path / "resources")
     output = tmp_path / "items.parquet"
@@ -355,6 +356,7 @@ def test_a_language_without_pinned_resources_gets_prompts_from_its_own_files(tmp
     assert done["tasks"] == len(TASKS) + sum(map(len, SUBSETS.values())) - 1
 
 
+@pytest.mark.slow
 def test_a_smaller_campaign_takes_prompts_spread_over_all_and_keeps_the_proportion(tmp_path):
     small, pack = read_resources(write_resources(tmp_path)), read_pack(PACKS["ita"])
     few = [*prompts_of(small, pack, KNOWN, LmentryOptions(per_template=2))]
@@ -379,6 +381,7 @@ def test_resources_that_allow_no_prompt_are_refused(tmp_path):
         [*prompts_of(read_resources(files), read_pack(PACKS["ita"]), KNOWN, LmentryOptions())]
 
 
+@pytest.mark.slow
 def test_the_verb_writes_prompts_with_a_record(tmp_path):
     files, output = write_resources(tmp_path / "in"), tmp_path / "items.parquet"
     options = {"--pack": PACKS["spa"], "--declarations": DECLARATIONS, "--output": output}

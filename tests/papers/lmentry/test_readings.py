@@ -149,6 +149,7 @@ def sentences(task, arguments, draw):
     return re.sub(" +", " ", " ".join(parts)).strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())

@@ -28,7 +28,8 @@ from support.lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build, tables_
 from support.mirror_kit import fetch, rows_of
 
 # On one worker: the forms that all tests compare with print take ten seconds.
-pytestmark = pytest.mark.xdist_group("lmentry")
+# What the papers print is compared once, which takes long; each test looks at the result.
+pytestmark = [pytest.mark.xdist_group("lmentry"), pytest.mark.slow]
 ORDER = ("exact", "rounding", "erratum", "garbled", "not recomputable", "deviates")
 # Counts of each exhibit in this order.
 COUNTS = {
@@ -149,6 +150,7 @@ def places(rows):
     return set(zip(rows["exhibit"], rows["row"], rows["column"], strict=True))
 
 
+@pytest.mark.slow
 def test_every_printed_number_keeps_its_status(comparison):
     counts = comparison.groupby(["exhibit", "status"]).size().unstack(fill_value=0)
     counts = counts.reindex(columns=list(ORDER), fill_value=0)
@@ -218,6 +220,7 @@ def test_each_number_that_nothing_gives_has_a_reason(comparison):
     assert (comparison["note"][comparison["status"] == "not recomputable"] != "").all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "text", "changed"),
     [
@@ -248,6 +251,7 @@ def test_a_changed_digit_deviates(tmp_path, place, text, changed, tables, exhibi
     assert any(row["status"] == "deviates" for row in rows)
 
 
+@pytest.mark.slow
 def test_each_published_cell_can_be_computed_again(printed, tables, exhibits):
     rows = pd.DataFrame([row.model_dump() for row in printed])
     accuracies = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()

@@ -103,6 +103,7 @@ def compared(campaign):
     return counts, rows
 
 
+@pytest.mark.slow
 def test_reasons_account_for_every_change(compared):
     counts, rows = compared
     whole = rows[rows["reason"] == "all"]
@@ -126,6 +127,7 @@ def test_right_answers_are_those_of_the_judgements(campaign, compared):
             assert own[method].sum() == judged["correct"][judged["method"] == method].sum()
 
 
+@pytest.mark.slow
 def test_the_prompts_of_the_settings_are_counted_over_the_templates(compared):
     rows = compared[1]
     ceiled = rows[(rows["phenomenon"] == "starts_with_word") & (rows["reason"] == "all")]

@@ -129,6 +129,7 @@ EDGES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(EDGES, st.sampled_from(["published", "corrected"]))
 @settings(
     max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None

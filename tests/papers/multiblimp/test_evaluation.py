@@ -204,6 +204,7 @@ def values(exhibit):
     return {(cell.row, cell.column): cell.value for cell in exhibit.cells}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXHIBITS)
 def test_each_cell_can_be_computed_again_from_the_rows_it_selects(campaign, name):
     tables, judged = campaign
@@ -548,6 +549,7 @@ def read_languages():
     return frame.to_dict("records")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*EXHIBITS} - {"fig7"}))
 def test_each_published_cell_can_be_computed_again(published, printed_labels, name):
     rows = [r.model_dump() for path in published["printed"] for r in read_rows(PublishedRow, path)]
@@ -588,6 +590,7 @@ def test_table_3_has_resource_columns_from_print(published, printed_labels):
         assert ("Gemma3 27B, Table 5", column) in cells
 
 
+@pytest.mark.slow
 def test_printed_tables_are_bold_where_the_paper_is(published, printed_labels):
     assert ("Gemma3 27B", "Resources High") in table3(published, printed_labels).bold
     bold = table5(published, printed_labels).bold

@@ -400,6 +400,7 @@ def test_a_language_without_pairs_says_so(tables):
     assert "Test has no pairs: name another language" in exhibit.caption
 
 
+@pytest.mark.slow
 def test_all_formats_are_written(tables, tmp_path):
     spec = find_exhibit("multiblimp/fig2")
     files = [tmp_path / f"fig2.{suffix}" for suffix in FORMATS["figure"]]

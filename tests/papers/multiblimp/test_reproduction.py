@@ -54,6 +54,7 @@ def statuses(comparison, exhibit, column=None):
     }
 
 
+@pytest.mark.slow
 def test_accuracy_on_all_pairs_follows_from_that_on_each_group_of_languages(comparison):
     by_model = statuses(comparison, "table3", ["all"])
     rounded = {"llama-3.1-70b", "aya-expanse-32b"}

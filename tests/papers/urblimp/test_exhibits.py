@@ -70,6 +70,7 @@ def only(labels, *names):
     return replace(labels, models={name: labels.models[name] for name in names})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURED)
 def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, name):
     rows = {
@@ -90,6 +91,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, name):
         assert again == pytest.approx(result.value, abs=1e-9), result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURED)
 def test_each_exhibit_can_be_written_in_all_formats(tables, tmp_path, name):
     outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[SPECS[name].kind]]
@@ -192,6 +194,7 @@ def test_paradigms_are_tested_beside_phenomena_each_among_the_models_of_its_tabl
             assert verdict == ("yes" if result.value < 0.05 else "no")
 
 
+@pytest.mark.slow
 def test_without_the_papers_models_the_best_are_tested(tables):
     labels = only(LABELS, "ours", *TUNED)
     exhibit = table6(tables, labels)

@@ -68,6 +68,7 @@ def pairs(built, paradigm, sent_id):
 # Pairs written by hand.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", GOLDEN, ids=lambda row: f"{row['paradigm']}-{row['sent_id']}")
 def test_a_sentence_gives_the_pair_that_was_written_by_hand(own, hindi, row):
     own = {"urd": own, "hin": hindi}[row["lang"]]
@@ -288,6 +289,7 @@ def two_files(tmp_path_factory):
     return folder, [folder / name for name in names]
 
 
+@pytest.mark.slow
 def test_pairs_are_made_of_the_files_that_are_named(two_files):
     folder, files = two_files
     result = build(folder, treebanks=files, files=(TRAINED,))
@@ -300,6 +302,7 @@ def test_pairs_are_made_of_the_files_that_are_named(two_files):
     }
 
 
+@pytest.mark.slow
 def test_files_of_other_languages_leave_a_language_all_of_its_own(two_files):
     folder, files = two_files
     named = build(folder, treebanks=files, files=("hi_own-ud-test.conllu",))

@@ -71,6 +71,7 @@ def rows_of(tables, source):
     return pd.concat([read_table(schema, path).to_pandas() for path in tables[source]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("languages", ["tables", "two"])
 @pytest.mark.parametrize("name", OWN)
 def test_each_cell_can_be_computed_again_from_the_rows_it_names(request, name, languages):
@@ -83,6 +84,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(request, name, l
         assert formula_of(number.formula.sentence)(rows) == pytest.approx(number.value), number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("languages", ["tables", "two"])
 @pytest.mark.parametrize("name", OWN)
 def test_each_exhibit_can_be_written_in_all_formats(request, tmp_path, name, languages):

@@ -278,6 +278,7 @@ def enumerated(clauses, sentence, known):
             yield match
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(trees(), st.lists(CLAUSES, min_size=1, max_size=5), st.data())
 def test_the_matches_are_those_that_enumeration_finds(sentence, clauses, data):

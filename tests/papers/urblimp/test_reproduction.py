@@ -83,6 +83,7 @@ def number(report, exhibit, row, column):
     return result
 
 
+@pytest.mark.slow
 def test_every_printed_number_has_its_status(report):
     counts = Counter((row["exhibit"], row["status"]) for row in report)
     assert counts == {
@@ -237,6 +238,7 @@ def test_figure_2_has_three_models_on_all_paradigms(paper):
     )
 
 
+@pytest.mark.slow
 def test_every_cell_can_be_computed_again_from_the_rows_it_names(paper):
     for path in paper.cells.values():
         for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
@@ -278,6 +280,7 @@ def test_an_erratum_that_reads_as_it_should_is_none_any_more(paper):
     assert status_of(right.model_copy(update={"fault": ""}), cell, paper) == EXACT
 
 
+@pytest.mark.slow
 def test_a_digit_changed_in_table_7_moves_table_4_and_the_implied_number_of_pairs(tmp_path, labels):
     printed = tmp_path / "printed"
     shutil.copytree(PRINTED, printed)

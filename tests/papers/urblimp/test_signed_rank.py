@@ -28,6 +28,7 @@ def by_hand(differences):
     return float((np.abs(sums - middle) >= off - 1e-9).mean())
 
 
+@pytest.mark.slow
 @given(SCORES)
 def test_p_is_the_share_of_signs_that_are_as_extreme(pairs):
     first, second = zip(*pairs, strict=True)
@@ -35,6 +36,7 @@ def test_p_is_the_share_of_signs_that_are_as_extreme(pairs):
     assert signed_rank_p(first, second) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @given(SCORES)
 def test_the_order_of_two_models_does_not_matter(pairs):
     first, second = zip(*pairs, strict=True)
@@ -105,6 +107,7 @@ def test_the_interval_of_one_accuracy_is_its_own():
     assert mean_interval(rows, [1.0]) == pytest.approx(wilson(80, 100))
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_mean_covers_the_true_mean_as_often_as_it_says():
     random = np.random.default_rng(7)
     truth, sizes = np.array([0.6, 0.85, 0.97]), [120, 60, 200]

@@ -73,6 +73,7 @@ ALONE = Labels({"urd": "Urdu"}, facts={"urblimp_validation": {"per_pair": 3}})
 """Of a campaign without models."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXHIBIT_OF)
 def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, labels, name):
     for number in EXHIBIT_OF[name](tables, labels).cells:
@@ -85,6 +86,7 @@ def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, labels, 
         assert again == pytest.approx(number.value, abs=1e-9), number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXHIBIT_OF)
 def test_each_exhibit_can_be_written_in_all_formats(tables, labels, tmp_path, name):
     spec = exhibits()[f"urblimp/{name}"]

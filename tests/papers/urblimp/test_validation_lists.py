@@ -85,6 +85,7 @@ def made_of(pairs, options):
         reject()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(designs())
 def test_lists_are_balanced_whatever_their_size(design):
