@@ -61,12 +61,12 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         cut = self.server.cuts.pop(0) if self.server.cuts else None
         if self.server.hold is not None:
-            self.wfile.write(body[: self.server.hold])
-            self.server.release.wait(20)
             cut = self.server.hold
-        else:
-            self.wfile.write(body[:cut])
+        # Before the bytes: whoever has received them can look at once.
         self.server.sent.append(len(body[:cut]))
+        self.wfile.write(body[:cut])
+        if self.server.hold is not None:
+            self.server.release.wait(20)
         self.close_connection = cut is not None
 
 

@@ -194,13 +194,13 @@ def scored_alone(engine):
 
 def impossible():
     """Why the site cannot run models of the campaign, one sentence each."""
-    found = []
+    messages = []
     for model in CATALOGUE.models:
         try:
             score_needs(model)
         except UserError as error:
-            found.append(str(error))
-    return found
+            messages.append(str(error))
+    return messages
 
 
 def cluster_words(log):
@@ -216,8 +216,8 @@ def cluster_words(log):
     if not orphans:
         return []
     jobs = ", ".join(job.id for job in orphans)
-    told = "an earlier run that is dead left SLURM jobs behind; they are cancelled"
-    return [f"blimpworks: {told}: {jobs}. What they had scored is kept.", ""]
+    message = "an earlier run that is dead left SLURM jobs behind; they are cancelled"
+    return [f"blimpworks: {message}: {jobs}. What they had scored is kept.", ""]
 
 
 try:

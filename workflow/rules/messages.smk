@@ -7,8 +7,8 @@ def opening_words():
     names = [row.name for row in rows if not row.sha256]
     if not names or CAMPAIGN.unpinned == "error":
         return []
-    told = f"{len(names)} files that have no checksum (unpinned: skip):"
-    return [f"Campaign {CAMPAIGN.campaign} does without {told}", *names, ""]
+    absent = f"{len(names)} files that have no checksum (unpinned: skip):"
+    return [f"Campaign {CAMPAIGN.campaign} does without {absent}", *names, ""]
 
 
 def closing_words():
