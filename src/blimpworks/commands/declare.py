@@ -234,6 +234,7 @@ def _declare(
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
+        """The command that a function declares."""
         own = name or function.__name__
         declared = Declared(function, own, run, runs, packages, notes, group, pandas)
         if DECLARED.setdefault(own, declared) is not declared:

@@ -51,6 +51,7 @@ def settings(
     """An option for settings as JSON. It raises UserError when they don't fit the ``model``."""
 
     def parse(text: str) -> "BaseModel":
+        """The settings in a JSON text."""
         from blimpworks.campaign.settings.parsing import parse_options
 
         return parse_options(model, text)

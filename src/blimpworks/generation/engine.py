@@ -79,6 +79,7 @@ def load_generation_engine(
     """
 
     def choose(described: Checkpoint) -> Choice:
+        """The engine, and the options that it runs with, for a checkpoint."""
         requested = ScoringOptions(dtype=options.dtype)
         return choose_generation_engine(name, described.architecture, described, requested)
 

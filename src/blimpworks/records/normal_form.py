@@ -114,6 +114,7 @@ class _Normaliser(ast.NodeTransformer):
         return ast.Name(MENTION, ast.Load())
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
+        """A local variable by its number in the scope; a definition by what it stands for."""
         local = self._local(node.id)
         if local is not None:
             return ast.Name(local, node.ctx)
@@ -123,6 +124,7 @@ class _Normaliser(ast.NodeTransformer):
         return node if meaning is None else self._mention(meaning)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """An attribute of a module by the definition that it stands for."""
         if isinstance(node.value, ast.Name) and self._local(node.value.id) is None:
             meaning = self.resolve(node)
             if meaning is not None:
@@ -130,6 +132,7 @@ class _Normaliser(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """A text that is the address of a definition without the address, which moves."""
         if isinstance(node.value, str):
             self.strings.append(node.value)
             if ADDRESS.fullmatch(node.value):
@@ -144,11 +147,13 @@ class _Normaliser(ast.NodeTransformer):
         return meaning is not None and self.is_message(meaning)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        """An error for people without its message."""
         if self._tells(node.exc):
             return ast.Raise(ast.Name("message", ast.Load()), None)
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        """The making of an error for people without its message."""
         return ast.Constant("message") if self._tells(node) else self.generic_visit(node)
 
     def _body(self, arguments: ast.arguments, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -170,6 +175,7 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        """A function without a name, with a scope of its own."""
         node.args = self.visit(node.args)
         [statement] = self._body(node.args, [ast.Expr(node.body)])
         assert isinstance(statement, ast.Expr)
@@ -177,6 +183,7 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
+        """A parameter without its type."""
         node.annotation = None
         return node
 

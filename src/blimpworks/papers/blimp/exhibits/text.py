@@ -183,6 +183,7 @@ def _published(tables: Tables, labels: Labels) -> Exhibit:
     source = RELEASED if rows["rounding"].isna().all() else OWN
 
     def recomputed(place: Place, _title: str) -> Cell | None:
+        """The cell of a statement as computed from accuracies, None where nothing gives it."""
         if place in STATEMENTS:
             return _stated(place, AGAIN, rows, source, labels)
         return _majority(place, tables, labels) if place in OF_MAJORITY else None
