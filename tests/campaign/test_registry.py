@@ -40,7 +40,8 @@ def test_no_shared_file_names_a_paper(name):
 
 
 def test_papers_come_in_the_order_in_which_reports_have_them():
-    assert [*papers()] == ["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
+    in_code = [name for name, paper in papers().items() if not paper.needs_benchmark]
+    assert in_code[:5] == ["multiblimp", "clams", "blimp", "lmentry", "urblimp"]
     assert [*benchmarks()][:3] == ["multiblimp", "clams", "blimp"]
 
 

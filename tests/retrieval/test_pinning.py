@@ -103,3 +103,10 @@ def test_a_failed_pin_changes_nothing(table, server):
 )
 def test_fixed_addresses(path, fixed):
     assert pinning.is_fixed(f"http://127.0.0.1/{path}") is fixed
+
+
+def test_rows_that_cannot_be_pinned_are_not_passed_over_in_silence(tmp_path):
+    path = tmp_path / "sources.tsv"
+    path.write_text("\n".join([HEADER, row("mine.txt", "")]) + "\n", encoding="utf-8")
+    done = CliRunner().invoke(app, ["pin", str(path)], catch_exceptions=False)
+    assert "without a checksum: 1, such as mine.txt" in done.output

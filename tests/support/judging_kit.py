@@ -1,11 +1,14 @@
 """Judgements of scores that a test writes itself."""
 
 import math
+from dataclasses import replace
 
 import pyarrow as pa
 
+from blimpworks.benchmarks.judge_designs import judge_designs
+from blimpworks.benchmarks.judge_sentences import judge_sentences
 from blimpworks.judging.judge import Rules, judge
-from blimpworks.tables import JUDGEMENTS, SCORES, read_table, write_table
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 from support import tiny
 
 
@@ -39,3 +42,87 @@ def judged(directory, pairs, rows, *, ties="wrong", near_tie=0.01, method="full_
     output = directory / "judgements.parquet"
     judge(items, scores, output, Rules([method], [ties], near_tie, unknown))
     return read_table(JUDGEMENTS, output).to_pylist()
+
+
+class Condition:
+    """A sentence of regions, each a text (or its name and text) and the surprisals of its tokens.
+
+    Regions are numbered where they have no name. A token begins where the one before it ends: the
+    first of a region with the space before it, each other one with the region's next character.
+    """
+
+    def __init__(self, *regions):
+        self.names, self.spans, self.tokens, end = [], [], [], 0
+        for number, (region, surprisals) in enumerate(regions, start=1):
+            name, text = region if isinstance(region, tuple) else (str(number), region)
+            start = end + 1 if end and text else end
+            end = start + len(text)
+            self.names.append(name)
+            self.spans.append((start, end))
+            ends = [start + i + 1 for i in range(len(surprisals) - 1)] + [end]
+            self.tokens += [(-v, place) for v, place in zip(surprisals, ends, strict=False)]
+        texts = (text[1] if isinstance(text, tuple) else text for text, _ in regions)
+        self.sentence = " ".join(filter(None, texts))
+
+
+def write_open_items(path, sentences, **columns):
+    """An items table of single sentences, with columns beyond the schema."""
+    more = {name: columns.pop(name) for name in [*columns] if name not in ITEMS.names}
+    table = tiny.items_table([(sentence, sentence) for sentence in sentences], **columns)
+    for name, values in more.items():
+        table = table.append_column(name, pa.array(values))
+    write_table(table, ITEMS, path)
+    return path
+
+
+def write_designs(path, items, predictions, **columns):
+    """An items table of items that are conditions by name; their ids are i0, i1, … by row.
+
+    ``predictions`` are those of all items, or a list for each.
+    """
+    rows = [(f"item {i}", name, each) for i, one in enumerate(items) for name, each in one.items()]
+    formulas = predictions if isinstance(predictions[0], list) else [predictions] * len(items)
+    return write_open_items(
+        path,
+        [each.sentence for _, _, each in rows],
+        **{
+            "item": [item for item, _, _ in rows],
+            "condition": [name for _, name, _ in rows],
+            "regions": [each.names for _, _, each in rows],
+            "region_starts": [[start for start, _ in each.spans] for _, _, each in rows],
+            "region_ends": [[end for _, end in each.spans] for _, _, each in rows],
+            "predictions": [f for f, one in zip(formulas, items, strict=True) for _ in one],
+        }
+        | columns,
+    )
+
+
+def judged_designs(directory, items, predictions, **more):
+    """Judgements of items of several conditions, whose tokens have the surprisals they say."""
+    method = more.pop("method", "critical_region")
+    rules = Rules([method], [more.pop("ties", "wrong")], more.pop("near_tie", 0.01))
+    rules = replace(rules, unknown=more.pop("unknown", None))
+    path = write_designs(directory / "items.parquet", items, predictions, **more.pop("columns", {}))
+    tokens = [(each.tokens, each.tokens) for one in items for each in one.values()]
+    scores = write_scores(directory / "scores.parquet", tokens, **more)
+    output = directory / "judgements.parquet"
+    unjudged = judge_designs(path, scores, output, rules)
+    rows = read_table(JUDGEMENTS, output).to_pylist()
+    assert unjudged == sum(row["correct"] is None for row in rows)
+    return rows
+
+
+def judged_sentences(directory, values, acceptable, **more):
+    """Judgements of single sentences of one token, whose log-probabilities are ``values``."""
+    method = more.pop("method", "full_sentence")
+    rules = Rules([method], [more.pop("ties", "wrong")], more.pop("near_tie", 0.01))
+    rules = replace(rules, unknown=more.pop("unknown", None))
+    columns = {"acceptable": acceptable} | more.pop("columns", {})
+    items = write_open_items(directory / "items.parquet", ["a b"] * len(values), **columns)
+    tokens = [([(value, 3)], [(value, 3)]) for value in values]
+    scores = write_scores(directory / "scores.parquet", tokens, **more)
+    output = directory / "judgements.parquet"
+    unjudged = judge_sentences(items, scores, output, rules)
+    rows = read_table(JUDGEMENTS, output).to_pylist()
+    assert unjudged == sum(row["correct"] is None for row in rows)
+    return rows

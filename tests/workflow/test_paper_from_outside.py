@@ -14,6 +14,7 @@ from support.paths import DATA
 
 CAMPAIGN = "config/kablimp.yaml"
 RESULTS = "results/demo"
+pytestmark = pytest.mark.xdist_group("outside")
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,18 @@ from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.methods import regional
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.registry import benchmarks, check_papers, papers, papers_of
+from blimpworks.campaign.registry import (
+    benchmarks,
+    check_papers,
+    find_benchmark,
+    papers,
+    papers_of,
+)
 from blimpworks.campaign.retrieved import available, lexicon_sources, read_files
+from blimpworks.campaign.run_checks import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.commands.registry import code_of
+from blimpworks.campaign.local_models import is_directory, state_of
 from blimpworks.errors import UserError
 
 CAMPAIGN_FILE = os.path.relpath(
@@ -28,6 +36,7 @@ try:
     # What the papers print is the same in every campaign.
     WHOLE = whole_catalogue(CAMPAIGN)
     layout = Layout(CAMPAIGN, CATALOGUE, WHOLE, groups_of_models(CAMPAIGN, CATALOGUE))
+    check_runs(CAMPAIGN, CATALOGUE, layout.groups)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 

@@ -51,7 +51,7 @@ for kind in FORMATS:
 
 
 # All that a paper prints is read by each of its exhibits, so they are made together.
-for paper in layout.papers:
+for paper in layout.published_papers:
 
     rule:
         name:

@@ -13,12 +13,11 @@ def retrieval(wildcards):
     row, scope = hub_model(wildcards)
     if row is None:
         name = wildcards.file.removeprefix("sources/")
-        pin, files = PINS[name], CAMPAIGN.catalogue
+        pin = PINS[name]
         values = {"url": pin.url, "sha256": pin.sha256}
         values |= {"bytes": pin.bytes or "", "mirror-path": pin.mirror, "name": name}
-        values |= {
-            "catalogue": files.sources if name in CATALOGUE.sources else files.treebanks
-        }
+        table = CATALOGUE.tables.get(name, CAMPAIGN.catalogue.treebanks)
+        values |= {"catalogue": table}
         command = "retrieve"
     else:
         language = CATALOGUE.languages.get(scope)
@@ -28,6 +27,9 @@ def retrieval(wildcards):
         }
         values |= {"first-token": row.first_token, "scope": scope}
         values |= {"hf-id": row.hf_id.format(lang=scope, script=script)}
+        # A model in a directory may change there.
+        if is_directory(row.hf_id):
+            values["state"] = state_of(Path(values["hf-id"]).expanduser())
         command = "retrieve-model"
     return [command, *(f"--{option}={value}" for option, value in values.items())]
 
@@ -80,7 +82,7 @@ def report_facts():
         "name": CAMPAIGN.campaign,
         "description": CAMPAIGN.description,
         "configfile": CAMPAIGN_FILE,
-        "papers": layout.papers,
+        "papers": layout.reported_papers,
         "variant": next(variants, "published"),
         "languages": {k: row.name for k, row in WHOLE.languages.items()},
         "models": {k: r.label for k, r in (WHOLE.models | CATALOGUE.models).items()},

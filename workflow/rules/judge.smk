@@ -29,7 +29,8 @@ for block in layout.blocks("pair"):
         conda:
             "../../envs/core.yaml"
         params:
-            code=code_of("judge"),
+            code=code_of(find_benchmark(block.benchmark).judge),
+            command=find_benchmark(block.benchmark).judge.replace("_", "-"),
             tables=lambda w, input, output: [
                 *repeated("items", input.pairs),
                 *repeated("scores", input.scores),
@@ -50,7 +51,7 @@ for block in layout.blocks("pair"):
         message:
             f"Judge {{wildcards.model}} on {block.benchmark}"
         shell:
-            "python -m blimpworks judge {params.tables:q} {params.methods:q} {params.ties} "
+            "python -m blimpworks {params.command} {params.tables:q} {params.methods:q} {params.ties} "
             "--near-tie {params.near_tie} {params.unknown} > {log:q} 2>&1"
 
 

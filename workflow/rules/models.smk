@@ -4,8 +4,8 @@
 rule build_text:
     """Training text of one language, without the sentences that items are made from."""
     input:
-        tokens="<resources>/tokens/{lang}.parquet",
-        sentences="<resources>/sentences/{lang}.parquet",
+        tokens=lambda w: layout.training.treebank_tables("tokens", w.lang),
+        sentences=lambda w: layout.training.treebank_tables("sentences", w.lang),
         text=lambda w: layout.training.text_sources(w.lang),
         pairs=lambda w: layout.training.text_items(w.lang),
         language=lambda w: layout.training.spelling_pack(w.lang),

@@ -28,6 +28,7 @@ rule report:
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         facts=report_facts(),
         measured=json.dumps([spec.key for spec in layout.exhibits]),
+        published_keys=json.dumps([spec.key for spec in layout.published]),
         corrected=(
             [f"--corrected={CAMPAIGN.report.corrected}"]
             if CAMPAIGN.report.corrected
@@ -38,4 +39,4 @@ rule report:
     shell:
         "python -m blimpworks build-report --results {params.results:q} "
         "--printed {params.printed:q} --facts {params.facts:q} "
-        "--measured {params.measured:q} {params.corrected:q} --output {output:q} > {log:q} 2>&1"
+        "--measured {params.measured:q} --published {params.published_keys:q} {params.corrected:q} --output {output:q} > {log:q} 2>&1"

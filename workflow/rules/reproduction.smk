@@ -29,13 +29,13 @@ rule compare_published:
         cells=[
             f"{RESULTS}/published/{spec.key}.cells.parquet"
             for spec in layout.published
+            if spec.paper in layout.papers
         ],
         printed=[
             path for paper in layout.papers for path in layout.printed_tables(paper)
         ],
         reasons=[
-            str(layout.printed_folder(paper) / "reasons.tsv")
-            for paper in layout.papers
+            path for paper in layout.papers for path in layout.reasons_table(paper)
         ],
         accuracies=expand(
             "<results>/accuracies/printed/{paper}.parquet", paper=layout.papers

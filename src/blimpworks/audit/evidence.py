@@ -33,6 +33,8 @@ FOLDERS = {PACKS: "languages"}
 """Directories of kinds of tables that are not called like the kind."""
 SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
 """Suffixes of tables that are not all Parquet files, by kind."""
+WITHOUT_LINES = (".json", ".parquet", ".xlsx")
+"""Suffixes of files whose items are numbered instead."""
 KINDS = ("judgements", "scores", "answers", "items")
 """Tables of items, the one that leads furthest first."""
 MODELS = ("model", "model_a", "model_b")
@@ -223,12 +225,17 @@ def _input_path(node: Node, name: str) -> Path | None:
 
 
 def _line_of_a_set(items: Node, item: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The line of an evaluation set that an item is made from, as it stands there."""
+    """The line of an evaluation set that an item is made from, as it stands there.
+
+    Of a file without lines, the number of the record.
+    """
     if not item.get("file") or not item.get("line"):
         return None
     path = _input_path(items, f"/{item['file']}")
     if path is None or not path.is_file():
-        return {"file": item["file"], "line": item["line"]}
+        return {"path": item["file"], "line": item["line"]}
+    if path.suffix in WITHOUT_LINES:
+        return {"path": str(path), "line": item["line"]}
     with path.open(encoding="utf-8") as handle:
         text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
     return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
@@ -285,6 +292,33 @@ def answer_evidence(item: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[
     return facts | {name: answer[name] for name in ("text", "status", "finish") if name in answer}
 
 
+def _divided(row: Mapping[str, Any]) -> str:
+    """A sentence with the name of each region before it, in brackets."""
+    spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
+    return " ".join(f"[{name} {row['good'][a:b]}]" for name, a, b in spans if b > a)
+
+
+def _conditions(
+    tables: Sequence[Node], scores: Sequence[Node], key: str
+) -> dict[str, dict[str, Any]]:
+    """Conditions of an item in order, each with its sentence in regions and its tokens.
+
+    With the columns that the conditions share; empty for items without conditions.
+    """
+    for node in tables:
+        table = read_arrow(node.path)
+        if {"item", "condition", "regions"} <= {*table.column_names}:
+            rows = table.filter(pc.equal(table["item"], key)).to_pylist()
+            return {row["condition"]: row | _whole(row, scores) for row in rows}
+    return {}
+
+
+def _whole(row: dict[str, Any], scores: Sequence[Node]) -> dict[str, Any]:
+    """The only sentence of a row, without a critical region."""
+    side = _sides({**row, "good_end": 0}, _row_of(scores, row["item_id"]))["good"]
+    return {"side": {**side, "text": _divided(row)}}
+
+
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     """One item of a table of judgements or items, with its sentences, tokens and origin."""
     of_items, scores, answers = (
@@ -296,7 +330,12 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     facts = {"item_id": key, "paradigm": paradigm or item.get("paradigm"), "table": str(node.path)}
     # Pandas has NaN where a column of numbers or texts is null.
     facts |= {name: None if row[name] != row[name] else row[name] for name in SHOWN if name in row}
-    if "prompt" in item:
+    conditions = {} if item else _conditions(of_items, scores, key)
+    if conditions:
+        first = next(iter(conditions.values()))
+        facts |= {"predictions": first["predictions"], "origin": origin(of_items[0], first)}
+        facts["conditions"] = {name: each["side"] for name, each in conditions.items()}
+    elif "prompt" in item:
         facts |= answer_evidence(item, _row_of(answers, key))
     elif item:
         facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(of_items[0], item)}

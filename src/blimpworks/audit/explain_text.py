@@ -161,13 +161,24 @@ def _item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
             lines += _answer_lines(item)
         for sign, side in (("+", "good"), ("-", "bad")):
             if side in item:
-                total = item[side]["logprob"]
-                lines.append(
-                    f"   {sign} {item[side]['text']}"
-                    + ("" if total is None else f"  [{total:.3f} nats]")
-                )
-                lines += _token_lines(item[side])
+                lines += _sentence_lines(sign, item[side])
+        lines += _condition_lines(item)
         lines += _origin_lines(item)
+    return lines
+
+
+def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
+    """A sentence behind a sign, with its log-probability and those of its tokens."""
+    total = side["logprob"]
+    known = "" if total is None else f"  [{total:.3f} nats]"
+    return [f"   {sign} {side['text']}{known}", *_token_lines(side)]
+
+
+def _condition_lines(item: dict[str, Any]) -> list[str]:
+    """Predictions of an item, and the sentence of each of its conditions."""
+    lines = [f"   predicted: {formula}" for formula in item.get("predictions", ())]
+    for name, side in item.get("conditions", {}).items():
+        lines += _sentence_lines(f"{name}:", side)
     return lines
 
 

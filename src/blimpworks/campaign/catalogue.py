@@ -5,6 +5,7 @@ standard library, because the Snakefile reads them each time it is parsed.
 """
 
 import csv
+import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from blimpworks.campaign.catalogue_checks import (
     check_treebanks,
     keyed,
 )
-from blimpworks.campaign.registry import papers_of
+from blimpworks.campaign.registry import papers, papers_of
 from blimpworks.campaign.seeds import Seed, from_seeds, row_called
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
@@ -152,7 +153,8 @@ class ModelRow(Strict):
     which then is run on each of its benchmarks (on prompts alone if it is trained to follow
     instructions)."""
     hf_id: str
-    """Hugging Face id; may hold {lang}, {script}; empty for a model trained here."""
+    """Hugging Face id, or a directory of this machine in Hugging Face's layout (beginning with
+    /, ./, ../ or ~); may hold {lang}, {script}; empty for a model trained here."""
     revision: str
     """Branch, tag or commit; resolved to a commit when the model is retrieved."""
     recipe: str
@@ -244,6 +246,8 @@ class Catalogue:
     """Other files by name."""
     seeds: dict[str, Seed] = field(default_factory=dict)
     """Models that are trained here several times, from a seed or on a sample each."""
+    tables: dict[str, Path] = field(default_factory=dict)
+    """Table that each source stands in, by the source's name."""
 
     def row_of(self, model: str) -> str:
         """Name of a model's row in the table of models, which seeds share."""
@@ -281,7 +285,36 @@ def _remedy(name: str, known: Collection[str]) -> str:
             f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and which "
             "sizes from 'tokens'."
         )
-    return "Correct it or add a row."
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]!r}?" if close else "Correct it or add a row."
+
+
+def _languages(path: Path) -> dict[str, LanguageRow]:
+    """Rows of the table of languages, and of those that papers alone have."""
+    known = keyed(read_rows(LanguageRow, path), "lang", path)
+    more: dict[str, LanguageRow] = {}
+    for row in (row for paper in papers().values() for row in paper.languages):
+        if row.lang not in known:
+            of_papers = more[row.lang].papers if row.lang in more else ()
+            more[row.lang] = row.model_copy(update={"papers": (*of_papers, *row.papers)})
+    return known | more
+
+
+def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
+    """Rows of the campaign's table of sources, and of those that its papers have themselves.
+
+    Raises UserError for a source that stands in two rows.
+    """
+    own = (table for paper in papers_of(campaign) for table in paper.source_tables)
+    tables: dict[Path, dict[str, SourceRow]] = {}
+    for path in (campaign.catalogue.sources, *own):
+        rows = keyed(read_rows(SourceRow, path), "name", path)
+        for other, taken in tables.items():
+            twice = min(taken.keys() & rows.keys(), default=None)
+            if twice is not None:
+                raise UserError(f"{path}: name {twice!r} stands in {other} too; rename one.")
+        tables[path] = rows
+    return tables
 
 
 def load_catalogue(campaign: Campaign) -> Catalogue:
@@ -291,7 +324,7 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     without treebank files, or a trained model whose recipe the campaign lacks.
     """
     files = campaign.catalogue
-    known = keyed(read_rows(LanguageRow, files.languages), "lang", files.languages)
+    known = _languages(files.languages)
     languages = _select(campaign.languages, known, "language", files.languages)
     if campaign.languages == "all":
         mine = {paper.name for paper in papers_of(campaign)}
@@ -306,15 +339,18 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:
             treebanks[row.lang].append(row)
-    sources = keyed(read_rows(SourceRow, files.sources), "name", files.sources)
+    by_table = _sources(campaign)
+    sources = {name: row for rows in by_table.values() for name, row in rows.items()}
+    tables = {name: path for path, rows in by_table.items() for name in rows}
     check_sources(campaign, sources)
     check_models(campaign, models)
     trained, seeds = from_seeds(campaign, models, every)
-    catalogue = Catalogue(languages, trained, treebanks, sources, seeds)
+    catalogue = Catalogue(languages, trained, treebanks, sources, seeds, tables)
     active = papers_of(campaign)
     read = {lang for paper in active for lang in paper.treebanks(campaign, catalogue)}
     named = (row.recipe for row in models.values() if row.recipe)
-    if not all(follows_instructions(campaign.training.recipes, name) for name in named):
+    instructed = all(follows_instructions(campaign.training.recipes, name) for name in named)
+    if not instructed and campaign.training.treebank_text:
         read |= {lang for lang, row in languages.items() if not row.papers}
     check_treebanks(campaign, {lang: rows for lang, rows in treebanks.items() if lang in read})
     return catalogue
@@ -326,6 +362,6 @@ def whole_catalogue(campaign: Campaign) -> Catalogue:
     What the papers print is not bound to a campaign. Raises UserError for a malformed table.
     """
     files = campaign.catalogue
-    languages = keyed(read_rows(LanguageRow, files.languages), "lang", files.languages)
+    languages = _languages(files.languages)
     models = keyed(read_rows(ModelRow, files.models), "name", files.models)
     return Catalogue(languages, models, treebanks={}, sources={})

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from blimpworks.campaign.blocks import Block, blocks_of
 from blimpworks.campaign.catalogue import Catalogue, Pinned
 from blimpworks.campaign.engines import Comparison, comparison_of, find_engine
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
@@ -35,7 +36,13 @@ from blimpworks.campaign.parts import (
     score_parts,
 )
 from blimpworks.campaign.parts import engine_of as engine_of_row
-from blimpworks.campaign.registry import find_benchmark, find_paper, printed_folder
+from blimpworks.campaign.registry import (
+    find_benchmark,
+    find_paper,
+    papers,
+    papers_of,
+    printed_folder,
+)
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.base import TiePolicy, Variant
@@ -46,20 +53,6 @@ from blimpworks.errors import UserError
 
 WHOLE_WORDS = ("ngram", "lstm")
 """Architectures that know words, not pieces of them."""
-
-
-@dataclass(frozen=True)
-class Block:
-    """What one job makes tables of: all languages of a checkpoint, or one."""
-
-    benchmark: str
-    suffix: str
-    """What tells its rules from those of the benchmark's other blocks."""
-    place: str
-    """Place of its logs, with wildcards."""
-    languages: tuple[str, ...]
-    """Languages, or their wildcard."""
-    models: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -94,6 +87,10 @@ class Layout:
         """Paths of retrieved files; rows without a checksum only if the campaign insists."""
         names = (getattr(row, "name", "") for row in rows if is_usable(self.campaign, row))
         return [f"{self.resources}/sources/{name}" for name in names]
+
+    def among_sources(self, paths: Iterable[str]) -> list[str]:
+        """Those of some paths that are retrieved sources."""
+        return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_folder(self, paper: str) -> Path:
         """Folder of a paper's printed numbers."""
@@ -246,31 +243,8 @@ class Layout:
         return part_of(self.campaign, self.catalogue.models[model], lang)
 
     def blocks(self, unit: str) -> list[Block]:
-        """Blocks of all the campaign's benchmarks of pairs, or of prompts.
-
-        With the benchmark in their paths, rules for a hundred languages are told apart quickly.
-        """
-        names = (n for n in self.campaign.benchmarks if find_benchmark(n).unit == unit)
-        return [block for name in names for block in self._blocks(name)]
-
-    def _blocks(self, benchmark: str) -> list[Block]:
-        covering: dict[tuple[str, ...], list[str]] = {}
-        alone = []
-        for model in self.models_of(benchmark):
-            if model in self.parted:
-                alone.append(model)
-            else:
-                covering.setdefault(tuple(self.covered_by(model, benchmark)), []).append(model)
-        blocks = [
-            Block(benchmark, f"_{number}" if number else "", "{model}", languages, tuple(models))
-            for number, (languages, models) in enumerate(covering.items())
-            if languages
-        ]
-        if alone:
-            blocks.append(
-                Block(benchmark, "_of_language", "{lang}/{model}", ("{lang}",), tuple(alone))
-            )
-        return blocks
+        """Blocks of all the campaign's benchmarks of pairs, or of prompts."""
+        return blocks_of(self, unit)
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
         """Manifest of the job that scores (or answers) a language with a model."""
@@ -307,13 +281,38 @@ class Layout:
 
     @property
     def published(self) -> list[ExhibitSpec]:
-        """Exhibits that can be built from what the papers print, whatever the campaign runs."""
-        return [spec for spec in exhibits().values() if spec.published]
+        """Exhibits that can be built from what papers print, mostly whatever the campaign runs."""
+        active = {paper.name for paper in papers_of(self.campaign)}
+        return [
+            spec
+            for spec in exhibits().values()
+            if spec.published
+            and (spec.paper in active or not find_paper(spec.paper).needs_benchmark)
+        ]
+
+    @property
+    def published_papers(self) -> list[str]:
+        """Papers with exhibits that can be built from what they print or have released."""
+        return list(dict.fromkeys(spec.paper for spec in self.published))
 
     @property
     def papers(self) -> list[str]:
-        """Papers whose numbers are in the repository."""
-        return list(dict.fromkeys(spec.paper for spec in self.published))
+        """Papers whose printed numbers are at hand."""
+        return [paper for paper in self.published_papers if self.printed_tables(paper)]
+
+    @property
+    def reported_papers(self) -> list[str]:
+        """Papers that a report has a page for: with published forms, or exhibits of the campaign's.
+
+        In the papers' order.
+        """
+        shown = {*self.published_papers, *(spec.paper for spec in self.exhibits)}
+        return [name for name in papers() if name in shown]
+
+    def reasons_table(self, paper: str) -> list[str]:
+        """The table of why printed numbers cannot be recomputed, where a paper has one."""
+        path = self.printed_folder(paper) / "reasons.tsv"
+        return [str(path)] if path.exists() else []
 
     def published_of(self, paper: str) -> list[ExhibitSpec]:
         """Exhibits of a paper that its printed numbers make."""

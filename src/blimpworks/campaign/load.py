@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from blimpworks.campaign.methods import find_method
-from blimpworks.campaign.registry import benchmarks, papers
-from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
+from blimpworks.campaign.registry import papers
+from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles, once_each
+from blimpworks.campaign.settings.declared import DeclaredOptions
 from blimpworks.campaign.settings.parsing import read_settings, validated
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError
@@ -18,24 +19,32 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 @cache
-def campaign_model() -> type[Campaign]:
-    """Model of a campaign with the sections and folders of all papers."""
+def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
+    """Model of a campaign with the sections and folders of all papers.
+
+    ``with_declared``: also of benchmarks that are declared as data.
+    """
+    known_papers = {
+        name: paper
+        for name, paper in papers().items()
+        if with_declared or not issubclass(paper.settings, DeclaredOptions)
+    }
     folders: dict[str, Any] = {
         name: (Path, Field(default=path, description=text))
-        for paper in papers().values()
+        for paper in known_papers.values()
         for name, (path, text) in paper.folders.items()
     }
     catalogue = create_model(
         "CatalogueFiles", __base__=CatalogueFiles, __doc__=CatalogueFiles.__doc__, **folders
     )
-    sections: dict[str, Any] = {p.name: (p.settings, p.settings()) for p in papers().values()}
-    names = tuple(benchmarks())
+    sections: dict[str, Any] = {n: (p.settings, p.settings()) for n, p in known_papers.items()}
+    names = tuple(b.name for paper in known_papers.values() for b in paper.benchmarks)
     known: Any = Literal[names]
     return create_model(
         "Campaign",
         __base__=Campaign,
         __doc__=Campaign.__doc__,
-        benchmarks=(tuple[known, ...], names[:1]),
+        benchmarks=(Annotated[tuple[known, ...], AfterValidator(once_each)], names[:1]),
         catalogue=(catalogue, catalogue()),
         **sections,
     )

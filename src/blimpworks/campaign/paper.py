@@ -7,7 +7,7 @@ papers each time it is parsed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +18,7 @@ from blimpworks.campaign.variants import Variant
 from blimpworks.strict import Strict
 
 if TYPE_CHECKING:  # both ask the registry, which loads the papers
-    from blimpworks.campaign.catalogue import Catalogue, Pinned
+    from blimpworks.campaign.catalogue import Catalogue, LanguageRow, Pinned
     from blimpworks.campaign.layout import Layout
     from blimpworks.campaign.settings.campaign import Campaign
     from blimpworks.campaign.settings.generation import GenerationOptions
@@ -83,6 +83,8 @@ class Benchmark:
     (corrected) exact where they are few."""
     generation: Generation | None = None
     """Of prompts alone."""
+    judge: str = "judge"
+    """Command that judges items by their scores; all have the same options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +171,14 @@ class Paper:
     """Languages whose treebanks its items are made from."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that its items are made from, beside treebanks."""
+    source_tables: tuple[Path, ...] = ()
+    """Tables of sources of its own, beside the campaign's."""
+    languages: tuple[LanguageRow, ...] = ()
+    """Languages that the table of languages may lack."""
     exhibits: tuple[ExhibitSpec, ...] = ()
+    needs_benchmark: bool = False
+    """Whether its published exhibits are of campaigns alone that have a benchmark of it, since
+    what they are made from is retrieved."""
     facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = field(default_factory=dict)
     """What exhibits ask of a campaign and its catalogue, by name."""
     tables: Mapping[str, TableKind] = field(default_factory=dict)
@@ -184,7 +193,7 @@ class Paper:
     """Its rules: path below ``workflow/rules``, or an absolute one; empty without any."""
     printed: Path | None = None
     """Folder of its printed numbers and reasons; None for the one below ``catalogue.published``."""
-    printed_accuracies: str = ""
-    """Function from printed numbers to ``PrintedAccuracy``, as ``module:name``."""
+    printed_accuracies: str | Callable[[Sequence[Any]], Iterator[Any]] = ""
+    """Function from printed numbers to ``PrintedAccuracy``, or its address ``module:name``."""
     names: str = ""
     """Printed names of its phenomena by key, as ``module:name``; empty where keys are names."""

@@ -1,4 +1,4 @@
-"""The papers that there are: those of this package, and those that others have registered.
+"""The papers that there are: of this package, registered by others, or declared as data.
 
 A paper of this package has a room ``blimpworks.papers.NAME`` with a module ``paper``. Another
 distribution registers one with an entry point of the group ``blimpworks.papers`` that names its
@@ -6,18 +6,20 @@ distribution registers one with an entry point of the group ``blimpworks.papers`
 
     [project.entry-points."blimpworks.papers"]
     kablimp = "kablimp.paper:PAPER"
+
+A benchmark that is data alone is a folder in ``config/benchmarks`` (docs/benchmarks.md).
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from blimpworks.campaign.paper import Benchmark, Paper
 from blimpworks.campaign.settings.campaign import Campaign
@@ -26,6 +28,10 @@ from blimpworks.records.packages import GROUP, registered_papers
 
 if TYPE_CHECKING:  # the catalogue asks the registry
     from blimpworks.campaign.catalogue import Catalogue
+
+
+DECLARED = "blimpworks.benchmarks.paper:declared_papers"
+"""What gives the papers of benchmarks that are declared as data."""
 
 
 def _own() -> list[EntryPoint]:
@@ -50,6 +56,14 @@ def _load(entry: EntryPoint) -> Paper:
     return paper
 
 
+def _every() -> Iterator[tuple[str, Paper]]:
+    """Each paper, and what registers it."""
+    for entry in [*_own(), *registered_papers()]:
+        yield entry.value, _load(entry)
+    for paper in cast(Callable[[], list[Paper]], load(DECLARED))():
+        yield f"config/benchmarks/{paper.name}", paper
+
+
 @cache
 def papers() -> Mapping[str, Paper]:
     """All papers by name, in the order in which reports have them.
@@ -59,18 +73,17 @@ def papers() -> Mapping[str, Paper]:
     """
     registered: dict[str, Paper] = {}
     taken: set[str] = set()
-    for entry in [*_own(), *registered_papers()]:
-        paper = _load(entry)
+    for origin, paper in _every():
         names = {benchmark.name for benchmark in paper.benchmarks}
         twice = sorted(names & taken | {paper.name} & registered.keys())
         if twice:
             raise UserError(
-                f"{entry.value}: {twice[0]!r} is registered twice; rename it in the package that "
+                f"{origin}: {twice[0]!r} is registered twice; rename it in the package that "
                 "registers it, or uninstall one of the two."
             )
         if paper.name in Campaign.model_fields:
             raise UserError(
-                f"{entry.value}: {paper.name!r} is a key of every campaign, so no section can be "
+                f"{origin}: {paper.name!r} is a key of every campaign, so no section can be "
                 "called so; rename the paper in the package that registers it."
             )
         registered[paper.name] = paper

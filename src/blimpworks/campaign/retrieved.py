@@ -57,6 +57,12 @@ def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list
     return [substituted(campaign, catalogue, row) for row in rows]
 
 
+def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
+    """Languages whose treebanks items are made from, or training text where it may be."""
+    own = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
+    return own | {*catalogue.languages} if campaign.training.treebank_text else own
+
+
 def _trained_on(
     campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
 ) -> tuple[set[str], list[SourceRow]]:
@@ -84,7 +90,8 @@ def read_files(
     """
     trained, corpora = _trained_on(campaign, catalogue, parts)
     active = papers_of(campaign)
-    read = {lang for paper in active for lang in paper.treebanks(campaign, catalogue)} | trained
+    read = {lang for paper in active for lang in paper.treebanks(campaign, catalogue)}
+    read |= trained & treebank_languages(campaign, catalogue)
     rows: list[Pinned] = []
     for lang in catalogue.languages:
         rows += catalogue.treebanks[lang] if lang in read else []

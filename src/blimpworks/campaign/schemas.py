@@ -8,17 +8,21 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel
 
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.load import campaign_model
+from blimpworks.campaign.registry import load
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.declared import DeclaredOptions
 from blimpworks.campaign.settings.site import Site
 from blimpworks.files import write_text
 
 MODELS: dict[str, type[BaseModel]] = {
-    "campaign": campaign_model(),
+    "campaign": campaign_model(with_declared=False),
+    "benchmark": cast(type[BaseModel], load("blimpworks.benchmarks.declaration:Declaration")),
     "site": Site,
     "languages": LanguageRow,
     "treebanks": TreebankRow,
@@ -69,8 +73,22 @@ def render_schema(kind: type[BaseModel]) -> str:
     for name, inner in schema.get("$defs", {}).items():
         if "properties" in inner:
             _describe(inner, models[name])
+    if issubclass(kind, Campaign):
+        schema = _with_declared(schema)
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _with_declared(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of campaigns, where benchmarks and their sections may be declared ones too."""
+    options = DeclaredOptions.model_json_schema()
+    _describe(options, DeclaredOptions)
+    schema["$defs"]["DeclaredOptions"] = options
+    schema["additionalProperties"] = {"$ref": "#/$defs/DeclaredOptions"}
+    benchmark = schema["properties"]["benchmarks"]["items"]
+    named = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
+    schema["properties"]["benchmarks"]["items"] = {"anyOf": [benchmark, named]}
+    return schema
 
 
 def schema_files(directory: Path) -> dict[Path, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.campaign.retrieved import CORPUS, TEXT
+from blimpworks.campaign.retrieved import CORPUS, TEXT, treebank_languages
 from blimpworks.campaign.seeds import Seed
 from blimpworks.campaign.settings.training import HOW_MANY, Recipe
 
@@ -74,6 +74,12 @@ class TrainingLayout:
     def text_sources(self, lang: str) -> list[str]:
         """Retrieved plain text of a language."""
         return self.layout.usable(self.layout.catalogue.sources_of(TEXT, lang))
+
+    def treebank_tables(self, kind: str, lang: str) -> list[str]:
+        """Table of a treebank's tokens or sentences, where text or items may be made of it."""
+        layout = self.layout
+        read = treebank_languages(layout.campaign, layout.catalogue)
+        return [f"{layout.resources}/{kind}/{lang}.parquet"] if lang in read else []
 
     def text_items(self, lang: str) -> list[str]:
         """Items whose sentences a language's training text leaves out."""

@@ -26,7 +26,11 @@ def export_lm_eval(
     """Write accuracies and per-item results as lm-evaluation-harness does."""
     from blimpworks.interop.lm_eval_export import Source, export_model
 
-    find_benchmark(benchmark)
+    if find_benchmark(benchmark).judge != "judge":
+        raise UserError(
+            f"benchmark {benchmark!r} has no pairs of sentences; lm-evaluation-harness has tasks "
+            "of pairs alone. Name a benchmark of pairs."
+        )
     judged = sorted((results / "judgements" / benchmark).glob("*/*.parquet"))
     chosen = model or sorted({path.stem for path in judged})
     for name in chosen:

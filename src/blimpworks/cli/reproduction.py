@@ -12,6 +12,7 @@ from blimpworks.commands.options import argument, option
 
 PRINTED = option("Directory of printed numbers, one below per paper.")
 PAPERS = option("Paper to compare.", "--paper")
+REASONS = "reasons.tsv"
 CELLS = argument("Cells of exhibits, …/PAPER/EXHIBIT.…")
 
 
@@ -50,13 +51,18 @@ def compare_published(
         library.Paper(
             paper,
             printed_files(printed, paper),
-            printed_folder(printed, paper) / "reasons.tsv",
+            printed_folder(printed, paper) / REASONS,
             _by_exhibit(cells, paper),
             accuracies / f"{paper}.parquet",
         )
         for paper in papers
     ]
-    numbers = [path for p in compared for path in (*p.printed, p.reasons, p.accuracies)]
+    numbers = [
+        path
+        for each in compared
+        for path in (*each.printed, each.reasons, each.accuracies)
+        if path.name != REASONS or path.exists()
+    ]
     inputs, params = [*cells, *numbers], {"papers": papers}
     with compare_published.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = library.compare_published(compared, output)
@@ -107,6 +113,7 @@ def build_report(
     printed: Path = option("Directory of printed numbers, one per paper."),
     facts: str = option("What the report says of the campaign, as JSON."),
     measured: str = option("Exhibits that the campaign builds, as JSON."),
+    published: str = option("Exhibits that are built from print, as JSON."),
     output: Path = option("Directory of the site."),
     corrected: Path | None = option("Results tree of another variant.", default=None),
 ) -> None:
@@ -117,7 +124,8 @@ def build_report(
     said = json.loads(facts)
     variant = said.pop("variant")
     campaign = Campaign(printed=printed, **{**said, "papers": tuple(said["papers"])})
-    trees = Trees(results, variant, frozenset(json.loads(measured)), corrected)
+    measured_keys, published_keys = (frozenset(json.loads(keys)) for keys in (measured, published))
+    trees = Trees(results, variant, measured_keys, published_keys, corrected)
     params = {"facts": said, "variant": variant, "measured": sorted(trees.measured)}
     inputs = input_files(campaign, trees)
     with build_report.job(inputs=inputs, outputs=[output], params=params) as job:

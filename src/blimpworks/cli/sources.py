@@ -52,11 +52,19 @@ def pin(
     names: list[str] = argument("Rows to pin; all by default.", default=list),
 ) -> None:
     """Download rows that have no checksum and record their sha256 and bytes."""
-    from blimpworks.retrieval.pinning import pin_row, unpinned_names
+    from blimpworks.retrieval.pinning import left_unpinned, pin_row, unpinned_names
 
     for name in names or unpinned_names(catalogue):
         filled = pin_row(catalogue, name)
         typer.echo(f"{filled.name}\t{filled.sha256}\t{filled.bytes}")
+    left = left_unpinned(catalogue)
+    if left and not names:
+        typer.echo(
+            f"without a checksum: {len(left)}, such as {left[0]}, whose address names no commit or "
+            "version. Put one into the url; of a file of your own, write its sha256 (sha256sum "
+            "FILE) and bytes into the row, and its place below the campaign's mirror into mirror.",
+            err=True,
+        )
 
 
 @recorded("blimpworks.models.retrieve:retrieve_model", packages=("huggingface_hub", "hf_xet"))
@@ -69,6 +77,9 @@ def retrieve_model(
     dtype: str = option("Number format that it is run in."),
     first_token: FirstToken = option("What conditions the first token."),
     output: Path = option("checkpoint.json; the files go beside it.", use=WITH_FOLDER),
+    state: str = option(
+        "Digest of the files of a model in a directory.", default="", use=UNRECORDED
+    ),
     shared: str = option(
         "Cache of models that many read.", default="", envvar="BLIMPWORKS_CACHE", use=UNRECORDED
     ),
@@ -79,6 +90,17 @@ def retrieve_model(
     model = library.HubModel(name, scope, architecture, dtype, first_token, hf_id, revision)
     sealed = library.retrieve_model(model, output, Path(shared) if shared else None)
     return {"source": sealed.source.model_dump(), "files": len(sealed.files)}
+
+
+@command()
+def convert_weights(
+    folder: Path = argument("Directory of a model with pickled weights."),
+    output: Path = argument("Directory to write, a new one."),
+) -> None:
+    """Write a model with safetensors in place of pickled weights."""
+    from blimpworks.models.convert import convert_weights as convert
+
+    typer.echo(f"{output}: {convert(folder, output)} tensors")
 
 
 def _treebanks(files: Sequence[Path]) -> list[str]:

@@ -125,7 +125,7 @@ def _verdicts(
     }
 
 
-def _policies(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
+def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
     """What a tie counts as by each method."""
     names = [method.name for method in methods]
     unknown = not {*ties} <= {*TIES}
@@ -167,7 +167,7 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     Raises UserError when a table is missing, a method unknown, or an item has no scores.
     """
     chosen = [find_method(name) for name in rules.methods]
-    policies = _policies(chosen, rules.ties)
+    policies = tie_values(chosen, rules.ties)
     rows = read_table(ITEMS, items, [*ITEMS.names, PREFIX_METHODS])
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))

@@ -94,6 +94,8 @@ def _lines(paper: str, rows: Sequence[PrintedExhibit]) -> Iterator[str]:
 
 def page(rows: Sequence[PrintedExhibit]) -> str:
     """The inventory as a page in Markdown."""
-    papers = dict.fromkeys(spec.paper for spec in exhibits().values())
+    every = dict.fromkeys(spec.paper for spec in exhibits().values())
+    # Benchmarks that are data have the same exhibits each (docs/benchmarks.md).
+    papers = [paper for paper in every if not find_paper(paper).needs_benchmark]
     lines = [line for paper in papers for line in _lines(paper, rows)]
     return INTRODUCTION + "\n".join(lines) + "\n"

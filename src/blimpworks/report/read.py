@@ -17,7 +17,7 @@ from blimpworks.errors import UserError
 from blimpworks.report.evidence import Evidence, Number, Place, gather, read_comparison
 from blimpworks.report.listing import COLUMNS
 from blimpworks.report.names import Names, names_from
-from blimpworks.reproduction.printed import printed_files
+from blimpworks.reproduction.printed import printed_tables
 from blimpworks.reproduction.published import Paper, selected_rows
 from blimpworks.tables import CELLS
 
@@ -27,7 +27,7 @@ class Campaign:
     """The report's facts on the campaign, with the names of its languages and models.
 
     ``configfile`` is the campaign's file, ``printed`` the directory of printed numbers, with
-    one below for each of ``papers``.
+    one below for each of the ``papers`` that have some.
     """
 
     name: str
@@ -44,12 +44,13 @@ class Trees:
     """Directories of results: the campaign's, and those of the corrected one if there is any.
 
     ``variant`` says which the campaign's own are; ``measured`` are the exhibits (paper/name)
-    that it builds.
+    that it builds, ``published`` those that are built from print or releases.
     """
 
     results: Path
     variant: str
     measured: frozenset[str]
+    published: frozenset[str]
     corrected: Path | None = None
 
     def files(self, tree: str, key: str) -> Path:
@@ -63,7 +64,7 @@ class Trees:
     def forms_of(self, spec: ExhibitSpec) -> list[str]:
         """Trees that have a form of an exhibit."""
         available = {
-            "published": bool(spec.published),
+            "published": spec.key in self.published,
             "measured": spec.key in self.measured,
             "corrected": spec.key in self.measured and self.corrected is not None,
         }
@@ -207,7 +208,7 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
     }
     papers = []
     for paper in campaign.papers:
-        files = printed_files(campaign.printed, paper)
+        files = printed_tables(campaign.printed, paper)
         accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
         printed = Paper(paper, files, Path(), {}, accuracies)
         evidence = gather(paper, files, **comparisons)
@@ -218,14 +219,12 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
 
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
-    """Every file that the site shows, other than the records behind them.
-
-    Raises UserError for a paper without printed numbers.
-    """
+    """Every file that the site shows, other than the records behind them."""
     paths = [trees.results / "reproduction" / f"{name}.csv" for name in ("published", "measured")]
     for paper in campaign.papers:
-        paths += printed_files(campaign.printed, paper)
-        paths.append(trees.results / f"accuracies/printed/{paper}.parquet")
+        paths += printed_tables(campaign.printed, paper)
+        # Of a paper that prints no accuracies, and has released no decisions, there is none.
+        paths += filter(Path.exists, [trees.results / f"accuracies/printed/{paper}.parquet"])
     for key, spec in exhibits().items():
         for tree in trees.forms_of(spec):
             files = trees.files(tree, key)

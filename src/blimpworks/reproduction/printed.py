@@ -43,14 +43,19 @@ class PrintedAccuracy:
     paradigm: str = ALL
 
 
+def printed_tables(folder: Path, paper: str) -> list[Path]:
+    """The tables of a paper's printed numbers below ``folder``; none where it has none."""
+    return sorted(printed_folder(folder, paper).glob("*.csv"))
+
+
 def printed_files(folder: Path, paper: str) -> list[Path]:
     """The tables of a paper's printed numbers below ``folder``. Raises UserError if none is."""
-    own = printed_folder(folder, paper)
-    paths = sorted(own.glob("*.csv"))
+    paths = printed_tables(folder, paper)
     if not paths:
         raise UserError(
-            f"{own} has no tables (*.csv); expected the printed numbers of {paper!r}. "
-            "Give the directory that has one below for each paper, such as config/published."
+            f"{printed_folder(folder, paper)} has no tables (*.csv); expected the printed numbers "
+            f"of {paper!r}. Give the directory that has one below for each paper, such as "
+            "config/published."
         )
     return paths
 
@@ -114,11 +119,12 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
     Raises UserError for a malformed table, an accuracy that is printed twice (it would count
     twice in means), or a benchmark whose print is not known.
     """
-    address = find_paper(benchmark).printed_accuracies
-    if not address:
+    reader = find_paper(benchmark).printed_accuracies
+    if not reader:
         raise UserError(f"no printed accuracies of {benchmark!r} are known; its paper prints none.")
     numbers = read_printed_numbers(printed)
-    accuracies = list(cast(Reader, load(address))(numbers))
+    read = cast(Reader, load(reader)) if isinstance(reader, str) else reader
+    accuracies = list(read(numbers))
     _check_single(accuracies)
     rows = [_row(benchmark, accuracy) for accuracy in accuracies]
     write_rows(rows, ACCURACIES, output)

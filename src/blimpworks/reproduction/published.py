@@ -77,6 +77,7 @@ class Paper:
     name: str
     printed: Sequence[Path]
     reasons: Path
+    """Why numbers cannot be recomputed; absent where all can be."""
     cells: Mapping[str, Path]
     """Cells of the exhibits' published forms, by exhibit."""
     accuracies: Path
@@ -96,7 +97,10 @@ class Paper:
         columns = [*PublishedRow.model_fields, "half_unit", "origin"]
         return {
             "published": Selection(pd.DataFrame(rows, columns=columns)),
-            "accuracies": Selection(read_plain(ACCURACIES, self.accuracies)),
+            # A benchmark that prints nothing, and has released nothing, has no such table.
+            "accuracies": Selection(
+                read_plain(ACCURACIES, [*filter(Path.exists, [self.accuracies])])
+            ),
         }
 
 
@@ -237,7 +241,7 @@ def compare(paper: Paper) -> Iterator[dict[str, Any]]:
     neither recomputed nor excused, or a table that is missing.
     """
     cells = recomputations(paper)
-    reasons = read_rows(ReasonRow, paper.reasons)
+    reasons = read_rows(ReasonRow, paper.reasons) if paper.reasons.exists() else []
     for row in paper.numbers:
         if row.value is not None or row.textual or row.fault == GARBLED:
             yield _row(row, cells.get((row.exhibit, row.row, row.column)), reasons, paper)

@@ -38,6 +38,11 @@ def unpinned_names(catalogue: Path) -> list[str]:
     return [pin.name for pin in _pins(catalogue) if not pin.sha256 and is_fixed(pin.url)]
 
 
+def left_unpinned(catalogue: Path) -> list[str]:
+    """Rows without a checksum whose address names no single state of a file."""
+    return [pin.name for pin in _pins(catalogue) if not pin.sha256 and not is_fixed(pin.url)]
+
+
 def pin_row(catalogue: Path, name: str, patience: Patience | None = None) -> Pin:
     """Download the file of row ``name`` and record its sha256 and bytes in ``catalogue``.
 

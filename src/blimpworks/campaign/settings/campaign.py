@@ -6,14 +6,23 @@ fails when they drift. ``campaign.load`` puts the papers' sections in.
 """
 
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.scoring import EngineName, ParityOptions, ScoringOptions
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.strict import Strict
+
+
+def once_each(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Some names. Raises ValueError for one that stands twice."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice!r} stands there twice; keep one")
+    return names
+
 
 Section = TypeVar("Section", bound=BaseModel)
 
@@ -83,11 +92,11 @@ class Campaign(Strict):
     """Stop when a catalogue row without a checksum is needed, or do without its file."""
     substitutes: dict[str, str] = Field(default={})
     """Sources to use in place of others, by name: {wanted: used}."""
-    benchmarks: tuple[str, ...] = ()
+    benchmarks: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Benchmarks to build and score, of all papers."""
-    languages: tuple[str, ...] | Literal["all"] = "all"
+    languages: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
     """ISO 639-3 codes of the catalogue, or all of it."""
-    models: tuple[str, ...] | Literal["all"] = "all"
+    models: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
     """Names of models of the catalogue, all that the papers evaluate, or none: then the data
     alone are built."""
     engines: dict[EngineName, EngineName] = Field(default={})

@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +14,8 @@ from blimpworks.errors import UserError, reading
 from blimpworks.strict import Strict
 
 Options = TypeVar("Options", bound=BaseModel)
+TAGS = ("union_tag_invalid", "union_tag_not_found")
+"""Errors of a key that decides which keys stand beside it."""
 LONGEST = 300
 """Characters of a value that a message repeats; of longer ones it has the type."""
 
@@ -38,19 +40,27 @@ def _key(error: ErrorDetails, settings: Any) -> str:
             parts.append(str(part))
     if error["type"] == "missing":
         parts.append(str(error["loc"][-1]))
+    if error["type"] in TAGS:
+        parts.append(error["ctx"]["discriminator"].strip("'"))
     return ".".join(parts)
 
 
 def _expected(error: ErrorDetails) -> str:
     """What pydantic expected, in the words of the file."""
+    if error["type"] in TAGS:
+        return f"expected one of {error['ctx'].get('expected_tags', 'its values, see the schema')}"
+    if error["type"] == "model_type":
+        return "expected keys with values"
     text = error["msg"][:1].lower() + error["msg"][1:]
     return text.replace("value error, ", "").replace("valid tuple", "list")
 
 
-def _unknown(key: str) -> str:
+def _unknown(key: str, own: Collection[str]) -> str:
+    """That a key is none, and perhaps which is meant: those of the whole, ``own``, go first."""
     *above, last = key.split(".")
     known = _known_keys()
-    close = [k for k in difflib.get_close_matches(last, known, n=3) if k not in above]
+    near = difflib.get_close_matches(last, () if above else own, n=1)
+    close = [k for k in (*near, *difflib.get_close_matches(last, known, n=3)) if k not in above]
     hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
     if last in known:
         hint = "it is one of another section: move it there, see workflow/schemas."
@@ -65,16 +75,28 @@ def _shown(key: str, value: Any) -> str:
     return f"key {key!r} is {text if len(text) <= LONGEST else f'a {type(value).__name__}'}: "
 
 
-def complaints(errors: Sequence[ErrorDetails], settings: Any, source: str) -> str:
-    """One sentence per key that is wrong: where it stands, what it is, what is expected."""
+def complaints(
+    errors: Sequence[ErrorDetails], settings: Any, source: str, own: Collection[str] = ()
+) -> str:
+    """One sentence per key that is wrong: where it stands, what it is, what is expected.
+
+    ``own`` are the keys that the whole can have.
+    """
     by_key: dict[str, list[ErrorDetails]] = {}
     for error in errors:
         by_key.setdefault(_key(error, settings), []).append(error)
     lines = []
-    for key, alike in by_key.items():
+    # A whole that is wrong because of a part of it has an error too.
+    parts = [key for key in by_key if not any(other.startswith(f"{key}.") for other in by_key)]
+    for key, alike in ((key, by_key[key]) for key in parts):
         first, expected = alike[0], ", or ".join(dict.fromkeys(map(_expected, alike)))
         if first["type"] == "extra_forbidden":
-            lines.append(f"{source}: {_unknown(key)}")
+            lines.append(f"{source}: {_unknown(key, own)}")
+        elif first["type"] == "union_tag_not_found":
+            lines.append(f"{source}: key {key!r} is missing; add it, see workflow/schemas.")
+        elif first["type"] == "union_tag_invalid":
+            tag = first["ctx"]["tag"]
+            lines.append(f"{source}: key {key!r} is {tag!r}: {expected}.")
         elif first["type"] == "missing":
             lines.append(f"{source}: key {key!r} is missing; add it.")
         else:
@@ -103,7 +125,8 @@ def validated(kind: type[Options], settings: Any, source: str, context: object =
     try:
         return kind.model_validate(settings, context=context)
     except ValidationError as error:
-        raise UserError(complaints(error.errors(), settings, source)) from error
+        own = kind.model_fields
+        raise UserError(complaints(error.errors(), settings, source, own)) from error
 
 
 def parse_yaml(kind: type[Options], path: Path, what: str, context: object = None) -> Options:

@@ -68,10 +68,12 @@ def read_dictionary() -> dict[tuple[str, str], Column]:
 def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -> Column:
     """The description of a column of a kind of table; empty where there is none.
 
-    A kind such as items/BENCHMARK/all is described as its first part is.
+    A kind such as items/BENCHMARK/all is described as its first part is; columns that benchmarks
+    keep of their own files are described together.
     """
     kind = table.partition("/")[0]
-    description = known.get((kind, column)) or known.get((ANY, column))
+    places = ((kind, column), (ANY, column), (kind, ANY))
+    description = next((known[place] for place in places if place in known), None)
     return description or Column(table, column, "", "")
 
 

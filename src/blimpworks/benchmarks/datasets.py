@@ -1,0 +1,125 @@
+"""Data sets of the Hugging Face hub as pinned sources of a benchmark."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from huggingface_hub import HfApi, hf_hub_url
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+from blimpworks.benchmarks.files import ARCHIVES, SUFFIXES, plain_name
+from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+from blimpworks.retrieval.download import Patience
+from blimpworks.retrieval.pinning import pin_row
+
+# The hub library's HTTP client, and so the class of its network errors, differs by version.
+NETWORK_ERRORS = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A data set of the hub at a revision, and the split that is read; all of it without one."""
+
+    name: str
+    """Owner and name."""
+    revision: str
+    """Branch, tag or commit."""
+    split: str = ""
+
+    def has(self, file: str) -> bool:
+        """Whether a file holds data of the split."""
+        suffix = PurePosixPath(plain_name(file)).suffix
+        if suffix not in SUFFIXES and not file.endswith(ARCHIVES):
+            return False
+        parts = re.split(r"[/_.\-]", file)
+        return not self.split or self.split in parts
+
+
+def _information(dataset: Dataset) -> Any:
+    try:
+        return HfApi().dataset_info(dataset.name, revision=dataset.revision, files_metadata=True)
+    except (HFValidationError, HfHubHTTPError) as error:
+        code = error.response.status_code if isinstance(error, HfHubHTTPError) else 404
+        if code not in (401, 403, 404):
+            raise _unreachable(dataset, error) from error
+        raise UserError(
+            f"{dataset.name} at {dataset.revision} is no data set of the hub that can be read; "
+            "expected OWNER/NAME and a revision. Correct them, or set HF_TOKEN to a token with "
+            "access to it."
+        ) from error
+    except NETWORK_ERRORS as error:
+        raise _unreachable(dataset, error) from error
+
+
+def _unreachable(dataset: Dataset, error: Exception) -> UserError:
+    reason = " ".join(str(error).split())[:200]
+    return UserError(
+        f"the hub does not answer about {dataset.name} ({reason}); try again, or where there is a "
+        "network."
+    )
+
+
+def rows_of(dataset: Dataset, kind: str) -> list[SourceRow]:
+    """Rows of sources for the files of a data set, at the commit that its revision is.
+
+    The checksum of a file is what the hub says, empty where it says none. Raises UserError for
+    an unknown data set or split, or a hub that does not answer.
+    """
+    info = _information(dataset)
+    files = [each for each in info.siblings or () if dataset.has(each.rfilename)]
+    if not files:
+        names = ", ".join(each.rfilename for each in info.siblings or ())
+        raise UserError(
+            f"{dataset.name} at {info.sha} has no file of split {dataset.split!r} in a format that "
+            f"can be read; it has: {names:.300}. Correct --split, or leave it out."
+        )
+    licence = getattr(info.card_data, "license", None) or ""
+    return [
+        SourceRow(
+            name=f"{kind}/{each.rfilename}",
+            kind=kind,
+            lang="",
+            version=info.sha,
+            sha256=each.lfs.sha256 if each.lfs else "",
+            bytes=each.size,
+            licence=licence if isinstance(licence, str) else ", ".join(licence),
+            url=hf_hub_url(dataset.name, each.rfilename, repo_type="dataset", revision=info.sha),
+            mirror=f"{kind}/{each.rfilename}",
+        )
+        for each in files
+    ]
+
+
+COLUMNS = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")
+"""Columns of a table of sources, in their usual order."""
+
+
+def _line(row: SourceRow) -> str:
+    cells = (getattr(row, name) for name in COLUMNS)
+    return "\t".join("" if cell is None else str(cell) for cell in cells)
+
+
+def pin_dataset(
+    dataset: Dataset, folder: Path, patience: Patience | None = None
+) -> Sequence[SourceRow]:
+    """Add the files of a data set to a benchmark's table of sources, each with its checksum.
+
+    Files whose checksum the hub does not know are downloaded once to compute it. Returns the
+    rows. Raises UserError as ``rows_of`` does, and for files that the table has already.
+    """
+    path = folder / "sources.tsv"
+    before = read_rows(SourceRow, path) if path.exists() else []
+    rows = rows_of(dataset, folder.name)
+    twice = {row.name for row in before} & {row.name for row in rows}
+    if twice:
+        raise UserError(f"{path} has a row {min(twice)!r} already; take it out to pin it anew.")
+    lines = ["\t".join(COLUMNS), *map(_line, (*before, *rows))]
+    write_text(path, "\n".join(lines) + "\n")
+    for row in rows:
+        if not row.sha256:
+            pin_row(path, row.name, patience)
+    return rows

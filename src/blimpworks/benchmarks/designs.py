@@ -1,0 +1,223 @@
+"""From rows of files to items of several conditions, whose sentences are regions in a row.
+
+Source of test suites: Gauthier, Hu, Wilcox, Qian and Levy (2020), "SyntaxGym: An Online Platform
+for Targeted Evaluation of Language Models", section 2, and the format of their files.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from blimpworks.benchmarks.declaration import Conditions, Designs, Predictions, Suites
+from blimpworks.benchmarks.files import Row, as_text
+from blimpworks.benchmarks.layouts import Naming, cell, text
+from blimpworks.benchmarks.predictions import Prediction
+from blimpworks.benchmarks.regions import span_of
+from blimpworks.errors import UserError
+
+WHOLE = "*"
+"""Region of predictions that is the whole sentence."""
+SENTENCE, CRITICAL = "sentence", "critical"
+"""Regions of sentences that are not divided into any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A sentence of an item, in regions."""
+
+    name: str
+    regions: tuple[str, ...]
+    """Names of the regions, in order."""
+    texts: tuple[str, ...]
+    """Text of each; may be empty."""
+    joined_by: str
+    row: Row
+    spans: tuple[tuple[int, int], ...] = ()
+    """Half-open span of characters of each, where they are not simply joined."""
+
+    @property
+    def sentence(self) -> str:
+        """The regions that are not empty, joined."""
+        return self.joined_by.join(filter(None, self.texts)) if not self.spans else self.texts[0]
+
+    def placed(self) -> list[tuple[int, int]]:
+        """Half-open span of characters of each region; of an empty one the place before it."""
+        if self.spans:
+            return [*self.spans]
+        spans = []
+        end = 0
+        for words in self.texts:
+            start = end + len(self.joined_by) if words and end else end
+            end = start + len(words)
+            spans.append((start, end))
+        return spans
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """An item of several conditions, with the predictions that must hold of it."""
+
+    lang: str
+    phenomenon: str
+    paradigm: str
+    conditions: tuple[Condition, ...]
+    predictions: tuple[str, ...]
+    file: str
+    line: int
+    id: str
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Further columns."""
+
+
+def _checked(design: Design) -> Design:
+    """The item, if its conditions have the regions that its predictions name.
+
+    Raises UserError else, and for a condition that stands twice.
+    """
+    place = f"{design.file}:{design.line}"
+    names = [each.name for each in design.conditions]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UserError(
+            f"{place}: item {design.id!r} has the condition {twice!r} twice; expected distinct "
+            "ones. Correct the file, or 'item' and 'condition'."
+        )
+    known = {(region, each.name) for each in design.conditions for region in each.regions}
+    known |= {(WHOLE, name) for name in names}
+    for formula in design.predictions:
+        for region, condition in sorted(_places(formula, place) - known):
+            regions = dict.fromkeys(name for each in design.conditions for name in each.regions)
+            raise UserError(
+                f"{place}: prediction {formula!r} names region {region!r} of condition "
+                f"{condition!r}, which item {design.id!r} lacks; it has the conditions "
+                f"{', '.join(names)} and the regions {', '.join(regions)}. Correct one of them."
+            )
+    return design
+
+
+def _places(formula: str, place: str) -> frozenset[tuple[str, str]]:
+    """Regions and conditions that a prediction names. Raises UserError for a malformed one."""
+    try:
+        return Prediction.parse(formula).places
+    except UserError as error:
+        raise UserError(f"{place}: {error}") from error
+
+
+def _formulas(data: Predictions, paradigm: str, place: str) -> tuple[str, ...]:
+    if isinstance(data.predictions, tuple):
+        return data.predictions
+    if paradigm not in data.predictions:
+        raise UserError(
+            f"{place}: the paradigm {paradigm!r} has no predictions; those that have some are "
+            f"{', '.join(data.predictions)}. Add it to 'predictions'."
+        )
+    return data.predictions[paradigm]
+
+
+def _design(
+    conditions: Sequence[Condition], name: str, data: Predictions, naming: Naming
+) -> Design:
+    """An item of some conditions, checked against its predictions."""
+    first = conditions[0].row
+    labels = {**naming.labels(first, data), "id": name}
+    formulas = _formulas(data, labels["paradigm"], first.place)
+    return _checked(Design(conditions=tuple(conditions), predictions=formulas, **labels))
+
+
+def conditions(rows: Iterable[Row], data: Conditions, naming: Naming) -> Iterator[Design]:
+    """Items of rows with a condition each, or with a region of a condition each."""
+    items: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    for row in rows:
+        key = row.file, as_text(cell(row, data.item))
+        name = as_text(cell(row, data.condition)).strip()
+        items.setdefault(key, {}).setdefault(name, []).append(row)
+    for (_, name), by_condition in items.items():
+        parts = [_condition(title, group, data) for title, group in by_condition.items()]
+        yield _design(parts, name, data, naming)
+
+
+def _condition(name: str, rows: Sequence[Row], data: Conditions) -> Condition:
+    """A condition from its row, or from the rows of its regions. Raises UserError without text."""
+    if data.region and data.content:
+        regions = tuple(as_text(cell(row, data.region)).strip() for row in rows)
+        texts = tuple(as_text(cell(row, data.content)).strip() for row in rows)
+    else:
+        if len(rows) > 1:
+            raise UserError(
+                f"{rows[1].place}: condition {name!r} of the item stands in {len(rows)} rows; "
+                "expected one. Correct 'item' and 'condition', or give 'region' and 'content'."
+            )
+        regions = data.regions
+        texts = tuple(as_text(cell(rows[0], column)).strip() for column in regions)
+    if not any(texts):
+        raise UserError(f"{rows[0].place}: condition {name!r} has no text; expected some.")
+    return Condition(name, regions, texts, data.joined_by, rows[0])
+
+
+def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Design]:
+    """An item of each row with a sentence for each condition."""
+    for row in rows:
+        parts = []
+        for name, column in data.sentences.items():
+            sentence = text(row, column)
+            regions: dict[str, tuple[int, int]] = {SENTENCE: (0, len(sentence))}
+            if name in data.critical:
+                words = text(row, data.critical[name])
+                span = span_of(sentence, words, (len(sentence), len(sentence)))
+                if span is None:
+                    raise UserError(
+                        f"{row.place}: the critical region {words!r} of condition {name!r} is no "
+                        f"part of {sentence!r}; correct the file, or 'critical'."
+                    )
+                regions[CRITICAL] = span
+            texts, spans = (sentence,), tuple(regions.values())
+            parts.append(Condition(name, tuple(regions), texts, " ", row, spans))
+        labels = naming.labels(row, data)
+        yield _design(parts, labels["id"], data, naming)
+
+
+def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design]:
+    """Items of test suites, a suite in each record.
+
+    Raises UserError for a record that is no test suite.
+    """
+    for row in rows:
+        whole = data.model_copy(update={"predictions": _suite_formulas(row, data)})
+        # The suite's own name counts, unless the file's name says it.
+        said = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
+        for number, item in enumerate(row.cells["items"], start=1):
+            place = Row({**said, **row.cells}, row.file, number)
+            if not isinstance(item, Mapping) or not isinstance(item.get("conditions"), list):
+                raise UserError(
+                    f"{place.place}: the item is {item!r:.60}; expected one with a list of "
+                    "'conditions'. Correct the file."
+                )
+            parts = [_suite_condition(each, data, place) for each in item["conditions"]]
+            yield _design(parts, str(item.get("item_number", number)), whole, naming)
+
+
+def _suite_formulas(row: Row, data: Suites) -> Mapping[str, tuple[str, ...]] | tuple[str, ...]:
+    """Predictions of the declaration, or else of the suite. Raises UserError without any."""
+    own = row.cells.get("predictions")
+    stated = [each for each in own if isinstance(each, dict)] if isinstance(own, list) else []
+    formulas = data.predictions or tuple(str(p["formula"]) for p in stated if p.get("formula"))
+    if not formulas or not isinstance(row.cells.get("items"), list) or not row.cells["items"]:
+        raise UserError(
+            f"{row.place} is no test suite; expected 'items' and 'predictions' with formulas. "
+            "Correct the file, or 'layout'."
+        )
+    return formulas
+
+
+def _suite_condition(condition: Mapping[str, Any], data: Suites, row: Row) -> Condition:
+    try:
+        name = condition["condition_name"]
+        regions = tuple(str(each["region_number"]) for each in condition["regions"])
+        texts = tuple(each["content"].strip() for each in condition["regions"])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{row.place}: a condition of the item has no {error}; expected condition_name, and "
+            "regions with region_number and content. Correct the file."
+        ) from error
+    return Condition(name, regions, texts, data.joined_by, row)

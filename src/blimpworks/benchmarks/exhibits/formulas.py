@@ -1,0 +1,64 @@
+"""Formulas of exhibits of declared benchmarks: correlations of accuracies, counts of verdicts."""
+
+import numpy as np
+import pandas as pd
+
+from blimpworks.benchmarks.grouping import ALL
+from blimpworks.exhibits.formulas import Formula, choice, formula
+
+PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
+PARADIGM, PHENOMENON = "paradigm", "phenomenon"
+COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
+UNITS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", PHENOMENON]}
+"""What accuracies are compared over, and the columns that tell one from another."""
+
+
+def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
+    """Accuracies [paradigm or phenomenon, model], NaN where a model has none.
+
+    A phenomenon's accuracy is its own row's where every model has such rows, or else the mean of
+    its paradigms.
+    """
+    single = rows[rows[PARADIGM] != ALL]
+    if unit == PHENOMENON:
+        whole = rows[(rows[PARADIGM] == ALL) & (rows[PHENOMENON] != ALL)]
+        single = whole if {*whole["model"]} == {*rows["model"]} else single
+    wide = single.pivot_table(index=UNITS[unit], columns="model", values="accuracy", aggfunc="mean")
+    return wide.reindex(columns=sorted({*rows["model"]}))
+
+
+def correlate(accuracies: pd.DataFrame, coefficient: str) -> float:
+    """Correlation of two columns, over the rows where both have a number.
+
+    NaN for fewer than two rows, or where a column has the same number in all.
+    """
+    both = accuracies.dropna()
+    values = (both.rank() if coefficient == SPEARMAN else both).to_numpy(float)
+    # Floating point leaves a little of the spread of values that are all the same.
+    if len(values) < 2 or (np.ptp(values, axis=0) < 1e-12).any():
+        return float("nan")
+    return float(np.corrcoef(values, rowvar=False)[0, 1])
+
+
+@formula("{coefficient} of two models' accuracies, {unit} by {unit}", coefficient=COEFFICIENTS)
+def correlation(rows: pd.DataFrame, coefficient: str, unit: str) -> float:
+    """Correlation of the accuracies of two models over the paradigms or phenomena of both."""
+    return correlate(accuracies_by(rows, unit), coefficient)
+
+
+def _single(rows: pd.DataFrame) -> float:
+    return float(100 * rows["accuracy"][rows[PARADIGM] != ALL].mean())
+
+
+def _matthews(rows: pd.DataFrame) -> float:
+    from blimpworks.benchmarks.matthews import matthews
+
+    judged = rows[rows["correct"].notna()]
+    masks = (judged[name].to_numpy(bool) for name in ("acceptable", "accepted"))
+    return matthews(*masks)
+
+
+OF_PARADIGMS = Formula("100 × mean of the accuracies of single paradigms", _single)
+MATTHEWS = Formula("Matthews' correlation of acceptable and accepted", _matthews)
+JUDGED = Formula("number of rows with a verdict", lambda rows: rows["correct"].notna().sum())
+WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct"] == 0).sum())

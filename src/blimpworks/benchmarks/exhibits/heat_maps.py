@@ -1,0 +1,175 @@
+"""Heat maps of declared benchmarks: accuracy by paradigm, and correlations of models."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from blimpworks.benchmarks.exhibits import describe
+from blimpworks.benchmarks.exhibits.accuracies import (
+    FEWEST,
+    blocks,
+    correlation_cell,
+    means_of_seeds,
+)
+from blimpworks.benchmarks.exhibits.drawing import (
+    DIVERGING,
+    ONE_HUE,
+    PERCENT,
+    HeatMap,
+    Line,
+    Names,
+    empty_figure,
+)
+from blimpworks.benchmarks.exhibits.formulas import PARADIGM, PEARSON, accuracies_by, correlation
+from blimpworks.benchmarks.exhibits.view import View, measure, present, read_view, spoken
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.shared import Tables
+from blimpworks.exhibits.style import COLUMN_INCHES, PAGE_INCHES
+
+Groups = Sequence[tuple[str, Sequence[Line]]]
+"""Rows of a heat map by heading."""
+LENGTHS = (40, 90)
+"""Rows of a part of a heat map: few where the page has room for all parts, else many."""
+
+
+def _paradigms_of(view: View, lang: str) -> dict[str, dict[str, tuple[str, str]]]:
+    """By phenomenon the rows of a language: their key, and their phenomenon and paradigm."""
+    pairs = view.single(lang)
+    names = [paradigm for _, paradigm in pairs]
+    rows: dict[str, dict[str, tuple[str, str]]] = {}
+    for phenomenon, paradigm in pairs:
+        inside = f" ({spoken(phenomenon)})" if names.count(paradigm) > 1 else ""
+        key = f"{view.prefix(lang)}{paradigm}{inside}"
+        rows.setdefault(phenomenon, {})[key] = (phenomenon, paradigm)
+    return rows
+
+
+def _groups(view: View) -> list[tuple[str, list[Line]]]:
+    """Rows of the heat map by language and phenomenon, with headings where they tell groups."""
+    groups: list[tuple[str, list[Line]]] = []
+    for lang in view.languages:
+        rows = _paradigms_of(view, lang)
+        if all(len(inside) == 1 for inside in rows.values()):
+            lines = [Line(name, key) for own in rows.values() for key, (_, name) in own.items()]
+            groups.append((view.languages[lang] if view.prefix(lang) else "", lines))
+            continue
+        for phenomenon, own in rows.items():
+            lines = [Line(name, key) for key, (_, name) in own.items()]
+            groups.append((f"{view.prefix(lang)}{spoken(phenomenon)}", lines))
+    return groups
+
+
+def _parts(groups: Groups, count: int) -> list[list[Line]]:
+    """Rows under their headings in so many parts of about the same length."""
+    lists = [[*([Line(heading)] if heading else []), *lines] for heading, lines in groups]
+    length = math.ceil(sum(map(len, lists)) / count)
+    parts: list[list[Line]] = [[]]
+    for lines in (part for each in lists for part in blocks(each, length)):
+        ends_nearer = len(parts[-1]) + len(lines) / 2 > length
+        if parts[-1] and ends_nearer and len(parts) < count:
+            parts.append([])
+        parts[-1] += lines
+    return parts
+
+
+def _accuracy_map(view: View, cells: Sequence[Cell]) -> tuple[Figure, Names]:
+    """The heat map of paradigms: beside each other in parts where the page has room."""
+    groups = _groups(view)
+    texts = [heading for heading, _ in groups if heading]
+    texts += [line.text for _, lines in groups for line in lines]
+    rows = [line.key for _, lines in groups for line in lines]
+    names = Names.of([*texts, *view.columns])
+    heat_map = HeatMap(
+        [*view.columns],
+        dict.fromkeys(product(rows, view.columns))
+        | {(cell.row, cell.column): cell.value for cell in cells},
+        ".0f",
+        DIVERGING,
+        Normalize(0, 100),
+        PERCENT,
+        (0, 25, 50, 75, 100),
+        names,
+    )
+    number = sum(len(lines) + bool(heading) for heading, lines in groups)
+    for length in LENGTHS:
+        parts = _parts(groups, math.ceil(number / length))
+        heat_map = replace(heat_map, parts=parts)
+        if (heat_map.left + heat_map.cell * len(heat_map.columns)) * len(parts) <= PAGE_INCHES:
+            break
+    return heat_map.draw(), names
+
+
+def paradigms(tables: Tables, labels: Labels) -> Exhibit:
+    """Heat map of accuracy by paradigm and model, or by family of released models."""
+    view = read_view(tables, labels)
+    cells: list[Cell] = []
+    stub: dict[str, dict[str, str]] = {}
+    for lang in view.languages:
+        for phenomenon, rows in _paradigms_of(view, lang).items():
+            for row, (_, paradigm) in rows.items():
+                stub[row] = {"Phenomenon": spoken(phenomenon)}
+                cells += present(
+                    view.cell(view.of(lang, phenomenon, paradigm, models), (row, column))
+                    for column, models in view.columns.items()
+                )
+    if not cells:
+        figure, listed = empty_figure("no paradigms", COLUMN_INCHES), ""
+    else:
+        figure, names = _accuracy_map(view, cells)
+        listed = names.listed
+    return Exhibit(
+        **describe(
+            "paradigms",
+            name=view.name,
+            measure=measure(labels),
+            means=means_of_seeds(view),
+            listed=listed,
+        ),
+        cells=cells,
+        stub=stub,
+        figure=figure,
+    )
+
+
+def _correlation_cells(view: View) -> Iterator[Cell]:
+    """Pearson's correlation of every two models; the later one is the row."""
+    wide = accuracies_by(view.rows, PARADIGM)
+    formula = correlation(PEARSON, PARADIGM)
+    for column, row in combinations(view.columns, 2):
+        models = [*view.columns[column], *view.columns[row]]
+        rows = view.rows[view.rows["model"].isin(models)]
+        yield from present([correlation_cell(wide[models], rows, (row, column), formula)])
+
+
+def correlations(tables: Tables, labels: Labels) -> Exhibit:
+    """Heat map of Pearson's correlation of every two models over their common paradigms."""
+    view = read_view(tables, labels)
+    cells = sorted(_correlation_cells(view), key=lambda cell: [*view.columns].index(cell.row))
+    names = Names.of(view.columns)
+    if cells:
+        values = {(cell.row, cell.column): cell.value for cell in cells}
+        below = dict.fromkeys((row, column) for column, row in combinations(view.columns, 2))
+        rows = [Line(name, name) for name in [*view.columns][1:]]
+        negative = min(values.values()) < 0
+        heat_map = HeatMap(
+            [*view.columns][:-1],
+            below | values,
+            ".2f",
+            DIVERGING if negative else ONE_HUE,
+            Normalize(-1 if negative else 0, 1),
+            PEARSON,
+            (-1, 0, 1) if negative else (0, 0.5, 1),
+            names,
+            [rows],
+        )
+        figure = heat_map.draw()
+    else:
+        few = f"fewer than {FEWEST} paradigms in common"
+        figure = empty_figure("a single model" if len(view.columns) < 2 else few, COLUMN_INCHES)
+    return Exhibit(
+        **describe("correlations", name=view.name, listed=names.listed), cells=cells, figure=figure
+    )

@@ -1,0 +1,248 @@
+"""What exhibits of declared benchmarks share: accuracies by the method shown, names, and cells."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import ALL, mean_interval
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Cell, Labels
+from blimpworks.exhibits.formulas import UNWEIGHTED
+from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.tables import ACCURACIES
+
+SOURCE = "accuracies"
+"""The kind of table that cells are computed from; people's accuracies are of this kind too."""
+RELEASED, HUMAN = "released", "human"
+"""Method of released decisions, and what tables call people among the models."""
+PEOPLE, OVERALL = "People", "All"
+KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
+SEED = re.compile(r"_\d+$")
+MEASURES = {
+    "pairs": "pairs of which a model prefers the good sentence",
+    "sentences": "sentences that a model rightly accepts or rejects",
+    "conditions": "items of which a model meets all predictions",
+}
+"""What an accuracy is the percentage of, by layout."""
+Place = tuple[str, str]
+"""Row and column of a cell."""
+
+
+def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
+    """What is ``present``: in the ``preferred`` order, and then by name."""
+    names = {*present}
+    return [name for name in dict.fromkeys([*preferred, *sorted(names)]) if name in names]
+
+
+def spoken(name: str) -> str:
+    """A phenomenon's name in print: with spaces where its key has underscores."""
+    return OVERALL if name == ALL else name.replace("_", " ")
+
+
+def measure(labels: Labels) -> str:
+    """What accuracies are percentages of, and by which method, as part of a sentence."""
+    published = labels.source == "published"
+    how = "released decisions" if published else f"method {labels.method.replace('_', ' ')}"
+    return f"{MEASURES[labels.facts['benchmark']['layout']]} ({how})"
+
+
+def family_of(model: str) -> str:
+    """A model's name without its seed, which is the number after the last underscore."""
+    return SEED.sub("", model).rstrip("_") or model
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """What sorts names with numbers as people do: 2 before 10."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def distinct(names: Mapping[str, str]) -> dict[str, str]:
+    """Printed names by key; names that several keys have come with the key."""
+    times = Counter(names.values())
+    return {key: name if times[name] == 1 else f"{name} ({key})" for key, name in names.items()}
+
+
+def percent(value: float | None) -> float | None:
+    """A share in percent; None where it is unknown."""
+    return None if value is None or pd.isna(value) else 100 * float(value)
+
+
+def number_text(value: float, form: str) -> str:
+    """A number as ``format`` writes it, with a minus sign, which nothing that rounds to 0 has."""
+    return f"{value:z{form}}".replace("-", "−")
+
+
+def with_interval(cell: Cell, form: str = ".1f") -> str:
+    """A cell's value, and its interval where it has one."""
+    value = number_text(cell.value, form)
+    if cell.low is None or cell.high is None:
+        return value
+    return f"{value} [{number_text(cell.low, form)}, {number_text(cell.high, form)}]"
+
+
+@dataclass(frozen=True)
+class View:
+    """Accuracies of a benchmark by the method shown, and the models of each column."""
+
+    labels: Labels
+    rows: pd.DataFrame
+    columns: Mapping[str, Sequence[str]]
+    """Models by the name of their column; those of a family, which differ in their seed, are in
+    one."""
+
+    @property
+    def name(self) -> str:
+        """The benchmark's name in print."""
+        return str(self.labels.facts["benchmark"]["label"])
+
+    @cached_property
+    def languages(self) -> dict[str, str]:
+        """Printed names of the languages that there are accuracies of."""
+        names = distinct(dict(self.labels.languages))
+        return {code: names.get(code, code) for code in ordered(self.rows["lang"].unique(), names)}
+
+    @cached_property
+    def phenomena(self) -> list[str]:
+        """Phenomena in the benchmark's order, without that of all."""
+        present = {*self.rows["phenomenon"]} - {ALL}
+        return ordered(present, self.labels.facts["benchmark"]["phenomena"])
+
+    @cached_property
+    def _places(self) -> Mapping[Any, Any]:
+        return dict(self.rows.groupby(["lang", "phenomenon", "paradigm", "model"]).indices)
+
+    def single(self, lang: str) -> list[tuple[str, str]]:
+        """Phenomenon and paradigm of each single paradigm of a language."""
+        rows = self.rows[(self.rows["lang"] == lang) & (self.rows["paradigm"] != ALL)]
+        pairs = rows[["phenomenon", "paradigm"]].drop_duplicates().itertuples(index=False)
+        rank = {phenomenon: number for number, phenomenon in enumerate(self.phenomena)}
+        return sorted(
+            ((str(phenomenon), str(paradigm)) for phenomenon, paradigm in pairs),
+            key=lambda pair: (rank[pair[0]], _by_number(pair[1])),
+        )
+
+    def prefix(self, lang: str) -> str:
+        """What rows of a language begin with: its name, where there are several."""
+        return f"{self.languages[lang]}: " if len(self.languages) > 1 else ""
+
+    def of(self, lang: str, phenomenon: str, paradigm: str, models: Sequence[str]) -> pd.DataFrame:
+        """Rows of some models in one place."""
+        keys = [(lang, phenomenon, paradigm, model) for model in models]
+        indices = [index for key in keys for index in self._places.get(key, ())]
+        return self.rows.iloc[indices]
+
+    def behind(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
+        """Rows of some models on a phenomenon, or on all: as a whole, or else its paradigms'."""
+        whole = self.of(lang, phenomenon, ALL, models)
+        if not whole.empty:
+            return whole
+        inside = self.rows["phenomenon"] == phenomenon if phenomenon != ALL else True
+        single = (self.rows["lang"] == lang) & (self.rows["paradigm"] != ALL)
+        return self.rows[single & inside & self.rows["model"].isin(models)]
+
+    def cell(self, rows: pd.DataFrame, place: Place) -> Cell | None:
+        """The unweighted mean of some ``rows`` in percent; None without any.
+
+        With the 95 % interval of one model's, if all rows have one; of judged pairs with ties.
+        """
+        if rows.empty:
+            return None
+        alone = rows["model"].nunique() == 1
+        counted = bool(rows["low"].notna().all())
+        low, high = mean_interval(rows, [1 / len(rows)] * len(rows)) if alone else (None, None)
+        value = UNWEIGHTED(rows)
+        return Cell(
+            *place,
+            value,
+            f"{value:.1f}",
+            UNWEIGHTED,
+            SOURCE,
+            where_of(rows),
+            n=int(rows["n"].sum()) if counted else None,
+            low=percent(low),
+            high=percent(high),
+            ties=int(rows["ties"].sum()) if len(rows) == 1 and self._has_ties(rows) else None,
+        )
+
+    def _has_ties(self, rows: pd.DataFrame) -> bool:
+        """Whether rows are of pairs that the campaign's models have judged."""
+        pairs = self.labels.facts["benchmark"]["layout"] == "pairs"
+        return pairs and self.labels.source == "measured" and HUMAN not in {*rows["model"]}
+
+
+def where_of(rows: pd.DataFrame) -> dict[str, Any]:
+    """What selects some ``rows`` of accuracies: single values, or lists of several."""
+    values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in KEYS}
+    return {key: each[0] if len(each) == 1 else each for key, each in values.items()}
+
+
+def read_view(tables: Tables, labels: Labels) -> View:
+    """Accuracies of the campaign's models by the method shown, or of released decisions.
+
+    Raises UserError when there are none.
+    """
+    benchmark, published = labels.facts["benchmark"]["name"], labels.source == "published"
+    method = RELEASED if published else labels.method
+    rows = read_plain(ACCURACIES, tables[SOURCE])
+    rows = rows[
+        (rows["benchmark"] == benchmark)
+        & (rows["method"] == method)
+        & ((rows["model"] != HUMAN) if published else rows["model"].isin(labels.models))
+    ]
+    if rows.empty:
+        whose = "any model" if published else "the campaign's models"
+        raise UserError(
+            f"{', '.join(map(str, tables[SOURCE]))} has no accuracies on {benchmark} by method "
+            f"{method!r} of {whose}; expected some. Judge the benchmark with that method, or read "
+            "its released decisions, and summarise again."
+        )
+    rows = rows.reset_index(drop=True)
+    return View(labels, rows, _families(rows, labels) if published else _models(rows, labels))
+
+
+def _models(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
+    """The campaign's models that have accuracies, by their name in print."""
+    present = {*rows["model"]}
+    return {name: [key] for key, name in distinct(labels.models).items() if key in present}
+
+
+def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
+    """Released models by family, the family with the highest mean accuracy first."""
+    means = rows[rows["phenomenon"] == ALL].groupby("model")["accuracy"].mean()
+    families: dict[str, list[str]] = {}
+    for model in sorted({*rows["model"]}):
+        families.setdefault(family_of(model), []).append(model)
+    ranked = sorted(families, key=lambda family: -means.reindex(families[family]).mean())
+    names = distinct({family: labels.models.get(family, family) for family in ranked})
+    return {name: families[family] for family, name in names.items()}
+
+
+def with_people(view: View, tables: Tables) -> View:
+    """The same with people as the first column.
+
+    Raises UserError when there are no accuracies of people, or by several methods.
+    """
+    people = read_plain(ACCURACIES, tables["people"])
+    benchmark = view.labels.facts["benchmark"]["name"]
+    people = people[(people["benchmark"] == benchmark) & (people["model"] == HUMAN)]
+    methods = sorted({*people["method"]})
+    if len(methods) != 1:
+        raise UserError(
+            f"{', '.join(map(str, tables['people']))} has accuracies of people on {benchmark} by "
+            f"{', '.join(methods) or 'no method'}; expected one method. Read people's judgements "
+            "again."
+        )
+    people = people[people["lang"].isin(view.languages)]
+    rows = pd.concat([view.rows, people], ignore_index=True)
+    return replace(view, rows=rows, columns={PEOPLE: [HUMAN], **view.columns})
+
+
+def present(cells: Iterable[Cell | None]) -> Iterator[Cell]:
+    """The cells that there are."""
+    return (cell for cell in cells if cell is not None)

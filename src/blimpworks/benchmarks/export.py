@@ -1,0 +1,64 @@
+"""Items of any benchmark of pairs as a declared benchmark, which anybody can run again."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+from blimpworks.items import Regions
+from blimpworks.tables import ITEMS, read_table
+
+COLUMNS = ("lang", "phenomenon", "paradigm", "good", "bad", *Regions._fields)
+PAIRS = "pairs.jsonl"
+
+
+def _record(item: dict[str, Any]) -> dict[str, Any]:
+    """A line: the pair, and its critical regions if it has any."""
+    kept = {name: item[name] for name in COLUMNS if item[name] is not None}
+    return {"id": item["sent_id"] or item["item_id"], **kept}
+
+
+def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:
+    """Write a declaration and its pairs from items tables, one for each language.
+
+    Pairs, their phenomena and paradigms, and critical regions are kept, so that methods over
+    whole sentences and over regions give the same judgements. Returns the number of pairs.
+    Raises UserError for items that are no pairs, and a folder that has a declaration.
+    """
+    path = folder / "benchmark.yaml"
+    if path.exists():
+        raise UserError(f"{path} exists; expected a new folder. Name another one, or remove it.")
+    records: list[dict[str, Any]] = []
+    for table in items:
+        arrow = read_table(ITEMS, table)
+        if {"condition", "acceptable"} & {*arrow.column_names}:
+            raise UserError(
+                f"{table} has items of conditions, or single sentences; expected pairs. Name "
+                "tables of a benchmark of pairs."
+            )
+        records += map(_record, arrow.select([*COLUMNS, "sent_id", "item_id"]).to_pylist())
+    regions = all(field in record for record in records for field in Regions._fields)
+    declaration = {
+        "label": label,
+        "title": label,
+        "authors": authors,
+        "languages": sorted({record["lang"] for record in records}),
+        "data": [
+            {
+                "layout": "pairs",
+                "files": PAIRS,
+                "good": "good",
+                "bad": "bad",
+                "id": "id",
+                **({"critical": {name: name for name in Regions._fields}} if regions else {}),
+            }
+        ],
+    }
+    lines = (json.dumps(record, ensure_ascii=False) for record in records)
+    write_text(folder / PAIRS, "".join(f"{line}\n" for line in lines))
+    write_text(path, yaml.safe_dump(declaration, allow_unicode=True, sort_keys=False))
+    return len(records)

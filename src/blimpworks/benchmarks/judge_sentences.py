@@ -1,0 +1,137 @@
+"""From scores to judgements of single sentences: which ones a model accepts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from blimpworks.benchmarks.matthews import correlation
+from blimpworks.benchmarks.verdicts import read_items, verdict_columns, write_judgements
+from blimpworks.campaign.methods import Method, find_method
+from blimpworks.items import item_id
+from blimpworks.judging.judge import Rules, align_scores, side_of, tie_values, without_unknown
+from blimpworks.judging.sides import Mask, Side, divisors, rounding_bounds, shown, totals
+from blimpworks.scoring.resolution import Floats, Integers
+from blimpworks.tables import SCORES, read_table
+
+FOLDS = 10
+FEWEST = 20
+"""Sentences; with fewer of them each is a fold of its own."""
+
+
+def folds_of(ids: Sequence[str]) -> Integers:
+    """The fold of each sentence [n], by a hash of its id alone; the same id is in one fold.
+
+    With fewer than 20 distinct ids each of them is a fold.
+    """
+    distinct, sentence = np.unique(np.asarray(ids, dtype=str), return_inverse=True)
+    if len(distinct) < FEWEST:
+        return np.asarray(sentence, dtype=np.int64)
+    folds = [int(item_id("fold", each), 16) % FOLDS for each in distinct.tolist()]
+    return np.array(folds, dtype=np.int64)[sentence]
+
+
+def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[float, float]:
+    """The threshold at or above which accepting best agrees with ``acceptable`` [n].
+
+    Candidates are midway between neighbouring distinct ``values`` [n], in nats. The best has the
+    largest Matthews correlation; of several it is the middle one in ascending order, of an even
+    number the lower one of the middle two. It comes with the most that rounding can have moved
+    it, from the values' own ``bounds`` [n]. Where all values are equal it is that value; NaN where
+    there is none.
+    """
+    order = np.argsort(values, kind="stable")
+    values, bounds, good = values[order], bounds[order], acceptable[order]
+    if not len(values):
+        return np.nan, np.nan
+    cuts = np.flatnonzero(values[1:] > values[:-1]) + 1
+    if not len(cuts):
+        return float(values[0]), float(bounds.max())
+    rejected = np.cumsum(good)[cuts - 1]
+    agreement = correlation(len(good), good.sum(), len(good) - cuts, good.sum() - rejected)
+    # Equal correlations can differ in their last digits.
+    best = np.flatnonzero(agreement >= agreement.max() - 1e-12)
+    cut = cuts[best[(len(best) - 1) // 2]]
+    sides = slice(cut - 1, cut + 1)
+    return float(values[sides].mean()), float(bounds[sides].mean())
+
+
+def thresholds(
+    values: Floats, bounds: Floats, acceptable: Mask, folds: Integers
+) -> tuple[Floats, Floats]:
+    """The best threshold for each sentence [n] on the sentences of all other folds.
+
+    With what rounding can have moved it by at most [n]; NaN where no other fold has a sentence.
+    """
+    chosen, moved = np.full((2, len(values)), np.nan)
+    for fold in np.unique(folds):
+        inside = folds == fold
+        others = (each[~inside] for each in (values, bounds, acceptable))
+        chosen[inside], moved[inside] = best_threshold(*others)
+    return chosen, moved
+
+
+def _columns(
+    method: Method, side: Side, rows: pa.Table, usable: Mask, ties: float, near_tie: float
+) -> dict[str, pa.Array]:
+    """Columns of judgements; all but the value are null where there can be no verdict."""
+    total, acceptable = totals(method, side), np.asarray(rows["acceptable"], dtype=bool)
+    value, bound = total if method.higher else -total, rounding_bounds(method, side)
+    usable = usable & ~np.isnan(value)
+    threshold, moved = np.full((2, len(value)), np.nan)
+    folds = folds_of(rows["item_id"].filter(usable).to_pylist())
+    threshold[usable], moved[usable] = thresholds(
+        value[usable], bound[usable], acceptable[usable], folds
+    )
+    missing = np.isnan(threshold)
+    ahead = np.where(np.abs(value - threshold) <= bound + moved, 0.0, value - threshold)
+    near = np.abs(ahead) * divisors(method, side) < near_tie
+    limit = shown(method, threshold if method.higher else -threshold)
+    # Plus 0.0: a tie has no sign.
+    margin = np.where(acceptable, ahead, -ahead) + 0.0
+    return {
+        "value_good": pa.array(shown(method, total), mask=np.isnan(total)),
+        "value_bad": pa.array(limit, mask=missing),
+        **verdict_columns(margin, missing, ties=ties, near=near),
+        "acceptable": pa.array(acceptable),
+        "accepted": pa.array(ahead >= 0, mask=missing),
+    }
+
+
+def judge_sentences(items: Path, scores: Path, output: Path, rules: Rules) -> int:
+    """Write one judgement per sentence and method: whether a model accepts it, and rightly.
+
+    Each row of ``items`` has a sentence (on both sides) and whether it is ``acceptable``. A model
+    accepts sentences whose value by the method is at or above a threshold, or below it where the
+    method prefers lower ones. The threshold of a sentence is the one with the largest Matthews
+    correlation on the judged sentences of the nine other of ten folds (``folds_of``,
+    ``best_threshold``), so that no sentence has a part in its own.
+
+    ``value_good`` is the sentence's value and ``value_bad`` its threshold, both as the method shows
+    them; ``margin`` is how far the value is on the right side of the threshold, in nats of what the
+    method compares. In a tie the two differ by no more than rounding: the sentence is accepted,
+    and ``correct`` is what ``rules.ties`` says. A near tie is a tie, or a margin that noise of
+    ``rules.near_tie`` nats in a sum of log-probabilities could make. ``acceptable`` and
+    ``accepted`` are further columns. Sentences without a score or, if the rules say so, with
+    unknown words keep their row, with nulls, and have no part in thresholds. Their number by all
+    methods is logged and returned.
+
+    Raises UserError when a table is missing or lacks a column, a method is unknown, or a sentence
+    has no scores.
+    """
+    chosen = [find_method(name) for name in rules.methods]
+    policies = tie_values(chosen, rules.ties)
+    rows = read_items(items, ["acceptable"])
+    side = side_of(rows, align_scores(rows, read_table(SCORES, scores), scores), "good")
+    usable: Mask = np.ones(len(rows), dtype=bool)
+    if rules.unknown:
+        usable = without_unknown(side, side.ids, rules.unknown)
+    labels = {name: rows[name] for name in ("item_id", "phenomenon", "paradigm")}
+    tables = []
+    for method in chosen:
+        ties = policies[method.name]
+        columns = _columns(method, side, rows, usable, ties, rules.near_tie)
+        column = pa.array([method.name] * len(rows), pa.string())
+        tables.append(pa.table({**labels, "method": column, **columns}))
+    return write_judgements(tables, output)

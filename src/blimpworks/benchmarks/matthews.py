@@ -1,0 +1,49 @@
+"""Matthews' correlation of two binary variables: what is acceptable, and what a model accepts."""
+
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from blimpworks.judging.sides import Mask
+from blimpworks.scoring.resolution import Floats
+
+
+def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: ArrayLike) -> Floats:
+    """Matthews' correlation from numbers of sentences; arrays of numbers give arrays.
+
+    Of ``count`` sentences these are acceptable, accepted, and both. It is 0 where all sentences or
+    none are acceptable, or are accepted: where the correlation of Pearson, whose case for binary
+    variables it is, is undefined (Matthews 1975, "Comparison of the predicted and observed
+    secondary structure of T4 phage lysozyme"; scikit-learn does the same).
+    """
+    positive, predicted, common = (
+        np.asarray(number, dtype=np.float64) for number in (acceptable, accepted, both)
+    )
+    covariance = count * common - positive * predicted
+    scale = np.sqrt(positive * (count - positive) * (predicted * (count - predicted)))
+    values: Floats = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
+    return values
+
+
+def matthews(acceptable: Mask, accepted: Mask) -> float:
+    """Matthews' correlation of two masks of n sentences; 0 where either has a single value."""
+    both = (acceptable & accepted).sum()
+    return float(correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))
+
+
+def matthews_interval(r: float, n: int) -> tuple[float, float]:
+    """95 % interval of a Matthews correlation of n sentences, by Fisher's z.
+
+    It is a Pearson correlation (of two binary variables), so its inverse hyperbolic tangent has
+    about the standard error 1 / √(n - 3) (Fisher 1921, "On the probable error of a coefficient of
+    correlation deduced from a small sample"). From -1 to 1 for three sentences or fewer; of no
+    width for a correlation of 1 or -1.
+    """
+    if n <= 3:
+        return -1.0, 1.0
+    if abs(r) >= 1:
+        return r, r
+    reach = NormalDist().inv_cdf(0.975) / np.sqrt(n - 3)
+    low, high = np.tanh(np.arctanh(r) + np.array([-reach, reach]))
+    return float(low), float(high)

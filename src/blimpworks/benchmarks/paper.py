@@ -1,0 +1,364 @@
+"""Declared benchmarks as what the core asks papers for: a ``Paper`` for each declaration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from blimpworks.benchmarks.declaration import (
+    Declaration,
+    Files,
+    declaration_in,
+    read_declaration,
+)
+from blimpworks.benchmarks.exhibits import specs_of
+from blimpworks.benchmarks.files import columns_in, local_files
+from blimpworks.benchmarks.grouping import ALL, grouping
+from blimpworks.campaign.catalogue import (
+    Catalogue,
+    LanguageRow,
+    ModelRow,
+    Pinned,
+    SourceRow,
+    read_rows,
+)
+from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.declared import DeclaredOptions
+from blimpworks.errors import UserError
+
+if TYPE_CHECKING:
+    from blimpworks.campaign.layout import Layout
+    from blimpworks.campaign.reference import PublishedRow
+    from blimpworks.reproduction.printed import PrintedAccuracy
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+PLACES = ("config/benchmarks", "config/demo/benchmarks")
+"""Folders with a folder for each benchmark: of the current directory, else of the repository."""
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+PACKAGE = "blimpworks.benchmarks"
+JUDGES = {"pair": "judge", "sentence": "judge_sentences", "item": "judge_designs"}
+"""Command that judges, by what is judged."""
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "pair": ("full_sentence", "per_token"),
+    "sentence": ("per_token", "full_sentence"),
+    "item": ("critical_region",),
+}
+"""How models decide where a declaration does not say it, by what is judged."""
+LAYOUTS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
+"""What items consist of, by what is judged."""
+PRINTED = ("phenomena", "paradigms")
+"""Exhibits whose printed numbers are accuracies."""
+UNKNOWN_SCRIPT = "Zzzz"
+ITEMS = 1000
+"""Items of a file where a declaration does not say how many there are."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declared benchmark: its declaration, and the folder that it stands in."""
+
+    name: str
+    folder: Path
+    declared: Declaration
+
+    @property
+    def path(self) -> Path:
+        """File of the declaration."""
+        return declaration_in(self.folder)
+
+    @cached_property
+    def source_table(self) -> Path | None:
+        """Table of its sources, if it has one."""
+        path = self.folder / "sources.tsv"
+        return path if path.is_file() else None
+
+    @cached_property
+    def sources(self) -> list[SourceRow]:
+        """Its sources."""
+        return read_rows(SourceRow, self.source_table) if self.source_table else []
+
+    def rows_of(self, entries: Sequence[Files]) -> list[SourceRow]:
+        """Sources that the patterns of some entries fit."""
+        patterns = [pattern for each in entries for pattern in each.patterns]
+        return [row for row in self.sources if columns_in(patterns, row.name) is not None]
+
+    def local_of(self, entries: Sequence[Files]) -> list[str]:
+        """Files of the folder that the patterns of some entries fit, and tables of new names."""
+        patterns = [pattern for each in entries for pattern in each.patterns]
+        tables = [t for each in entries for t in each.rename.values() if isinstance(t, str)]
+        files = local_files(self.folder)
+        chosen = (path for name, path in files.items() if columns_in(patterns, name) is not None)
+        return [*map(str, chosen), *(str(self.folder / table) for table in tables)]
+
+    # What its rules ask for
+
+    def inputs(self, entries: str, layout: Layout) -> list[str]:
+        """Files that some entries of the declaration need: it first, local ones, and sources.
+
+        ``entries`` is data, people, released or perplexities.
+        """
+        chosen = getattr(self.declared, entries)
+        return [str(self.path), *self.local_of(chosen), *layout.usable(self.rows_of(chosen))]
+
+    def most(self, campaign: Campaign) -> list[str]:
+        """How many items of each paradigm a campaign takes, as an option of the command."""
+        most = self.options(campaign).per_paradigm
+        return [f"--most={most}"] if most else []
+
+    # What the core asks for
+
+    def options(self, campaign: Campaign) -> DeclaredOptions:
+        """The campaign's settings, with what the declaration says where they are silent."""
+        own = campaign.section(self.settings)
+        unknown = own.unknown_words or self.declared.unknown_words
+        return own.model_copy(update={"unknown_words": unknown})
+
+    @cached_property
+    def settings(self) -> type[DeclaredOptions]:
+        """Model of its section of a campaign, a class of its own."""
+        return type(f"{self.name.title()}Options", (DeclaredOptions,), {})
+
+    def methods(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
+        """Methods by the campaign, else the declaration, else by what is judged."""
+        own = self.options(campaign).methods
+        return own or self.declared.methods or METHODS[self.declared.unit]
+
+    def languages(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
+        """Languages of the campaign that the benchmark has."""
+        return tuple(lang for lang in catalogue.languages if lang in self.declared.languages)
+
+    def expected_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int:
+        """Items of a language: the declared number, or as many as such files often have."""
+        files = max(len(self.rows_of(self.declared.data)), 1)
+        whole = self.declared.expected(lang) or ITEMS * files
+        most = self.options(campaign).per_paradigm
+        return min(whole, most * files) if most else whole
+
+    def check(self, campaign: Campaign, catalogue: Catalogue) -> None:
+        """See that the campaign has a language of the benchmark, and the benchmark files.
+
+        Raises UserError else.
+        """
+        if not self.languages(campaign, catalogue):
+            raise UserError(
+                f"benchmark {self.name!r} has items in {', '.join(self.declared.languages)} "
+                f"({self.path}); the campaign's languages are {', '.join(catalogue.languages)}: "
+                "add one of the benchmark's, or correct 'languages' of the declaration."
+            )
+        for number, each in enumerate(self.declared.data):
+            if not self.rows_of([each]) and not self.local_of([each]):
+                raise UserError(
+                    f"{self.path}: key 'data.{number}.files': {', '.join(each.patterns)} fits no "
+                    f"source of {self.folder / 'sources.tsv'} and no file of {self.folder}; "
+                    "correct it, or add the files."
+                )
+
+    def language_rows(self) -> Iterator[LanguageRow]:
+        """Rows of the languages that it names, for those that the catalogue lacks."""
+        languages = self.declared.languages
+        for lang, name in languages.items() if isinstance(languages, Mapping) else ():
+            yield LanguageRow(
+                lang=lang,
+                name=name,
+                ud_name="",
+                family="",
+                script=UNKNOWN_SCRIPT,
+                unimorph=(),
+                paper_n=None,
+                untested=(),
+                special=(),
+                excluded_treebanks="",
+                papers=(self.name,),
+                note="",
+            )
+
+    def facts(self) -> Mapping[str, Callable[[Campaign, Catalogue], Any]]:
+        """What exhibits ask of a campaign."""
+        known = {
+            "name": self.name,
+            "label": self.declared.label,
+            "layout": LAYOUTS[self.declared.unit],
+            "unit": self.declared.unit,
+            "phenomena": [*self.declared.phenomena],
+            "people": " ".join(each.note for each in self.declared.people if each.note),
+        }
+        return {"benchmark": lambda _campaign, _catalogue: known, "sizes": sizes}
+
+    def tables(self) -> dict[str, TableKind]:
+        """Kinds of tables that are read from the files of the declaration."""
+        declared = self.declared
+        accuracies = "{results}/accuracies/{paper}.parquet"
+        return {
+            "several_models": TableKind(
+                template=accuracies,
+                evaluated=True,
+                absent=lambda campaign: len(campaign.models) < 2,
+                why_absent="compares models, and the campaign has one; name more in models.",
+            ),
+            "sized_models": TableKind(
+                template=accuracies,
+                evaluated=True,
+                absent=lambda campaign: not named_sizes(campaign),
+                why_absent="needs the number of parameters of a model; fill it in the table of "
+                "models.",
+            ),
+            "people": TableKind(
+                template="{results}/accuracies/people/{paper}.parquet",
+                sources=lambda _campaign, _catalogue: self.rows_of(declared.people),
+            ),
+            "model_perplexities": TableKind(
+                template="{results}/perplexities/released/{paper}.parquet",
+                sources=lambda _campaign, _catalogue: self.rows_of(declared.perplexities),
+            ),
+        }
+
+    @cached_property
+    def has_printed(self) -> bool:
+        """Whether there are tables of printed numbers."""
+        return any((self.folder / "printed").glob("*.csv"))
+
+    def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
+        """Printed percentages of phenomena and paradigms, by model, in the only language.
+
+        Raises UserError for a benchmark of several languages, whose print cannot be told apart.
+        """
+        if len(self.declared.languages) > 1:
+            raise UserError(
+                f"{self.folder / 'printed'}: printed accuracies are read of benchmarks of one "
+                f"language, and {self.name!r} has {', '.join(self.declared.languages)}; take the "
+                "tables out, or declare a benchmark for each language."
+            )
+        # The Snakefile reads declarations each time, and needs no table of results for it.
+        from blimpworks.reproduction.printed import PrintedAccuracy
+
+        for row in printed:
+            if row.exhibit not in PRINTED or row.value is None or row.unit != "%":
+                continue
+            phenomenon = self.phenomenon_of(row)
+            yield PrintedAccuracy(
+                model=row.column,
+                lang=next(iter(self.declared.languages)),
+                accuracy=row.value / 100,
+                rounding=row.half_unit / 100,
+                origin=row.place,
+                n=None,
+                phenomenon=phenomenon,
+                paradigm=row.row if row.exhibit == "paradigms" else ALL,
+            )
+
+    def phenomenon_of(self, row: PublishedRow) -> str:
+        """Phenomenon that a printed number is about; ``all`` of the whole benchmark."""
+        if row.exhibit == "paradigms":
+            return grouping(self.declared)(row.row) or row.row
+        return row.row.lower() if row.row.lower() == ALL else row.row
+
+    def paper(self) -> Paper:
+        """The benchmark as the core has papers."""
+        declared = self.declared
+
+        def sources(_campaign: Campaign, _catalogue: Catalogue) -> Sequence[Pinned]:
+            """Sources of the items."""
+            return self.rows_of(declared.data)
+
+        return Paper(
+            name=self.name,
+            citation=Citation(
+                label=declared.label,
+                title=declared.title,
+                authors=declared.authors,
+                address=declared.address,
+            ),
+            settings=self.settings,
+            benchmarks=(
+                Benchmark(
+                    name=self.name,
+                    options=self.options,
+                    languages=self.languages,
+                    methods=self.methods,
+                    expected_units=self.expected_units,
+                    tokens=declared.tokens,
+                    judge=JUDGES[declared.unit],
+                    ties={"published": {ANY: declared.ties}, "corrected": {ANY: "half"}},
+                ),
+            ),
+            check=self.check,
+            method_settings=lambda campaign: {
+                f"{self.name}.methods": self.options(campaign).methods or (),
+            },
+            sources=sources,
+            source_tables=(self.source_table,) if self.source_table else (),
+            languages=tuple(self.language_rows()),
+            exhibits=specs_of(
+                self.name,
+                LAYOUTS[declared.unit],
+                people=bool(declared.people),
+                released=bool(declared.released or self.has_printed),
+                perplexities=bool(declared.perplexities),
+            ),
+            facts=self.facts(),
+            tables=self.tables(),
+            formulas=(f"{PACKAGE}.exhibits.formulas",),
+            commands=(f"{PACKAGE}.commands",),
+            rules="benchmarks.smk",
+            needs_benchmark=True,
+            printed=self.folder / "printed",
+            printed_accuracies=self.printed_accuracies,
+        )
+
+
+def sizes(_campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
+    """Parameters of models [billions], of those whose number is known."""
+    rows = catalogue.models.items()
+    return {name: row.parameters for name, row in rows if row.parameters}
+
+
+def named_sizes(campaign: Campaign) -> list[float]:
+    """Parameters of the models that a campaign names [billions], of those whose number is known."""
+    rows = read_rows(ModelRow, campaign.catalogue.models)
+    named = (row for row in rows if campaign.models == "all" or row.name in campaign.models)
+    return [row.parameters for row in named if row.parameters]
+
+
+def _folders() -> Iterator[Path]:
+    """Folders of benchmarks: those of the current directory go before the repository's."""
+    roots = dict.fromkeys((Path(), REPOSITORY)) if Path.cwd() != REPOSITORY else [Path()]
+    places = chain.from_iterable((root / place for place in PLACES) for root in roots)
+    taken: set[str] = set()
+    for place in places:
+        for path in sorted(place.glob("*/benchmark.yaml")):
+            if path.parent.name not in taken:
+                taken.add(path.parent.name)
+                yield path.parent
+
+
+def read_declared(folder: Path) -> Declared:
+    """The benchmark in a folder. Raises UserError for a malformed declaration or name."""
+    if not NAME.fullmatch(folder.name):
+        raise UserError(
+            f"{folder}: a benchmark is called like its folder, so that must be lower-case letters, "
+            "digits and underscores; rename it."
+        )
+    declared = Declared(folder.name, folder, read_declaration(declaration_in(folder)))
+    for name in declared.declared.methods or ():
+        try:
+            find_method(name)
+        except UserError as error:
+            raise UserError(f"{declared.path}: key 'methods': {error}") from error
+    return declared
+
+
+def declared_benchmarks() -> dict[str, Declared]:
+    """All declared benchmarks by name. Raises UserError for a malformed one."""
+    return {folder.name: read_declared(folder) for folder in _folders()}
+
+
+def declared_papers() -> list[Paper]:
+    """All declared benchmarks as papers. Raises UserError for a malformed one."""
+    return [each.paper() for each in declared_benchmarks().values()]

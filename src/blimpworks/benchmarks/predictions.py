@@ -1,0 +1,167 @@
+"""Predictions: formulas over the surprisals of an item's regions in its conditions.
+
+``(6;%match%)`` is the surprisal of region 6 (or of one with a name; ``*`` is the whole sentence) in
+the condition ``match``. Surprisals and numbers are added and subtracted, sums compared with ``<``,
+``>`` and ``=``, comparisons combined with ``&`` (which binds tighter), ``|`` and ``!``. Round and
+square brackets group. Source: SyntaxGym (Gauthier et al. 2020, section 2), whose formulas all are
+formulas here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from lark import Lark, Token, Transformer, Tree, v_args
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+
+from blimpworks.errors import UserError
+from blimpworks.scoring.resolution import Floats
+
+Place = tuple[str, str]
+"""A region's name or number, or ``*``, and a condition."""
+Values = Mapping[Place, Floats]
+"""A number for each item [n], by place."""
+
+ABSOLUTE, RELATIVE = 1e-3, 1e-5
+"""Tolerances of ``=`` in syntaxgym-core, ``atol`` and ``rtol`` of ``numpy.isclose``."""
+LEAST = np.finfo(np.float64).tiny
+TERMINALS = {
+    "REGION": "a region before ';'",
+    "CONDITION": "a condition between two '%'",
+    "NUMBER": "a number",
+    "SIGN": "one of < > =",
+    "$END": "the end",
+}
+"""How messages name the terminals that are not a character each."""
+
+
+class _Sum(NamedTuple):
+    """A sum of surprisals [n], and the most that rounding can have moved it [n]."""
+
+    value: Floats | float
+    bound: Floats | float
+
+
+@v_args(inline=True)
+class _Margins(Transformer[Token, Floats]):
+    """The margins of a formula, from the surprisals of its places and their bounds of rounding."""
+
+    either = np.maximum
+    both = np.minimum
+
+    def __init__(self, values: Values, bounds: Values) -> None:
+        super().__init__()
+        self.values = values
+        self.bounds = bounds
+
+    def place(self, region: Token, condition: Token) -> _Sum:
+        """Surprisals of a region in a condition."""
+        place = _place(region, condition)
+        return _Sum(self.values[place], self.bounds.get(place, 0.0))
+
+    def constant(self, number: Token) -> _Sum:
+        """A number."""
+        return _Sum(float(number), 0.0)
+
+    def negative(self, term: _Sum) -> _Sum:
+        """A term with a minus before it."""
+        return _Sum(-term.value, term.bound)
+
+    def plus(self, left: _Sum, right: _Sum) -> _Sum:
+        """A sum of two terms."""
+        return _Sum(left.value + right.value, left.bound + right.bound)
+
+    def minus(self, left: _Sum, right: _Sum) -> _Sum:
+        """A difference of two terms."""
+        return _Sum(left.value - right.value, left.bound + right.bound)
+
+    def comparison(self, left: _Sum, sign: Token, right: _Sum) -> Floats:
+        """How far the right sum is above the left one, or below it, or inside the tolerance."""
+        ahead = np.asarray(self.minus(right, left).value)
+        if sign == "=":
+            inside: Floats = ABSOLUTE + RELATIVE * np.abs(right.value) - np.abs(ahead)
+            # Like numpy.isclose, the tolerance includes its end. There the margin is the least
+            # normal number instead of 0, so that it counts as holding within "&", "|" and "!" too.
+            # Rounding makes no ties of "=": how equal is equal, its tolerance says.
+            return np.where(inside == 0, LEAST, inside)
+        ahead = np.where(np.abs(ahead) <= left.bound + right.bound, 0.0, ahead)
+        return ahead if sign == "<" else 0.0 - ahead
+
+    def opposite(self, margin: Floats) -> Floats:
+        """Margins of a negation; from 0.0, so that a tie has no sign."""
+        return 0.0 - margin
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A formula that is to hold of each item."""
+
+    text: str
+    places: frozenset[Place]
+    """Those that it names; at least one."""
+    tree: Tree[Token] = field(repr=False, compare=False)
+
+    @classmethod
+    @cache
+    def parse(cls, text: str) -> Self:
+        """Read a formula.
+
+        Raises UserError with the column, and what was expected there, for what is no formula, and
+        for one that names no region.
+        """
+        tree = _tree(text)
+        places = frozenset(_place(*each.children) for each in tree.find_data("place"))
+        if not places:
+            raise UserError(
+                f"formula {text!r} names no region; expected one such as "
+                "(6;%match%) < (6;%mismatch%)."
+            )
+        return cls(text, places, tree)
+
+    def margins(self, values: Values, bounds: Values | None = None) -> Floats:
+        """How far the prediction is from not holding [n], in the unit of ``values``.
+
+        ``values`` are surprisals [n] of each of ``places``, finite, or NaN where there is none.
+        The margin of ``a < b`` is b - a, of ``a > b`` a - b, of ``a = b`` the tolerance 1e-3 +
+        1e-5 |b| minus |a - b|; ``&`` takes the smaller, ``|`` the larger, ``!`` the negative. The
+        prediction holds where its margin is above 0 (or two sums that ``=`` compares differ by
+        exactly its tolerance, where the margin is the least normal number). 0 is a tie, in which
+        neither it nor its negation holds. NaN where any value of the formula is missing.
+
+        ``bounds`` are what rounding can have moved the values by at most [n]: sums that differ by
+        no more than theirs are tied. KeyError for a place that is not among ``values``.
+        """
+        return _Margins(values, bounds or {}).transform(self.tree)
+
+
+def _place(region: Any, condition: Any) -> Place:
+    return str(region), str(condition).strip("%")
+
+
+@cache
+def _parser() -> Lark:
+    return Lark.open("predictions.lark", rel_to=__file__, parser="lalr")
+
+
+def _expected(error: UnexpectedInput) -> str:
+    """The terminals that could have stood where a formula is malformed."""
+    names = error.accepts if isinstance(error, UnexpectedToken) else getattr(error, "allowed", ())
+    texts = [
+        TERMINALS.get(name) or repr(_parser().get_terminal(name).pattern.value)
+        for name in sorted(names or ())
+    ]
+    return " or ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def _tree(text: str) -> Tree[Token]:
+    try:
+        return _parser().parse(text)
+    except UnexpectedInput as error:
+        ends = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+        column = len(text) if ends else error.pos_in_stream or 0
+        raise UserError(
+            f"formula {text!r} is malformed at column {column + 1}"
+            f"{'' if ends else f', {text[column]!r}'}; expected {_expected(error)}."
+        ) from None

@@ -1,0 +1,100 @@
+"""A look at what a declaration makes of its files, without a campaign."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from blimpworks.benchmarks.build import check_number, read_items
+from blimpworks.benchmarks.designs import Design
+from blimpworks.benchmarks.files import local_files
+from blimpworks.benchmarks.layouts import Item
+from blimpworks.benchmarks.paper import Declared
+from blimpworks.errors import UserError
+from blimpworks.items import evenly
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of something: "1 pair", "2 pairs"."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+KINDS = 5
+"""Ways of reading that are shown."""
+
+
+def _source_files(declared: Declared, sources: Path) -> dict[str, Path]:
+    """Retrieved sources of the items. Raises UserError where one is absent."""
+    named = {row.name: sources / row.name for row in declared.rows_of(declared.declared.data)}
+    absent = [name for name, path in named.items() if not path.is_file()]
+    if absent:
+        raise UserError(
+            f"{sources / absent[0]} does not exist ({len(absent)} of {len(named)} sources); "
+            f"retrieve them with a campaign that has {declared.name!r} (snakemake --until "
+            "retrieve), and name their directory with --sources."
+        )
+    return named
+
+
+def _marked(sentence: str, start: int, end: int) -> str:
+    return f"{sentence[:start]}[{sentence[start:end]}]{sentence[end:]}"
+
+
+def _example(item: Item | Design, unit: str) -> Iterator[str]:
+    yield f"  {item.file}:{item.line}  id {item.id}  {item.paradigm}"
+    if isinstance(item, Design):
+        for each in item.conditions:
+            yield f"    {each.name}: " + " ".join(f"[{text}]" for text in each.texts if text)
+        yield from (f"    predicted: {formula}" for formula in item.predictions)
+    elif unit == "sentence":
+        yield f"    {'+' if item.more['acceptable'] else '-'} {item.good}"
+    else:
+        regions = item.regions
+        yield f"    + {_marked(item.good, regions.good_start, regions.good_end)}"
+        yield f"    - {_marked(item.bad, regions.bad_start, regions.bad_end)}"
+
+
+def _chosen(items: Sequence[Item | Design], show: int) -> list[Item | Design]:
+    """Items to show: of as many paradigms as there is room for, the first of each, then more."""
+    first = {(item.lang, item.paradigm): item for item in reversed(items)}
+    each = [item for item in items if item is first[item.lang, item.paradigm]]
+    others = [item for item in items if item is not first[item.lang, item.paradigm]]
+    return [*evenly(each, show), *evenly(others, max(show - len(each), 0))]
+
+
+def _counts(items: Sequence[Item | Design]) -> Iterator[str]:
+    """Items of each phenomenon, and of its paradigms."""
+    paradigms = Counter((item.lang, item.phenomenon, item.paradigm) for item in items)
+    phenomena: dict[tuple[str, str], list[str]] = {}
+    for (lang, phenomenon, paradigm), n in paradigms.items():
+        phenomena.setdefault((lang, phenomenon), []).append(f"{paradigm} {n:,}")
+    for (lang, phenomenon), each in phenomena.items():
+        total = sum(n for (la, ph, _), n in paradigms.items() if (la, ph) == (lang, phenomenon))
+        more = "" if each == [f"{phenomenon} {total:,}"] else f": {', '.join(each)}"
+        yield f"  {lang}  {phenomenon} {total:,}{more}"
+
+
+def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
+    """Lines about a benchmark: how files are read, items by paradigm, and some of them.
+
+    Raises UserError for what is malformed, or not retrieved.
+    """
+    named = local_files(declared.folder) | _source_files(declared, sources)
+    read: dict[str, str] = {}
+    items = [*read_items(declared.declared, declared.folder, named, read)]
+    unit = declared.declared.unit
+    for lang in declared.declared.languages:
+        check_number(declared.declared, lang, sum(i.lang == lang for i in items), declared.folder)
+    files = counted(len(read), "file")
+    yield f"{declared.declared.label}: {counted(len(items), unit)} from {files}"
+    for how, n in Counter(read.values()).most_common(KINDS):
+        yield f"  {n} as {how}"
+    yield from _counts(items)
+    same = sum(isinstance(item, Item) and item.good == item.bad for item in items)
+    if unit == "pair" and same:
+        yield f"  twice the same sentence: {same}, which count as ties"
+    if unit == "sentence":
+        good = sum(isinstance(item, Item) and item.more["acceptable"] for item in items)
+        yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
+    yield "such as"
+    for item in _chosen(items, show):
+        yield from _example(item, unit)

@@ -1,0 +1,917 @@
+"""Tables and figures of declared benchmarks, on real tables of made-up models."""
+
+import json
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise, product
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+from scipy.stats import pearsonr, spearmanr
+
+from blimpworks.analysis.accuracy import compute_accuracies
+from blimpworks.benchmarks.exhibits import SPECS_FILE, formulas, specs_of
+from blimpworks.benchmarks.exhibits.drawing import SMALL, Names
+from blimpworks.benchmarks.exhibits.judgements import MOST, hardest, pair_text
+from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
+from blimpworks.campaign.exhibit_spec import FORMATS, read_specs
+from blimpworks.errors import UserError
+from blimpworks.exhibits import formula_lookup
+from blimpworks.exhibits.build import build_exhibit
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import declared, formula_of, formulas_of
+from blimpworks.exhibits.formulas import Formula, select_rows
+from blimpworks.interop.crate.code import formula_code
+from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_rows, write_table
+
+NAME, METHOD = "made_up", "full_sentence"
+SPECS = {
+    spec.name: spec
+    for spec in specs_of(NAME, "sentences", people=True, released=True, perplexities=True)
+}
+MEASURED = [name for name, spec in SPECS.items() if spec.needs]
+PUBLISHED = [name for name, spec in SPECS.items() if spec.published]
+THREE = {"small": 0.6, "middle": 0.75, "large": 0.9}
+TWELVE = {
+    "agreement": ["number", "gender", "person"],
+    "binding": ["principle_a", "principle_b"],
+    "islands": ["adjunct", "wh_island", "complex_np", "left_branch"],
+    "polarity": ["ever_any", "only"],
+    "word_order": ["scrambling"],
+}
+WORDS = {
+    "eng": ("The cat", "sleeps", "sleep", "there."),
+    "rus": ("Кошка", "спит", "спят", "там."),
+    "tur": ("Kedi ağaçta", "uyuyor", "uyuyorum", "şimdi."),
+    "zho": ("那只猫", "睡了", "了睡", "一会儿。"),
+    "ara": ("القطة", "تنام", "ينامون", "هناك."),
+}
+LANGUAGES = {
+    "eng": "English",
+    "rus": "Russian",
+    "tur": "Turkish",
+    "zho": "Chinese",
+    "ara": "Arabic",
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a made-up campaign has."""
+
+    models: dict
+    paradigms: dict
+    languages: tuple = ("eng",)
+    layout: str = "pairs"
+    n: int = 12
+    people: bool = True
+
+
+def item(shape, lang, phenomenon, paradigm, number):
+    start, good, bad, end = WORDS[lang]
+    begin = len(start) + 1
+    common = {"item_id": f"{paradigm}-{number:03}", "lang": lang, "phenomenon": phenomenon}
+    sentences = {"good": f"{start} {good} {end}", "bad": f"{start} {bad} {end}"}
+    spans = {"good_start": begin, "good_end": begin + len(good)}
+    spans |= {"bad_start": begin, "bad_end": begin + len(bad)}
+    origin = dict.fromkeys(("treebank", "file", "sent_id"))
+    row = common | {"paradigm": paradigm} | sentences | spans | origin
+    if shape.layout == "pairs":
+        return [row]
+    if shape.layout == "sentences":
+        acceptable = number % 2 == 0
+        return [row | {"good": row["good" if acceptable else "bad"], "acceptable": acceptable}]
+    return [
+        row | {"item_id": f"{row['item_id']}-{name}", "item": row["item_id"]}
+        | {"condition": name, "good": text, "bad": text}
+        for name, text in {"match": row["good"], "mis.match": row["bad"]}.items()
+    ]  # fmt: skip
+
+
+def judgement(shape, row, random, skill):
+    margin = random.normal(2 * (skill - 0.5), 1)
+    correct = margin > 0
+    more = {}
+    if shape.layout == "sentences":
+        more = {"acceptable": row["acceptable"], "accepted": row["acceptable"] == correct}
+    return {
+        "item_id": row.get("item", row["item_id"]),
+        **{key: row[key] for key in ("phenomenon", "paradigm")},
+        "method": METHOD,
+        **{"value_good": 0.0, "value_bad": -margin, "margin": margin, "correct": float(correct)},
+        **{"tie": False, "near_tie": bool(abs(margin) < 0.01)},
+        **more,
+    }
+
+
+def write(table, schema, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_table(table, schema, path)
+    return path
+
+
+def simulate(root, shape):
+    """Items, and what models and people judge, each right with a probability of its own."""
+    tables = {"items": [], "judgements": []}
+    judged = []
+    places = [(name, each) for name, paradigms in shape.paradigms.items() for each in paradigms]
+    for lang in shape.languages:
+        items = [
+            row
+            for phenomenon, paradigm in places
+            for number in range(shape.n)
+            for row in item(shape, lang, phenomenon, paradigm, number)
+        ]
+        path = root / "items" / NAME / f"{lang}.parquet"
+        tables["items"].append(write(pa.Table.from_pylist(items), ITEMS, path))
+        units = {row.get("item", row["item_id"]): row for row in items}.values()
+        for seed, (model, skill) in enumerate(shape.models.items()):
+            random = np.random.default_rng([seed, len(lang), ord(lang[0])])
+            ease = {paradigm: random.normal(0, 0.05) + 0.2 * (len(paradigm) % 5) / 5
+                    for _, paradigm in places}  # fmt: skip
+            rows = [judgement(shape, row, random, skill + ease[row["paradigm"]]) for row in units]
+            path = root / "judgements" / NAME / lang / f"{model}.parquet"
+            tables["judgements"].append(write(pa.Table.from_pylist(rows), JUDGEMENTS, path))
+            judged.append((model, lang, path))
+    tables["accuracies"] = [root / "accuracies" / f"{NAME}.parquet"]
+    compute_accuracies(judged, NAME, tables["accuracies"][0])
+    if shape.people:
+        tables["people"] = [write_people(root, tables["accuracies"][0])]
+    return tables
+
+
+def write_people(root, accuracies):
+    """People are as good as the last model, and a little better where they are worse."""
+    rows = read_table(ACCURACIES, accuracies).to_pandas().astype({"model": object})
+    rows = rows[rows["model"] == rows["model"].iloc[-1]].assign(model="human", method="human")
+    rows["accuracy"] = 0.4 + 0.6 * rows["accuracy"]
+    rows["low"], rows["high"] = rows["accuracy"] - 0.05, np.minimum(rows["accuracy"] + 0.05, 1)
+    path = root / "accuracies" / "people" / f"{NAME}.parquet"
+    return write(pa.Table.from_pandas(rows, preserve_index=False), ACCURACIES, path)
+
+
+def labels_of(shape, **more):
+    benchmark = {"name": NAME, "label": "Made-up", "layout": shape.layout}
+    benchmark |= {"phenomena": [*shape.paradigms], "unit": "pair", "people": "Ten people chose."}
+    sizes = {model: 0.1 * 1.2**n for n, model in enumerate(shape.models) if n % 5 != 4}
+    return Labels(
+        {lang: LANGUAGES[lang] for lang in shape.languages},
+        {model: model.title() for model in shape.models},
+        METHOD,
+        {"benchmark": benchmark, "sizes": sizes},
+        **more,
+    )
+
+
+def built(name, tables, labels, folder, formats=None):
+    """An exhibit, through what builds exhibits of a campaign, and its files."""
+    spec = SPECS[name]
+    published = labels.source == "published"
+    kinds = spec.published if published else (*spec.needs, *spec.optional)
+    # The same table, of which these kinds ask more of the campaign.
+    tables = {**dict.fromkeys(("several_models", "sized_models"), tables["accuracies"]), **tables}
+    given = {kind: tables[kind] for kind in kinds if kind in tables}
+    outputs = [folder / f"{name}.{suffix}" for suffix in formats or FORMATS[spec.kind]]
+    return build_exhibit(spec, given, labels, folder / f"{name}.cells.parquet", outputs), outputs
+
+
+@pytest.fixture(autouse=True)
+def own_formulas(monkeypatch):
+    """Formulas are looked up among those of all papers and of declared benchmarks."""
+    modules = [*formula_lookup.formula_modules(), formulas]
+    monkeypatch.setattr(formula_lookup, "formula_modules", lambda: iter(modules))
+    for cached in (declared, formula_of):
+        cached.cache_clear()
+    yield
+    for cached in (declared, formula_of):
+        cached.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def campaigns(tmp_path_factory):
+    """Tables of a shape, made when they are first asked for."""
+    made = {}
+
+    def tables_of(name):
+        if name not in made:
+            made[name] = simulate(tmp_path_factory.mktemp(name), SHAPES[name])
+        return made[name]
+
+    return tables_of
+
+
+SEEDS = {"rnn_lg_1": 0.7, "rnn_lg_22": 0.9, "rnn_sm_1": 0.55, "gpt__0": 0.95}
+FORTY = {f"model-{n}-{'base' if n % 2 else 'instruct'}": 0.4 + n / 80 for n in range(40)}
+MANY = {
+    f"phenomenon_{n}": [f"paradigm_of_the_phenomenon_{n}_{m}" for m in range(12 if n == 11 else 5)]
+    for n in range(12)
+}
+ONE = {"agreement": ["number"]}
+SHAPES = {
+    "three": Shape(THREE, TWELVE, n=20),
+    "single": Shape({"large": 0.8}, ONE),
+    "one_paradigm": Shape(THREE, ONE),
+    "one_model": Shape({"large": 0.8}, MANY, n=4),
+    "seven": Shape({f"model-{n}": 0.5 + n / 15 for n in range(7)}, TWELVE),
+    "forty": Shape(FORTY, TWELVE, n=4),
+    "many": Shape(THREE, MANY, n=4),
+    "forty_many": Shape(FORTY, MANY, n=2),
+    "languages": Shape(THREE, TWELVE, ("eng", "rus", "tur", "zho", "ara")),
+    "sentences": Shape(THREE, TWELVE, ("eng", "ara"), layout="sentences"),
+    "conditions": Shape(THREE, TWELVE, ("eng", "zho"), layout="conditions"),
+    "cyrillic": Shape(THREE, {"согласование": ["число", "род_1"], "связывание": ["рефлексив"]}),
+    "turkish": Shape(THREE, {"özne-yüklem": ["sayı", "kişi"], "adlaştırma": ["ğışöçü"]}),
+    "chinese": Shape(THREE, {"一致": ["数量", "性别"], "约束": ["自己"]}, ("zho",)),
+    "arabic": Shape(THREE, {"المطابقة": ["العدد", "الجنس"], "الربط": ["الضمير"]}, ("ara",)),
+}
+FIGURES = [name for name in MEASURED if SPECS[name].kind == "figure"]
+KINDS = {
+    "judgements": JUDGEMENTS,
+    "accuracies": ACCURACIES,
+    "items": ITEMS,
+    "perplexities": MODEL_PERPLEXITIES,
+}
+"""Schemas of the tables that cells name."""
+QUICK = ("three", "single", "chinese")
+"""Shapes whose figures take little time."""
+
+
+@cache
+def plain(schema, path):
+    """A table with labels as plain strings. Tests that change one afterwards read it themselves."""
+    frame = read_table(schema, path).to_pandas()
+    return frame.astype(dict.fromkeys(frame.select_dtypes("category"), str))
+
+
+def paths_behind(cell, tables, where):
+    if cell.source == "judgements":
+        return [
+            path
+            for path in tables["judgements"]
+            if where.get("model", path.stem) == path.stem and path.parent.name == where["lang"]
+        ]
+    if cell.source == "accuracies":
+        return [*tables["accuracies"], *tables.get("people", [])]
+    return tables["model_perplexities" if cell.source == "perplexities" else cell.source]
+
+
+def rows_behind(cell, tables):
+    """Rows that a cell selects of the tables that it names."""
+    where = json.loads(json.dumps(dict(cell.where)))
+    schema = KINDS[cell.source]
+    frames = [plain(schema, path) for path in paths_behind(cell, tables, where)]
+    return pd.concat([select_rows(frame, where) for frame in frames])
+
+
+def check_cells(exhibit, tables):
+    assert exhibit.cells
+    for cell in exhibit.cells:
+        rows = rows_behind(cell, tables)
+        assert len(rows), cell
+        assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
+
+
+def cell_at(exhibit, row, column):
+    (cell,) = [c for c in exhibit.cells if (c.row, c.column) == (row, column)]
+    return cell
+
+
+def accuracies(tables, **where):
+    rows = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
+    return select_rows(rows.astype(dict.fromkeys(where, str)), where)
+
+
+# All exhibits
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in MEASURED if name != "acceptability"])
+def test_each_cell_can_be_computed_again_from_the_rows_it_names(campaigns, tmp_path, name):
+    tables = campaigns("three")
+    exhibit, _ = built(name, tables, labels_of(SHAPES["three"]), tmp_path)
+    check_cells(exhibit, tables)
+
+
+COMMON = ("phenomena", "paradigms", "people", "worst")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shape", "name"),
+    [*product(("sentences", "conditions"), COMMON), ("sentences", "acceptability")],
+)
+def test_so_can_cells_of_other_layouts_and_several_languages(campaigns, tmp_path, shape, name):
+    tables = campaigns(shape)
+    exhibit, _ = built(name, tables, labels_of(SHAPES[shape]), tmp_path, ["html"])
+    check_cells(exhibit, tables)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_so_can_cells_of_released_decisions(released, tmp_path, name):
+    exhibit, _ = built(name, *released, tmp_path)
+    check_cells(exhibit, released[0])
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_each_exhibit_can_do_with_one_model_and_one_paradigm(campaigns, tmp_path, name):
+    shape = replace(SHAPES["single"], layout="sentences")
+    tables = simulate(tmp_path, shape)
+    exhibit, outputs = built(name, tables, labels_of(shape), tmp_path)
+    assert all(path.stat().st_size > 50 for path in outputs)
+    assert not exhibit.bold
+
+
+def test_captions_have_no_names_in_braces_left(campaigns, tmp_path):
+    for name in ("phenomena", "paradigms", "people_fig", "worst"):
+        exhibit, _ = built(name, campaigns("three"), labels_of(SHAPES["three"]), tmp_path, ["html"])
+        assert "{" not in exhibit.caption
+        assert "Made-up" in exhibit.title
+
+
+def test_without_accuracies_by_the_method_shown_an_exhibit_says_so(campaigns, tmp_path):
+    labels = replace(labels_of(SHAPES["three"]), method="per_token")
+    with pytest.raises(UserError, match="no accuracies on made_up by method 'per_token'"):
+        built("phenomena", campaigns("three"), labels, tmp_path)
+    with pytest.raises(UserError, match="no judgements of made_up by method 'per_token'"):
+        built("worst", campaigns("three"), labels, tmp_path)
+
+
+# Which exhibits a benchmark gets
+
+
+def names_of(layout="pairs", **more):
+    options = dict.fromkeys(("people", "released", "perplexities"), False) | more
+    return {spec.name for spec in specs_of("x", layout, **options)}
+
+
+def test_only_sentences_have_matthews_correlations():
+    assert names_of("sentences") - names_of() == {"acceptability"}
+    assert names_of("conditions") == names_of("pairs")
+
+
+def test_people_and_perplexities_are_shown_where_there_are_any():
+    assert names_of(people=True) - names_of() == {"people", "people_fig"}
+    assert names_of(released=True, perplexities=True) - names_of() == {"perplexity"}
+    assert names_of(perplexities=True) == names_of(released=True) == names_of()
+
+
+def test_without_released_decisions_no_exhibit_has_a_published_form():
+    specs = specs_of("x", "pairs", people=True, released=False, perplexities=False)
+    assert not any(spec.published for spec in specs)
+    assert all(spec.needs for spec in specs)
+    assert {spec.paper for spec in specs} == {"x"}
+
+
+def test_each_exhibit_of_the_table_has_a_function(campaigns):
+    for spec in read_specs(SPECS_FILE, "x", "blimpworks.benchmarks.exhibits"):
+        module, _, function = spec.function.partition(":")
+        assert callable(getattr(__import__(module, fromlist=[function]), function))
+
+
+# Formulas
+
+
+SENTENCES = [value.sentence for value in vars(formulas).values() if isinstance(value, Formula)] + [
+    formulas.correlation(coefficient, unit).sentence
+    for coefficient in (formulas.PEARSON, formulas.SPEARMAN)
+    for unit in formulas.UNITS
+]
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_each_sentence_is_of_one_formula_among_those_of_all_papers(sentence):
+    [match] = formulas_of(sentence)
+    assert match.sentence == sentence
+    compile(formula_code(sentence), sentence, "exec")
+
+
+def test_correlations_are_those_of_scipy():
+    random = np.random.default_rng(3)
+    rows = pd.DataFrame(
+        [
+            {"lang": "eng", "phenomenon": p, "paradigm": f"{p}{n}", "model": model,
+             "accuracy": round(random.random(), 1)}
+            for p in "abcd" for n in range(4) for model in ("x", "y")
+        ]
+    )  # fmt: skip
+    rows = rows[~((rows["model"] == "x") & (rows["paradigm"] == "a0"))]
+    wide = rows.pivot(index="paradigm", columns="model", values="accuracy").dropna()
+    pearson, spearman = (
+        formulas.correlation(c, "paradigm")(rows) for c in (formulas.PEARSON, formulas.SPEARMAN)
+    )
+    assert pearson == pytest.approx(pearsonr(wide["x"], wide["y"]).statistic)
+    assert spearman == pytest.approx(spearmanr(wide["x"], wide["y"]).statistic)
+    means = rows.groupby(["phenomenon", "model"])["accuracy"].mean().unstack()
+    by_phenomenon = formulas.correlation(formulas.PEARSON, "phenomenon")(rows)
+    assert by_phenomenon == pytest.approx(pearsonr(means["x"], means["y"]).statistic)
+
+
+def test_a_correlation_with_a_constant_is_not_defined():
+    rows = pd.DataFrame(
+        [
+            {"lang": "eng", "phenomenon": "p", "paradigm": f"{n}", "model": model, "accuracy": a}
+            for n, pair in enumerate([(0.1, 0.3), (0.1, 0.4), (0.1, 0.5)])
+            for model, a in zip("xy", pair, strict=True)
+        ]
+    )
+    assert np.isnan(formulas.correlation(formulas.PEARSON, "paradigm")(rows))
+
+
+# Accuracy by phenomenon
+
+
+def test_phenomena_stand_in_the_benchmarks_order_and_all_of_them_last(campaigns, tmp_path):
+    shape = SHAPES["three"]
+    labels = labels_of(shape)
+    labels.facts["benchmark"]["phenomena"] = ["word_order", "polarity"]
+    exhibit, _ = built("phenomena", campaigns("three"), labels, tmp_path)
+    (section,) = exhibit.sections
+    assert [*section.rows] == [
+        *("word order", "polarity", "agreement", "binding", "islands", "All")
+    ]
+    assert [*section.columns] == ["n", "Small", "Middle", "Large"]
+
+
+def test_an_accuracy_has_its_interval_and_is_of_all_items_alike(campaigns, tmp_path):
+    tables = campaigns("three")
+    exhibit, _ = built("phenomena", tables, labels_of(SHAPES["three"]), tmp_path)
+    cell = cell_at(exhibit, "All", "Large")
+    (path,) = [path for path in tables["judgements"] if path.stem == "large"]
+    judgements = read_table(JUDGEMENTS, path).to_pandas()
+    assert cell.value == pytest.approx(100 * judgements["correct"].mean())
+    assert cell.n == len(judgements) == 240
+    assert cell.text == f"{cell.value:.1f} [{cell.low:.1f}, {cell.high:.1f}]"
+    assert exhibit.stub["All"] == {"n": "240"}
+    assert exhibit.stub["word order"] == {"n": "20"}
+
+
+def test_the_best_model_of_each_row_is_bold(campaigns, tmp_path):
+    exhibit, _ = built("phenomena", campaigns("three"), labels_of(SHAPES["three"]), tmp_path)
+    for row in ("agreement", "All"):
+        values = {c.column: round(c.value, 1) for c in exhibit.cells if c.row == row}
+        best = {column for column, value in values.items() if value == max(values.values())}
+        assert {column for r, column in exhibit.bold if r == row} == best
+
+
+def test_rows_of_several_languages_stand_under_their_names(campaigns, tmp_path):
+    exhibit, outputs = built(
+        "phenomena", campaigns("languages"), labels_of(SHAPES["languages"]), tmp_path, ["md"]
+    )
+    firsts = [next(iter(section.rows)) for section in exhibit.sections]
+    assert firsts == ["English", "Russian", "Turkish", "Chinese", "Arabic"]
+    assert exhibit.sections[1].rows["Russian: word order"] == "word order"
+    assert "| Russian " in outputs[0].read_text()
+
+
+def test_many_models_stand_in_blocks_of_columns(campaigns, tmp_path):
+    shape = Shape({f"m{n}": 0.7 for n in range(9)}, ONE)
+    exhibit, _ = built("phenomena", simulate(tmp_path, shape), labels_of(shape), tmp_path)
+    columns = [[*section.columns] for section in exhibit.sections]
+    assert columns == [
+        ["n", "M0", "M1", "M2", "M3"], ["n", "M4", "M5", "M6", "M7"], ["n", "M8"],
+    ]  # fmt: skip
+
+
+def test_models_with_the_same_label_are_kept_apart(campaigns, tmp_path):
+    shape = SHAPES["three"]
+    labels = replace(labels_of(shape), models={"small": "Same", "large": "Same"})
+    exhibit, _ = built("phenomena", campaigns("three"), labels, tmp_path)
+    assert {c.column for c in exhibit.cells} == {"Same (small)", "Same (large)"}
+
+
+# Released decisions
+
+
+@pytest.fixture
+def released(tmp_path):
+    """Accuracies of released decisions of several seeds, and perplexities of most of them."""
+    shape = Shape(SEEDS, TWELVE, people=False)
+    tables = simulate(tmp_path, shape)
+    rows = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas().astype({"method": object})
+    path = tmp_path / "accuracies" / "released" / f"{NAME}.parquet"
+    write(pa.Table.from_pandas(rows.assign(method="released")), ACCURACIES, path)
+    perplexities = [
+        {"model": "rnn", "corpus": "lg", "seed": "1", "perplexity": 60.0},
+        {"model": "rnn", "corpus": "lg", "seed": "22", "perplexity": 50.0},
+        {"model": "rnn_sm_1", "corpus": None, "seed": None, "perplexity": 150.0},
+        {"model": "of", "corpus": "another", "seed": "release", "perplexity": 1.0},
+    ]
+    of_models = tmp_path / "perplexities" / "released" / f"{NAME}.parquet"
+    of_models.parent.mkdir(parents=True)
+    write_rows(perplexities, MODEL_PERPLEXITIES, of_models)
+    released_tables = {"accuracies": [path], "model_perplexities": [of_models]}
+    labels = replace(labels_of(shape, source="published"), models={"gpt": "GPT"}, method="printed")
+    return released_tables, labels
+
+
+def test_seeds_of_a_released_model_share_a_column_with_their_mean(released, tmp_path):
+    tables, labels = released
+    exhibit, _ = built("phenomena", tables, labels, tmp_path)
+    overall = {c.column: c for c in exhibit.cells if c.row == "All"}
+    assert [*overall] == ["GPT", "rnn_lg", "rnn_sm"]
+    rows = accuracies(tables, phenomenon="all", paradigm="all").set_index("model")["accuracy"]
+    mean = overall["rnn_lg"]
+    assert mean.value == pytest.approx(50 * (rows["rnn_lg_1"] + rows["rnn_lg_22"]))
+    assert mean.low is None
+    assert overall["GPT"].low is not None
+    assert "mean of these" in exhibit.caption
+
+
+def test_each_seed_is_a_point_of_its_model(released, tmp_path):
+    exhibit, _ = built("models", *released, tmp_path)
+    rows = [(c.row, c.printed) for c in exhibit.cells]
+    assert rows[:3] == [("GPT", True), ("rnn_lg", True), ("rnn_lg_1", False)]
+    assert "faint points" in exhibit.caption
+
+
+def test_perplexities_belong_to_models_by_name_or_by_its_parts(released, tmp_path):
+    exhibit, _ = built("perplexity", *released, tmp_path)
+    values = {c.row: c.value for c in exhibit.cells if c.column == "Test perplexity"}
+    assert values == {"rnn_lg_1": 60.0, "rnn_lg_22": 50.0, "rnn_sm_1": 150.0}
+    assert exhibit.caption.endswith("Without a released perplexity: GPT.")
+    rows = accuracies(released[0], model="rnn_sm_1")
+    single = rows[rows["paradigm"] != "all"]["accuracy"]
+    assert cell_at(exhibit, "rnn_sm_1", "Accuracy").value == pytest.approx(100 * single.mean())
+
+
+def test_kinds_and_corpora_of_models_stand_in_the_legend(released, tmp_path):
+    exhibit, _ = built("perplexity", *released, tmp_path)
+    (legend,) = exhibit.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["rnn", "lg", "sm"]
+
+
+def test_kinds_that_are_too_many_for_colours_are_written_beside_their_points(tmp_path):
+    shape = Shape({f"kind{n}_1": 0.5 + n / 20 for n in range(9)}, TWELVE, people=False)
+    tables = simulate(tmp_path, shape)
+    rows = read_table(ACCURACIES, *tables["accuracies"]).to_pandas().assign(method="released")
+    write(pa.Table.from_pandas(rows, preserve_index=False), ACCURACIES, *tables["accuracies"])
+    perplexities = [{"model": m, "perplexity": 20 * 2.0**n} for n, m in enumerate(shape.models)]
+    path = tmp_path / "perplexities" / "released" / f"{NAME}.parquet"
+    path.parent.mkdir(parents=True)
+    write_rows(perplexities, MODEL_PERPLEXITIES, path)
+    tables["model_perplexities"] = [path]
+    exhibit, _ = built("perplexity", tables, labels_of(shape, source="published"), tmp_path)
+    check_legible(exhibit.figure)
+    assert {f"kind{n}" for n in range(9)} <= {*texts_of(exhibit.figure)}
+    assert not exhibit.figure.legends
+
+
+def test_two_perplexities_of_a_model_are_refused(released, tmp_path):
+    tables, labels = released
+    rows = [{"model": "gpt__0", "perplexity": value} for value in (30.0, 40.0)]
+    write_rows(rows, MODEL_PERPLEXITIES, tables["model_perplexities"][0])
+    with pytest.raises(UserError, match="several perplexities of model 'gpt__0'"):
+        built("perplexity", tables, labels, tmp_path)
+
+
+def test_without_any_perplexity_the_figure_says_so(released, tmp_path):
+    tables, labels = released
+    write_rows([], MODEL_PERPLEXITIES, tables["model_perplexities"][0])
+    exhibit, _ = built("perplexity", tables, labels, tmp_path)
+    assert texts_of(exhibit.figure) == ["no perplexity of these models is released"]
+
+
+# Figures
+
+
+def texts_of(figure):
+    """All texts of a figure that can be seen."""
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    return [text.get_text() for text in texts]
+
+
+def boxes_of(figure):
+    """Place of each text that is not written aslant, and its text."""
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw_without_rendering()
+    texts = [
+        text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
+    ]
+    return [
+        (text.get_window_extent(renderer), text.get_text())
+        for text in {*texts} - hidden_ticks(figure)
+        if text.get_visible() and text.get_rotation() in (0, 90)
+    ]
+
+
+def hidden_ticks(figure):
+    """Names of ticks beyond the limits of their axis, which are not drawn."""
+    return {
+        label
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())
+        for label in (tick.label1, tick.label2)
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+    }
+
+
+def check_legible(figure):
+    """No text is smaller than 6 points, and none covers another."""
+    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text().strip()]
+    assert min(sizes) >= SMALL
+    boxes = boxes_of(figure)
+    assert boxes
+    for number, (box, text) in enumerate(boxes):
+        for other, another in boxes[number + 1 :]:
+            inner = box.padded(-1.5), other.padded(-1.5)
+            assert not inner[0].overlaps(inner[1]), (text, another)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize(
+    "shape",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SHAPES],
+)
+def test_texts_of_figures_are_large_enough_and_do_not_overlap(campaigns, tmp_path, shape, name):
+    exhibit, _ = built(name, campaigns(shape), labels_of(SHAPES[shape]), tmp_path, ["png"])
+    check_legible(exhibit.figure)
+    assert all(axes.has_data() or texts_of(exhibit.figure) for axes in exhibit.figure.axes)
+
+
+@pytest.mark.parametrize("name", ["paradigms", "models", "perplexity"])
+def test_so_it_is_in_figures_of_released_decisions(released, tmp_path, name):
+    exhibit, _ = built(name, *released, tmp_path, ["png"])
+    check_legible(exhibit.figure)
+
+
+def test_fifty_percent_has_the_neutral_colour_and_numbers_stand_in_cells(campaigns, tmp_path):
+    exhibit, _ = built("paradigms", campaigns("three"), labels_of(SHAPES["three"]), tmp_path)
+    mesh = exhibit.figure.axes[0].collections[0]
+    red, green, blue, _ = mesh.to_rgba(50)
+    assert red == pytest.approx(green, abs=0.01) == pytest.approx(blue, abs=0.01)
+    assert mesh.to_rgba(0)[0] > mesh.to_rgba(0)[2]
+    assert mesh.to_rgba(100)[0] < mesh.to_rgba(100)[2]
+    cell = cell_at(exhibit, "scrambling", "Large")
+    assert f"{cell.value:.0f}" in texts_of(exhibit.figure)
+    assert "word order" in texts_of(exhibit.figure)
+
+
+@pytest.mark.slow
+def test_forty_models_have_colours_alone(campaigns, tmp_path):
+    exhibit, _ = built("paradigms", campaigns("forty"), labels_of(SHAPES["forty"]), tmp_path)
+    numbers = [text for text in texts_of(exhibit.figure) if text.isdecimal()]
+    assert sorted(map(int, numbers)) == [0, 25, 50, 75, 100]
+    assert len(exhibit.cells) == 40 * 12
+
+
+def test_a_model_without_a_paradigm_has_a_dot_there(tmp_path):
+    tables = simulate(tmp_path, Shape(THREE, TWELVE))
+    rows = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
+    rows = rows[~((rows["model"] == "small") & (rows["paradigm"] == "only"))]
+    write_table(pa.Table.from_pandas(rows, preserve_index=False), ACCURACIES, *tables["accuracies"])
+    exhibit, _ = built("paradigms", tables, labels_of(SHAPES["three"]), tmp_path)
+    assert texts_of(exhibit.figure).count("·") == 1
+
+
+def test_paradigms_with_numbers_stand_in_their_order(tmp_path):
+    shape = Shape(THREE, {"p": [f"p{n}" for n in (10, 9, 1, 2)]})
+    exhibit, _ = built("paradigms", simulate(tmp_path, shape), labels_of(shape), tmp_path)
+    assert list(dict.fromkeys(c.row for c in exhibit.cells)) == ["p1", "p2", "p9", "p10"]
+
+
+def test_models_stand_in_the_order_of_their_accuracy(campaigns, tmp_path):
+    exhibit, _ = built("models", campaigns("three"), labels_of(SHAPES["three"]), tmp_path)
+    (axes,) = exhibit.figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["Large", "Middle", "Small"]
+    values = [c.value for c in exhibit.cells]
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.slow
+def test_each_language_has_its_panel(campaigns, tmp_path):
+    shape = SHAPES["languages"]
+    for name in ("models", "sizes"):
+        exhibit, _ = built(name, campaigns("languages"), labels_of(shape), tmp_path, ["png"])
+        titles = [axes.get_title() for axes in exhibit.figure.axes]
+        assert titles == [*LANGUAGES.values()]
+
+
+def test_models_of_unknown_size_are_named_in_the_caption(campaigns, tmp_path):
+    labels = labels_of(SHAPES["three"])
+    del labels.facts["sizes"]["middle"]
+    exhibit, _ = built("sizes", campaigns("three"), labels, tmp_path)
+    assert exhibit.caption.endswith("Not shown, of unknown size: Middle.")
+    assert {c.row for c in exhibit.cells} == {"Small", "Large"}
+    labels.facts["sizes"].clear()
+    exhibit, _ = built("sizes", campaigns("three"), labels, tmp_path)
+    assert texts_of(exhibit.figure) == ["the number of parameters of no model is known"]
+
+
+def test_too_few_paradigms_or_models_to_correlate_are_stated(campaigns, tmp_path):
+    reasons = {"one_paradigm": "fewer than 3 paradigms in common", "single": "a single model"}
+    for name, text in reasons.items():
+        exhibit, _ = built("correlations", campaigns(name), labels_of(SHAPES[name]), tmp_path)
+        assert texts_of(exhibit.figure) == [text]
+        assert not exhibit.cells
+
+
+def test_each_two_models_have_one_correlation(campaigns, tmp_path):
+    tables = campaigns("three")
+    exhibit, _ = built("correlations", tables, labels_of(SHAPES["three"]), tmp_path)
+    places = [(c.row, c.column) for c in exhibit.cells]
+    assert places == [("Middle", "Small"), ("Large", "Small"), ("Large", "Middle")]
+    rows = accuracies(tables)
+    wide = rows[rows["paradigm"] != "all"].pivot(
+        index="paradigm", columns="model", values="accuracy"
+    )
+    expected = pearsonr(wide["large"], wide["middle"])
+    cell = cell_at(exhibit, "Large", "Middle")
+    assert cell.value == pytest.approx(expected.statistic)
+    interval = expected.confidence_interval()
+    assert (cell.low, cell.high) == pytest.approx((interval.low, interval.high))
+    assert cell.n == 12
+
+
+def test_names_that_no_font_has_are_numbered_and_listed():
+    names = Names.of(["binding", "\U0001313f", "Large"])
+    assert names.shown["binding"] == "binding"
+    if names.shown["\U0001313f"] != "\U0001313f":
+        assert names.shown["\U0001313f"] == "1"
+        assert names.listed == " Numbers stand for names: 1 \U0001313f."
+
+
+# People
+
+
+def test_people_stand_beside_models_and_are_correlated_with_them(campaigns, tmp_path):
+    tables = campaigns("three")
+    exhibit, _ = built("people", tables, labels_of(SHAPES["three"]), tmp_path)
+    (section,) = exhibit.sections
+    assert [*section.columns] == ["n", "People", "Small", "Middle", "Large"]
+    assert [*section.rows][-4:] == [
+        f"{kind} over {units}"
+        for units in ("paradigms", "phenomena")
+        for kind in ("Pearson's r", "Spearman's ρ")
+    ]
+    human = read_table(ACCURACIES, tables["people"][0]).to_pandas()
+    both = [
+        rows[rows["paradigm"] != "all"].set_index("paradigm")["accuracy"].sort_index()
+        for rows in (human, accuracies(tables, model="small"))
+    ]
+    cell = cell_at(exhibit, "Spearman's ρ over paradigms", "Small")
+    assert cell.value == pytest.approx(spearmanr(*both).statistic)
+    assert cell_at(exhibit, "Pearson's r over paradigms", "Large").value == pytest.approx(1)
+    assert "Ten people chose." in exhibit.caption
+    assert not {column for _, column in exhibit.bold} & {"People"}
+
+
+def test_people_are_the_first_column_of_each_block_of_models(campaigns, tmp_path):
+    exhibit, _ = built("people", campaigns("seven"), labels_of(SHAPES["seven"]), tmp_path)
+    assert [section.columns[:2] for section in exhibit.sections] == [["n", "People"]] * 2
+
+
+def test_printed_accuracies_of_people_have_no_interval(tmp_path):
+    tables = simulate(tmp_path, SHAPES["three"])
+    rows = read_table(ACCURACIES, tables["people"][0]).to_pandas().assign(low=None, high=None)
+    write(pa.Table.from_pandas(rows, preserve_index=False), ACCURACIES, tables["people"][0])
+    exhibit, _ = built("people", tables, labels_of(SHAPES["three"]), tmp_path)
+    cell = cell_at(exhibit, "binding", "People")
+    assert (cell.low, cell.n, cell.text) == (None, None, f"{cell.value:.1f}")
+
+
+def test_too_few_paradigms_to_correlate_with_people_are_stated(campaigns, tmp_path):
+    tables, labels = campaigns("one_paradigm"), labels_of(SHAPES["one_paradigm"])
+    for name in ("people", "people_fig"):
+        exhibit, _ = built(name, tables, labels, tmp_path)
+        assert "ewer than 3 paradigms" in exhibit.caption
+        assert not any("over" in c.row for c in exhibit.cells)
+    assert len(exhibit.figure.axes) == 1
+
+
+def test_people_by_several_methods_are_refused(tmp_path):
+    tables = simulate(tmp_path, SHAPES["three"])
+    rows = read_table(ACCURACIES, tables["people"][0]).to_pandas().astype({"method": object})
+    both = pd.concat([rows, rows.assign(method="majority")])
+    write(pa.Table.from_pandas(both, preserve_index=False), ACCURACIES, tables["people"][0])
+    with pytest.raises(UserError, match="by human, majority; expected one method"):
+        built("people", tables, labels_of(SHAPES["three"]), tmp_path)
+
+
+# Single judgements
+
+
+def test_the_worst_items_are_those_that_most_models_get_wrong_by_most(campaigns, tmp_path):
+    tables = campaigns("three")
+    exhibit, _ = built("worst", tables, labels_of(SHAPES["three"]), tmp_path)
+    frames = [read_table(JUDGEMENTS, path).to_pandas() for path in tables["judgements"]]
+    rows = pd.concat([frame.astype({"paradigm": str}) for frame in frames])
+    items = rows.groupby("item_id").agg(
+        right=("correct", "sum"), margin=("margin", "mean"), paradigm=("paradigm", "first")
+    )
+    expected = items.sort_values(["right", "margin"]).head(MOST)
+    texts = [c for c in exhibit.cells if c.column == "Pair"]
+    assert [c.where["item_id"] for c in texts] == [*expected.index]
+    assert texts[0].text == "The cat [sleeps/*sleep] there."
+    counts = [c for c in exhibit.cells if c.column == "Judged wrong"]
+    first = expected.iloc[0]
+    assert counts[0].text == f"{3 - first['right']:.0f} of 3"
+    ranks = [(-count.value, margin.value) for count, margin in zip(counts, [
+        c for c in exhibit.cells if c.column == "Mean margin"
+    ], strict=True)]  # fmt: skip
+    assert all(before <= after for before, after in pairwise(ranks))
+
+
+def test_items_that_all_models_get_right_are_left_out(tmp_path):
+    shape = Shape({"perfect": 9.0, "good": 9.0}, ONE)
+    exhibit, outputs = built("worst", simulate(tmp_path, shape), labels_of(shape), tmp_path)
+    assert not exhibit.cells
+    assert all(path.is_file() for path in outputs)
+
+
+def test_texts_say_their_language_and_run_from_right_to_left_where_they_do(campaigns, tmp_path):
+    shape = SHAPES["languages"]
+    exhibit, outputs = built("worst", campaigns("languages"), labels_of(shape), tmp_path)
+    assert {*exhibit.written_in.values()} == {"en", "ru", "tr", "zh", "ar"}
+    page = outputs[-1].read_text()
+    assert 'dir="rtl" lang="ar">القطة [تنام/*ينامون] هناك.</td>' in page
+    assert 'dir="ltr" lang="zh">那只猫 [睡了/*了睡] 一会儿。</td>' in page
+    assert len(exhibit.sections) == 5
+
+
+def test_the_conditions_of_an_item_stand_below_each_other(campaigns, tmp_path):
+    shape = SHAPES["conditions"]
+    exhibit, _ = built("worst", campaigns("conditions"), labels_of(shape), tmp_path)
+    rows = [*exhibit.sections[0].rows.items()][1:3]
+    assert [number for _, number in rows] == ["1", ""]
+    conditions = [exhibit.stub[row]["Condition"] for row, _ in rows]
+    assert conditions == ["match", "mis.match"]
+    first, second = (cell_at(exhibit, row, "Judged wrong") for row, _ in rows)
+    assert first.value == second.value
+    assert (bool(first.text), second.text) == (True, "")
+
+
+def test_sentences_come_with_their_label(campaigns, tmp_path):
+    shape = SHAPES["sentences"]
+    exhibit, _ = built("worst", campaigns("sentences"), labels_of(shape), tmp_path)
+    labels = {cell.text: exhibit.stub[cell.row]["Label"] for cell in exhibit.cells
+              if cell.column == "Sentence"}  # fmt: skip
+    assert labels["The cat sleeps there."] == "acceptable"
+    assert labels["The cat sleep there."] == "unacceptable"
+
+
+def test_an_item_that_was_judged_must_be_among_the_items(tmp_path):
+    shape = SHAPES["three"]
+    tables = simulate(tmp_path, shape)
+    write_table(read_table(ITEMS, tables["items"][0]).slice(0, 1), ITEMS, tables["items"][0])
+    with pytest.raises(UserError, match=r"has no item '.+' of paradigm '.+', which was judged"):
+        built("worst", tables, labels_of(shape), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "spans", "text"),
+    [
+        ("I am.", "I is.", (2, 4, 2, 4), "I [am/*is]."),
+        ("I am.", "Am I.", (2, 4, 2, 4), "I am. / *Am I."),
+        ("I am.", "I am.", (2, 4, 2, 4), "I am. / *I am."),
+        ("I am.", "I is.", (None,) * 4, "I am. / *I is."),
+    ],
+)
+def test_a_pair_is_one_sentence_where_only_its_critical_region_differs(good, bad, spans, text):
+    names = ("good_start", "good_end", "bad_start", "bad_end")
+    assert pair_text({"good": good, "bad": bad, **dict(zip(names, spans, strict=True))}) == text
+
+
+def test_matthews_correlation_is_the_pearson_correlation_of_labels_and_verdicts(
+    campaigns, tmp_path
+):
+    tables = campaigns("sentences")
+    exhibit, _ = built("acceptability", tables, labels_of(SHAPES["sentences"]), tmp_path)
+    (path,) = [p for p in tables["judgements"] if (p.parent.name, p.stem) == ("ara", "large")]
+    rows = read_table(JUDGEMENTS, path).to_pandas()
+    inside = rows[rows["phenomenon"] == "islands"]
+    for row, own in (("Arabic: islands: Large", inside), ("Arabic: All: Large", rows)):
+        cell = cell_at(exhibit, row, "Matthews' correlation")
+        expected = np.corrcoef(own["acceptable"], own["accepted"])[0, 1]
+        assert cell.value == pytest.approx(expected)
+        assert cell.low < cell.value < cell.high
+        assert cell_at(exhibit, row, "n").value == len(own)
+        assert cell_at(exhibit, row, "Accuracy").value == pytest.approx(100 * own["correct"].mean())
+
+
+def test_sentences_without_a_verdict_do_not_count(tmp_path):
+    shape = Shape({"large": 0.8}, {"cola": ["in"]}, layout="sentences", n=10)
+    tables = simulate(tmp_path, shape)
+    (path,) = tables["judgements"]
+    rows = read_table(JUDGEMENTS, path).to_pylist()
+    for name in ("margin", "correct", "tie", "near_tie", "accepted"):
+        rows[0][name] = None
+    write_table(pa.Table.from_pylist(rows), JUDGEMENTS, path)
+    exhibit, _ = built("acceptability", tables, labels_of(shape), tmp_path)
+    assert cell_at(exhibit, "Large", "n").value == 9
+    check_cells(exhibit, tables)
+
+
+def test_a_pair_that_the_files_have_twice_does_not_rank_higher_for_it():
+    columns = ["lang", "phenomenon", "paradigm", "item_id", "correct", "margin"]
+    once = ["eng", "a", "a"]
+    rows = [[*once, "twice", 0.0, -1.0]] * 2 + [[*once, "twice", 1.0, 1.0]] * 2
+    rows += [[*once, "once", 0.0, -0.5], [*once, "once", 0.0, -0.5]]
+    worst = hardest(pd.DataFrame(rows, columns=columns))
+    assert [*worst["item_id"]] == ["once", "twice"]
+    assert [*worst["share"]] == [1.0, 0.5]

@@ -1,0 +1,243 @@
+"""What is wrong with a declaration or a file is one sentence that says where."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from blimpworks.errors import UserError
+from support.declared_kit import CSV, PAIRS, built, jsonl, suite
+
+ROWS = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s", "label": "ok"}
+ROWS |= {"good": [1], "bad": [0], "item": "i"}
+SENTENCES = {"layout": "sentences", "files": "*.csv", "sentence": "s", "label": "ok"}
+CHOICES = {"layout": "choices", "files": "*.csv", "first": "a", "second": "b"}
+RIGHT = {"column": "r", "first": ["a"], "second": ["b"]}
+WIDE = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
+WIDE |= {"regions": ["x", "y"], "predictions": ["(y;%p%) < (y;%q%)"]}
+SUITES = {"layout": "suites", "files": "*.json"}
+OFFSETS = dict(zip(("good_start", "good_end", "bad_start", "bad_end"), "abcd", strict=True))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A mistake, and what its message must say."""
+
+    says: str
+    data: Any = field(default_factory=dict)
+    files: dict[str, str | bytes] = field(default_factory=lambda: {"a.csv": CSV})
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+def pairs(**changes: Any) -> dict[str, Any]:
+    return {**PAIRS, **changes}
+
+
+BROKEN_SUITE = suite()
+del BROKEN_SUITE["items"][0]["conditions"][0]["regions"][0]["content"]
+
+FAULTS = {
+    "a misspelt key": Fault(
+        "benchmark.yaml: key 'data.0.sepaartor' is not a setting; did you mean 'separator'?",
+        pairs(sepaartor=";"),
+    ),
+    "a misspelt key at the top": Fault(
+        "key 'lable' is not a setting; did you mean 'label'?", pairs(), more={"lable": "x"}
+    ),
+    "no layout": Fault(
+        "key 'data.0.layout' is missing", {"files": "*.csv", "good": "good", "bad": "bad"}
+    ),
+    "an unknown layout": Fault(
+        "key 'data.0.layout' is 'triples': expected one of 'pairs'", pairs(layout="triples")
+    ),
+    "a missing key": Fault(
+        "key 'data.0.bad' is missing; add it",
+        {key: value for key, value in PAIRS.items() if key != "bad"},
+    ),
+    "a folder outside": Fault(
+        "a name must stay in the benchmark's folder", pairs(files="../*.csv")
+    ),
+    "an absolute name": Fault("a name must stay in the benchmark's folder", pairs(files="/etc/*")),
+    "a wrong code": Fault("key 'languages", pairs(), more={"languages": ["english"]}),
+    "layouts of several kinds": Fault(
+        "data has items of several kinds (pair, sentence)",
+        [PAIRS, {**SENTENCES, "sentence": "good", "label": "bad"}],
+    ),
+    "an unknown method": Fault("key 'methods", pairs(), more={"methods": ["Full Sentence"]}),
+    "no file": Fault(
+        "'files' 'b*.csv' fits no file (a.csv, benchmark.yaml); correct the pattern",
+        pairs(files="b*.csv"),
+    ),
+    "an unknown suffix": Fault(
+        "a.txt: the suffix '.txt' is of no known format (.csv, .tsv",
+        pairs(files="*.txt"),
+        {"a.txt": CSV},
+    ),
+    "a missing column": Fault(
+        "a.csv:2 has no column 'gud'; its columns are 'good', 'bad'. Correct the declaration",
+        pairs(good="gud"),
+    ),
+    "a missing column of a template": Fault(
+        "a.csv:2 has no column 'context'", pairs(good="{context} {good}")
+    ),
+    "another encoding": Fault(
+        "a.csv:2 is not in utf-8",
+        pairs(),
+        {"a.csv": "good,bad\nКошки спят.,Кошки спит.\n".encode("cp1251")},
+    ),
+    "an unknown encoding": Fault("a.csv is not in klingon", pairs(encoding="klingon")),
+    "another separator": Fault(
+        "a.csv:2: 2 cells, but 1 columns; check 'separator' (';')",
+        pairs(separator=";"),
+        {"a.csv": "good,bad\nHe runs.;He run.\n"},
+    ),
+    "a short row": Fault(
+        "a.csv:3: 1 cells, but 2 columns", pairs(), {"a.csv": "good,bad\nHe runs.,He run.\nHe\n"}
+    ),
+    "repeated headings": Fault(
+        "a.csv:1: the heading 'good' stands in several columns",
+        pairs(),
+        {"a.csv": "good,good\nHe runs.,He run.\n"},
+    ),
+    "an empty file": Fault("a.csv is empty; expected a row of headings", pairs(), {"a.csv": ""}),
+    "an empty sentence": Fault(
+        "a.csv:2: column 'bad' is ' '; expected text", pairs(), {"a.csv": "good,bad\nHe runs., \n"}
+    ),
+    "a number for a sentence": Fault(
+        "a.jsonl:1: column 'bad' is 3; expected text",
+        pairs(files="*.jsonl"),
+        {"a.jsonl": jsonl({"good": "x", "bad": 3})},
+    ),
+    "broken JSON lines": Fault(
+        "a.jsonl:2 is no JSON",
+        pairs(files="*.jsonl"),
+        {"a.jsonl": '{"good": "x", "bad": "y"}\n{\n'},
+    ),
+    "a line that is no object": Fault(
+        "a.jsonl:1 is [1]; expected an object", pairs(files="*.jsonl"), {"a.jsonl": "[1]\n"}
+    ),
+    "absent records": Fault(
+        "a.json has no 'data.test' (it has: train); correct 'records'",
+        pairs(files="*.json", records="data.test"),
+        {"a.json": '{"data": {"train": []}}'},
+    ),
+    "a broken archive": Fault("a.zip cannot be unpacked", pairs(files="*.zip"), {"a.zip": b"PK"}),
+    "a broken compression": Fault(
+        "a.csv.xz cannot be unpacked", pairs(files="*.xz"), {"a.csv.xz": b"no"}
+    ),
+    "a broken workbook": Fault("it is no xlsx file", pairs(files="*.xlsx"), {"a.xlsx": b"no"}),
+    "a broken Parquet file": Fault("a.parquet", pairs(files="*.parquet"), {"a.parquet": b"no"}),
+    "an undeclared language": Fault(
+        "a.csv:2: the language is 'xx'; expected one of eng",
+        pairs(lang="l"),
+        {"a.csv": "good,bad,l\nHe runs.,He run.,xx\n"},
+    ),
+    "no language": Fault(
+        "the language is None; expected one of eng, fra",
+        pairs(),
+        more={"languages": ["eng", "fra"]},
+    ),
+    "another number of items": Fault(
+        "the files have 2 items of 'eng', and 'items' says 3", pairs(), more={"items": 3}
+    ),
+    "a critical word elsewhere": Fault(
+        "a.csv:2: the critical region 'sings' (column 'w') is no part of 'He runs.'",
+        pairs(critical="w"),
+        {"a.csv": "good,bad,w\nHe runs.,He run.,sings\n"},
+    ),
+    "offsets outside": Fault(
+        "a.csv:2: the critical regions [3, 17, 3, 6] are not inside sentences of 8 and 7",
+        pairs(critical=OFFSETS),
+        {"a.csv": "good,bad,a,b,c,d\nHe runs.,He run.,3,17,3,6\n"},
+    ),
+    "a paradigm without phenomenon": Fault(
+        "paradigm 'a' is of no phenomenon of Toy; add it to one of 'phenomena' (Agreement)",
+        pairs(),
+        more={"phenomena": {"Agreement": ["b"]}},
+    ),
+    "a column twice": Fault(
+        "a.csv:2: column 'good' stands in the file, and in the name",
+        pairs(constants={"good": "x"}),
+    ),
+    "a table of new names with three cells": Fault(
+        "names.tsv:1 has 3 cells; expected two",
+        pairs(rename={"good": "names.tsv"}),
+        {"a.csv": CSV, "names.tsv": "a\tb\tc\n"},
+    ),
+    "a label of neither side": Fault(
+        "a.csv:2: the label 'ok' is '2'; expected one of 1 or 0",
+        ROWS,
+        {"a.csv": "i,s,ok\n1,He runs.,2\n"},
+    ),
+    "an item without a bad sentence": Fault(
+        "a.csv:2: the item has 1 rows and no bad sentence",
+        ROWS,
+        {"a.csv": "i,s,ok\n1,He runs.,1\n"},
+    ),
+    "a choice of neither": Fault(
+        "the label 'r' is 'c'; expected one of 'a' or 'b'",
+        {**CHOICES, "right": RIGHT},
+        {"a.csv": "a,b,r\nHe runs.,He run.,c\n"},
+    ),
+    "a sentence with another label": Fault(
+        "the label 'ok' is 'maybe'", SENTENCES, {"a.csv": "s,ok\nHe runs.,maybe\n"}
+    ),
+    "regions in two ways": Fault(
+        "either regions, or region and content, must be given", {**WIDE, "region": "x"}
+    ),
+    "no predictions": Fault("predictions must be given", {**WIDE, "predictions": []}),
+    "a malformed prediction": Fault(
+        "(y;%p%) <",
+        {**WIDE, "predictions": ["(y;%p%) < "]},
+        {"a.csv": "i,c,x,y\n1,p,He,runs\n1,q,He,run\n"},
+    ),
+    "a prediction about an absent condition": Fault(
+        "a.csv:2: prediction '(y;%p%) < (y;%q%)' names region 'y' of condition 'q', which item "
+        "'1' lacks; it has the conditions p and the regions x, y",
+        WIDE,
+        {"a.csv": "i,c,x,y\n1,p,He,runs\n"},
+    ),
+    "a condition twice": Fault(
+        "a.csv:3: condition 'p' of the item stands in 2 rows",
+        WIDE,
+        {"a.csv": "i,c,x,y\n1,p,He,runs\n1,p,He,run\n"},
+    ),
+    "no test suite": Fault(
+        "a.json:1 is no test suite", SUITES, {"a.json": json.dumps({"items": []})}
+    ),
+    "a suite whose items have no conditions": Fault(
+        "a.json:1: the item is {'item_number': 1}; expected one with a list of 'conditions'",
+        SUITES,
+        {"a.json": json.dumps(suite(items=[{"item_number": 1}]))},
+    ),
+    "a suite whose predictions are texts": Fault(
+        "a.json:1 is no test suite", SUITES, {"a.json": json.dumps(suite(predictions=["x"]))}
+    ),
+    "records that are no list": Fault(
+        "a.json is 3; expected a list of records",
+        pairs(files="*.json", records="data"),
+        {"a.json": '{"data": 3}'},
+    ),
+    "a suite without text": Fault(
+        "a condition of the item has no 'content'", SUITES, {"a.json": json.dumps(BROKEN_SUITE)}
+    ),
+}
+
+
+def message_of(tmp_path, fault: Fault) -> str:
+    """The message about a mistake."""
+    data = fault.data if isinstance(fault.data, list) else [fault.data]
+    with pytest.raises(UserError) as raised:
+        built(tmp_path / "toy", fault.files, data=data, **fault.more)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_mistake_is_one_sentence_that_says_where(tmp_path, name):
+    message = message_of(tmp_path, FAULTS[name])
+    assert FAULTS[name].says in message
+    assert re.search(r"(benchmark\.yaml|a\.\w+|names\.tsv|Toy|prediction)", message)
+    assert message.endswith((".", "?"))
+    assert "\n" not in message

@@ -1,0 +1,322 @@
+"""Files in the layouts of real benchmarks become the same pairs."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import tarfile
+import zipfile
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from support.declared_kit import CSV, PAIRS, built, jsonl, pairs_of, regions_of, suite
+
+TWO = [("The cats sleep.", "The cats sleeps."), ("He runs.", "He run.")]
+RECORDS = [{"good": good, "bad": bad} for good, bad in TWO]
+
+
+def zipped(**files: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"data/{name}.csv", text)
+    return buffer.getvalue()
+
+
+def tarred(suffix: str) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=f"w:{suffix}") as archive:
+        entry = tarfile.TarInfo("data/agreement.csv")
+        entry.size = len(CSV.encode())
+        archive.addfile(entry, io.BytesIO(CSV.encode()))
+    return buffer.getvalue()
+
+
+def workbook() -> bytes:
+    book = openpyxl.Workbook()
+    for row in (["good", "bad"], *TWO):
+        book.active.append(row)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def parquet() -> bytes:
+    buffer = io.BytesIO()
+    pd.DataFrame(RECORDS).to_parquet(buffer)
+    return buffer.getvalue()
+
+
+FILES = {
+    "a.csv": CSV,
+    "a.tsv": CSV.replace(",", "\t"),
+    "a.jsonl": jsonl(*RECORDS),
+    "a.json": json.dumps(RECORDS),
+    "a.parquet": parquet(),
+    "a.xlsx": workbook(),
+    "a.csv.xz": lzma.compress(CSV.encode()),
+    "a.csv.gz": gzip.compress(CSV.encode()),
+    "a.csv.bz2": bz2.compress(CSV.encode()),
+    "a.jsonl.xz": lzma.compress(jsonl(*RECORDS).encode()),
+    "a.zip": zipped(agreement=CSV),
+    "a.tar.gz": tarred("gz"),
+    "a.tar.xz": tarred("xz"),
+    "a.tar": tarred(""),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_and_compression_gives_the_same_pairs(tmp_path, name):
+    data = {**PAIRS, "files": "a.*", "members": "*/*.csv"}
+    rows = built(tmp_path / "toy", {name: FILES[name]}, data=[data])
+    assert pairs_of(rows) == TWO
+    assert [regions_of(row) for row in rows] == [("sleep", "sleeps"), ("runs", "run")]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", ","])
+def test_the_separator_is_the_one_that_the_headings_have(tmp_path, separator):
+    text = CSV.replace(",", separator)
+    assert pairs_of(built(tmp_path / "toy", {"a.csv": text}, data=[PAIRS])) == TWO
+
+
+@pytest.mark.parametrize(
+    ("encoding", "stated"),
+    [("utf-8", None), ("utf-8-sig", None), ("utf-16", None), ("cp1251", "cp1251")],
+)
+def test_the_encoding_is_what_a_mark_says_or_what_is_stated(tmp_path, encoding, stated):
+    text = "good,bad\nКошки спят.,Кошки спит.\n".encode(encoding)
+    data = {**PAIRS, "encoding": stated}
+    rows = built(tmp_path / "toy", {"a.csv": text}, lang="rus", languages=["rus"], data=[data])
+    assert pairs_of(rows) == [("Кошки спят.", "Кошки спит.")]
+
+
+def test_an_items_line_is_where_it_begins_in_the_file(tmp_path):
+    text = 'good,bad\n"The cats\nsleep.","The cats\nsleeps."\nHe runs.,He run.\n'
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[PAIRS])
+    assert [row["line"] for row in rows] == [2, 5]
+    assert {row["file"] for row in rows} == {"a.csv"}
+
+
+def test_names_of_files_say_paradigm_and_language(tmp_path):
+    data = {**PAIRS, "files": "{lang}/{phenomenon}/{paradigm}.csv"}
+    data["rename"] = {"lang": {"id": "ind", "ta": "tam"}, "phenomenon": {"npi": "NPI"}}
+    files = {"id/npi/ever.csv": CSV, "ta/npi/any.csv": CSV}
+    more = {"languages": {"ind": "Indonesian", "tam": "Tamil"}, "data": [data]}
+    rows = built(tmp_path / "toy", files, lang="tam", **more)
+    assert {(row["lang"], row["phenomenon"], row["paradigm"]) for row in rows} == {
+        ("tam", "NPI", "any")
+    }
+
+
+def test_names_of_members_say_the_paradigm(tmp_path):
+    data = {**PAIRS, "files": "a.zip", "members": "data/{paradigm}.csv"}
+    content = zipped(first=CSV, second=CSV.replace("cats", "dogs"))
+    rows = built(tmp_path / "toy", {"a.zip": content}, data=[data])
+    assert [row["paradigm"] for row in rows] == ["first"] * 2 + ["second"] * 2
+
+
+def test_new_names_can_stand_in_a_table(tmp_path):
+    data = {**PAIRS, "constants": {"phenomenon": "sva"}, "rename": {"phenomenon": "names.tsv"}}
+    files = {"a.csv": CSV, "names.tsv": "sva\tSubject-verb agreement\n"}
+    rows = built(tmp_path / "toy", files, data=[data])
+    assert {row["phenomenon"] for row in rows} == {"Subject-verb agreement"}
+
+
+def test_phenomena_group_paradigms(tmp_path):
+    data = {**PAIRS, "files": "{paradigm}.csv"}
+    files = {"sva_1.csv": CSV, "npi_1.csv": CSV}
+    phenomena = {"Agreement": ["sva_*"], "Licensing": ["npi_1"]}
+    rows = built(tmp_path / "toy", files, data=[data], phenomena=phenomena)
+    assert {row["paradigm"]: row["phenomenon"] for row in rows} == {
+        "sva_1": "Agreement",
+        "npi_1": "Licensing",
+    }
+
+
+def test_rows_can_be_left_out_by_a_column(tmp_path):
+    text = "good,bad,split\nThe cats sleep.,The cats sleeps.,test\nHe runs.,He run.,train\n"
+    data = {**PAIRS, "where": {"split": "test"}}
+    assert pairs_of(built(tmp_path / "toy", {"a.csv": text}, data=[data])) == TWO[:1]
+
+
+def test_columns_that_are_kept_stand_in_the_items(tmp_path):
+    text = "good,bad,depth,name\nHe runs.,He run.,3,x17\n"
+    data = {**PAIRS, "keep": ["depth"], "id": "name"}
+    (row,) = built(tmp_path / "toy", {"a.csv": text}, data=[data])
+    assert (row["depth"], row["sent_id"]) == ("3", "x17")
+
+
+def test_fields_inside_json_are_named_by_dotted_paths(tmp_path):
+    record = {"pair": {"ok": "He runs.", "no": "He run."}, "tags": ["sva", "number"]}
+    data = {**PAIRS, "files": "*.jsonl", "good": "pair.ok", "bad": "pair.no", "paradigm": "tags.1"}
+    (row,) = built(tmp_path / "toy", {"a.jsonl": jsonl(record)}, data=[data])
+    assert (row["good"], row["bad"], row["paradigm"]) == ("He runs.", "He run.", "number")
+
+
+def test_a_pair_that_is_twice_the_same_sentence_is_kept_and_marked(tmp_path):
+    text = "good,bad\nHe runs.,He runs.\nHe runs.,He run.\n"
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[PAIRS])
+    assert [row["identical"] for row in rows] == [True, False]
+
+
+def test_a_table_without_headings_has_stated_columns(tmp_path):
+    text = "x\t1\t\tHe runs.\nx\t0\t*\tHe run.\n"
+    data = {
+        "layout": "sentences",
+        "files": "*.tsv",
+        "columns": ["source", "label", "mark", "text"],
+        "sentence": "text",
+        "label": "label",
+    }
+    rows = built(tmp_path / "toy", {"a.tsv": text}, data=[data])
+    assert [(row["good"], row["bad"], row["acceptable"]) for row in rows] == [
+        ("He runs.", "He runs.", True),
+        ("He run.", "He run.", False),
+    ]
+
+
+def test_two_rows_are_a_pair_by_their_labels(tmp_path):
+    text = "item,s,ok\n1,He run.,0\n1,He runs.,1\n2,The cats sleep.,1\n2,The cats sleeps.,0\n"
+    data = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s", "label": "ok"}
+    data |= {"good": [1], "bad": [0]}
+    expected = [("He runs.", "He run."), ("The cats sleep.", "The cats sleeps.")]
+    for more in ({}, {"item": "item"}):
+        rows = built(tmp_path / "toy", {"a.csv": text}, data=[{**data, **more}])
+        assert pairs_of(rows) == expected
+
+
+def test_an_item_of_several_rows_has_a_pair_for_each_good_and_bad_sentence(tmp_path):
+    text = "item,s,ok\n1,He runs.,good\n1,He run.,bad\n1,He running.,bad\n"
+    data = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s", "label": "ok"}
+    data |= {"good": ["good"], "bad": ["bad"], "item": "item"}
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
+    assert pairs_of(rows) == [("He runs.", "He run."), ("He runs.", "He running.")]
+
+
+def test_of_two_sentences_a_column_says_which_is_right(tmp_path):
+    text = "sentence_a,sentence_b,right\nHe runs.,He run.,a\nHe sleep.,He sleeps.,b\n"
+    right = {"column": "right", "first": ["a"], "second": ["b"]}
+    data = {"layout": "choices", "files": "*.csv", "first": "sentence_a", "second": "sentence_b"}
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[{**data, "right": right}])
+    assert pairs_of(rows) == [("He runs.", "He run."), ("He sleeps.", "He sleep.")]
+
+
+def test_a_context_has_two_endings_and_the_endings_are_the_critical_regions(tmp_path):
+    record = {"context": "It rained.", "ending": "We got wet.", "other": "We got dry."}
+    data = {"layout": "pairs", "files": "*.jsonl", "good": "{context} {ending}"}
+    data |= {"bad": "{context} {other}", "critical": {"good": "ending", "bad": "other"}}
+    (row,) = built(tmp_path / "toy", {"a.jsonl": jsonl(record)}, data=[data])
+    assert (row["good"], row["bad"]) == ("It rained. We got wet.", "It rained. We got dry.")
+    assert regions_of(row) == ("We got wet.", "We got dry.")
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "expected"),
+    [
+        ("I saw the cat.", "I saw cat.", ("the cat", "cat")),
+        ("我把书给他。", "我把书被他。", ("给", "被")),
+        ("我看书了", "我看书", ("书了", "书")),
+        ("ดีมาก", "ดีมาค", ("ก", "ค")),
+        ("वह गया था", "वह गई थी", ("गया था", "गई थी")),
+        ("ಅವಳು ಬಂದಳು", "ಅವಳು ಬಂದನು", ("ಬಂದಳು", "ಬಂದನು")),
+        ("وہ گیا", "وہ گئی", ("گیا", "گئی")),
+        ("run fast", "fast run", ("run fast", "fast run")),
+        ("abab", "ab", ("abab", "ab")),
+    ],
+)
+def test_the_critical_region_is_where_sentences_differ_in_any_script(tmp_path, good, bad, expected):
+    record = {"good": good, "bad": bad}
+    data = {**PAIRS, "files": "*.jsonl"}
+    (row,) = built(tmp_path / "toy", {"a.jsonl": jsonl(record)}, data=[data])
+    assert regions_of(row) == expected
+
+
+def test_of_several_places_of_a_critical_word_the_one_beside_the_difference_counts(tmp_path):
+    text = "good,bad,word\nA cat is a cat is fun.,A cat is a cats is fun.,is\n"
+    data = {**PAIRS, "critical": "word"}
+    (row,) = built(tmp_path / "toy", {"a.csv": text}, data=[data])
+    assert (row["good_start"], row["bad_start"]) == (15, 16)
+
+
+def test_critical_regions_can_be_offsets(tmp_path):
+    text = "good,bad,a,b,c,d\nHe runs.,He run.,3,7,3,6\n"
+    spans = dict(zip(("good_start", "good_end", "bad_start", "bad_end"), "abcd", strict=True))
+    (row,) = built(tmp_path / "toy", {"a.csv": text}, data=[{**PAIRS, "critical": spans}])
+    assert regions_of(row) == ("runs", "run")
+
+
+def conditions_of(rows):
+    """Sentence and regions of each condition."""
+    return {
+        row["condition"]: [
+            row["good"][a:b] for a, b in zip(row["region_starts"], row["region_ends"], strict=True)
+        ]
+        for row in rows
+    }
+
+
+EXPECTED = {"match": ["The cats", "sleep"], "mismatch": ["The cats", "sleeps"]}
+FORMULA = "(2;%match%) < (2;%mismatch%)"
+
+
+def test_test_suites_have_a_row_for_each_condition(tmp_path):
+    data = {"layout": "suites", "files": "*.json"}
+    rows = built(tmp_path / "toy", {"verbs.json": json.dumps(suite())}, data=[data])
+    assert conditions_of(rows) == EXPECTED
+    assert [row["good"] for row in rows] == ["The cats sleep", "The cats sleeps"]
+    assert {(row["paradigm"], *row["predictions"]) for row in rows} == {("verbs", FORMULA)}
+    assert len({row["item"] for row in rows}) == 1
+    assert len({row["item_id"] for row in rows}) == 2
+
+
+def test_conditions_can_have_a_row_each_or_a_row_for_each_region(tmp_path):
+    data = {"layout": "conditions", "files": "*.csv", "item": "item", "condition": "c"}
+    wide = "item,c,np,2\n1,match,The cats,sleep\n1,mismatch,The cats,sleeps\n"
+    long = "item,c,n,text\n1,match,np,The cats\n1,match,2,sleep\n"
+    long += "1,mismatch,np,The cats\n1,mismatch,2,sleeps\n"
+    for text, how in (
+        (wide, {"regions": ["np", "2"]}),
+        (long, {"region": "n", "content": "text"}),
+    ):
+        declared = {**data, **how, "predictions": [FORMULA]}
+        rows = built(tmp_path / "toy", {"a.csv": text}, data=[declared])
+        assert conditions_of(rows) == EXPECTED
+        assert rows[0]["regions"] == ["np", "2"]
+
+
+def test_an_empty_region_takes_no_space(tmp_path):
+    data = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
+    data |= {"regions": ["a", "b", "d"], "predictions": ["(d;%x%) < (d;%y%)"]}
+    text = "i,c,a,b,d\n1,x,He,,runs\n1,y,He,often,runs\n"
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
+    assert [row["good"] for row in rows] == ["He runs", "He often runs"]
+    assert conditions_of(rows) == {"x": ["He", "", "runs"], "y": ["He", "often", "runs"]}
+
+
+def test_scripts_without_spaces_join_regions_with_nothing(tmp_path):
+    data = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
+    data |= {"regions": ["a", "b"], "predictions": ["(b;%x%) < (b;%y%)"], "joined_by": ""}
+    text = "i,c,a,b\n1,x,我,来\n1,y,我,去\n"
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
+    assert [row["good"] for row in rows] == ["我来", "我去"]
+
+
+def test_a_design_has_a_sentence_for_each_condition_in_a_row(tmp_path):
+    data = {
+        "layout": "designs",
+        "files": "*.csv",
+        "sentences": {"gram": "a", "ungram": "b"},
+        "critical": {"gram": "word", "ungram": "other"},
+        "predictions": ["(critical;%gram%) < (critical;%ungram%)"],
+    }
+    text = "a,b,word,other\nHe runs.,He run.,runs,run\n"
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
+    assert conditions_of(rows) == {"gram": ["He runs.", "runs"], "ungram": ["He run.", "run"]}
+
+
+def test_hidden_files_of_the_folder_are_no_data(tmp_path):
+    rows = built(tmp_path / "toy", {"a.csv": CSV, ".a.csv": "x"}, data=[PAIRS])
+    assert {row["file"] for row in rows} == {"a.csv"}

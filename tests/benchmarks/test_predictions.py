@@ -1,0 +1,261 @@
+"""Formulas over regions and conditions, against Python's operators and numpy's isclose."""
+
+import json
+import lzma
+import operator
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from blimpworks.benchmarks.predictions import Prediction
+from blimpworks.errors import UserError
+
+A, B, C = ("6", "a"), ("6", "b"), ("7", "a")
+PLACES = (A, B, C)
+# Multiples of 1/1024, of which many are equal, many within the tolerance, and many neither.
+SURPRISALS = st.integers(-3000, 3000).map(lambda n: n / 1024) | st.floats(-80, 80)
+VALUES = st.fixed_dictionaries(dict.fromkeys(PLACES, SURPRISALS))
+
+
+def margin(text, values, bounds=None):
+    """The margin of a formula for a single item."""
+    both = ({place: np.array([v]) for place, v in (e or {}).items()} for e in (values, bounds))
+    (result,) = Prediction.parse(text).margins(*both)
+    return float(result)
+
+
+# Formulas of SyntaxGym's test suites, and what they say in Python.
+REAL = {
+    "[ (6;%plaus%) + (7;%plaus%) ] < [ (6;%implaus%) + (7;%implaus%) ]": lambda s: (
+        s["6", "plaus"] + s["7", "plaus"] < s["6", "implaus"] + s["7", "implaus"]
+    ),
+    "(5;%nn_ambig%)>(5;%nn_unambig%)": lambda s: s["5", "nn_ambig"] > s["5", "nn_unambig"],
+    "[ (7;%match_sing%) < (7;%mismatch_sing%) ] & [ (7;%match_plural%) < (7;%mismatch_plural%) ]": (
+        lambda s: (
+            s["7", "match_sing"] < s["7", "mismatch_sing"]
+            and s["7", "match_plural"] < s["7", "mismatch_plural"]
+        )
+    ),
+    (
+        "[(5;%no-obj_no-comma%) > (5;%no-obj_comma%) ] "
+        "&  [(5;%no-obj_no-comma%) > (5;%obj_no-comma%) ] "
+        "& [[(5;%no-obj_no-comma%) - (5;%no-obj_comma%) ] "
+        "> [(5;%obj_no-comma%) - (5;%obj_comma%) ]]"
+    ): lambda s: (
+        s["5", "no-obj_no-comma"] > s["5", "no-obj_comma"]
+        and s["5", "no-obj_no-comma"] > s["5", "obj_no-comma"]
+        and s["5", "no-obj_no-comma"] - s["5", "no-obj_comma"]
+        > s["5", "obj_no-comma"] - s["5", "obj_comma"]
+    ),
+    (
+        "[(6;%np_mismatch%)-(6;%np_match%)]+[[(5;%vp_mismatch%)+(6;%vp_mismatch%)]"
+        "-[(5;%vp_match%)+(6;%vp_match%)]]>0"
+    ): lambda s: (
+        s["6", "np_mismatch"]
+        - s["6", "np_match"]
+        + (
+            (s["5", "vp_mismatch"] + s["6", "vp_mismatch"])
+            - (s["5", "vp_match"] + s["6", "vp_match"])
+        )
+        > 0
+    ),
+    (
+        "[(9;%what_nogap%) =  (9;%that_nogap%)]& [(6;%what_subjgap%) =  (6;%that_subjgap%)] "
+    ): lambda s: (
+        np.isclose(s["9", "what_nogap"], s["9", "that_nogap"], rtol=1e-5, atol=1e-3)
+        and np.isclose(s["6", "what_subjgap"], s["6", "that_subjgap"], rtol=1e-5, atol=1e-3)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", REAL)
+@given(st.data())
+@settings(max_examples=60)
+def test_formulas_of_test_suites_hold_where_they_do_by_hand(text, data):
+    prediction = Prediction.parse(text)
+    places = sorted(prediction.places)
+    shape = (len(places), 5)
+    drawn = data.draw(arrays.arrays(np.float64, shape, elements=SURPRISALS, fill=st.nothing()))
+    holds = prediction.margins(dict(zip(places, drawn, strict=True))) > 0
+    items = [dict(zip(places, map(float, column), strict=True)) for column in drawn.T]
+    assert holds.tolist() == [bool(REAL[text](item)) for item in items]
+
+
+def test_formulas_of_all_test_suites_are_predictions_of_their_own_regions(mirror):
+    formulas = {}
+    for path in sorted((mirror / "syntaxgym/test_suites/json").glob("*.xz")):
+        suite = json.loads(lzma.decompress(path.read_bytes()))
+        conditions = suite["items"][0]["conditions"]
+        places = {
+            (str(region["region_number"]), each["condition_name"])
+            for each in conditions
+            for region in each["regions"]
+        }
+        formulas |= {each["formula"]: places for each in suite["predictions"]}
+    assert len(formulas) == 25
+    assert all(Prediction.parse(text).places <= places for text, places in formulas.items())
+    assert {*REAL} <= {*formulas}
+
+
+def close(left, right):
+    return bool(np.isclose(left, right, rtol=1e-5, atol=1e-3))
+
+
+def operations(symbols, operands, results):
+    """Formulas of two operands in brackets, with the function that Python has for the sign."""
+    return st.builds(
+        lambda sign, left, right, brackets: (
+            f"{brackets[0]}{left[0]} {sign} {right[0]}{brackets[1]}",
+            lambda values: symbols[sign](left[1](values), right[1](values)),
+        ),
+        st.sampled_from([*symbols]), operands, results, st.sampled_from(["()", "[]"]),
+    )  # fmt: skip
+
+
+NUMBERS = st.sampled_from(["0", "1.5", "-2", "1e-3"]).map(lambda n: (n, lambda _: float(n)))
+NAMED = st.sampled_from(PLACES).map(lambda p: (f"({p[0]};%{p[1]}%)", lambda values: values[p]))
+SUMS = st.recursive(
+    NAMED | NUMBERS,
+    lambda inner: operations({"+": operator.add, "-": operator.sub}, inner, inner),
+    max_leaves=5,
+)
+COMPARED = {"<": operator.lt, ">": operator.gt, "=": close}
+TRUTHS = st.recursive(
+    operations(COMPARED, SUMS, SUMS),
+    lambda inner: (
+        operations({"&": operator.and_, "|": operator.or_}, inner, inner)
+        | inner.map(lambda one: (f"!{one[0]}", lambda values: not one[1](values)))
+    ),
+    max_leaves=5,
+)
+
+
+@given(TRUTHS, VALUES)
+@settings(max_examples=40)
+def test_any_formula_holds_where_python_says_so_but_for_ties(formula, values):
+    text, by_python = formula
+    assume("%" in text)
+    result = margin(text, values)
+    assert ("!" in text and result == 0) or (result > 0) == by_python(values)
+
+
+@given(TRUTHS, VALUES)
+@settings(max_examples=40)
+def test_a_negation_has_the_negative_margin(formula, values):
+    text, _ = formula
+    assume("%" in text)
+    assert margin(f"!{text}", values) == -margin(text, values)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(6;%a%) < (6;%b%)", 3.0),
+        ("(6;%a%) > (6;%b%)", -3.0),
+        ("(6;%a%) = (6;%b%)", 1e-3 + 5e-5 - 3.0),
+        ("(6;%a%) < (6;%b%) & (7;%a%) > 0", 3.0),
+        ("(6;%a%) < (6;%b%) & (7;%a%) < 0", -10.0),
+        ("(6;%a%) < (6;%b%) | (7;%a%) < 0", 3.0),
+        ("(6;%a%) < 1 | (6;%b%) < 1 & (7;%a%) < 9", -1.0),
+        ("[(6;%a%) < 1 | (6;%b%) < 1] & (7;%a%) < 9", -1.0),
+        ("(6;%a%) < 3 | (6;%b%) < 1 & (7;%a%) < 9", 1.0),
+        ("[(6;%a%) < 3 | (6;%b%) < 1] & (7;%a%) < 9", -1.0),
+        ("!(6;%a%) < (6;%b%) & (7;%a%) > 0", -3.0),
+        ("![(6;%a%) < (6;%b%) & (7;%a%) < 0]", 10.0),
+        ("!!(6;%a%) < (6;%b%)", 3.0),
+        ("(7;%a%) - (6;%b%) + (6;%a%) > 0", 7.0),
+        ("(7;%a%) - [(6;%b%) + (6;%a%)] > 0", 3.0),
+        ("(7;%a%) - (6;%b%) - (6;%a%) > 0", 3.0),
+        ("-(7;%a%) < -(-1.5)", 11.5),
+        ("( 6 ;%a%)<\n1.25e1", 10.5),
+    ],
+)  # fmt: skip
+def test_margins_by_hand(text, expected):
+    assert margin(text, {A: 2.0, B: 5.0, C: 10.0}) == expected
+
+
+@given(st.floats(-80, 80), st.floats(-80, 80))
+def test_equality_is_that_of_isclose_at_every_distance(left, right):
+    tolerance = 1e-3 + 1e-5 * abs(right)
+    for near in (left, right + tolerance, right - tolerance, np.nextafter(right + tolerance, 99)):
+        assert (margin("(6;%a%) = (6;%b%)", {A: near, B: right}) > 0) == close(near, right)
+
+
+def test_equality_at_its_tolerance_holds_and_its_negation_does_not():
+    text = "(6;%a%) = 0"
+    assert margin(text, {A: 1e-3}) > 0 > margin(f"!{text}", {A: 1e-3})
+    assert margin(f"{text} & (6;%a%) < 5", {A: 1e-3}) > 0
+    assert margin(text, {A: np.nextafter(1e-3, 1)}) < 0
+
+
+def test_equality_is_relative_to_the_right_side():
+    values = {A: 0.0, B: 200.0}
+    assert margin("(6;%a%) = (6;%b%)", values) == pytest.approx(0.003 - 200)
+    assert margin("(6;%b%) = (6;%a%)", values) == pytest.approx(0.001 - 200)
+
+
+def test_neither_a_tied_comparison_nor_its_negation_holds():
+    values = {A: 4.0, B: 4.0}
+    texts = ["(6;%a%) < (6;%b%)", "(6;%a%) > (6;%b%)", "!(6;%a%) < (6;%b%)"]
+    assert [margin(text, values) for text in texts] == [0.0, 0.0, 0.0]
+
+
+def test_sums_that_differ_by_no_more_than_the_bounds_of_all_their_places_are_tied():
+    bounds = dict.fromkeys(PLACES, 0.25)
+    for text in ("(6;%a%) - (7;%a%) < (6;%b%)", "(6;%b%) > (6;%a%) - (7;%a%)"):
+        assert margin(text, {A: 4.0, B: 4.0, C: 0.75}, bounds) == 0
+        assert margin(text, {A: 4.0, B: 4.0, C: 0.8125}, bounds) == 0.8125
+    assert margin("(6;%a%) < (6;%b%) | (7;%a%) > 0", {A: 4.0, B: 4.5, C: 1.0}, bounds) == 1.0
+    assert margin("(6;%a%) < (6;%b%) & (7;%a%) < 0", {A: 4.0, B: 4.5, C: 1.0}, bounds) == -1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(6;%a%) < (7;%a%)", "!(6;%a%) = 0", "(6;%a%) < 1 | (7;%a%) < 9", "(7;%a%) < 1 & (6;%a%) > 9"],
+)
+def test_a_missing_value_leaves_no_margin(text):
+    values = {A: np.array([np.nan, 1.0]), C: np.array([2.0, 2.0])}
+    result = Prediction.parse(text).margins(values)
+    assert np.isnan(result).tolist() == [True, False]
+
+
+def test_names_hold_hyphens_dots_underscores_blanks_and_any_script():
+    text = "(Ambiguous verb ;%no-obj_v1.2%) + (*;%Ünïted 条件%) < (np-1.a;%no-obj_v1.2%)"
+    condition = "no-obj_v1.2"
+    places = {("Ambiguous verb", condition), ("*", "Ünïted 条件"), ("np-1.a", condition)}
+    assert Prediction.parse(text).places == places
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "column 1; expected '!', '(', '[', '-' or a number."),
+        ("(6;%a%)", "column 8; expected '-', '+' or one of < > =."),
+        ("(6;%a%) < ", "column 11; expected '(', '[', '-' or a number."),
+        ("(6;%a%) < (6;%b%", "column 17; expected ')'."),
+        ("(6;a) < 3", "column 4, 'a'; expected a condition between two '%'."),
+        ("[(6;%a%) < 3)", "column 13, ')'; expected ']' or '|'."),
+        ("(6;%a%) < 3 < 4", "column 13, '<'; expected the end, '&', '-', '+' or '|'."),
+        ("[(6;%a%) < 3] & 4", "column 18; expected '-', '+' or one of < > =."),
+        ("(6;%a%) <= 3", "column 10, '='; expected '(', '[', '-' or a number."),
+        ("(;%a%) < 3", "column 2, ';'; expected '!', '(', '[', '-', a number or a region before"),
+        ("(6;%a%) + [(6;%a%) < 3]", "column 20, '<'; expected '-', '+' or ']'."),
+    ],
+)
+def test_a_malformed_formula_is_refused_with_column_and_what_was_expected(text, message):
+    with pytest.raises(UserError) as error:
+        Prediction.parse(text)
+    assert str(error.value).startswith(f"formula {text!r} is malformed at {message}")
+
+
+def test_a_character_that_no_formula_has_is_refused_at_its_column():
+    with pytest.raises(UserError, match=r"malformed at column 9, '\$'; expected '&', "):
+        Prediction.parse("(6;%a%) $ 3")
+
+
+def test_a_formula_of_numbers_alone_is_refused():
+    with pytest.raises(UserError, match="formula '1 < 2' names no region; expected one such as"):
+        Prediction.parse("1 < 2")

@@ -1,0 +1,129 @@
+"""Benchmarks that are data, as a user runs them."""
+
+import pandas as pd
+import pytest
+import yaml
+
+from support.checkout import copy_of, output_of
+
+RESULTS = "results/demo"
+pytestmark = pytest.mark.xdist_group("workflow")
+
+
+@pytest.fixture(scope="module")
+def declared(built, tmp_path_factory):
+    """The finished campaign, with the demo's declared benchmarks too: read it, or copy it."""
+    checkout = copy_of(built, tmp_path_factory.mktemp("declared"))
+    demo = yaml.safe_load((checkout.path / "config/demo/config.yaml").read_text())
+    checkout.change(benchmarks=demo["benchmarks"])
+    compared = f"{RESULTS}/reproduction/published.csv"
+    done = checkout.snakemake("all", "demo_suites_models_published", compared)
+    assert done.returncode == 0, output_of(done)
+    return checkout
+
+
+def judgements(checkout, benchmark, lang="eng", model="ngram-5"):
+    """Judgements by the first method, with the sentences of each pair."""
+    path = checkout.path / RESULTS
+    items = pd.read_parquet(path / f"items/{benchmark}/{lang}.parquet")
+    table = pd.read_parquet(path / f"judgements/{benchmark}/{lang}/{model}.parquet")
+    table = table[table["method"] == "full_sentence"].reset_index(drop=True)
+    labels = items[["paradigm", "good", "bad"]].astype(str).reset_index(drop=True)
+    columns = ["margin", "correct", "tie", "near_tie"]
+    return pd.concat([labels, table[columns]], axis=1).sort_values([*labels]).to_numpy().tolist()
+
+
+def test_pairs_of_a_paper_exported_to_a_declaration_are_judged_the_same(scratch):
+    items = [f"{RESULTS}/items/multiblimp/{lang}.parquet" for lang in ("deu", "eng", "fra")]
+    folder = ["--folder", "config/benchmarks/again"]
+    named = ["--label", "Again", "--authors", "Nobody (2026)"]
+    done = scratch.run("blimpworks", "export", "benchmark", *items, *folder, *named)
+    assert done.returncode == 0, output_of(done)
+    path = scratch.path / "config/test.yaml"
+    campaign = yaml.safe_load(path.read_text())
+    campaign["benchmarks"] = [*campaign["benchmarks"], "again"]
+    path.write_text(yaml.safe_dump(campaign))
+    done = scratch.snakemake("again_phenomena", f"{RESULTS}/accuracies/again.parquet")
+    assert done.returncode == 0, output_of(done)
+    for lang in ("deu", "eng", "fra"):
+        assert judgements(scratch, "again", lang) == judgements(scratch, "multiblimp", lang)
+
+
+def test_the_demo_has_exhibits_of_its_declared_benchmarks(declared):
+    exhibits = declared.path / RESULTS / "exhibits"
+    for name in ("demo_pairs/people.csv", "demo_suites/paradigms.png", "demo_pairs/worst.html"):
+        assert (exhibits / name).stat().st_size > 0
+    published = declared.path / RESULTS / "published/demo_suites/models.png"
+    assert published.stat().st_size > 0
+
+
+def test_printed_numbers_of_a_declaration_have_statuses(declared):
+    rows = pd.read_csv(declared.path / RESULTS / "reproduction/published.csv")
+    own = rows[rows["paper"] == "demo_suites"].set_index(["row", "column"])
+    assert own["status"].to_dict() == {
+        ("Agreement", "small"): "rounding",
+        ("Agreement", "large"): "rounding",
+        ("All", "large"): "erratum",
+    }
+    assert own.loc[("All", "large"), "recomputed"] == pytest.approx(800 / 11)
+
+
+def test_explain_leads_from_a_cell_to_the_conditions_of_items(declared):
+    cells = pd.read_parquet(
+        declared.path / RESULTS / "exhibits/demo_suites/phenomena.cells.parquet"
+    )
+    cell = cells.iloc[0]
+    done = declared.run(
+        "blimpworks",
+        "explain",
+        f"{RESULTS}/exhibits/demo_suites/phenomena.csv",
+        f"--row={cell['row']}",
+        f"--column={cell['column']}",
+    )
+    text = output_of(done)
+    assert done.returncode == 0, text
+    assert "match_sing:" in text or "what_gap:" in text
+    assert "predicted: [" in text
+    assert "config/demo/benchmarks/demo_suites/suites/" in text
+
+
+def test_a_file_of_a_declaration_decides_what_is_built_again(declared, tmp_path):
+    scratch = copy_of(declared, tmp_path / "copy")
+    path = scratch.path / "config/demo/benchmarks/demo_pairs/pairs/eng_agreement.csv"
+    path.write_text(
+        path.read_text().replace("sleep.;", "sleep well.;").replace("sleeps.", "sleeps well.")
+    )
+    planned = scratch.planned("all")
+    assert {"build_declared_items", "score"} <= {*planned}
+    assert not {"build_tokens", "retrieve", "generate_sets"} & {*planned}
+
+
+@pytest.mark.slow
+@pytest.mark.mirror
+def test_the_three_public_benchmarks_run_from_the_mirror(new_checkout, mirror):
+    checkout = new_checkout("benchmarks")
+    path = checkout.path / "config/benchmarks.yaml"
+    campaign = yaml.safe_load(path.read_text())
+    # The transformers take two thirds of the time, and are scored like those of the demo.
+    changed = {**campaign, "mirror": str(mirror), "models": ["ngram-5"]}
+    path.write_text(yaml.safe_dump(changed))
+    done = checkout.snakemake("all", "syntaxgym_models_published", campaign=str(path))
+    assert done.returncode == 0, output_of(done)
+    results = checkout.path / "results/benchmarks"
+    judged = {
+        name: pd.read_parquet(results / f"judgements/{name}/{lang}/ngram-5.parquet")
+        for name, lang in {"rublimp": "rus", "turblimp": "tur", "syntaxgym": "eng"}.items()
+    }
+    by_method = {
+        name: table.groupby("method", observed=True).size() for name, table in judged.items()
+    }
+    assert {name: {*counts} for name, counts in by_method.items()} == {
+        "rublimp": {45_000},
+        "turblimp": {18_200},
+        "syntaxgym": {842},
+    }
+    twice = judged["turblimp"][judged["turblimp"]["tie"] == True]  # noqa: E712
+    assert len(twice) >= 30
+    released = pd.read_parquet(results / "accuracies/printed/syntaxgym.parquet")
+    whole = released[released["phenomenon"] == "all"]
+    assert whole["n"].sum() == 213_868
