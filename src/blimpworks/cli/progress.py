@@ -22,9 +22,15 @@ def _read(configfile: Path) -> "tuple[Campaign, Catalogue]":
     """A campaign and its catalogue. Raises UserError for files that are missing or malformed."""
     from blimpworks.campaign.catalogue import load_catalogue
     from blimpworks.campaign.load import load_campaign
+    from blimpworks.campaign.reference import groups_of_models
+    from blimpworks.campaign.registry import check_papers
+    from blimpworks.campaign.run_checks import check_runs
 
     campaign = load_campaign(configfile)
-    return campaign, load_catalogue(campaign)
+    catalogue = load_catalogue(campaign)
+    check_papers(campaign, catalogue)
+    check_runs(campaign, catalogue, groups_of_models(campaign, catalogue))
+    return campaign, catalogue
 
 
 def _status_text(configfile: Path, model: str | None, *, json: bool) -> str:
