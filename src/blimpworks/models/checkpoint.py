@@ -52,6 +52,16 @@ class Retrieved(Strict):
     """Commit that was retrieved."""
 
 
+class Copied(Strict):
+    """A model from a directory of the machine that it is run on."""
+
+    kind: Literal["copied"] = "copied"
+    directory: str
+    """Name of the directory, without where it lies."""
+    sha256: Sha256 | Literal[""] = ""
+    """Digest over the names and SHA-256 of its files."""
+
+
 class Checkpoint(Strict):
     """What ``checkpoint.json`` holds."""
 
@@ -65,7 +75,7 @@ class Checkpoint(Strict):
     """Number format that it is run in."""
     first_token: FirstToken
     """What conditions the first token of a sentence."""
-    source: Annotated[Trained | Retrieved, Field(discriminator="kind")]
+    source: Annotated[Trained | Retrieved | Copied, Field(discriminator="kind")]
     """Where the weights come from."""
     files: dict[str, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file of the directory, by relative path."""

@@ -1,9 +1,7 @@
 """Models from the Hugging Face hub, as checkpoints sealed like the ones trained here."""
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,16 +20,19 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
+from blimpworks.campaign.local_models import is_directory
 from blimpworks.errors import UserError
-from blimpworks.files import atomic, sha256_of
+from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import (
     TRANSFORMERS_FILES,
     Checkpoint,
+    Copied,
     FirstToken,
     Retrieved,
     clear,
     seal,
 )
+from blimpworks.models.local import place_file, take_local
 from blimpworks.retrieval.download import disk_errors, offline_variable
 
 # Folders hold other formats (onnx, original); a consolidated file repeats the shards.
@@ -55,7 +56,9 @@ class HubModel:
 
 
 def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None) -> Checkpoint:
-    """Put a hub model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
+    """Put a model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
+
+    A model whose name on the hub is a directory in its place is copied or linked from there.
 
     The revision is resolved to the commit that the seal records. A model that lies complete in
     ``shared``, a cache of the hub's library that many read, is taken from there; else it is
@@ -65,6 +68,10 @@ def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None
     Raises UserError for a model that is missing, gated or without safetensors weights, an
     unreachable hub, a damaged download, or a directory that holds other files.
     """
+    if is_directory(model.hf_id):
+        with disk_errors(checkpoint):
+            described = _describe(model, Copied(directory=Path(model.hf_id).name))
+            return take_local(model.name, model.scope, model.hf_id, described, checkpoint)
     with _explained_errors(model):
         cached = _shared_snapshot(model, shared) if shared else None
         snapshot = cached or _snapshot(model)
@@ -72,8 +79,9 @@ def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None
     with disk_errors(checkpoint):
         clear(checkpoint.parent)
         for path in files:
-            _place(path, checkpoint.parent / path.name, linked=cached is not None)
-        return seal(checkpoint, _describe(model, commit=snapshot.name))
+            place_file(path, checkpoint.parent / path.name, linked=cached is not None)
+        source = Retrieved(hf_id=model.hf_id, revision=snapshot.name)
+        return seal(checkpoint, _describe(model, source))
 
 
 def _is_commit(revision: str) -> bool:
@@ -117,14 +125,14 @@ def _snapshot(model: HubModel) -> Path:
     return Path(_download(model, model.revision, offline=offline))
 
 
-def _describe(model: HubModel, commit: str) -> Checkpoint:
+def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
     return Checkpoint(
         name=model.name,
         scope=model.scope,
         architecture=model.architecture,
         dtype=model.dtype,
         first_token=model.first_token,
-        source=Retrieved(hf_id=model.hf_id, revision=commit),
+        source=source,
     )
 
 
@@ -165,21 +173,6 @@ def _shards(files: list[Path]) -> set[str]:
     """Weight files that the indices among ``files`` name."""
     indices = [p for p in files if p.name.endswith(".safetensors.index.json")]
     return {s for p in indices for s in json.loads(p.read_bytes())["weight_map"].values()}
-
-
-def _place(source: Path, target: Path, *, linked: bool) -> None:
-    """Hard link, so that a large model lies on the disk once; a copy on another file system.
-
-    What others own, the system may refuse to link so; ``linked`` then makes it a symbolic one.
-    """
-    with atomic(target) as temporary:
-        try:
-            os.link(source.resolve(), temporary)
-        except OSError:
-            if linked:
-                temporary.symlink_to(source.resolve())
-            else:
-                shutil.copyfile(source, temporary)
 
 
 @contextmanager

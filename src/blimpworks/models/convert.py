@@ -1,0 +1,66 @@
+"""Pickled weights as safetensors, in a new directory."""
+
+import json
+import pickle
+import shutil
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import TRANSFORMERS_FILES
+from blimpworks.models.facts import PICKLED
+
+if TYPE_CHECKING:
+    import torch
+
+INDEX = "model.safetensors.index.json"
+
+
+def _tensors(path: Path) -> "dict[str, torch.Tensor]":
+    """Tensors of a pickled file, read without running code. Raises UserError for any other."""
+    import torch
+
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise UserError(
+            f"{path} holds more than tensors, or is damaged, so it is not read; expected a model's "
+            "weights. Get the model as safetensors from whoever made it."
+        ) from error
+    tensors = {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
+    if len(tensors) < len(state):
+        raise UserError(f"{path} holds more than tensors; expected a model's weights alone.")
+    # Tensors that share memory, as tied embeddings do, cannot be written so.
+    return {name: value.contiguous().clone() for name, value in tensors.items()}
+
+
+def convert_weights(folder: Path, output: Path) -> int:
+    """Write the model of a directory with safetensors in place of pickled weights.
+
+    Returns the number of tensors. Raises UserError where there are no such weights, where they
+    hold anything but tensors, and for an output that exists.
+    """
+    from safetensors.torch import save_file
+
+    files = sorted(path for path in folder.glob("*") if path.suffix in PICKLED)
+    weights = [path for path in files if path.name != "training_args.bin"]
+    if not weights:
+        raise UserError(f"{folder} has no pickled weights ({', '.join(PICKLED)}) to convert.")
+    if output.exists():
+        raise UserError(f"{output} exists; expected a new directory. Name another one.")
+    output.mkdir(parents=True)
+    places: dict[str, str] = {}
+    for number, path in enumerate(weights, start=1):
+        name = f"model-{number:05}-of-{len(weights):05}.safetensors"
+        name = name if len(weights) > 1 else "model.safetensors"
+        tensors = _tensors(path)
+        save_file(tensors, output / name, metadata={"format": "pt"})
+        places |= dict.fromkeys(tensors, name)
+    if len(weights) > 1:
+        (output / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": places}))
+    for path in folder.iterdir():
+        kept = any(fnmatch(path.name, kind) for kind in TRANSFORMERS_FILES)
+        if path.is_file() and kept and not path.name.endswith(".index.json"):
+            shutil.copyfile(path, output / path.name)
+    return len(places)

@@ -1,0 +1,79 @@
+"""Models in a directory of this machine, as checkpoints sealed like those of the hub."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable
+from fnmatch import fnmatch
+from pathlib import Path
+
+from blimpworks.errors import UserError
+from blimpworks.files import atomic
+from blimpworks.models.checkpoint import (
+    FILE_NAME,
+    NGRAM_FILES,
+    TRANSFORMERS_FILES,
+    Checkpoint,
+    Copied,
+    clear,
+    read_checkpoint,
+    seal,
+)
+from blimpworks.models.facts import facts_of, weight_files
+
+
+def _model_files(folder: Path) -> list[Path]:
+    """The files that a model consists of, weights first. Raises UserError without any weights."""
+    if (folder / FILE_NAME).exists():
+        names = read_checkpoint(folder / FILE_NAME).files
+        return [folder / name for name in sorted(names)]
+    weights = weight_files(folder)
+    others = (path for path in sorted(folder.iterdir()) if path.is_file() and path not in weights)
+    kinds = (*TRANSFORMERS_FILES, *NGRAM_FILES)
+    kept = [path for path in others if any(fnmatch(path.name, kind) for kind in kinds)]
+    return [*weights, *kept]
+
+
+def place_file(source: Path, target: Path, *, linked: bool = False) -> None:
+    """Hard link, so that a large model lies on the disk once; a copy on another file system.
+
+    What others own, the system may refuse to link so; ``linked`` then makes it a symbolic one.
+    """
+    with atomic(target) as temporary:
+        try:
+            os.link(source.resolve(), temporary)
+        except OSError:
+            if linked:
+                temporary.symlink_to(source.resolve())
+            else:
+                shutil.copyfile(source, temporary)
+
+
+def _digest(files: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(files).encode()).hexdigest()
+
+
+def take_local(
+    name: str, scope: str, address: str, described: Checkpoint, checkpoint: Path
+) -> Checkpoint:
+    """Put the files of a model's directory beside ``checkpoint``, and seal them there.
+
+    The directory is only read. ``described`` says how the model is run; its source becomes the
+    directory's name and a digest of the files. Raises UserError for a directory that holds no
+    such model, or one for another language.
+    """
+    folder = Path(address).expanduser()
+    facts = facts_of(folder)
+    if facts.architecture != described.architecture or facts.scope not in ("multi", scope):
+        raise UserError(
+            f"model {name!r}: {folder} is a {facts.architecture} model ({facts.scope}); expected "
+            f"{described.architecture} ({scope}). Correct its row in the table of models."
+        )
+    clear(checkpoint.parent)
+    for path in _model_files(folder):
+        place_file(path, checkpoint.parent / path.name)
+    sealed = seal(checkpoint, described)
+    source = Copied(
+        directory=folder.resolve().name, sha256=_digest(f"{k} {v}" for k, v in sealed.files.items())
+    )
+    return seal(checkpoint, described.model_copy(update={"source": source}))
