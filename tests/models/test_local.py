@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from blimpworks.campaign.local_models import is_directory, state_of
+from blimpworks.campaign.local_models import is_local, state_of
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
-from blimpworks.models.facts import facts_of
+from blimpworks.models.facts import architecture_of, facts_of, format_of
 from support import tiny
 
 
@@ -120,6 +120,7 @@ def edit(**changes):
         (edit(architectures=["BertModel"]), r"architectures is \['BertModel'\]; expected a lang"),
         (lambda folder: (folder / "config.json").unlink(), "config.json does not exist"),
         (lambda folder: (folder / "config.json").write_text("{"), "a model's configuration"),
+        (lambda folder: (folder / "tokenizer.json").write_text("{"), "has no tokenizer that trans"),
         (shutil.rmtree, "is no directory; expected a model"),
     ],
 )
@@ -129,14 +130,47 @@ def test_what_is_no_model_is_one_sentence(folder, damage, says):
         facts_of(folder)
 
 
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"text_config": {}}, "causal"),
+        ({"text_config": {}, "is_encoder_decoder": True}, "encoder-decoder"),
+        ({"is_encoder_decoder": True}, "encoder-decoder"),
+    ],
+)
+def test_a_model_that_sees_pictures_is_causal(changes, expected):
+    config = {"architectures": ["SomeForConditionalGeneration"], **changes}
+    assert architecture_of(config, "config.json") == expected
+
+
+def test_an_architecture_that_no_class_says_can_be_given():
+    assert architecture_of({"architectures": ["SomeModel"]}, "config.json", "masked") == "masked"
+    given = {"architectures": ["SomeForCausalLM"]}
+    assert architecture_of(given, "config.json", "masked") == "causal"
+
+
+@pytest.mark.parametrize(
+    ("counts", "config", "expected"),
+    [
+        ({"BF16": 90, "F32": 10}, {}, "bfloat16"),
+        ({"F16": 10, "F32": 90, "I64": 1000}, {"dtype": "float16"}, "float32"),
+        ({"F8_E4M3": 90}, {"torch_dtype": "bfloat16"}, "bfloat16"),
+        ({}, {"dtype": "float16"}, "float16"),
+        ({}, {"dtype": "int8"}, "float32"),
+    ],
+)
+def test_the_number_format_is_that_of_most_numbers(counts, config, expected):
+    assert format_of(counts, config) == expected
+
+
 def test_another_architecture_than_the_row_says_is_refused(folder, tmp_path):
     done = take(folder, tmp_path / "sealed" / FILE_NAME, "masked")
     assert "is a causal model (multi); expected masked (multi)" in str(done.exception)
 
 
 def test_names_of_the_hub_are_no_directories():
-    assert not is_directory("owner/name")
-    assert all(map(is_directory, ("/models/x", "./x", "../x", "~/x")))
+    assert not is_local("owner/name")
+    assert all(map(is_local, ("/models/x", "./x", "../x", "~/x")))
 
 
 def convert(folder, output):

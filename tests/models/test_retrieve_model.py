@@ -1,21 +1,15 @@
 """Models from a hub on the loopback, through the real client library and command line."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha1, sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from hashlib import sha256
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
+from support.hub_kit import COMMIT, call, serving
 
 
 def safetensors(seed):
@@ -44,73 +38,10 @@ REPOSITORIES = {
 }
 
 
-class Hub(BaseHTTPRequestHandler):
-    """The part of the hub's interface that a download uses."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args):
-        pass
-
-    def do_HEAD(self):
-        self.do_GET()
-
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        path = unquote(urlsplit(self.path).path).strip("/")
-        path = path.removeprefix("api/models/")
-        repo, rest = "/".join(path.split("/")[:2]), path.split("/")[2:]
-        if repo not in REPOSITORIES:
-            return self.answer(401, b"", {"X-Error-Code": "RepoNotFound"})
-        if rest[1] not in ("main", COMMIT):
-            return self.answer(404, b"", {"X-Error-Code": "RevisionNotFound"})
-        return getattr(self, rest[0])(repo, "/".join(rest[2:]))
-
-    def revision(self, repo, _):
-        siblings = [{"rfilename": name} for name in REPOSITORIES[repo]]
-        self.reply({"id": repo, "modelId": repo, "sha": COMMIT, "siblings": siblings})
-
-    def tree(self, repo, _):
-        self.reply([self.entry(name, body) for name, body in REPOSITORIES[repo].items()])
-
-    def entry(self, name, body):
-        oid = sha1(b"blob %d\0" % len(body) + body).hexdigest()
-        entry = {"type": "file", "path": name, "size": len(body), "oid": oid}
-        if name.endswith(".safetensors"):
-            large = {"oid": sha256(body).hexdigest(), "size": len(body), "pointerSize": 134}
-            entry["lfs"] = large
-        return entry
-
-    def resolve(self, repo, name):
-        if repo == "lab/gated" and self.headers.get("Authorization") != "Bearer hf_good":
-            return self.answer(403, b"", {"X-Error-Code": "GatedRepo"})
-        body = REPOSITORIES[repo][name]
-        entry = self.entry(name, body)
-        tag = entry.get("lfs", entry)["oid"]
-        headers = {"ETag": f'"{tag}"', "X-Repo-Commit": COMMIT}
-        return self.answer(200, self.server.spoil(body), headers)
-
-    def reply(self, value):
-        self.answer(200, json.dumps(value).encode(), {"Content-Type": "application/json"})
-
-    def answer(self, status, body, headers):
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
-
-
 @pytest.fixture(scope="module")
 def hub():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    server.asked, server.spoil = [], lambda body: body
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with serving(REPOSITORIES) as server:
+        yield server
 
 
 def arguments(output, hf_id, revision):
@@ -118,21 +49,6 @@ def arguments(output, hf_id, revision):
     given |= {"--architecture": "causal", "--dtype": "float32"}
     given |= {"--first-token": "bos", "--output": str(output)}
     return ["retrieve-model", *(word for pair in given.items() for word in pair)]
-
-
-def call(command, hub, store, **environment):
-    """Run Python in a process of its own: the hub library reads its settings on import."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "BLIMPWORKS_"))}
-    settings = kept | {"HF_HOME": str(store), "NO_PROXY": "*"}
-    settings["HF_ENDPOINT"] = f"http://127.0.0.1:{hub.server_port}"
-    return subprocess.run(
-        [sys.executable, *command],
-        env=settings | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.fixture

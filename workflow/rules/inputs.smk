@@ -27,8 +27,8 @@ def retrieval(wildcards):
         }
         values |= {"first-token": row.first_token, "scope": scope}
         values |= {"hf-id": row.hf_id.format(lang=scope, script=script)}
-        # A model in a directory may change there.
-        if is_directory(row.hf_id):
+        # A model of this machine may change in its place.
+        if is_local(row.hf_id):
             values["state"] = state_of(Path(values["hf-id"]).expanduser())
         command = "retrieve-model"
     return [command, *(f"--{option}={value}" for option, value in values.items())]

@@ -45,8 +45,11 @@ CGROUPS = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
 
 
-def _directories() -> list[Path]:
-    """Control groups of this process that count memory, from its own up to its job's."""
+def memory_groups() -> list[Path]:
+    """Control groups of this process that count memory, from its own up to its job's.
+
+    Raises OSError where the system has none.
+    """
     directories: list[Path] = []
     for line in MEMBERSHIP.read_text(encoding="utf-8").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -66,7 +69,7 @@ def count_kills() -> int:
     (``memory.events``); 0 where there are none. Only a difference says something.
     """
     try:
-        directories = _directories()
+        directories = memory_groups()
     except OSError:
         return 0
     counts = [0]

@@ -53,11 +53,11 @@ class Retrieved(Strict):
 
 
 class Copied(Strict):
-    """A model from a directory of the machine that it is run on."""
+    """A model from a directory, or an n-gram file, of the machine that it is run on."""
 
     kind: Literal["copied"] = "copied"
     directory: str
-    """Name of the directory, without where it lies."""
+    """Name of the directory or file, without where it lies."""
     sha256: Sha256 | Literal[""] = ""
     """Digest over the names and SHA-256 of its files."""
 

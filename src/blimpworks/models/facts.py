@@ -5,14 +5,21 @@ a model is never run.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from blimpworks.errors import UserError, reading
-from blimpworks.models.checkpoint import FILE_NAME, FirstToken, read_description
+from blimpworks.models.checkpoint import (
+    FILE_NAME,
+    NGRAM_FILES,
+    FirstToken,
+    read_description,
+)
+from blimpworks.models.ngram_file import is_binary, unpacked_bytes
 
 HEADS = {
     "ForCausalLM": "causal",
@@ -42,26 +49,38 @@ class ModelFacts:
     first_token: FirstToken
     """What conditions the first token of a sentence."""
     parameters: int | None
-    """Number of parameters; None where there are none to count."""
+    """Number of parameters; None where there are none to count (n-grams)."""
     chat: bool
     """Whether it has a chat template."""
     scope: str
     """Language of a model for one; ``multi`` for all others."""
+    file_gb: float = 0.0
+    """Size of the file of a model that has no parameters [GB]."""
 
     @property
     def weights_gb(self) -> float:
         """Size of its weights in memory [GB]."""
-        return (self.parameters or 0) * BYTES.get(self.dtype, 4) / 1e9
+        return (self.parameters or 0) * BYTES.get(self.dtype, 4) / 1e9 or self.file_gb
 
 
-def _read_json(path: Path, what: str) -> dict[str, Any]:
+def read_json(path: Path, what: str) -> dict[str, Any]:
+    """Content of a model's JSON file. Raises UserError where it is missing or malformed."""
     with reading(path, what, "Name another directory, or download the model again."):
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
 
 
-def tensors(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Format and shape of each tensor of a safetensors file, from its head.
+def sizes(head: Mapping[str, Any]) -> Counter[str]:
+    """How many numbers of each format the head of a safetensors file announces."""
+    counts: Counter[str] = Counter()
+    for name, tensor in head.items():
+        if name != "__metadata__":
+            counts[tensor["dtype"]] += prod(tensor["shape"])
+    return counts
+
+
+def _numbers(path: Path) -> Counter[str]:
+    """How many numbers of each format a safetensors file holds, from its head.
 
     Raises UserError for a file that is none.
     """
@@ -70,10 +89,7 @@ def tensors(path: Path) -> Iterator[Mapping[str, Any]]:
         size = int.from_bytes(handle.read(8), "little")
         if not 0 < size <= path.stat().st_size - 8:
             raise ValueError("its head does not fit into it")
-        head = json.loads(handle.read(size))
-    for name, tensor in head.items():
-        if name != "__metadata__":
-            yield tensor
+        return sizes(json.loads(handle.read(size)))
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -92,84 +108,150 @@ def weight_files(folder: Path) -> list[Path]:
     )
 
 
-def _architecture(config: Mapping[str, Any], path: Path) -> str:
-    """Architecture by the class that the configuration names. Raises UserError for another."""
+def _kinds(config: Mapping[str, Any]) -> Iterator[str]:
+    """Architectures of the classes that a configuration names."""
+    # Models that see pictures generate text conditionally, but by a causal model of text alone.
+    causal = "text_config" in config and not config.get("is_encoder_decoder")
+    for name in config.get("architectures") or []:
+        for end, kind in HEADS.items():
+            if name.endswith(end):
+                yield "causal" if causal and kind == "encoder-decoder" else kind
+
+
+def architecture_of(config: Mapping[str, Any], where: str, given: str | None = None) -> str:
+    """Architecture by the class that a configuration names.
+
+    ``where`` is what messages call the configuration; ``given`` is the architecture that a user
+    says, for a configuration that does not. Raises UserError for a model that is no language
+    model, or needs code of its own.
+    """
     if "auto_map" in config:
         raise UserError(
-            f"{path} names code of its own (auto_map), which is never run; name a model that "
+            f"{where} names code of its own (auto_map), which is never run; name a model that "
             "transformers has itself."
         )
     classes = config.get("architectures") or []
-    kinds = (kind for name in classes for end, kind in HEADS.items() if name.endswith(end))
-    kind = next(kinds, None)
+    kind = next(_kinds(config), given)
     if kind is None:
         raise UserError(
-            f"{path}: architectures is {classes}; expected a language model "
+            f"{where}: architectures is {classes}; expected a language model "
             f"({', '.join(f'…{end}' for end in HEADS)}). Name another model."
         )
     return kind
 
 
-def _first_token(folder: Path, architecture: str) -> FirstToken:
-    """Symbol before the first word: that of the tokenizer, else the one that ends sentences."""
+def first_token_of(folder: Path, architecture: str, where: str) -> FirstToken:
+    """Symbol before the first word: that of the tokenizer, else the one that ends sentences.
+
+    Raises UserError for a causal model without a tokenizer that transformers has itself.
+    """
     if architecture != "causal":
         return "bos"
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(
-        folder, local_files_only=True, trust_remote_code=False
-    )
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise UserError(
+            f"{where} has no tokenizer that transformers can load ({reason}); expected "
+            "tokenizer.json or the like beside the weights. Add the tokenizer's files."
+        ) from error
     if tokenizer.bos_token_id is not None:
         return "bos"
     return "eos" if tokenizer.eos_token_id is not None else "skip"
 
 
-def _has_chat_template(folder: Path) -> bool:
+def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
+    """Number format of most of a model's numbers, else the one that its configuration names."""
+    known = [name for name in FORMATS if counts.get(name)]
+    if known:
+        return FORMATS[max(known, key=lambda name: counts[name])]
+    named = config.get("dtype") or config.get("torch_dtype")
+    return named if named in BYTES else "float32"
+
+
+def has_chat_template(folder: Path) -> bool:
+    """Whether files of a tokenizer say how a chat is put into a prompt."""
     path = folder / "tokenizer_config.json"
     if (folder / "chat_template.jinja").exists():
         return True
-    return path.exists() and "chat_template" in _read_json(path, "a tokenizer's settings")
+    return path.exists() and "chat_template" in read_json(path, "a tokenizer's settings")
 
 
 def _sealed(folder: Path) -> ModelFacts:
     """Facts of a checkpoint that this package has sealed."""
     described = read_description(folder / FILE_NAME)
     files = sorted(folder.glob("*.safetensors"))
+    model = folder / NGRAM_FILES[0]
     return ModelFacts(
         architecture=described.architecture,
         engine=ENGINES.get(described.architecture, "transformers"),
         dtype=described.dtype,
         first_token=described.first_token,
-        parameters=_count(files) if files else None,
-        chat=_has_chat_template(folder),
+        parameters=_total(files).total() if files else None,
+        chat=has_chat_template(folder),
         scope=described.scope,
+        file_gb=model.stat().st_size / 1e9 if model.exists() else 0.0,
     )
 
 
-def _count(files: list[Path]) -> int:
-    return sum(prod(tensor["shape"]) for path in files for tensor in tensors(path))
+def _total(files: Iterable[Path]) -> Counter[str]:
+    return sum(map(_numbers, files), Counter())
 
 
-def facts_of(folder: Path) -> ModelFacts:
-    """What the files of a model's directory say of it: Hugging Face's layout, or a checkpoint's.
+def _of_ngram_file(place: Path) -> ModelFacts:
+    """Facts of an n-gram file. Raises UserError for a file that is none."""
+    is_binary(place)
+    return ModelFacts(
+        architecture="ngram",
+        engine=ENGINES["ngram"],
+        dtype="float32",
+        first_token="bos",
+        parameters=None,
+        chat=False,
+        scope="multi",
+        file_gb=unpacked_bytes(place) / 1e9,
+    )
 
-    Raises UserError for a directory that holds no language model, weights that are pickled, or a
-    model that needs code of its own.
+
+def described_facts(
+    folder: Path, counts: Mapping[str, int], where: str, given: str | None = None
+) -> ModelFacts:
+    """Facts of a model by the configuration and tokenizer in a folder in Hugging Face's layout.
+
+    ``counts`` are the numbers of each format that its weights hold, which may lie elsewhere;
+    ``where`` is what messages call the model, ``given`` as in ``architecture_of``. Raises
+    UserError as ``architecture_of`` and ``first_token_of`` do.
     """
-    if not folder.is_dir():
-        raise UserError(f"{folder} is no directory; expected a model in Hugging Face's layout.")
-    if (folder / FILE_NAME).exists():
-        return _sealed(folder)
-    path = folder / "config.json"
-    architecture = _architecture(_read_json(path, "a model's configuration"), path)
-    files = weight_files(folder)
-    formats = {tensor["dtype"] for file in files for tensor in tensors(file)}
+    config = read_json(folder / "config.json", "a model's configuration")
+    architecture = architecture_of(config, f"{where}: config.json", given)
     return ModelFacts(
         architecture=architecture,
         engine="transformers",
-        dtype=next((FORMATS[name] for name in FORMATS if name in formats), "float32"),
-        first_token=_first_token(folder, architecture),
-        parameters=_count(files),
-        chat=_has_chat_template(folder),
+        dtype=format_of(counts, config),
+        first_token=first_token_of(folder, architecture, where),
+        parameters=sum(counts.values()),
+        chat=has_chat_template(folder),
         scope="multi",
     )
+
+
+def facts_of(place: Path, architecture: str | None = None) -> ModelFacts:
+    """What a model's own files say: Hugging Face's layout, a checkpoint of ours, or n-grams.
+
+    ``architecture`` is what a user says, for a configuration that does not. Raises UserError for
+    what holds no language model, weights that are pickled, or a model that needs code of its own.
+    """
+    if place.is_file():
+        return _of_ngram_file(place)
+    if not place.is_dir():
+        raise UserError(f"{place} is no directory; expected a model in Hugging Face's layout.")
+    if (place / FILE_NAME).exists():
+        return _sealed(place)
+    # The configuration goes first: without one the directory is no model at all.
+    config = read_json(place / "config.json", "a model's configuration")
+    architecture_of(config, f"{place / 'config.json'}", architecture)
+    return described_facts(place, _total(weight_files(place)), str(place), architecture)

@@ -1,4 +1,4 @@
-"""Models in a directory of this machine, as checkpoints sealed like those of the hub."""
+"""Models of this machine, directories or n-gram files, as checkpoints like those of the hub."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from blimpworks.errors import UserError
-from blimpworks.files import atomic
+from blimpworks.files import atomic, write_text
 from blimpworks.models.checkpoint import (
     FILE_NAME,
     NGRAM_FILES,
@@ -20,6 +20,7 @@ from blimpworks.models.checkpoint import (
     seal,
 )
 from blimpworks.models.facts import facts_of, weight_files
+from blimpworks.models.ngram_file import is_compressed, opened, read_vocabulary
 
 
 def _model_files(folder: Path) -> list[Path]:
@@ -49,6 +50,21 @@ def place_file(source: Path, target: Path, *, linked: bool = False) -> None:
                 shutil.copyfile(source, temporary)
 
 
+def _take_ngram(place: Path, directory: Path) -> None:
+    """Put an n-gram file and its words into a directory: unpacked, else linked or copied."""
+    model, vocabulary = NGRAM_FILES
+    write_text(directory / vocabulary, "".join(f"{word}\n" for word in read_vocabulary(place)))
+    if not is_compressed(place):
+        place_file(place, directory / model)
+        return
+    with (
+        opened(place) as source,
+        atomic(directory / model) as temporary,
+        temporary.open("wb") as target,
+    ):
+        shutil.copyfileobj(source, target)
+
+
 def _digest(files: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(files).encode()).hexdigest()
 
@@ -56,24 +72,27 @@ def _digest(files: Iterable[str]) -> str:
 def take_local(
     name: str, scope: str, address: str, described: Checkpoint, checkpoint: Path
 ) -> Checkpoint:
-    """Put the files of a model's directory beside ``checkpoint``, and seal them there.
+    """Put a model's files, or its n-gram file, beside ``checkpoint``, and seal them there.
 
-    The directory is only read. ``described`` says how the model is run; its source becomes the
-    directory's name and a digest of the files. Raises UserError for a directory that holds no
-    such model, or one for another language.
+    What ``address`` names is only read. ``described`` says how the model is run; its source
+    becomes the directory's or file's name and a digest of the files. Raises UserError for a place
+    that holds no such model, or one for another language.
     """
-    folder = Path(address).expanduser()
-    facts = facts_of(folder)
+    place = Path(address).expanduser()
+    facts = facts_of(place, described.architecture)
     if facts.architecture != described.architecture or facts.scope not in ("multi", scope):
         raise UserError(
-            f"model {name!r}: {folder} is a {facts.architecture} model ({facts.scope}); expected "
+            f"model {name!r}: {place} is a {facts.architecture} model ({facts.scope}); expected "
             f"{described.architecture} ({scope}). Correct its row in the table of models."
         )
     clear(checkpoint.parent)
-    for path in _model_files(folder):
-        place_file(path, checkpoint.parent / path.name)
+    if place.is_file():
+        _take_ngram(place, checkpoint.parent)
+    else:
+        for path in _model_files(place):
+            place_file(path, checkpoint.parent / path.name)
     sealed = seal(checkpoint, described)
     source = Copied(
-        directory=folder.resolve().name, sha256=_digest(f"{k} {v}" for k, v in sealed.files.items())
+        directory=place.resolve().name, sha256=_digest(f"{k} {v}" for k, v in sealed.files.items())
     )
     return seal(checkpoint, described.model_copy(update={"source": source}))

@@ -20,7 +20,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from blimpworks.campaign.local_models import is_directory
+from blimpworks.campaign.local_models import is_local
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import (
@@ -58,7 +58,7 @@ class HubModel:
 def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None) -> Checkpoint:
     """Put a model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
 
-    A model whose name on the hub is a directory in its place is copied or linked from there.
+    A model whose name is a place on this machine is copied or linked from there.
 
     The revision is resolved to the commit that the seal records. A model that lies complete in
     ``shared``, a cache of the hub's library that many read, is taken from there; else it is
@@ -68,14 +68,15 @@ def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None
     Raises UserError for a model that is missing, gated or without safetensors weights, an
     unreachable hub, a damaged download, or a directory that holds other files.
     """
-    if is_directory(model.hf_id):
+    if is_local(model.hf_id):
         with disk_errors(checkpoint):
             described = _describe(model, Copied(directory=Path(model.hf_id).name))
             return take_local(model.name, model.scope, model.hf_id, described, checkpoint)
-    with _explained_errors(model):
-        cached = _shared_snapshot(model, shared) if shared else None
+    with explained_errors(model):
+        cached = shared_snapshot(model, shared) if shared else None
         snapshot = cached or _snapshot(model)
-    files = _complete(snapshot, model)
+    files = complete_files(snapshot, model)
+    _check_intact(files, model)
     with disk_errors(checkpoint):
         clear(checkpoint.parent)
         for path in files:
@@ -88,7 +89,7 @@ def _is_commit(revision: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
 
 
-def _shared_snapshot(model: HubModel, shared: Path) -> Path | None:
+def shared_snapshot(model: HubModel, shared: Path) -> Path | None:
     """Folder of the shared cache that holds the revision's files, if it has them all.
 
     A branch is the commit that the hub says it is; offline, the one it was when it was cached.
@@ -100,7 +101,7 @@ def _shared_snapshot(model: HubModel, shared: Path) -> Path | None:
         folder = Path(_download(model, revision, offline=True, cache=shared))
     except LocalEntryNotFoundError:
         return None
-    names = [path.name for path in folder.glob("*") if _is_kept(path.name)]
+    names = [path.name for path in folder.glob("*") if is_kept(path.name)]
     has_weights = any(name.endswith(".safetensors") for name in names)
     return folder if has_weights and not _shards([*folder.glob("*")]) - {*names} else None
 
@@ -118,11 +119,20 @@ def _download(model: HubModel, revision: str, *, offline: bool, cache: Path | No
 
 def _snapshot(model: HubModel) -> Path:
     """Folder of the cache that holds the revision's files; it is named after the commit."""
-    offline = offline_variable() is not None
-    if not offline and not _is_commit(model.revision):
+    if offline_variable() is not None:
+        return cached_snapshot(model)
+    if not _is_commit(model.revision):
         # Without this question an unreachable hub would let an old branch tip pass as new.
         HfApi().model_info(model.hf_id, revision=model.revision)
-    return Path(_download(model, model.revision, offline=offline))
+    return Path(_download(model, model.revision, offline=False))
+
+
+def cached_snapshot(model: HubModel) -> Path:
+    """Folder of the hub library's cache with the revision's files, as many as there are.
+
+    Raises LocalEntryNotFoundError where there is none.
+    """
+    return Path(_download(model, model.revision, offline=True))
 
 
 def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
@@ -136,15 +146,16 @@ def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
     )
 
 
-def _is_kept(name: str) -> bool:
+def is_kept(name: str) -> bool:
+    """Whether a file of a repository is part of the model that is retrieved."""
     return any(fnmatch(name, kept) for kept in TRANSFORMERS_FILES) and not any(
         fnmatch(name, left) for left in LEFT_OUT
     )
 
 
-def _complete(snapshot: Path, model: HubModel) -> list[Path]:
-    """The snapshot's files. Raises UserError without weights, a shard, or an intact file."""
-    files = [p for p in sorted(snapshot.glob("*")) if p.is_file() and _is_kept(p.name)]
+def complete_files(snapshot: Path, model: HubModel) -> list[Path]:
+    """The files of a model in a cache. Raises UserError where weights, or some of them, lack."""
+    files = [p for p in sorted(snapshot.glob("*")) if p.is_file() and is_kept(p.name)]
     # A cache filled by another program may hold only some of the files.
     missing = _shards(files) - {p.name for p in files}
     if missing:
@@ -156,8 +167,14 @@ def _complete(snapshot: Path, model: HubModel) -> list[Path]:
         raise UserError(
             f"{model.hf_id} at commit {snapshot.name[:12]} has no *.safetensors weights, and "
             "pickled ones are refused because loading them can run code; choose a revision "
-            "that has them, or convert the model and publish the conversion."
+            "that has them, or download and convert it: blimpworks convert-weights DIRECTORY "
+            "NEW-DIRECTORY, and name the new directory in place of the hub's name."
         )
+    return files
+
+
+def _check_intact(files: list[Path], model: HubModel) -> None:
+    """Raise UserError for a large file whose SHA-256 is not the one that the hub announced."""
     for path in files:
         # The cache names a large file after its SHA-256, as the hub announced it.
         blob = path.resolve()
@@ -166,7 +183,6 @@ def _complete(snapshot: Path, model: HubModel) -> list[Path]:
                 f"{model.hf_id}: {path.name} in the cache is damaged: its SHA-256 is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-    return files
 
 
 def _shards(files: list[Path]) -> set[str]:
@@ -176,7 +192,7 @@ def _shards(files: list[Path]) -> set[str]:
 
 
 @contextmanager
-def _explained_errors(model: HubModel) -> Iterator[None]:
+def explained_errors(model: HubModel) -> Iterator[None]:
     """Turn the hub library's errors into one sentence each."""
     try:
         with disk_errors(Path(constants.HF_HUB_CACHE)):
@@ -189,7 +205,7 @@ def _explained_errors(model: HubModel) -> Iterator[None]:
 
 def _sentence(error: BaseException, model: HubModel) -> str:
     hub = constants.ENDPOINT
-    subject = f"model {model.name!r}: {model.hf_id!r}"
+    subject = f"model {model.name!r}: {model.hf_id!r}" if model.name else f"model {model.hf_id!r}"
     variable = offline_variable()
     if variable or isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
         return (
@@ -198,7 +214,7 @@ def _sentence(error: BaseException, model: HubModel) -> str:
             "retrieve it once with network, or copy a cache that has it and set HF_HUB_CACHE."
         )
     if isinstance(error, HFValidationError):
-        return f"{subject} is no name of the hub, expected 'owner/name'; correct hf_id."
+        return f"{subject} is no name of the hub, expected 'owner/name'; correct it."
     if not isinstance(error, HfHubHTTPError):
         return (
             f"{subject}: the hub {hub} cannot be reached ({_reason(error)}); check the network, "
@@ -217,12 +233,12 @@ def _refusal(error: HfHubHTTPError, model: HubModel, hub: str) -> str:
         )
     if isinstance(error, RevisionNotFoundError):
         return (
-            f"has no revision {model.revision!r} on {hub} (HTTP {code}); set the row's "
-            "revision to an existing branch, tag or commit."
+            f"has no revision {model.revision!r} on {hub} (HTTP {code}); name an "
+            "existing branch, tag or commit."
         )
     if isinstance(error, RepositoryNotFoundError) or code == 401:
         return (
-            f"does not exist on {hub} or is private (HTTP {code}); correct hf_id, or set "
+            f"does not exist on {hub} or is private (HTTP {code}); correct it, or set "
             "HF_TOKEN to a valid token of an account that may read it."
         )
     return f"was refused by {hub} (HTTP {code}); try again later."

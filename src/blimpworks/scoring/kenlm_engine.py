@@ -32,7 +32,8 @@ class KenlmEngine:
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Load the model.
 
-        Raises UserError for a first-token policy or a dtype that it cannot follow.
+        Raises UserError for a first-token policy or a dtype that it cannot follow, or a file
+        that KenLM cannot read.
         """
         if described.first_token != "bos" or described.dtype != "float32":
             raise UserError(
@@ -43,7 +44,14 @@ class KenlmEngine:
         vocabulary = (checkpoint.parent / VOCABULARY).read_text(encoding="utf-8")
         self._words = vocabulary.rstrip("\n").split("\n")
         self._ids = {word: number for number, word in enumerate(self._words)}
-        self._model = kenlm.Model(str(checkpoint.parent / MODEL))
+        try:
+            self._model = kenlm.Model(str(checkpoint.parent / MODEL))
+        except OSError as error:
+            reason = " ".join(str(error).split())[:300]
+            raise UserError(
+                f"{checkpoint.parent / MODEL}: KenLM cannot read it ({reason}); expected an ARPA "
+                "file or a binary that is whole. Take or train the model again."
+            ) from error
         name = f"kenlm {version('kenlm')}"
         self.key = engine_key(KenlmEngine, name, checkpoint, described)
 

@@ -1,0 +1,1 @@
+"""Evaluating models on benchmarks with one command: request, run, report card, comparison."""

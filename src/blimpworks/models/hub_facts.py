@@ -1,0 +1,173 @@
+"""What is known of a model of the hub before its weights are downloaded.
+
+Its configuration and tokenizer are downloaded, into the cache of the hub's library, where its
+retrieval finds them again; of its weights only sizes, and the heads of safetensors files.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+from huggingface_hub import HfApi, get_token, hf_hub_url, snapshot_download
+from huggingface_hub.hf_api import ModelInfo
+
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import TRANSFORMERS_FILES
+from blimpworks.models.facts import (
+    BYTES,
+    FORMATS,
+    PICKLED,
+    ModelFacts,
+    described_facts,
+    facts_of,
+    format_of,
+    read_json,
+    sizes,
+)
+from blimpworks.models.retrieve import (
+    LEFT_OUT,
+    HubModel,
+    cached_snapshot,
+    complete_files,
+    explained_errors,
+    is_kept,
+    shared_snapshot,
+)
+from blimpworks.retrieval.download import offline_variable
+
+WEIGHTS = "*.safetensors"
+MOST_HEADS = 8
+"""Weight files whose heads are read; the numbers of models with more follow from their sizes."""
+LARGEST_HEAD = 50_000_000
+PATIENCE = 20.0
+"""Seconds without an answer until a head counts as not to be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubFacts:
+    """Facts of a model of the hub, and where they were read."""
+
+    facts: ModelFacts
+    commit: str
+    """Commit that the facts, and so the weights, are of."""
+    gated: bool
+    """Whether the licence must be accepted first."""
+
+
+def hub_facts(
+    hf_id: str, revision: str, *, shared: Path | None = None, architecture: str | None = None
+) -> HubFacts:
+    """Facts of a model of the hub at a branch, tag or commit.
+
+    Offline they are those of a complete copy in the cache, or in ``shared``, a cache that many
+    read. ``architecture`` is what a user says, for a configuration that does not.
+
+    Raises UserError for a model that is missing, gated, without safetensors weights, no language
+    model or in need of code of its own, for an unreachable hub, and offline for one that is not
+    complete in a cache.
+    """
+    model = HubModel("", "multi", "", "", "bos", hf_id, revision)
+    if offline_variable() is not None:
+        return _cached_facts(model, shared, architecture)
+    with explained_errors(model):
+        info = HfApi().model_info(hf_id, revision=revision, files_metadata=True)
+        weights = _weights(info, hf_id)
+        commit = info.sha or revision
+        small = [kind for kind in TRANSFORMERS_FILES if kind != WEIGHTS]
+        folder = Path(
+            snapshot_download(
+                hf_id, revision=commit, allow_patterns=small, ignore_patterns=[*LEFT_OUT, WEIGHTS]
+            )
+        )
+    counts = _announced(info) or _counted(hf_id, commit, [*weights])
+    if not counts:
+        counts = _estimated(sum(weights.values()), folder)
+    facts = described_facts(folder, counts, hf_id, architecture)
+    return HubFacts(facts, commit, bool(info.gated))
+
+
+def _cached_facts(model: HubModel, shared: Path | None, architecture: str | None) -> HubFacts:
+    """Facts of a model's copy in a cache. Raises UserError where there is none, or a part."""
+    with explained_errors(model):
+        folder = shared_snapshot(model, shared) if shared else None
+        folder = folder or cached_snapshot(model)
+    complete_files(folder, model)
+    return HubFacts(facts_of(folder, architecture), folder.name, gated=False)
+
+
+def _weights(info: ModelInfo, hf_id: str) -> dict[str, int]:
+    """Bytes of each safetensors file. Raises UserError for a model that has none."""
+    files = {file.rfilename: file.size or 0 for file in info.siblings or []}
+    weights = {name: size for name, size in files.items() if is_kept(name)}
+    weights = {name: size for name, size in weights.items() if Path(name).match(WEIGHTS)}
+    if weights:
+        return weights
+    top = (name for name in files if "/" not in name)
+    pickled = next((name for name in top if name.endswith(PICKLED)), None)
+    if pickled is None:
+        raise UserError(
+            f"model {hf_id!r} has no *.safetensors; expected a model's weights. Name another "
+            "model, or a revision that has them."
+        )
+    folder = hf_id.rpartition("/")[2]
+    raise UserError(
+        f"model {hf_id!r} has pickled weights alone ({pickled}), which are refused because reading "
+        f"them can run code; name a revision with safetensors, or convert them: hf download "
+        f"{hf_id} --local-dir {folder}, then blimpworks convert-weights {folder} NEW-DIRECTORY, "
+        "and name that directory."
+    )
+
+
+def _announced(info: ModelInfo) -> Counter[str]:
+    """How many numbers of each format the hub says that there are; nothing where it does not."""
+    return Counter(info.safetensors.parameters if info.safetensors else {})
+
+
+def _counted(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
+    """How many numbers of each format the heads of weight files announce.
+
+    Nothing where there are many files, or a hub that does not hand out parts of them.
+    """
+    counts: Counter[str] = Counter()
+    if len(names) > MOST_HEADS:
+        return counts
+    try:
+        for name in names:
+            counts += sizes(_head(hf_hub_url(hf_id, name, revision=commit)))
+    except (requests.RequestException, ValueError):
+        return Counter()
+    return counts
+
+
+def _head(url: str) -> dict[str, Any]:
+    """Head of a safetensors file. Raises ValueError where the hub does not hand out parts."""
+    size = int.from_bytes(_part(url, 0, 8), "little")
+    if not 0 < size <= LARGEST_HEAD:
+        raise ValueError(f"{url} has no head of a safetensors file")
+    head: dict[str, Any] = json.loads(_part(url, 8, size))
+    return head
+
+
+def _part(url: str, start: int, size: int) -> bytes:
+    """Some bytes of a file of the hub. Raises ValueError, before more is read, without ranges."""
+    headers = {"Range": f"bytes={start}-{start + size - 1}"}
+    if token := get_token():
+        headers["Authorization"] = f"Bearer {token}"
+    with requests.get(url, headers=headers, timeout=PATIENCE, stream=True) as answer:
+        if answer.status_code != requests.codes.partial_content:
+            raise ValueError(f"{url} is not handed out in parts (HTTP {answer.status_code})")
+        content = answer.content
+    if len(content) != size:
+        raise ValueError(f"{url}: {len(content)} bytes came where {size} were requested")
+    return content
+
+
+def _estimated(size: int, folder: Path) -> Counter[str]:
+    """How many numbers so many bytes of weights are in the format that the configuration names."""
+    config = read_json(folder / "config.json", "a model's configuration")
+    dtype = format_of({}, config)
+    short = next(name for name, long in FORMATS.items() if long == dtype)
+    return Counter({short: size // BYTES[dtype]})

@@ -1,0 +1,150 @@
+"""Whether models fit into memory, before they are loaded."""
+
+from pathlib import Path
+
+import pytest
+
+from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.cluster.needs import memory_of
+from blimpworks.errors import UserError
+from blimpworks.evaluation import machine as library
+from blimpworks.evaluation.machine import Machine, available_memory_gb, visible_gpus_gb
+from blimpworks.evaluation.memory import check_memory
+from blimpworks.evaluation.resolved import ResolvedModel
+
+CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
+GB = 10**9
+
+
+def model(name, **changes):
+    row = CATALOGUE[name].model_copy(update=changes)
+    return ResolvedModel(name, row, "catalogue", (name,))
+
+
+def test_what_a_model_needs_is_its_weights_and_what_its_engine_works_with():
+    small = model("gpt2", engine="transformers")
+    large = model("llama-3.1-8b", engine="transformers")
+    assert check_memory([small, large], Machine(20.0)) == [
+        "GPT-2 small needs 2.0 GB of memory: weights 496 MB in float32, 1.5 GB to work with "
+        "(20.0 GB are free).",
+        "Llama3 8B needs 17.6 GB of memory: weights 16.1 GB in bfloat16, 1.5 GB to work with "
+        "(20.0 GB are free).",
+    ]
+
+
+def test_a_machine_that_does_not_say_its_memory_refuses_nothing():
+    (line,) = check_memory([model("llama-3.1-70b", engine="transformers")], Machine(None))
+    assert line.endswith("1.5 GB to work with.")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "machine", "says"),
+    [
+        (
+            "llama-3.1-8b",
+            {"engine": "transformers"},
+            Machine(16.0),
+            r"'llama-3.1-8b' needs 17.6 GB of memory: .*; 16.0 GB are free here. Choose --profile",
+        ),
+        # float32 is halved where that helps, and not where it does not.
+        (
+            "gpt2-xl",
+            {"engine": "transformers"},
+            Machine(6.0),
+            r"Choose --dtype bfloat16 \(4.6 GB\)",
+        ),
+        ("gpt2-xl", {"engine": "transformers"}, Machine(4.0), "Choose --profile slurm"),
+        ("llama-3.1-8b", {}, Machine(64.0, (16.0,)), "of the GPU's memory: .*; 16.0 GB are free"),
+        ("llama-3.1-8b", {}, Machine(64.0, (16.0,)), "Choose --engine transformers, in the mach"),
+        # vLLM on CPUs keeps keys and values in the machine's memory.
+        ("llama-3.1-8b", {}, Machine(20.0), "needs 22.1 GB of memory"),
+    ],
+)
+def test_what_cannot_fit_is_refused_with_what_to_do(name, changes, machine, says):
+    with pytest.raises(UserError, match=says):
+        check_memory([model("ngram-5"), model(name, **changes)], machine)
+
+
+def test_on_a_gpu_a_model_needs_what_plans_for_clusters_count():
+    row = CATALOGUE["llama-3.1-8b"]
+    each = memory_of(row, "vllm", "bfloat16", ScoringOptions()).of_each(1)
+    fits, full = Machine(64.0, (10.0, each + 0.1)), Machine(64.0, (each - 0.1,))
+    (line,) = check_memory([model("llama-3.1-8b")], fits)
+    assert f"needs {each:.1f} GB of the GPU's memory" in line
+    with pytest.raises(UserError):
+        check_memory([model("llama-3.1-8b")], full)
+
+
+@pytest.fixture
+def groups(tmp_path, monkeypatch):
+    """Control groups of a container within a slice, on a machine with 8 GB to spare."""
+    own = tmp_path / "slice" / "own"
+    own.mkdir(parents=True)
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 16000000 kB\nMemAvailable: 8000000 kB\nHugePages_Total: 0\n")
+    monkeypatch.setattr(library, "MEMINFO", meminfo)
+    monkeypatch.setattr(library, "CGROUPS", tmp_path)
+    monkeypatch.setattr(library, "memory_groups", lambda: [own])
+    return own
+
+
+def limit(group: Path, most, used, cache):
+    (group / "memory.max").write_text(f"{most}\n")
+    (group / "memory.current").write_text(f"{used}\n")
+    (group / "memory.stat").write_text(f"anon 5\ninactive_file {cache}\n")
+
+
+def test_memory_is_what_the_machine_has_to_spare(groups):
+    limit(groups, "max", GB, 0)
+    assert available_memory_gb() == pytest.approx(8.192)
+
+
+def test_memory_is_limited_by_each_control_group_and_caches_do_not_count(groups):
+    limit(groups, 6 * GB, 3 * GB, 2 * GB)
+    assert available_memory_gb() == pytest.approx(5.0)
+    limit(groups.parent, 4 * GB, 2 * GB, 0)
+    assert available_memory_gb() == pytest.approx(2.0)
+
+
+def test_memory_is_limited_by_a_control_group_of_the_first_version(groups):
+    (groups / "memory.limit_in_bytes").write_text("3000000000\n")
+    (groups / "memory.usage_in_bytes").write_text("2000000000\n")
+    (groups / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 500000000\n")
+    assert available_memory_gb() == pytest.approx(1.5)
+
+
+def test_this_machine_has_some_memory_and_less_than_all():
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    total = next(int(line.split()[1]) for line in lines if line.startswith("MemTotal"))
+    assert 0 < available_memory_gb() < total * 1024 / GB
+
+
+@pytest.fixture
+def driver(tmp_path, monkeypatch):
+    """A driver's program that tells of two GPUs, or of those that it is asked for."""
+    program = tmp_path / "nvidia-smi"
+    program.write_text(
+        '#!/bin/sh\ncase "$*" in *"-i 1"*) echo 40000;; *) echo 143000; echo 40000;; esac\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    return monkeypatch
+
+
+def test_gpus_are_those_that_this_process_may_use(driver):
+    both = (143000 * 2**20 / GB, 40000 * 2**20 / GB)
+    assert visible_gpus_gb() == both
+    driver.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert visible_gpus_gb() == both[1:]
+    for nothing in ("", "-1"):
+        driver.setenv("CUDA_VISIBLE_DEVICES", nothing)
+        assert visible_gpus_gb() == ()
+
+
+def test_without_a_driver_there_is_no_gpu(monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert visible_gpus_gb() == ()

@@ -1,0 +1,488 @@
+"""Models that a user names for an evaluation."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from blimpworks.campaign.catalogue import ModelRow, read_rows, whole_catalogue
+from blimpworks.campaign.load import check_campaign
+from blimpworks.errors import UserError
+from blimpworks.evaluation.machine import Machine
+from blimpworks.evaluation.models import (
+    choose_engine,
+    resolve_model,
+    resolve_models,
+    write_models,
+)
+from blimpworks.models.checkpoint import FILE_NAME
+from support import tiny
+from support.hub_kit import COMMIT, call, serving
+from support.ngram_kit import ARPA
+
+CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
+FAST = Machine(64.0, (80.0,), has_vllm=True)
+SLOW = Machine(16.0)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Directories of small models of several architectures, sealed."""
+    root = tmp_path_factory.mktemp("trained")
+    text = tiny.write_corpus(root / "text.txt", 60)
+    makers = {"causal": tiny.make_transformer, "masked": tiny.make_masked}
+    makers |= {"ngram": tiny.make_ngram, "lstm": tiny.make_lstm}
+    for name, make in makers.items():
+        make(text, root / name / FILE_NAME)
+    return root
+
+
+@pytest.fixture
+def folder(trained, tmp_path):
+    """The causal model in Hugging Face's layout: without our seal."""
+    shutil.copytree(trained / "causal", tmp_path / "My Model_v2")
+    (tmp_path / "My Model_v2" / FILE_NAME).unlink()
+    return tmp_path / "My Model_v2"
+
+
+def resolved(argument, **overrides):
+    return resolve_model(str(argument), CATALOGUE, overrides)
+
+
+def names(*arguments):
+    return [model.row.name for model in resolve_models([*map(str, arguments)], CATALOGUE)]
+
+
+def edit(path, **changes):
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+# The catalogue
+
+
+def test_a_model_of_the_catalogue_is_run_on_every_benchmark():
+    model = resolved("gpt2")
+    assert model.row == CATALOGUE["gpt2"].model_copy(update={"papers": ()})
+    assert (model.origin, model.weights_gb) == ("catalogue", pytest.approx(0.124 * 4))
+    assert model.described == (
+        "GPT-2 small: causal, float32, 124 million parameters (496 MB), first token after the end "
+        "symbol, no chat template; openai-community/gpt2 at main"
+    )
+    assert resolved("gpt2@v1").row.revision == "v1"
+
+
+def test_a_model_that_is_known_from_print_alone_cannot_be_had():
+    with pytest.raises(UserError, match="'transformer-xl-wt103' of the catalogue cannot be had: E"):
+        resolved("transformer-xl-wt103")
+
+
+# Places of this machine
+
+
+def test_a_directory_says_how_its_model_is_run(folder):
+    model = resolved(folder)
+    row = model.row
+    assert (row.name, row.label) == ("my-model-v2", "My Model_v2")
+    assert (row.hf_id, row.revision, row.papers) == (str(folder), "", ())
+    assert (row.architecture, row.engine, row.tuning) == ("causal", "transformers", "base")
+    assert (row.dtype, row.first_token, row.scope) == ("float32", "bos", "multilingual")
+    from safetensors import safe_open
+
+    with safe_open(folder / "model.safetensors", "np") as file:
+        count = sum(file.get_tensor(name).size for name in file.keys())  # noqa: SIM118
+    assert row.parameters == pytest.approx(count / 1e9, rel=1e-3)
+    assert model.weights_gb == row.parameters * 4
+    assert model.described == (
+        f"My Model_v2: causal, float32, {count / 1000:.3g} thousand parameters "
+        f"({count * 4 / 1e3:.1f} kB), first token after the start symbol, no chat template; "
+        f"{folder}"
+    )
+
+
+def test_a_chat_template_is_seen(folder):
+    edit(folder / "tokenizer_config.json", chat_template="{{ messages }}")
+    assert resolved(folder).chat
+
+
+def test_a_path_may_be_relative_and_needs_no_dot_where_a_model_lies_there(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    expected = resolved(folder).row
+    for argument in ("./My Model_v2", "My Model_v2", "My Model_v2/"):
+        assert resolved(argument).row == expected
+
+
+def test_below_the_repository_a_path_is_that_from_which_the_workflow_goes(folder, monkeypatch):
+    monkeypatch.setattr("blimpworks.evaluation.places.REPOSITORY", folder.parent)
+    assert resolved(folder).row.hf_id == "./My Model_v2"
+
+
+def test_braces_of_a_path_stay_what_they_are(folder):
+    odd = folder.rename(folder.with_name("a{b}c"))
+    model = resolved(odd)
+    assert model.row.hf_id.format(lang="deu", script="latn") == str(odd)
+    assert model.described.endswith(f"; {odd}")
+
+
+def test_a_checkpoint_of_one_language_is_run_on_that_alone(trained, tmp_path):
+    shutil.copytree(trained / "ngram", tmp_path / "small" / "eng")
+    row = resolved(tmp_path / "small" / "eng").row
+    assert (row.name, row.scope, row.languages) == ("small-eng", "monolingual", "eng")
+    assert (row.architecture, row.engine, row.parameters) == ("ngram", "kenlm", None)
+
+
+def of_languages(trained, root, *languages, architecture="causal"):
+    """A directory with a checkpoint for each language, as campaigns leave one."""
+    for lang in languages:
+        shutil.copytree(trained / architecture, root / "small" / lang)
+        edit(root / "small" / lang / FILE_NAME, scope=lang)
+    return root / "small"
+
+
+@pytest.mark.parametrize("end", ["", "/", "/{lang}"])
+def test_a_directory_of_languages_is_one_model(trained, tmp_path, end):
+    place = of_languages(trained, tmp_path, "deu", "fra")
+    row = resolved(f"{place}{end}").row
+    assert (row.name, row.hf_id) == ("small", f"{place}/{{lang}}")
+    assert (row.scope, row.languages) == ("monolingual", "deu,fra")
+    assert row.hf_id.format(lang="fra", script="latn") == str(place / "fra")
+
+
+def test_a_directory_with_one_multilingual_checkpoint_is_that(trained, tmp_path):
+    shutil.copytree(trained / "causal", tmp_path / "small" / "multi")
+    edit(tmp_path / "small" / "multi" / FILE_NAME, scope="multi")
+    row = resolved(tmp_path / "small").row
+    assert (row.name, row.scope) == ("small", "multilingual")
+    assert row.hf_id == str(tmp_path / "small" / "multi")
+
+
+def test_checkpoints_of_languages_must_be_of_one_kind(trained, tmp_path):
+    place = of_languages(trained, tmp_path, "deu")
+    of_languages(trained, tmp_path, "fra", architecture="masked")
+    with pytest.raises(
+        UserError, match="deu is causal, float32, bos and fra is masked, float32, b"
+    ):
+        resolved(place)
+
+
+def test_a_checkpoint_stands_in_the_directory_of_its_language(trained, tmp_path):
+    place = of_languages(trained, tmp_path, "deu", "fra")
+    edit(place / "fra" / FILE_NAME, scope="ita")
+    with pytest.raises(UserError, match="fra holds a checkpoint of 'ita'; expected one of 'fra'"):
+        resolved(place)
+
+
+def test_an_n_gram_file_is_a_model(tmp_path):
+    place = tmp_path / "Mine.3.arpa"
+    place.write_text(ARPA)
+    model = resolved(place)
+    assert (model.row.name, model.row.label, model.origin) == ("mine.3", "Mine.3", "file")
+    assert (model.row.architecture, model.row.engine) == ("ngram", "kenlm")
+    assert (model.row.scope, model.notes) == ("multilingual", ())
+
+
+def test_words_that_no_sentence_can_have_are_said(tmp_path):
+    place = tmp_path / "mine.arpa"
+    place.write_text(ARPA.replace("dog", "dog."))
+    (note,) = resolved(place).notes
+    assert note.startswith("1 of the 2 words of mine.arpa, such as 'dog.', never match")
+
+
+# Names
+
+
+def test_names_are_those_of_the_last_part_and_longer_where_that_is_taken(folder, tmp_path):
+    for place in ("a/tiny", "b/tiny", "lab/gpt2", "transformer-small"):
+        shutil.copytree(folder, tmp_path / place)
+    places = [tmp_path / place for place in ("a/tiny", "b/tiny", "lab/gpt2", "transformer-small")]
+    # gpt2 stands in print; the models of our own do not.
+    assert names(*places) == ["a-tiny", "b-tiny", "lab-gpt2", "transformer-small"]
+    assert names(places[3], "transformer-small")[0].endswith("-transformer-small")
+    labels = [model.row.label for model in resolve_models([*map(str, places[:2])], CATALOGUE)]
+    assert labels == ["a/tiny", "b/tiny"]
+
+
+def test_names_that_nothing_tells_apart_get_numbers(folder, tmp_path):
+    for place in ("Ü", "Ö"):
+        shutil.copytree(folder, tmp_path / place)
+    first, second = names(tmp_path / "Ü", tmp_path / "Ö")
+    assert second == f"{first}-2"
+
+
+@pytest.mark.parametrize("again", ["gpt2", "gpt2@main"])
+def test_a_model_is_named_once(again):
+    with pytest.raises(UserError, match=r"model 'gpt2.*' is named twice.*; name it once\.$"):
+        resolve_models(["gpt2", "goldfish", again], CATALOGUE)
+
+
+def test_a_directory_is_named_once_however_it_is_written(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    with pytest.raises(UserError, match="is named twice"):
+        resolve_models([str(folder), "./My Model_v2"], CATALOGUE)
+
+
+# What is no model
+
+
+@pytest.mark.parametrize(
+    ("argument", "says"),
+    [
+        ("gpt", r"'gpt' is not in the catalogue; .* Did you mean 'gpt2'\?"),
+        ("Qwen3-8B", r"Did you mean 'qwen3-8b'\?"),
+        ("a/b/c", "is no file or directory that exists, and no name that the hub could have"),
+        ("two words", "no name that the hub could have; expected a name in config/models.tsv"),
+        ("models/mine.arpa", "is no file or directory that exists"),
+        ("", "is no file or directory that exists"),
+        ("./absent", r"\./absent does not exist; expected a directory in Hugging Face's layout"),
+    ],
+)
+def test_what_is_no_model_is_one_sentence(argument, says):
+    with pytest.raises(UserError, match=says):
+        resolved(argument)
+
+
+def test_a_directory_without_a_model_is_one_sentence(tmp_path):
+    with pytest.raises(UserError, match=r"config\.json does not exist; expected a model's conf"):
+        resolved(tmp_path)
+
+
+def test_no_model_at_all_is_one_sentence():
+    with pytest.raises(UserError, match="no model is named; expected one or more"):
+        resolve_models([], CATALOGUE)
+
+
+# What a user sets
+
+
+def test_what_a_user_sets_goes_before_what_is_read(folder):
+    model = resolved(folder, dtype="bfloat16", first_token="skip", parameters="1.5", tuning="chat")
+    row = model.row
+    assert (row.dtype, row.first_token, row.parameters) == ("bfloat16", "skip", 1.5)
+    assert (model.chat, model.weights_gb) == (True, 3.0)
+
+
+def test_an_architecture_is_set_for_a_configuration_that_has_none(folder):
+    edit(folder / "config.json", architectures=["LlamaModel"])
+    with pytest.raises(UserError, match=r"architectures is \['LlamaModel'\]"):
+        resolved(folder)
+    assert resolved(folder, architecture="causal").row.architecture == "causal"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "says"),
+    [
+        ({"dtype": "int4"}, "dtype is 'int4'; expected float32 or bfloat16 or float16"),
+        ({"first_token": "x"}, "first_token is 'x'; input should be 'bos', 'eos' or 'skip'"),
+        ({"tuning": "x"}, "tuning is 'x'; input should be 'base' or 'chat'"),
+        ({"parameters": "7B"}, "parameters is '7B'; expected billions, such as 0.125"),
+        ({"parameters": "-1"}, "parameters is '-1'; expected billions"),
+        ({"architecture": "masked"}, "is a causal model, as its own files say, and architecture"),
+        ({"gpus": "1"}, "'gpus' cannot be set; expected architecture, dtype, first_token"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence(folder, overrides, says):
+    with pytest.raises(UserError, match=says):
+        resolved(folder, **overrides)
+
+
+# Engines
+
+
+@pytest.mark.parametrize(
+    ("name", "fast", "slow"),
+    [
+        ("gpt2", "vllm", "transformers"),
+        ("bert-base-uncased", "transformers", "transformers"),
+        ("ngram-5", "kenlm", "kenlm"),
+        ("lstm-small", "lstm", "lstm"),
+        # Its recipe says with what it is run.
+        ("transformer-small", "transformers", "transformers"),
+    ],
+)
+def test_the_engine_suits_the_model_and_the_machine(name, fast, slow):
+    row = CATALOGUE[name]
+    assert choose_engine(row, "auto", FAST).engine == fast
+    assert choose_engine(row, "auto", SLOW).engine == slow
+
+
+def test_a_requested_engine_is_taken():
+    assert choose_engine(CATALOGUE["gpt2"], "transformers", FAST).engine == "transformers"
+    without_gpu = Machine(16.0, has_vllm=True)
+    assert choose_engine(CATALOGUE["gpt2"], "vllm", without_gpu).engine == "vllm"
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "says"),
+    [
+        ("gpt2", "tgi", "--engine is 'tgi'; expected auto, kenlm, lstm, transformers, vllm"),
+        ("gpt2", "vllm", r"whose environment \(.vllm/bin/python in .*\) is not there; install it"),
+        ("bert-base-uncased", "vllm", "runs no masked models. Leave --engine out; transformers c"),
+        ("ngram-5", "transformers", "the model is trained here and run by kenlm alone"),
+    ],
+)
+def test_an_engine_that_cannot_run_a_model_is_one_sentence(name, engine, says):
+    with pytest.raises(UserError, match=says):
+        choose_engine(CATALOGUE[name], engine, SLOW)
+
+
+def test_a_setting_that_the_engine_cannot_follow_is_one_sentence(trained):
+    row = resolved(trained / "masked", first_token="eos").row
+    with pytest.raises(
+        UserError, match=r"scores masked models with bos only\. Correct what is set"
+    ):
+        choose_engine(row, "auto", SLOW)
+
+
+# The table
+
+
+def test_a_table_of_models_is_read_back_as_it_was(trained, folder, tmp_path):
+    models = resolve_models([str(folder), str(trained / "ngram"), "gpt2", "goldfish"], CATALOGUE)
+    rows = [*(model.row for model in models), CATALOGUE["gemma-3-4b"]]
+    write_models(rows, tmp_path / "models.tsv")
+    assert read_rows(ModelRow, tmp_path / "models.tsv") == rows
+
+
+def test_what_no_table_can_hold_is_one_sentence(tmp_path):
+    row = CATALOGUE["gpt2"].model_copy(update={"note": "two\nlines"})
+    with pytest.raises(UserError, match=r"note is 'two\\nlines', and no table can hold"):
+        write_models([row], tmp_path / "models.tsv")
+
+
+# The hub
+
+
+ONE_AFTER_ANOTHER = """
+import json, sys
+from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.load import check_campaign
+from blimpworks.errors import UserError
+from blimpworks.evaluation.models import resolve_model
+catalogue = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
+for argument in sys.argv[1:]:
+    try:
+        model = resolve_model(argument, catalogue)
+        row = model.row.model_dump() | {"weights_gb": model.weights_gb, "says": model.described}
+        print("=" + json.dumps(row))
+    except UserError as error:
+        print("=" + json.dumps(str(error)))
+"""
+
+
+def ask_hub(server, store, *arguments, **environment):
+    """Rows of models, or what is said of them: in a process, which reads HF_ENDPOINT at start."""
+    done = call(["-c", ONE_AFTER_ANOTHER, *arguments], server, store, **environment)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line[1:]) for line in done.stdout.splitlines() if line[0] == "="]
+
+
+@pytest.fixture(scope="module")
+def hub(trained):
+    """Repositories with the causal model: as it is, in shards, pickled, with code, gated."""
+    files = {path.name: path.read_bytes() for path in (trained / "causal").iterdir()}
+    files = {name: body for name, body in files.items() if not name.startswith(FILE_NAME)}
+    weights = files.pop("model.safetensors")
+    config = json.loads(files["config.json"])
+    odd = files | {"config.json": json.dumps(config | {"auto_map": {"AutoModel": "x.py"}}).encode()}
+    half = files | {"config.json": json.dumps(config | {"dtype": "bfloat16"}).encode()}
+    many = {f"model-{n:05}-of-00009.safetensors": weights for n in range(1, 10)}
+    repositories = {
+        "lab/Tiny_1": files | {"model.safetensors": weights, "onnx/model.safetensors": b"x" * 99},
+        "lab/coded": odd | {"model.safetensors": weights},
+        "lab/pickled": files | {"pytorch_model.bin": weights},
+        "lab/empty": files,
+        "lab/gated": files | {"model.safetensors": weights},
+        "lab/shards": half | many,
+    }
+    with serving(repositories) as server:
+        server.size = len(weights)
+        yield server
+
+
+@pytest.mark.slow
+def test_a_model_of_the_hub_is_known_before_its_weights_are_downloaded(hub, trained, tmp_path):
+    ours = resolved(trained / "causal").row
+    hub.asked.clear()
+    plain, pinned, shards = ask_hub(
+        hub, tmp_path, "lab/Tiny_1", f"lab/Tiny_1@{COMMIT}", "lab/shards"
+    )
+    same = ("architecture", "engine", "dtype", "first_token", "parameters", "tuning")
+    assert {name: plain[name] for name in same} == {name: getattr(ours, name) for name in same}
+    assert (plain["hf_id"], plain["revision"], plain["label"]) == ("lab/Tiny_1", COMMIT, "Tiny_1")
+    assert plain["says"].endswith(f"; lab/Tiny_1 at main ({COMMIT[:12]})")
+    assert pinned["label"] == f"Tiny_1@{COMMIT[:12]}"
+    # Of many files, the size and the configuration's format: 2 bytes for each number.
+    assert shards["dtype"] == "bfloat16"
+    assert shards["parameters"] == pytest.approx(9 * hub.size / 2 / 1e9, rel=1e-3)
+    assert not [*tmp_path.rglob("*.safetensors")]
+
+
+@pytest.mark.slow
+def test_a_hub_that_hands_out_no_parts_is_not_asked_for_the_whole(hub, trained, tmp_path):
+    hub.ranges = False
+    try:
+        (row,) = ask_hub(hub, tmp_path, "lab/Tiny_1")
+    finally:
+        hub.ranges = True
+    # By size, which counts the head of the file as if it were weights.
+    assert row["parameters"] == pytest.approx(hub.size / 4 / 1e9, rel=1e-3)
+    assert row["parameters"] > resolved(trained / "causal").row.parameters
+
+
+REFUSED = {
+    "lab/absent": "model 'lab/absent' does not exist on http",
+    "lab/Tiny_1@v9": "model 'lab/Tiny_1' has no revision 'v9' on http",
+    "lab/gated": "model 'lab/gated' is gated (HTTP 403)",
+    "lab/coded": "lab/coded: config.json names code of its own (auto_map), which is never run",
+    "lab/pickled": "then blimpworks convert-weights pickled NEW-DIRECTORY, and name that directory",
+    "lab/empty": "model 'lab/empty' has no *.safetensors; expected a model's weights",
+    "meta-llama/Llama-3.2-1BB": "Did you mean 'meta-llama/Llama-3.2-1B'?",
+}
+
+
+@pytest.mark.slow
+def test_what_cannot_be_had_from_the_hub_is_one_sentence(hub, tmp_path):
+    said = ask_hub(hub, tmp_path, *REFUSED)
+    for sentence, expected in zip(said, REFUSED.values(), strict=True):
+        assert expected in sentence
+
+
+@pytest.mark.slow
+def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(hub, tmp_path):
+    store, output = tmp_path / "store", tmp_path / "model" / FILE_NAME
+    (online,) = ask_hub(hub, store, "lab/Tiny_1")
+    (partly,) = ask_hub(hub, store, "lab/Tiny_1", BLIMPWORKS_OFFLINE="1")
+    assert "has no *.safetensors weights" in partly or "is not complete in the cache" in partly
+    options = {"name": "tiny", "scope": "multi", "hf-id": "lab/Tiny_1", "revision": "main"}
+    options |= {"architecture": "causal", "dtype": "float32", "first-token": "bos"}
+    named = [f"--{name}={value}" for name, value in options.items()]
+    command = ["-m", "blimpworks", "retrieve-model", *named, f"--output={output}"]
+    done = call(command, hub, store)
+    assert done.returncode == 0, done.stderr
+    hub.asked.clear()
+    (offline,) = ask_hub(hub, store, "lab/Tiny_1", BLIMPWORKS_OFFLINE="1")
+    assert offline == online
+    (shared,) = ask_hub(
+        hub,
+        tmp_path / "other",
+        "lab/Tiny_1",
+        HF_HUB_OFFLINE="1",
+        BLIMPWORKS_CACHE=str(store / "hub"),
+    )
+    assert shared == online
+    assert hub.asked == []
+    (absent,) = ask_hub(hub, store, "lab/absent", HF_HUB_OFFLINE="1")
+    assert "is not complete in the cache" in absent
+
+
+@pytest.mark.slow
+def test_no_hub_is_one_sentence(hub, tmp_path):
+    (said,) = ask_hub(hub, tmp_path, "lab/Tiny_1", HF_ENDPOINT="http://127.0.0.1:1")
+    assert said.startswith("model 'lab/Tiny_1': the hub http://127.0.0.1:1 cannot be reached")
+
+
+@pytest.mark.slow
+def test_the_module_needs_no_heavy_library_until_a_model_is_read():
+    code = "import sys, blimpworks.evaluation.models; print('torch' in sys.modules)"
+    done = call(["-c", code], type("Nowhere", (), {"server_port": 1}), Path.cwd())
+    assert done.stdout.strip() == "False", done.stderr

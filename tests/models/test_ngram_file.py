@@ -1,0 +1,141 @@
+"""N-gram files that others have made, taken as checkpoints."""
+
+import gzip
+import math
+import subprocess
+
+import pytest
+from typer.testing import CliRunner
+
+from blimpworks.campaign.local_models import state_of
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.models.facts import facts_of
+from blimpworks.models.ngram import tool
+from blimpworks.models.ngram_file import read_vocabulary
+from blimpworks.scoring.kenlm_engine import KenlmEngine
+from support.ngram_kit import ARPA, WORDS
+
+KINDS = ("arpa", "gz", "probing", "trie", "quantised")
+OPTIONS = {"probing": ["probing"], "trie": ["trie"], "quantised": ["-q", "8", "trie"]}
+
+
+def write(folder, kind, text=ARPA):
+    """The model as a file of a kind."""
+    path = folder / "mine.arpa"
+    path.write_text(text, encoding="utf-8")
+    if kind == "gz":
+        packed = folder / "mine.arpa.gz"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        return packed
+    if kind in OPTIONS:
+        command = [tool("build_binary"), *OPTIONS[kind], str(path), str(folder / "mine.bin")]
+        subprocess.run(command, check=True, capture_output=True)
+        return folder / "mine.bin"
+    return path
+
+
+def take(place, output):
+    named = {"name": "mine", "scope": "multi", "hf-id": str(place), "revision": ""}
+    named |= {"architecture": "ngram", "dtype": "float32", "first-token": "bos"}
+    options = [f"--{name}={value}" for name, value in named.items()]
+    return CliRunner().invoke(app, ["retrieve-model", *options, f"--output={output}"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_file_holds_its_words(tmp_path, kind):
+    assert read_vocabulary(write(tmp_path, kind)) == WORDS
+
+
+@pytest.mark.parametrize("kind", ["probing", "trie"])
+def test_a_model_without_unknown_words_is_read_all_the_same(tmp_path, kind):
+    text = ARPA.replace("-1.0\t<unk>\n", "").replace("ngram 1=5", "ngram 1=4")
+    assert read_vocabulary(write(tmp_path, kind, text)) == WORDS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_becomes_a_checkpoint_with_its_own_probabilities(tmp_path, kind):
+    place = write(tmp_path, kind)
+    before = state_of(place)
+    output = tmp_path / "sealed" / "checkpoint.json"
+    done = take(place, output)
+    assert done.exit_code == 0, done.output
+    sealed = read_checkpoint(output)
+    assert {*sealed.files} == {"model.bin", "vocabulary.txt"}
+    assert (sealed.source.kind, sealed.source.directory) == ("copied", place.name)
+    engine = KenlmEngine(output, sealed, ScoringOptions())
+    known, unknown = engine.logprobs(engine.encode(["the dog", "the cat"]))
+    # log10 of the file: <s> the, the dog, dog </s>; <s> the, back-off and <unk>, </s>.
+    exact = [-0.25, -0.4, -0.15], [-0.25, -0.2 - 1.0, -0.7]
+    for row, expected in zip((known, unknown), exact, strict=True):
+        logs = [value * math.log(10) for value in expected]
+        assert row.tolist() == pytest.approx(logs, rel=1e-6)
+    assert state_of(place) == before
+
+
+def test_facts_of_a_file(tmp_path):
+    place = write(tmp_path, "arpa")
+    facts = facts_of(place)
+    assert (facts.architecture, facts.engine, facts.dtype) == ("ngram", "kenlm", "float32")
+    assert (facts.parameters, facts.scope, facts.chat) == (None, "multi", False)
+    assert facts.weights_gb == len(ARPA.encode()) / 1e9
+    assert facts_of(write(tmp_path, "gz")).weights_gb == facts.weights_gb
+
+
+def cut(path, size):
+    path.write_bytes(path.read_bytes()[:size])
+    return path
+
+
+def without_words(folder):
+    path = write(folder, "arpa")
+    command = [tool("build_binary"), "-v", "probing", str(path), str(folder / "mine.bin")]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder / "mine.bin"
+
+
+def packed_binary(folder):
+    path = folder / "mine.bin.gz"
+    path.write_bytes(gzip.compress(write(folder, "trie").read_bytes()))
+    return path
+
+
+def other_version(folder):
+    path = write(folder, "trie")
+    path.write_bytes(path.read_bytes().replace(b"version 5", b"version 4"))
+    return path
+
+
+def some_text(folder):
+    path = folder / "text.arpa"
+    path.write_text("The dog sleeps.\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (without_words, r"its words are not in it; .* without -v: build_binary"),
+        (packed_binary, r"is a binary compressed; expected one of format 5 as it is\. Unpack it"),
+        (other_version, "is a binary of another version of KenLM"),
+        (some_text, "holds something else; expected an n-gram model"),
+        (lambda folder: cut(write(folder, "gz"), 90), r"is damaged \(Compressed file ended"),
+        (lambda folder: cut(write(folder, "arpa"), 90), "it has 4 1-grams and announces 5"),
+        (lambda folder: cut(write(folder, "trie"), -6), "3 words are at its end and 5 were exp"),
+        (lambda folder: write(folder, "arpa", ARPA.replace("</s>", "end")), "has no 1-gram </s>"),
+        (lambda folder: folder / "none.arpa", "none.arpa does not exist"),
+    ],
+)
+def test_what_is_no_model_is_one_sentence(tmp_path, make, says):
+    with pytest.raises(UserError, match=says):
+        read_vocabulary(make(tmp_path))
+
+
+def test_a_file_that_is_cut_off_behind_its_words_is_refused_when_it_is_scored_with(tmp_path):
+    place = write(tmp_path, "arpa", ARPA[: ARPA.index("\\end\\")])
+    output = tmp_path / "sealed" / "checkpoint.json"
+    assert take(place, output).exit_code == 0
+    with pytest.raises(UserError, match=r"model.bin: KenLM cannot read it \(Cannot read model"):
+        KenlmEngine(output, read_checkpoint(output), ScoringOptions())

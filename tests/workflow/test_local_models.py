@@ -1,0 +1,77 @@
+"""Models of this machine in a campaign: directories, one for each language, and n-gram files."""
+
+import gzip
+import json
+import shutil
+
+import pytest
+import yaml
+
+from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.load import check_campaign
+from blimpworks.evaluation.models import choose_engine, resolve_models, write_models
+from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
+from support import tiny
+from support.checkout import CAMPAIGN, output_of
+from support.ngram_kit import ARPA
+
+pytestmark = pytest.mark.xdist_group("workflow")
+LOCAL = "config/local.yaml"
+CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
+SEALED = "resources/demo/models/{}/" + FILE_NAME
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """Models of somebody, of three kinds."""
+    root = tmp_path_factory.mktemp("models")
+    model = tiny.make_transformer(
+        tiny.write_corpus(root / "text.txt", 60), root / "made" / FILE_NAME
+    )
+    for lang in ("deu", "eng"):
+        path = shutil.copytree(model.parent, root / "each" / lang) / FILE_NAME
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"scope": lang}))
+    (shutil.copytree(model.parent, root / "of {braces}") / FILE_NAME).unlink()
+    (root / "grams.arpa.gz").write_bytes(gzip.compress(ARPA.encode()))
+    return root
+
+
+@pytest.fixture
+def campaign(bare, places):
+    """The campaign for tests, with these models alone."""
+    arguments = [str(places / name) for name in ("each", "of {braces}", "grams.arpa.gz")]
+    rows = [choose_engine(model.row) for model in resolve_models(arguments, CATALOGUE)]
+    write_models(rows, bare.path / "config/local.tsv")
+    tables = yaml.safe_load((bare.path / CAMPAIGN).read_text())["catalogue"]
+    bare.change(
+        LOCAL,
+        models=[row.name for row in rows],
+        catalogue=tables | {"models": "config/local.tsv"},
+    )
+    return bare
+
+
+def test_models_of_this_machine_are_retrieved_like_those_of_the_hub(campaign, places):
+    before = tiny.contents(places)
+    parts = ("each/deu", "each/eng", "of-braces/multi", "grams/multi")
+    targets = [SEALED.format(part) for part in parts]
+    done = campaign.snakemake(*targets, campaign=LOCAL)
+    assert done.returncode == 0, output_of(done)
+    sealed = [read_checkpoint(campaign.path / target) for target in targets]
+    assert [each.source.directory for each in sealed] == [
+        *("deu", "eng"),
+        *("of {braces}", "grams.arpa.gz"),
+    ]
+    assert [each.scope for each in sealed] == ["deu", "eng", "multi", "multi"]
+    assert tiny.contents(places) == before
+    assert campaign.planned(*targets, campaign=LOCAL) == set()
+    # What has changed in its place is taken again.
+    (places / "grams.arpa.gz").write_bytes(gzip.compress(ARPA.replace("-0.9", "-0.8").encode()))
+    assert campaign.planned(*targets, campaign=LOCAL) == {"retrieve"}
+
+
+def test_a_model_of_some_languages_is_run_on_these(campaign):
+    judged = "results/demo/judgements/multiblimp/{}/each.parquet"
+    assert "score" in campaign.planned(judged.format("deu"), campaign=LOCAL)
+    done = campaign.snakemake("-n", judged.format("fra"), campaign=LOCAL)
+    assert done.returncode != 0
