@@ -5,6 +5,8 @@ from hashlib import blake2b
 from typing import NamedTuple, TypeVar
 
 Thing = TypeVar("Thing")
+SAMPLED = "sampled"
+"""Folder of the results with samples of the items, where a campaign sets a limit."""
 
 
 def item_id(*parts: object) -> str:

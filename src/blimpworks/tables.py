@@ -206,6 +206,17 @@ class Evaluation(NamedTuple):
     judgements: Path
 
 
+def made_by(path: Path) -> dict[str, Any] | None:
+    """What the record that a table carries says made it: command, inputs, parameters, code.
+
+    None where no job made it. Raises UserError when the file is missing or broken.
+    """
+    with reading(path, "a table in Parquet", "Build it."), pq.ParquetFile(path) as file:
+        record = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
+    job: dict[str, Any] | None = json.loads(record)["made_by"] if record else None
+    return job
+
+
 def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a table of kind ``schema``; ``columns`` restricts what is loaded.
 

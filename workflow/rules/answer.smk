@@ -71,8 +71,7 @@ for block in layout.blocks("prompt"):
             f"collect_answers_{block.benchmark}{block.suffix}"
         input:
             prompts=[
-                f"<results>/items/{block.benchmark}/{lang}.parquet"
-                for lang in block.languages
+                layout.items_table(block.benchmark, lang) for lang in block.languages
             ],
             manifest=lambda w: layout.manifest_of(
                 w.model, w.get("lang"), "answers_store"

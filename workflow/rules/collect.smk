@@ -5,9 +5,9 @@ rule items:
     """The item sets of all languages."""
     input:
         [
-            path
+            str(whole_items_table(CAMPAIGN, benchmark, lang))
             for benchmark in CAMPAIGN.benchmarks
-            for path in layout.items_tables(benchmark)
+            for lang in layout.item_languages(benchmark)
         ],
     localrule: True
 

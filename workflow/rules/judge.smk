@@ -7,8 +7,7 @@ for block in layout.blocks("pair"):
             f"judge_{block.benchmark}{block.suffix}"
         input:
             pairs=[
-                f"<results>/items/{block.benchmark}/{lang}.parquet"
-                for lang in block.languages
+                layout.items_table(block.benchmark, lang) for lang in block.languages
             ],
             scores=[
                 f"<results>/scores/{block.benchmark}/{lang}/{{model}}.parquet"

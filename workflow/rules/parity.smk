@@ -4,7 +4,7 @@
 rule parity:
     """One model scored in several ways on a fixed sample, against a reference."""
     input:
-        pairs="<results>/items/{benchmark}/{lang}.parquet",
+        pairs=layout.items_table("{benchmark}", "{lang}"),
         checkpoint=lambda w: (
             f"{RESOURCES}/models/{w.model}/{layout.training.scope_of(w.model, w.lang)}/checkpoint.json"
         ),

@@ -73,7 +73,10 @@ for pack in PACKS:
         params:
             code=sorted({scoring_code(part.model) for part in pack.parts}),
             python=VLLM_PYTHON if pack.parts[0].engine == "vllm" else "python",
-            folders=lambda w: [f"--items={RESULTS}/items", f"--store={RESULTS}/store"],
+            folders=lambda w: [
+                f"--items={items_folder(CAMPAIGN)}",
+                f"--store={RESULTS}/store",
+            ],
             logs=lambda w: f"{CAMPAIGN.pathvars.logs}/score",
             members=packed(pack),
             options=CAMPAIGN.scoring.model_dump_json(exclude=AFTERWARDS),
@@ -94,8 +97,7 @@ for block in layout.blocks("pair"):
             f"collect_scores_{block.benchmark}{block.suffix}"
         input:
             pairs=[
-                f"<results>/items/{block.benchmark}/{lang}.parquet"
-                for lang in block.languages
+                layout.items_table(block.benchmark, lang) for lang in block.languages
             ],
             manifest=lambda w: layout.manifest_of(w.model, w.get("lang")),
         output:

@@ -9,7 +9,9 @@ from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX
+from blimpworks.items import SAMPLED
 from blimpworks.records.job import sidecar_path
+from blimpworks.tables import made_by
 
 Record = dict[str, Any]
 HERE = Path()
@@ -113,6 +115,19 @@ def with_upstream(
 def record_of(product: Path) -> Record | None:
     """The record of the job that made ``product``, or None for a file from outside."""
     return Records().of(product)
+
+
+def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
+    """The items that a table of judgements below ``results`` is of: all, or a sample.
+
+    By the record that the table carries; without one they are all items. Raises UserError when
+    the table is missing or broken.
+    """
+    place = f"items/{benchmark}/{lang}.parquet"
+    judgements = results / "judgements" / benchmark / lang / f"{model}.parquet"
+    inputs = (made_by(judgements) or {}).get("inputs", [])
+    sampled = any(entry["path"].endswith(f"{SAMPLED}/{place}") for entry in inputs)
+    return results / (SAMPLED if sampled else "") / place
 
 
 @dataclass(slots=True, eq=False)

@@ -153,8 +153,9 @@ class ModelRow(Strict):
     which then is run on each of its benchmarks (on prompts alone if it is trained to follow
     instructions)."""
     hf_id: str
-    """Hugging Face id, or a directory of this machine in Hugging Face's layout (beginning with
-    /, ./, ../ or ~); may hold {lang}, {script}; empty for a model trained here."""
+    """Hugging Face id, or a place on this machine (beginning with /, ./, ../ or ~): a directory
+    in Hugging Face's layout or with a checkpoint of ours, or an n-gram file. May hold {lang},
+    {script}, and braces of its own doubled; empty for a model trained here."""
     revision: str
     """Branch, tag or commit; resolved to a commit when the model is retrieved."""
     recipe: str
@@ -162,7 +163,8 @@ class ModelRow(Strict):
     architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"]
     engine: Literal["vllm", "transformers", "kenlm", "lstm"]
     languages: str
-    """Group of languages (in the table of groups) that it exists for; empty: all."""
+    """Languages that it exists for: a group of the table of groups, or ISO 639-3 codes
+    separated by commas; empty: all."""
     scope: Literal["multilingual", "monolingual"]
     """One checkpoint for all languages, or one for each."""
     tuning: Literal["base", "chat"]

@@ -16,11 +16,12 @@ from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
+from blimpworks.items import SAMPLED
 
 ANSWERS_SUFFIX = " (answers)"
 """Behind the name of a model where its answers are told apart from its scores."""
 Groups = Mapping[str, Sequence[str]]
-"""Languages of each group of the reference data."""
+"""Languages that models exist for, by what their column ``languages`` says: a group, or codes."""
 
 
 Kind = Literal["score", "answer"]
@@ -84,9 +85,31 @@ class Part:
         return [items_table(campaign, *each) for each in self.sets]
 
 
+def items_folder(campaign: Campaign) -> Path:
+    """Folder of the items that models are run on, BENCHMARK/LANG.parquet: samples under a limit.
+
+    Both are called ``items``, by which audits recognise tables of items.
+    """
+    return Path(campaign.pathvars.results, SAMPLED if campaign.limit else "", "items")
+
+
 def items_table(campaign: Campaign, benchmark: str, lang: str) -> Path:
-    """The items of a benchmark in a language."""
+    """The items of a benchmark in a language that models are run on."""
+    return items_folder(campaign) / benchmark / f"{lang}.parquet"
+
+
+def whole_items_table(campaign: Campaign, benchmark: str, lang: str) -> Path:
+    """All items of a benchmark in a language, of which the campaign may take a sample."""
     return Path(campaign.pathvars.results, "items", benchmark, f"{lang}.parquet")
+
+
+def expected_items_of(campaign: Campaign, catalogue: Catalogue, benchmark: str, lang: str) -> int:
+    """Items of a benchmark in a language that models are run on, before they are built.
+
+    Raises UserError for an unknown benchmark.
+    """
+    number = find_benchmark(benchmark).expected_units(campaign, catalogue, lang)
+    return min(number, campaign.limit or number)
 
 
 def engine_of(campaign: Campaign, row: ModelRow) -> str:
@@ -128,11 +151,11 @@ def covered_by(
     campaign: Campaign, catalogue: Catalogue, groups: Groups, row: ModelRow, benchmark: str
 ) -> tuple[str, ...]:
     """Languages of a benchmark that a model exists for, in the catalogue's order."""
-    group = row.languages
+    named = row.languages
     return tuple(
         lang
         for lang in languages_of(campaign, catalogue, benchmark)
-        if not group or lang in groups[group]
+        if not named or lang in groups[named]
     )
 
 

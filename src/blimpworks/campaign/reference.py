@@ -2,11 +2,21 @@
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from blimpworks.campaign.catalogue import Catalogue, Lang, Names, OptionalFloat, Slug, read_rows
+from blimpworks.campaign.catalogue import (
+    Catalogue,
+    Lang,
+    ModelRow,
+    Names,
+    OptionalFloat,
+    Slug,
+    read_rows,
+    whole_catalogue,
+)
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.strict import Strict
@@ -154,16 +164,32 @@ def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
 
 
 def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """The groups of languages, with those that the campaign's models exist for.
+    """Languages that models exist for, by what their column ``languages`` says.
 
-    Raises UserError for a model of an unknown group.
+    These are the groups of languages, and codes separated by commas as some of the campaign's
+    models have them. Raises UserError for what is neither a group nor a language of the catalogue.
     """
     groups = language_groups(campaign)
     for model in catalogue.models.values():
         if model.languages and model.languages not in groups:
-            raise UserError(
-                f"{campaign.catalogue.models}: model {model.name!r} exists for languages "
-                f"{model.languages!r}, expected a group of {campaign.catalogue.groups} "
-                f"({', '.join(groups)}). Correct it or add the group."
-            )
+            groups[model.languages] = _codes_of(model, groups, campaign, catalogue)
     return groups
+
+
+def _codes_of(
+    model: ModelRow, groups: Collection[str], campaign: Campaign, catalogue: Catalogue
+) -> tuple[str, ...]:
+    """The languages that a model names by their codes. Raises UserError for an unknown one."""
+    codes = tuple(code.strip() for code in model.languages.split(","))
+    known = catalogue.languages.keys()
+    if not {*codes} <= known:  # the campaign may have selected others
+        known = whole_catalogue(campaign).languages.keys()
+    unknown = [code for code in codes if code not in known]
+    if unknown:
+        files = campaign.catalogue
+        raise UserError(
+            f"{files.models}: model {model.name!r} exists for languages {model.languages!r}; "
+            f"{unknown[0]!r} is neither a group of {files.groups} ({', '.join(groups)}) nor the "
+            f"code of a language in {files.languages}. Correct it, or add a row there."
+        )
+    return codes

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.engines import can_generate
-from blimpworks.campaign.parts import Groups, Part, covered_by, engine_of, every_part
+from blimpworks.campaign.parts import Groups, Part, engine_of, every_part, languages_of
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.errors import UserError
 
 
-def _obstacle(
+def obstacle(
     campaign: Campaign, catalogue: Catalogue, groups: Groups, row: ModelRow, benchmark: str
 ) -> str:
-    """Why a model is not run on a benchmark."""
+    """Why a model is not run on a benchmark that it does not cover in any language."""
     prompts = find_benchmark(benchmark).unit == "prompt"
     engine = engine_of(campaign, row)
     if row.papers and paper_of(benchmark).name not in row.papers:
@@ -23,7 +23,7 @@ def _obstacle(
         return f"it has prompts, which {row.architecture} models cannot answer with {engine}"
     if not prompts and follows_instructions(campaign.training.recipes, row.recipe):
         return "it has sentences to score, and the model is trained to answer prompts alone"
-    if not covered_by(campaign, catalogue, groups, row, benchmark):
+    if languages_of(campaign, catalogue, benchmark):
         return f"it exists for the languages of {row.languages!r} (column languages) alone"
     return "the campaign has no language of it"
 
@@ -37,7 +37,7 @@ def _check_models(
         if name in running or name not in rows:
             continue
         reasons = (
-            f"{benchmark}: {_obstacle(campaign, catalogue, groups, rows[name], benchmark)}"
+            f"{benchmark}: {obstacle(campaign, catalogue, groups, rows[name], benchmark)}"
             for benchmark in campaign.benchmarks
         )
         raise UserError(
@@ -54,7 +54,7 @@ def _check_benchmarks(
     for benchmark in campaign.benchmarks:
         if benchmark not in taken:
             reasons = (
-                f"{name}: {_obstacle(campaign, catalogue, groups, row, benchmark)}"
+                f"{name}: {obstacle(campaign, catalogue, groups, row, benchmark)}"
                 for name, row in catalogue.models.items()
             )
             raise UserError(

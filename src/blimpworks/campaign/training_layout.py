@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from blimpworks.campaign.parts import benchmarks_of
+from blimpworks.campaign.parts import benchmarks_of, whole_items_table
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.retrieved import CORPUS, TEXT, treebank_languages
 from blimpworks.campaign.seeds import Seed
@@ -84,7 +84,7 @@ class TrainingLayout:
     def text_items(self, lang: str) -> list[str]:
         """Items whose sentences a language's training text leaves out."""
         return [
-            self.layout.items_table(name, lang)
+            str(whole_items_table(self.layout.campaign, name, lang))
             for name in self.layout.campaign.benchmarks
             if find_benchmark(name).in_text and lang in self.layout.item_languages(name)
         ]

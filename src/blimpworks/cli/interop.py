@@ -24,6 +24,7 @@ def export_lm_eval(
     model: list[str] = option("Model; repeatable; all that were judged by default.", default=list),
 ) -> None:
     """Write accuracies and per-item results as lm-evaluation-harness does."""
+    from blimpworks.audit.lineage import judged_items
     from blimpworks.interop.lm_eval_export import Source, export_model
 
     if find_benchmark(benchmark).judge != "judge":
@@ -44,7 +45,7 @@ def export_lm_eval(
             Source(
                 benchmark,
                 path.parent.name,
-                results / "items" / benchmark / f"{path.parent.name}.parquet",
+                judged_items(results, benchmark, path.parent.name, name),
                 results / "scores" / benchmark / path.parent.name / path.name,
                 path,
             )

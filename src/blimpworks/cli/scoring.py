@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from blimpworks.campaign.engines import ENGINES, GENERATION_ENGINES
+from blimpworks.campaign.paper import Unit
 from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.campaign.settings.parsing import parse_options, parse_rows
@@ -97,6 +98,16 @@ def score(
             items, checkpoint, store, manifest, engine, options, regions=regions, watch=watch
         )
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
+
+
+@calls("blimpworks.judging.sample:sample_items", packages=("pyarrow",), pandas=False)
+def limit_items(
+    items: Path = argument("Items table."),
+    output: Path = shared.OUTPUT,
+    limit: int = option("Most items of the sample.", min=1),
+    unit: Unit = option("What items are.", default="pair"),
+) -> None:
+    """Take a sample of items, balanced over paradigms."""
 
 
 class Packed(Strict):

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.methods import regional
 from blimpworks.campaign.paper import SENTENCE, Benchmark
-from blimpworks.campaign.parts import Part, items_table
+from blimpworks.campaign.parts import Part, expected_items_of, items_table
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import ModelNeeds, Site
@@ -50,7 +50,7 @@ def _expectation(
     campaign: Campaign, catalogue: Catalogue, row: ModelRow, name: str, lang: str
 ) -> Expectation:
     benchmark = find_benchmark(name)
-    number = benchmark.expected_units(campaign, catalogue, lang)
+    number = expected_items_of(campaign, catalogue, name, lang)
     if benchmark.generation is not None:
         # If all answers run into the limit.
         written = WRITTEN * benchmark.generation.options(campaign).max_tokens

@@ -107,16 +107,21 @@ def evaluations(
     models: str,
     benchmark: str,
     kind: str = "scores",
+    items: Path | None = None,
 ) -> "list[Evaluation]":
-    """Each evaluation on a benchmark; its outputs are tables of a ``kind``."""
+    """Each evaluation on a benchmark; its outputs are tables of a ``kind``.
+
+    ``items``: directory of the items, those below the results by default.
+    """
     from blimpworks.tables import Evaluation
 
+    tables = (items or results / "items") / benchmark
     first, second = (results / each / benchmark for each in (kind, "judgements"))
     return [
         Evaluation(
             model,
             lang,
-            results / "items" / benchmark / f"{lang}.parquet",
+            tables / f"{lang}.parquet",
             path,
             second / lang / path.name,
         )

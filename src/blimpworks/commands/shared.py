@@ -35,7 +35,8 @@ def of_evaluations(kind: str) -> Use:
 
     def rows(results: Path, given: Arguments) -> "list[Evaluation]":
         """The evaluations of the models and the benchmark that are given."""
-        return evaluations(results, given["models"], given["benchmark"], kind)
+        chosen = (given["models"], given["benchmark"], kind, given.get("items"))
+        return evaluations(results, *chosen)
 
     return Use(reads=lambda results, given: each_once(rows(results, given)), passes=rows)
 
@@ -57,5 +58,11 @@ EVALUATED_TABLES = argument(
     use=Use(
         reads=lambda root, given: [path for _, _, path in _tables(root, given)], passes=_tables
     ),
+)
+SAMPLED = option(
+    "Directory of the items, BENCHMARK/LANG.parquet; those of the results by default.",
+    "--items",
+    default=None,
+    use=UNRECORDED,
 )
 JUDGED = argument("Directory of items, scores and judgements.", use=of_evaluations("scores"))

@@ -141,7 +141,7 @@ rule bin_accuracies:
         **cpu_job(4000),
     params:
         code=code_of("bin_accuracies"),
-        root=lambda w: RESULTS,
+        root=lambda w: evaluated_root(),
         models=lambda w: layout.evaluated(w.benchmark),
         method=lambda w: layout.methods_of(w.benchmark)[0],
         bins=lambda w: BLIMP.bins,

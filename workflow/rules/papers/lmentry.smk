@@ -113,7 +113,7 @@ rule build_dialogues:
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
         asked=lambda w: [
-            layout.items_table("lmentry", lang)
+            str(whole_items_table(CAMPAIGN, "lmentry", lang))
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
         packs=lambda w: [
@@ -183,8 +183,7 @@ for block in layout.blocks("prompt"):
             f"judge_{block.benchmark}{block.suffix}"
         input:
             prompts=[
-                f"<results>/items/{block.benchmark}/{lang}.parquet"
-                for lang in block.languages
+                layout.items_table(block.benchmark, lang) for lang in block.languages
             ],
             answers=[
                 f"<results>/answers/{block.benchmark}/{lang}/{{model}}.parquet"
@@ -233,7 +232,7 @@ for block in layout.blocks("prompt"):
 rule annotation_sheet:
     """Answers of a language for people to judge, and the key that they don't see."""
     input:
-        prompts="<results>/items/{benchmark}/{lang}.parquet",
+        prompts=layout.items_table("{benchmark}", "{lang}"),
         answers=lambda w: [
             f"{RESULTS}/answers/{w.benchmark}/{w.lang}/{model}.parquet"
             for model in layout.models_of(w.benchmark)
@@ -329,7 +328,7 @@ rule compare_verdicts:
     params:
         code=code_of("compare_verdicts"),
         models=lambda w: layout.evaluated(w.benchmark),
-        root=lambda w: RESULTS,
+        root=lambda w: evaluated_root(),
     message:
         "Compare published with corrected verdicts"
     shell:

@@ -315,7 +315,7 @@ rule fit_margins:
     params:
         code=code_of("fit_margins"),
         root=f"{RESULTS}/scores/{{benchmark}}",
-        pairs=f"{RESULTS}/items/{{benchmark}}",
+        pairs=lambda w: str(items_folder(CAMPAIGN) / w.benchmark),
         models=lambda w: layout.evaluated(
             w.benchmark, margin_models(CAMPAIGN, CATALOGUE)
         ),

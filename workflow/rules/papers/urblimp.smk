@@ -66,7 +66,7 @@ rule compare_lengths:
     params:
         code=code_of("compare_lengths"),
         models=lambda w: layout.evaluated(w.benchmark),
-        root=lambda w: RESULTS,
+        root=lambda w: evaluated_root(),
         ties=lambda w: layout.tie_of(w.benchmark, "per_token"),
     message:
         "Compare decisions by token and in sum"

@@ -77,6 +77,16 @@ class ReportOptions(Strict):
     """Results tree of a campaign like this one in the variant "corrected", shown beside it."""
 
 
+class ReportCardOptions(Strict):
+    """The report card of an evaluation."""
+
+    sensitivity: bool = False
+    """Also score a sample of the pairs (``parity.pairs``) with each thing that can condition the
+    first token, and say which decisions that turns."""
+    worst: Positive = 10
+    """Worst items that are shown of each model and benchmark."""
+
+
 class Campaign(Strict):
     """A campaign: which benchmarks, languages and models, and how."""
 
@@ -99,6 +109,9 @@ class Campaign(Strict):
     models: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
     """Names of models of the catalogue, all that the papers evaluate, or none: then the data
     alone are built."""
+    limit: Positive | None = None
+    """Items of each benchmark and language that models are run on: a sample balanced over
+    paradigms; null for all."""
     engines: dict[EngineName, EngineName] = Field(default={})
     """Scoring engines to use in place of others: {of the catalogue: used}."""
     treebanks: TreebankOptions = TreebankOptions()
@@ -106,6 +119,7 @@ class Campaign(Strict):
     scoring: ScoringOptions = ScoringOptions()
     parity: ParityOptions = ParityOptions()
     report: ReportOptions = ReportOptions()
+    report_card: ReportCardOptions = ReportCardOptions()
     site: Path | None = None
     """Description of the cluster that jobs run on (docs/cluster.md); None for
     ``config/site.yaml``, if there is one. It decides nothing but what jobs ask for."""

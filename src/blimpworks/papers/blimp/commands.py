@@ -89,6 +89,7 @@ def bin_accuracies(
     method: str = shared.METHOD,
     output: Path = shared.OUTPUT,
     bins: int = option("Bins of each factor, at most.", min=2),
+    items: Path | None = shared.SAMPLED,
 ) -> None:
     """Compute accuracy by length, perplexity, probability and confidence of pairs, in bins."""
 

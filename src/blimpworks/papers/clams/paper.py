@@ -21,10 +21,14 @@ def _options(campaign: Campaign) -> ClamsOptions:
     return campaign.section(ClamsOptions)
 
 
-def check_settings(campaign: Campaign) -> None:
-    """Languages with grammars must be the campaign's. Raises UserError else."""
+def check(campaign: Campaign, _catalogue: Catalogue) -> None:
+    """Languages with grammars must be the campaign's, or have grammars here. Raises UserError else.
+
+    So one list of languages serves campaigns of some of them, and a wrong code is noticed.
+    """
     for lang in _options(campaign).grammars:
-        if lang not in campaign.languages and campaign.languages != "all":
+        selected = campaign.languages == "all" or lang in campaign.languages
+        if not selected and not any((campaign.folder("grammars") / lang).glob("*.avg")):
             raise UserError(
                 f"key 'clams.grammars' names {lang!r}, which is not among 'languages' "
                 f"({', '.join(campaign.languages)}); add it there, or take it out here."
@@ -102,7 +106,7 @@ PAPER = Paper(
             ),
         ),
     ),
-    check_settings=check_settings,
+    check=check,
     method_settings=method_settings,
     sources=sources,
     exhibits=SPECS,

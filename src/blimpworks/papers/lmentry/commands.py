@@ -156,5 +156,6 @@ def compare_verdicts(
     models: str = shared.EVALUATED,
     benchmark: str = shared.BENCHMARK,
     output: Path = shared.OUTPUT,
+    items: Path | None = shared.SAMPLED,
 ) -> None:
     """Compare the published with the corrected verdicts on the same answers."""

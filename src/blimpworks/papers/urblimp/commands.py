@@ -87,5 +87,6 @@ def compare_lengths(
     ties: str = option("What equal values count as."),
     output: Path = written("Table of decisions to write."),
     surprisals: Path = written("Table of one pair by word, to write."),
+    items: Path | None = shared.SAMPLED,
 ) -> None:
     """Compare decisions by the mean per token with those by the sum of log-probabilities."""

@@ -1,0 +1,195 @@
+"""The sample of items that a campaign with a limit runs models on."""
+
+import random
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blimpworks.errors import UserError
+from blimpworks.judging.sample import choose_items, sample_items, shares
+from blimpworks.tables import ITEMS, PROMPTS, read_table, write_rows
+from support import tiny
+from support.judging_kit import Condition, write_designs
+
+PARADIGMS = st.tuples(st.sampled_from("abc"), st.sampled_from("uvwxyz"))
+SIZES = st.dictionaries(PARADIGMS, st.integers(1, 12), max_size=12)
+LIMITS = st.integers(1, 60)
+ROWS = st.lists(st.tuples(st.integers(0, 40).map(str), PARADIGMS), max_size=60)
+"""Items and paradigms of rows: an item may stand in several paradigms, or twice in one."""
+
+
+def rows_of(sizes):
+    """A row for each item, by the number of items of each paradigm."""
+    return [
+        (f"{phenomenon}{paradigm}{number}", (phenomenon, paradigm))
+        for (phenomenon, paradigm), size in sizes.items()
+        for number in range(size)
+    ]
+
+
+@given(SIZES, LIMITS)
+def test_a_sample_is_as_large_as_the_limit_or_is_all_there_is(sizes, limit):
+    assert sum(shares(sizes, limit).values()) == min(limit, sum(sizes.values()))
+
+
+@given(SIZES, LIMITS)
+def test_paradigms_have_the_same_number_but_for_one_and_small_ones_all_they_have(sizes, limit):
+    taken = shares(sizes, limit)
+    assert all(taken[each] <= size for each, size in sizes.items())
+    of_others = [taken[each] for each, size in sizes.items() if taken[each] < size]
+    most = max(taken.values(), default=0)
+    assert all(number >= most - 1 for number in of_others)
+
+
+@given(SIZES, LIMITS)
+def test_where_not_every_paradigm_gets_an_item_phenomena_take_turns(sizes, limit):
+    taken = Counter({each: n for each, n in shares(sizes, limit).items() if n})
+    if max(taken.values(), default=0) > 1:
+        return
+    by_phenomenon, there = Counter(p for p, _ in taken), Counter(p for p, _ in sizes)
+    most = max(by_phenomenon.values(), default=0)
+    short = [by_phenomenon[p] for p in there if by_phenomenon[p] < there[p]]
+    assert all(number >= most - 1 for number in short)
+
+
+@given(ROWS, LIMITS, st.randoms())
+def test_neither_order_nor_repetition_of_rows_decides_what_is_drawn(rows, limit, chance):
+    again = [*rows, *rows[:3]]
+    chance.shuffle(again)
+    assert choose_items(rows, limit) == choose_items(again, limit)
+
+
+@given(ROWS, LIMITS, LIMITS)
+def test_a_larger_sample_contains_a_smaller_one(rows, first, second):
+    smaller, larger = sorted((first, second))
+    chosen = choose_items(rows, larger)
+    assert choose_items(rows, smaller) <= chosen <= {item for item, _ in rows}
+
+
+def test_the_draw_is_the_same_on_every_machine():
+    rows = rows_of({("agreement", "near"): 6, ("agreement", "far"): 6, ("islands", "wh"): 1})
+    assert sorted(choose_items(rows, 5)) == [
+        "agreementfar4",
+        "agreementfar5",
+        "agreementnear1",
+        "agreementnear5",
+        "islandswh0",
+    ]
+
+
+def sampled(path, limit, unit="pair"):
+    """The rows of a sample of a table, and what the command notes of it."""
+    output = path.with_name("sampled.parquet")
+    notes = sample_items(path, output, limit, unit)
+    return read_table(PROMPTS if unit == "prompt" else ITEMS, output), notes
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    """The items table of 30 pairs of three paradigms, with a further column."""
+    names = [f"p{i % 3}" for i in range(30)]
+    items = tiny.write_items(
+        tmp_path / "items.parquet", [(f"g {i}", f"b {i}") for i in range(30)], paradigm=names
+    )
+    return items
+
+
+def test_rows_stay_in_their_order_with_all_their_columns(pairs):
+    whole = read_table(ITEMS, pairs)
+    table, notes = sampled(pairs, 7)
+    assert notes == {"items": 7, "of_items": 30, "rows": 7, "of_rows": 30}
+    assert table.schema.equals(whole.schema)
+    rows = whole.to_pylist()
+    places = [rows.index(row) for row in table.to_pylist()]
+    assert places == sorted(places)
+    assert sorted(Counter(row["paradigm"] for row in table.to_pylist()).values()) == [2, 2, 3]
+
+
+def test_a_limit_above_what_there_is_takes_all(pairs):
+    table, notes = sampled(pairs, 1000)
+    assert table.equals(read_table(ITEMS, pairs))
+    assert notes["items"] == notes["of_items"] == 30
+
+
+def test_items_of_several_conditions_are_whole_and_count_once(tmp_path):
+    items = [
+        {name: Condition((f"word{i}", [1.0])) for name in ("match", "mismatch")} for i in range(6)
+    ]
+    path = write_designs(tmp_path / "items.parquet", items, ["(*;%match%) < (*;%mismatch%)"])
+    table, notes = sampled(path, 2)
+    assert notes == {"items": 2, "of_items": 6, "rows": 4, "of_rows": 12}
+    assert set(Counter(table["item"].to_pylist()).values()) == {2}
+    assert Counter(table["condition"].to_pylist()) == {"match": 2, "mismatch": 2}
+
+
+def test_a_pair_in_two_paradigms_comes_with_both_rows(tmp_path):
+    ids, names = ["x", "x", "y", "z"], ["near", "far", "near", "far"]
+    path = tiny.write_items(
+        tmp_path / "items.parquet", [("g", "b")] * 4, item_id=ids, paradigm=names
+    )
+    for limit in (1, 2):
+        kept = Counter(sampled(path, limit)[0]["item_id"].to_pylist())
+        assert len(kept) == limit
+        assert kept["x"] in (0, 2)
+
+
+def prompts_table(path, templates=3, count=10, nominal=12):
+    """Prompts of two tasks, of which the settings say that each template has a few more."""
+    rows = [
+        {
+            "item_id": f"{task}-{template}-{number}",
+            "lang": "eng",
+            "phenomenon": task,
+            "paradigm": f"template={template}",
+            "template": template,
+            "number": number,
+            "nominal": nominal,
+            "prompt": "Say it!",
+            "answer": None,
+            "arguments": "{}",
+        }
+        for task in ("first_word", "rhyme")
+        for template in range(1, templates + 1)
+        for number in range(1, count + 1)
+    ]
+    random.Random(1).shuffle(rows)
+    write_rows(rows, PROMPTS, path)
+    return path
+
+
+def test_prompts_are_balanced_and_their_nominal_numbers_shrink_with_them(tmp_path):
+    table, notes = sampled(prompts_table(tmp_path / "items.parquet"), 30, "prompt")
+    assert notes == {"items": 30, "of_items": 60, "rows": 30, "of_rows": 60}
+    places = zip(table["phenomenon"].to_pylist(), table["template"].to_pylist(), strict=True)
+    assert set(Counter(places).values()) == {5}
+    assert table["nominal"].to_pylist() == [6] * 30
+
+
+def test_accuracies_on_a_sample_of_prompts_keep_their_proportion(tmp_path):
+    """All right, of 12 prompts by the settings where there are 10: 10 / 12, sampled or not."""
+    from blimpworks.analysis.accuracy import summarise
+
+    path = prompts_table(tmp_path / "items.parquet")
+    whole = read_table(PROMPTS, path)
+    for table in (whole, sampled(path, 30, "prompt")[0]):
+        judged = table.select(["item_id", "phenomenon", "paradigm", "nominal"]).to_pandas()
+        judged = judged.astype({"phenomenon": object, "paradigm": object})
+        judged = judged.assign(method="published", correct=1.0, tie=False, near_tie=False)
+        accuracies = summarise(judged)["accuracy"]
+        assert accuracies.to_list() == pytest.approx([10 / 12] * len(accuracies))
+
+
+def test_a_table_of_another_kind_is_refused(pairs):
+    with pytest.raises(UserError, match="expected the prompts table"):
+        sampled(pairs, 3, "prompt")
+
+
+def test_an_empty_table_has_an_empty_sample(tmp_path):
+    path = tmp_path / "items.parquet"
+    write_rows([], ITEMS, path)
+    table, notes = sampled(path, 5)
+    assert (len(table), notes["of_items"]) == (0, 0)
+    assert pa.types.is_dictionary(table.schema.field("lang").type)

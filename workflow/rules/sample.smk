@@ -1,0 +1,26 @@
+"""The items that models are run on, where the campaign sets a limit; else they are run on all."""
+
+if CAMPAIGN.limit:
+
+    rule limit_items:
+        """A sample of a language's items, balanced over paradigms."""
+        input:
+            "<results>/items/{benchmark}/{lang}.parquet",
+        output:
+            layout.items_table("{benchmark}", "{lang}"),
+        log:
+            "<logs>/limit_items/{benchmark}/{lang}.log",
+        benchmark:
+            "<benchmarks>/limit_items/{benchmark}/{lang}.tsv"
+        localrule: True
+        conda:
+            "../../envs/core.yaml"
+        params:
+            code=code_of("limit_items"),
+            limit=CAMPAIGN.limit,
+            unit=lambda w: find_benchmark(w.benchmark).unit,
+        message:
+            "Sample {wildcards.benchmark} in {wildcards.lang}: {params.limit} items at most"
+        shell:
+            "python -m blimpworks limit-items {input:q} --output {output:q} "
+            "--limit {params.limit} --unit {params.unit} > {log:q} 2>&1"
