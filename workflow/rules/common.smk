@@ -11,6 +11,7 @@ from blimpworks.campaign.exhibits import exhibits, find_exhibit
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.methods import regional
+from blimpworks.campaign.parts import items_folder, whole_items_table
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import (
     benchmarks,
@@ -23,7 +24,7 @@ from blimpworks.campaign.retrieved import available, lexicon_sources, read_files
 from blimpworks.campaign.run_checks import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.commands.registry import code_of
-from blimpworks.campaign.local_models import is_directory, state_of
+from blimpworks.campaign.local_models import is_local, state_of
 from blimpworks.errors import UserError
 
 CAMPAIGN_FILE = os.path.relpath(
@@ -83,6 +84,12 @@ def these(exhibits):
     """
     allowed = (f"(?<={spec.paper}/){re.escape(spec.name)}" for spec in exhibits)
     return "|".join(allowed) or "(?!)"
+
+
+def evaluated_root():
+    """The results as an argument of a command on evaluations; sampled items as an option."""
+    sampled = [f"--items={items_folder(CAMPAIGN)}"] if CAMPAIGN.limit else []
+    return [RESULTS, *sampled] if sampled else RESULTS
 
 
 def repeated(option, paths):

@@ -1,0 +1,91 @@
+"""The command that evaluates models: from a name on the hub or a directory to a report card."""
+
+import os
+from pathlib import Path
+
+import typer
+
+from blimpworks.commands.declare import UNRECORDED, command
+from blimpworks.commands.options import argument, option
+
+
+@command()
+def evaluate(
+    models: list[str] = argument(
+        "Models: a hub id (org/name or org/name@revision), a directory in Hugging Face's layout "
+        "or with a checkpoint of ours, an n-gram file (.arpa, KenLM's binary), or a name in "
+        "config/models.tsv.",
+        default=list,
+    ),
+    benchmarks: str = option("Benchmarks, separated by commas.", default="all"),
+    languages: str = option("Languages, by ISO 639-3 code or English name.", default="all"),
+    limit: int | None = option(
+        "At most so many items of each benchmark and language, balanced over paradigms.",
+        default=None,
+        min=1,
+    ),
+    engine: str = option("Engine: auto, transformers or vllm.", default="auto"),
+    data: str = option(
+        "Data: released, embedded (needs no network), or auto: released where they can be had.",
+        default="auto",
+    ),
+    mirror: Path | None = option(
+        "Directory with copies of the released data.", default=None, use=UNRECORDED
+    ),
+    sensitivity: bool = option(
+        "Measure how much it matters what conditions the first token.",
+        "--sensitivity",
+        default=False,
+    ),
+    profile: str | None = option("Snakemake profile, such as slurm.", default=None),
+    cores: int = option("Cores of this machine to use.", default=os.cpu_count() or 1, min=1),
+    out: Path | None = option(
+        "Directory of the evaluation; by default evaluations/MODEL.", default=None, use=UNRECORDED
+    ),
+    dtype: str | None = option("Number format in place of the files'.", default=None),
+    first_token: str | None = option(
+        "What conditions the first token, in place of the tokenizer's: bos, eos, skip.",
+        default=None,
+    ),
+    architecture: str | None = option(
+        "Architecture in place of the files': causal, masked, encoder-decoder.", default=None
+    ),
+    parameters: float | None = option("Billions of parameters, if not counted.", default=None),
+    tuning: str | None = option("base or chat, in place of the chat template's.", default=None),
+    listed: bool = option(
+        "Show benchmarks, languages, pairs, and what is on disk.", "--list", default=False
+    ),
+    dry_run: bool = option(
+        "Write the campaign, show its jobs, run none.", "--dry-run", default=False
+    ),
+) -> None:
+    """Evaluate models on benchmarks, and print a report card.
+
+    Architecture, number format, first token, size and chat template are read from the model's own
+    files. Writes a complete campaign that can be run again, cited and sent to a cluster.
+    """
+    from blimpworks.evaluation.choice import parse_languages, parse_names
+    from blimpworks.evaluation.request import Request
+    from blimpworks.evaluation.session import Execution, describe_data, run_evaluation
+
+    request = Request(
+        data=data,
+        benchmarks=parse_names(benchmarks),
+        languages=parse_languages(languages),
+        limit=limit,
+        mirror=mirror and mirror.expanduser().resolve(),
+        sensitivity=sensitivity,
+    )
+    if listed:
+        typer.echo(describe_data(request))
+        return
+    overrides = {
+        "dtype": dtype,
+        "first_token": first_token,
+        "architecture": architecture,
+        "parameters": parameters,
+        "tuning": tuning,
+    }
+    set_by_user = {name: str(value) for name, value in overrides.items() if value is not None}
+    execution = Execution(engine, set_by_user, profile, cores, dry_run)
+    run_evaluation(models, request, execution, out)

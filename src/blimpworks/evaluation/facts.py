@@ -1,0 +1,265 @@
+"""What the report card is told of a campaign: models, benchmarks, and where their tables lie.
+
+Without heavy imports, because the workflow asks.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypedDict
+
+from blimpworks.campaign.engines import find_engine
+from blimpworks.campaign.layout import Layout
+from blimpworks.campaign.parts import whole_items_table
+from blimpworks.campaign.registry import find_benchmark, paper_of
+
+OUTPUTS = {"pair": "scores", "prompt": "answers"}
+"""Folder of what models make of a benchmark's items, by the benchmark's unit."""
+TWO_SENTENCES = "judge"
+"""The command that judges pairs of sentences, of which a coin gets half right."""
+
+
+class ModelFacts(TypedDict):
+    """A model as the campaign runs it."""
+
+    label: str
+    hf_id: str
+    """Name on the hub or directory; empty for a model that is trained here."""
+    parameters: float | None
+    """Billions."""
+    architecture: str
+    engine: str
+    dtype: str
+    first_token: str
+    """What conditions the first token."""
+    tuning: str
+    checkpoint: str
+    """Path of the description of its checkpoint, or of the first of several."""
+    checkpoints: int
+
+
+class BenchmarkFacts(TypedDict):
+    """A benchmark as the campaign runs it, with the paths of its tables."""
+
+    label: str
+    citation: str
+    address: str
+    """Of the paper; empty where none is known."""
+    unit: str
+    """``pair`` or ``prompt``."""
+    noun: str
+    """What an item is called: ``pair`` of sentences, ``prompt``, or ``item`` of any other kind."""
+    data: str
+    """Where its items come from, in words; empty where its paper says nothing of it."""
+    methods: dict[str, list[str]]
+    """Methods of each model, the main one first."""
+    mcnemar: str
+    """Form of McNemar's test between its models."""
+    chance: float | None
+    """Accuracy of guessing, where it is known."""
+    own_items: bool
+    """Whether its items are those that its paper prints accuracies of."""
+    languages: dict[str, list[str]]
+    """Languages of each model."""
+    items: dict[str, str]
+    """Items of each language that models are run on."""
+    whole: dict[str, str]
+    """All items of each language, where models are run on a sample of them."""
+    accuracies: str
+    printed: str
+    """Accuracies that its paper prints; empty where there are none."""
+    names: str
+    """Printed names of its phenomena, as ``module:name``; empty where keys are names."""
+    sensitivity: dict[str, list[str]]
+    """Languages in which each model is also scored with other first tokens."""
+
+
+class PrintedModel(TypedDict):
+    """A model of which papers print accuracies."""
+
+    label: str
+    parameters: float | None
+
+
+class Facts(TypedDict):
+    """All that the report card is told of a campaign."""
+
+    campaign: str
+    description: str
+    configfile: str
+    results: str
+    limit: int | None
+    """Most items of a benchmark and language that models are run on; None for all."""
+    worst: int
+    """Worst items that are shown of each model and benchmark."""
+    languages: dict[str, str]
+    """Names of languages by code."""
+    models: dict[str, ModelFacts]
+    benchmarks: dict[str, BenchmarkFacts]
+    printed: dict[str, PrintedModel]
+    """By name in tables of printed accuracies."""
+
+
+Coverage = Mapping[str, Mapping[str, list[str]]]
+"""Languages by benchmark and model."""
+
+
+def coverage(layout: Layout) -> Coverage:
+    """What models of a campaign are run on; without benchmarks that no model is run on."""
+    covered = {
+        name: {model: layout.covered_by(model, name) for model in layout.models_of(name)}
+        for name in layout.campaign.benchmarks
+    }
+    return {name: models for name, models in covered.items() if models}
+
+
+def is_of_pairs(name: str) -> bool:
+    """Whether a benchmark's items are pairs of sentences, of which one is to be preferred."""
+    benchmark = find_benchmark(name)
+    return benchmark.unit == "pair" and benchmark.judge == TWO_SENTENCES
+
+
+def printed_table(layout: Layout, benchmark: str) -> str:
+    """Table of the accuracies that a benchmark's paper prints; empty where it prints none."""
+    paper = paper_of(benchmark)
+    if not paper.printed_accuracies or not layout.printed_tables(paper.name):
+        return ""
+    return f"{layout.results}/accuracies/printed/{paper.name}.parquet"
+
+
+def first_tokens(layout: Layout, model: str) -> tuple[str, ...]:
+    """Everything that can condition a model's first token."""
+    architecture = layout.catalogue.models[model].architecture
+    return find_engine(layout.engine_of(model), architecture).first_token
+
+
+def _sensitivity(
+    layout: Layout, benchmark: str, languages: Mapping[str, list[str]]
+) -> dict[str, list[str]]:
+    """Those of the ``languages`` by model that are also scored with other first tokens.
+
+    Of pairs of sentences alone, and of models whose engine has the choice.
+    """
+    if not layout.campaign.report_card.sensitivity or not is_of_pairs(benchmark):
+        return {}
+    return {m: each for m, each in languages.items() if len(first_tokens(layout, m)) > 1}
+
+
+def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> str:
+    """Path of what first tokens make of a model's accuracy."""
+    return f"{results}/sensitivity/{benchmark}/{lang}/{model}/parity.parquet"
+
+
+def card_files(layout: Layout) -> list[str]:
+    """Files of the report card, the data first; results of several models are a file each."""
+    models = card_models(layout, coverage(layout))
+    names = [f"results_{name}.json" for name in models] if len(models) > 1 else ["results.json"]
+    return [f"{layout.results}/report_card/{name}" for name in ("card.json", "index.html", *names)]
+
+
+def card_models(layout: Layout, covered: Coverage) -> list[str]:
+    """Models of a campaign that are run on a benchmark, in the catalogue's order."""
+    running = {model for models in covered.values() for model in models}
+    return [name for name in layout.catalogue.models if name in running]
+
+
+def card_tables(facts: Facts) -> list[str]:
+    """Every table and description that a report card is made from."""
+    of_benchmarks = (
+        path
+        for name, each in facts["benchmarks"].items()
+        for path in _tables_of(facts["results"], name, each)
+    )
+    checkpoints = (model["checkpoint"] for model in facts["models"].values())
+    return list(dict.fromkeys([*of_benchmarks, *checkpoints]))
+
+
+def _tables_of(results: str, name: str, benchmark: BenchmarkFacts) -> Iterator[str]:
+    yield benchmark["accuracies"]
+    yield from filter(None, [benchmark["printed"]])
+    yield from (*benchmark["items"].values(), *benchmark["whole"].values())
+    for model, languages in benchmark["languages"].items():
+        for folder in ("judgements", OUTPUTS[benchmark["unit"]]):
+            yield from (model_table(results, folder, name, lang, model) for lang in languages)
+    for model, languages in benchmark["sensitivity"].items():
+        yield from (sensitivity_table(results, name, lang, model) for lang in languages)
+
+
+def model_table(results: str, folder: str, benchmark: str, lang: str, model: str) -> str:
+    """Path of a model's table (``judgements``, ``scores`` or ``answers``) of a language."""
+    return f"{results}/{folder}/{benchmark}/{lang}/{model}.parquet"
+
+
+def _model(layout: Layout, name: str, covered: Coverage) -> ModelFacts:
+    row = layout.catalogue.models[name]
+    engine = find_engine(layout.engine_of(name), row.architecture)
+    languages = {lang for models in covered.values() for lang in models.get(name, ())}
+    scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
+    return {
+        "label": row.label,
+        "hf_id": row.hf_id,
+        "parameters": row.parameters,
+        "architecture": row.architecture,
+        "engine": engine.name,
+        "dtype": layout.dtype_of(name),
+        "first_token": engine.settle(
+            "first_token", row.first_token, layout.campaign.scoring.first_token
+        ),
+        "tuning": row.tuning,
+        "checkpoint": f"{layout.resources}/models/{name}/{scopes[0]}/checkpoint.json",
+        "checkpoints": len(scopes),
+    }
+
+
+def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) -> BenchmarkFacts:
+    benchmark, paper = find_benchmark(name), paper_of(name)
+    covered = {lang for each in languages.values() for lang in each}
+    every = [lang for lang in layout.item_languages(name) if lang in covered]
+    items = {lang: layout.items_table(name, lang) for lang in every}
+    whole = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in every}
+    own = paper.benchmarks[0].name == name
+    prompts, pairs = benchmark.unit == "prompt", is_of_pairs(name)
+    return {
+        "label": paper.citation.label if own else f"{paper.citation.label} ({name})",
+        "citation": paper.citation.text,
+        "address": paper.citation.address,
+        "unit": benchmark.unit,
+        "noun": benchmark.unit if prompts or pairs else "item",
+        "data": paper.caption(layout.campaign, layout.catalogue, ("items", "accuracies")),
+        "methods": {model: layout.methods_of(name, model) for model in languages},
+        "mcnemar": layout.mcnemar_of(name),
+        "chance": 0.5 if pairs else None,
+        "own_items": own,
+        "languages": dict(languages),
+        "items": items,
+        "whole": {} if items == whole else whole,
+        "accuracies": f"{layout.results}/accuracies/{name}.parquet",
+        "printed": printed_table(layout, name),
+        "names": paper.names,
+        "sensitivity": _sensitivity(layout, name, languages),
+    }
+
+
+def _languages(layout: Layout, covered: Coverage) -> dict[str, str]:
+    """Names of the languages that models are run on, by code."""
+    codes = {lang for models in covered.values() for each in models.values() for lang in each}
+    return {lang: row.name for lang, row in layout.catalogue.languages.items() if lang in codes}
+
+
+def card_facts(layout: Layout, configfile: str) -> Facts:
+    """All that the report card is told of a campaign, which ``configfile`` describes."""
+    campaign, covered = layout.campaign, coverage(layout)
+    return {
+        "campaign": campaign.campaign,
+        "description": campaign.description,
+        "configfile": str(Path(configfile).resolve()) if configfile[:2] == ".." else configfile,
+        "results": layout.results,
+        "limit": campaign.limit,
+        "worst": campaign.report_card.worst,
+        "languages": _languages(layout, covered),
+        "models": {name: _model(layout, name, covered) for name in card_models(layout, covered)},
+        "benchmarks": {name: _benchmark(layout, name, each) for name, each in covered.items()},
+        "printed": {
+            name: {"label": row.label, "parameters": row.parameters}
+            for name, row in layout.whole.models.items()
+        },
+    }

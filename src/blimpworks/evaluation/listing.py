@@ -1,0 +1,194 @@
+"""What there is to evaluate models on: benchmarks, languages, numbers of items, files at hand."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, TreebankRow, load_catalogue
+from blimpworks.campaign.paper import Benchmark, Paper
+from blimpworks.campaign.registry import benchmarks, paper_of
+from blimpworks.campaign.retrieved import is_usable
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
+
+WIDTH = 80
+INDENT = "    "
+PAIRS = "judge"
+"""Command that judges pairs of sentences; others judge single sentences or items of several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A benchmark as some data have it."""
+
+    name: str
+    """As after ``--benchmarks``."""
+    label: str
+    """Short name of its paper."""
+    items: str
+    """What its items are called, in the plural."""
+    expected: Mapping[str, int]
+    """Number of items by language, before they are built."""
+    files: int
+    """How many files its items are made from that are not in the repository."""
+    at_hand: int
+    """How many of them are on the disk: retrieved, or in the campaign's mirror."""
+    generated: bool
+    """Whether its items are generated here, of words of our own."""
+    more: tuple[str, ...] = ()
+    """Further languages that it has where they are named."""
+    by_name: bool = False
+    """Whether it is run where it, or a language of it, is named alone."""
+    obstacle: str = ""
+    """Why these data do not have it; empty where they do."""
+
+
+def _noun(benchmark: Benchmark) -> str:
+    """What the items of a benchmark are called, in the plural."""
+    if benchmark.unit == "prompt":
+        return "prompts"
+    return "pairs" if benchmark.judge == PAIRS else "items"
+
+
+def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
+    """Whether a pinned file is on the disk: retrieved, or in the mirror (plain or .xz)."""
+    places = [Path(campaign.pathvars.resources, "sources", row.name)]
+    if campaign.mirror is not None and row.mirror:
+        places += [campaign.mirror / row.mirror, campaign.mirror / f"{row.mirror}.xz"]
+    return any(place.is_file() for place in places)
+
+
+def _files(campaign: Campaign, catalogue: Catalogue) -> list[SourceRow | TreebankRow]:
+    """Files from outside that the items of a campaign's first benchmark are made from."""
+    paper = paper_of(campaign.benchmarks[0])
+    rows: list[Pinned] = [*paper.sources(campaign, catalogue)]
+    for lang in paper.treebanks(campaign, catalogue):
+        rows += catalogue.treebanks[lang]
+    named = {row.name: row for row in rows if isinstance(row, SourceRow | TreebankRow)}
+    return [row for row in named.values() if is_usable(campaign, row)]
+
+
+def _has_text(paper: Paper, campaign: Campaign, catalogue: Catalogue, lang: str) -> bool:
+    """Whether the treebanks of a language can be had, where items are made from them."""
+    read = paper.treebanks(campaign, catalogue)
+    return lang not in read or any(row.sha256 for row in catalogue.treebanks[lang])
+
+
+def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
+    """A benchmark in the languages of a campaign that has it alone.
+
+    Raises UserError where the data lack it.
+    """
+    catalogue, paper = load_catalogue(campaign), paper_of(benchmark.name)
+    paper.check(campaign, catalogue)
+    languages = [
+        lang
+        for lang in benchmark.languages(campaign, catalogue)
+        if _has_text(paper, campaign, catalogue, lang)
+    ]
+    if not languages:
+        raise UserError("it has items in none of the languages whose files can be had.")
+    files = _files(campaign, catalogue)
+    return Listed(
+        name=benchmark.name,
+        label=paper.citation.label,
+        items=_noun(benchmark),
+        expected={lang: benchmark.expected_units(campaign, catalogue, lang) for lang in languages},
+        files=len(files),
+        at_hand=sum(is_at_hand(campaign, row) for row in files),
+        generated=benchmark.own_words,
+    )
+
+
+def _either(campaign: Campaign, benchmark: Benchmark) -> tuple[Listed | None, str]:
+    """A benchmark as a campaign has it; or none, and why."""
+    alone = campaign.model_copy(update={"benchmarks": (benchmark.name,)})
+    try:
+        return _listed(alone, benchmark), ""
+    except UserError as error:
+        return None, str(error)
+
+
+def list_benchmarks(campaign: Campaign) -> list[Listed]:
+    """All benchmarks that there are, those of the campaign first, in its data and languages.
+
+    Other languages of the same data are listed as such, and so are benchmarks that have no others.
+    ``obstacle`` says why the data lack a benchmark.
+    """
+    everywhere = campaign.model_copy(update={"languages": "all"})
+    rows = []
+    for name in dict.fromkeys((*campaign.benchmarks, *benchmarks())):
+        benchmark = benchmarks()[name]
+        here, _ = _either(campaign, benchmark)
+        there, obstacle = _either(everywhere, benchmark)
+        if here:
+            known = [*there.expected] if there else []
+            more = tuple(lang for lang in known if lang not in here.expected)
+            rows.append(replace(here, more=more, by_name=name not in campaign.benchmarks))
+        else:
+            rows.append(replace(there, by_name=True) if there else _absent(benchmark, obstacle))
+    return rows
+
+
+def _absent(benchmark: Benchmark, obstacle: str) -> Listed:
+    label, own = paper_of(benchmark.name).citation.label, benchmark.own_words
+    return Listed(benchmark.name, label, _noun(benchmark), {}, 0, 0, own, obstacle=obstacle)
+
+
+def _origin(row: Listed) -> str:
+    """Where the items of a benchmark come from, and what is on the disk of it."""
+    if not row.files:
+        return "generated here" if row.generated else "in the repository"
+    if row.at_hand == row.files:
+        return f"all {row.files} files on the disk" if row.files > 1 else "its file is on the disk"
+    rest = "the others are downloaded" if row.at_hand else "they are downloaded"
+    return f"{row.at_hand} of {row.files} files on the disk, {rest}"
+
+
+def _numbers(row: Listed) -> str:
+    """Languages with the expected number of items in each, said once where it is the same."""
+    many = f"{len(row.expected)} languages" if len(row.expected) > 1 else "1 language"
+    numbers = {*row.expected.values()}
+    if len(numbers) == 1:
+        each = " in each" if len(row.expected) > 1 else ""
+        return f"{many}, {numbers.pop():,} {row.items}{each}: {', '.join(row.expected)}"
+    codes = ", ".join(f"{lang}\xa0{number:,}" for lang, number in row.expected.items())
+    return f"{many}, {row.items} expected in each: {codes}"
+
+
+def _said(row: Listed) -> list[str]:
+    """What there is to say about a benchmark."""
+    if row.obstacle:
+        return [row.obstacle]
+    more = f"with --languages also: {', '.join(row.more)}" if row.more else ""
+    return [*filter(None, (_numbers(row), more, _origin(row)))]
+
+
+def _lines(row: Listed, width: int) -> Iterator[str]:
+    """A benchmark in lines of at most ``width`` characters."""
+    yield textwrap.shorten(f"{row.name} ({row.label})", width, placeholder=" …")
+    for text in _said(row):
+        wrapped = textwrap.wrap(
+            text, width, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
+        )
+        yield from (line.replace("\xa0", " ") for line in wrapped)
+
+
+def listing_text(rows: Sequence[Listed], width: int = WIDTH) -> str:
+    """Benchmarks as lines of text of at most ``width`` characters.
+
+    First those that are run anyway, then those that are run where they are named, and the others.
+    """
+    parts = {
+        "": [row for row in rows if not (row.obstacle or row.by_name)],
+        "Where they are named (--benchmarks NAME, --languages CODES):": [
+            row for row in rows if row.by_name
+        ],
+        "Not in these data:": [row for row in rows if row.obstacle],
+    }
+    lines: list[str] = []
+    for heading, chosen in parts.items():
+        lines += ["", heading, ""] if heading and chosen else []
+        lines += [line for row in chosen for line in _lines(row, width)]
+    return "\n".join(lines)

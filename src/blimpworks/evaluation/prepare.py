@@ -1,0 +1,82 @@
+"""From what a user asks for to a campaign on the disk that can be run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from blimpworks.campaign.catalogue import Catalogue, ModelRow, whole_catalogue
+from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.evaluation.choice import (
+    check_benchmarks,
+    check_languages,
+    checked_campaign,
+    choose_benchmarks,
+)
+from blimpworks.evaluation.models import choose_engine, resolve_models, write_models
+from blimpworks.evaluation.request import (
+    CAMPAIGN_FILE,
+    MODELS_FILE,
+    Request,
+    as_setting,
+    campaign_settings,
+    check_folder,
+    choose_data,
+    read_template,
+    write_campaign,
+)
+from blimpworks.evaluation.resolved import ResolvedModel
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An evaluation that is ready to be run."""
+
+    campaign: Campaign
+    catalogue: Catalogue
+    models: Sequence[ResolvedModel]
+    notes: Sequence[str]
+    """What the user should know before it starts, a line each."""
+
+
+def known_models() -> Mapping[str, ModelRow]:
+    """Models of the repository's own catalogue, by name."""
+    return whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
+
+
+def resolve(
+    arguments: Sequence[str], engine: str, overrides: Mapping[str, str]
+) -> list[ResolvedModel]:
+    """The models that a user names, each with the engine that it is run with.
+
+    Raises UserError for one that cannot be, or does not fit into memory.
+    """
+    models = resolve_models(arguments, known_models(), overrides)
+    return [replace(model, row=choose_engine(model.row, engine)) for model in models]
+
+
+def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> Prepared:
+    """Write the campaign of an evaluation and its table of models into a folder.
+
+    Raises UserError for a benchmark, language or model that cannot be had or run.
+    """
+    check_folder(folder)
+    check_benchmarks(request.benchmarks)
+    data, why = choose_data(request.data, request.mirror)
+    template = read_template(data)
+    settings = campaign_settings(
+        request, as_setting(folder), template, [model.row.name for model in models]
+    )
+    path = folder / CAMPAIGN_FILE
+    # With all others, whose sizes and names say what the papers' printed numbers are of.
+    rows = {**known_models(), **{model.row.name: model.row for model in models}}
+    write_models(rows.values(), folder / MODELS_FILE)
+    choice = choose_benchmarks(settings, named=bool(request.benchmarks))
+    settings["benchmarks"] = [*choice.benchmarks]
+    check_languages(settings, request.languages)
+    notes = [f"Data: {data}{f' ({why})' if why else ''}. {template['description']}"]
+    notes += [f"Left out: {name}, because {reason}" for name, reason in choice.left_out.items()]
+    if write_campaign(settings, path):
+        notes.append(f"{path} had other settings before; what was scored is not scored again.")
+    campaign, catalogue = checked_campaign(settings)
+    return Prepared(campaign, catalogue, models, notes)

@@ -1,0 +1,83 @@
+"""Sentences as words with log-probabilities, and the words of two sentences side by side."""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise, zip_longest
+
+import numpy as np
+
+from blimpworks.evaluation.card import Column, Word
+from blimpworks.scoring.spans import Integers, token_starts
+
+END = "⟨end⟩"
+"""What stands for a last token that takes no character, such as ``</s>``."""
+Span = tuple[int, int]
+
+
+def _spans(text: str, ends: Sequence[int]) -> list[Span]:
+    """Where the words of a text are; where it has no spaces, the pieces that tokens make of it."""
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    if len(words) > 1:
+        return words
+    edges = [0, *dict.fromkeys(end for end in ends if end > 0)]
+    edges = edges if edges[-1] == len(text) else [*edges, len(text)]
+    return list(pairwise(edges))
+
+
+def _places(text: str, spans: Sequence[Span], ends: Integers) -> Integers:
+    """The word of each token: the one in which it ends, white space at its end aside.
+
+    Nothing but white space belongs to the word behind it, and so does a token without a character
+    of its own (the first bytes of a character).
+    """
+    edges = np.array([end for _, end in spans])
+    starts = token_starts(ends)
+    empty = starts == ends
+    bare = np.array([len(text[:end].rstrip()) for end in ends])
+    last = np.where(bare > starts, bare, ends)
+    first_with = np.searchsorted(edges, last, side="left")
+    behind = np.searchsorted(edges, ends, side="right")
+    places: Integers = np.minimum(np.where(empty, behind, first_with), len(spans) - 1)
+    return places
+
+
+def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -> list[Word]:
+    """The words of a sentence, each with the sum of its tokens' log-probabilities [nats].
+
+    ``ends``: character offset at which each token ends. A last token without characters, the end
+    symbol, is a word of its own.
+    """
+    spans = _spans(text, ends)
+    if not spans:
+        return []
+    after = np.asarray(ends, np.int64)
+    places = _places(text, spans, after)
+    values = np.array([np.nan if value is None else value for value in logprobs], np.float64)
+    closing = len(after) > 1 and after[-1] == after[-2] == len(text)
+    inside = slice(None, -1) if closing else slice(None)
+    words = [
+        _word(text[start:end], values[inside][places[inside] == number])
+        for number, (start, end) in enumerate(spans)
+    ]
+    return [*words, _word(END, values[-1:])] if closing else words
+
+
+def _word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Word:
+    scored = values[~np.isnan(values)]
+    return {"text": text, "logprob": float(scored.sum()) if len(scored) else None}
+
+
+def align(first: Sequence[Word], second: Sequence[Word]) -> list[Column]:
+    """The words of two sentences in columns: equal ones together, others beside each other."""
+    good, bad = ([word["text"] for word in side] for side in (first, second))
+    columns: list[Column] = []
+    for kind, a, b, c, d in SequenceMatcher(None, good, bad, autojunk=False).get_opcodes():
+        pairs = zip_longest(first[a:b], second[c:d])
+        columns += [{"words": [*pair], "differs": kind != "equal"} for pair in pairs]
+    return columns
+
+
+def single(words: Sequence[Word]) -> list[Column]:
+    """The words of one sentence in columns."""
+    return [{"words": [word], "differs": False} for word in words]

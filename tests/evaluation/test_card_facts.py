@@ -1,0 +1,89 @@
+"""What the report card is told of a campaign."""
+
+import pytest
+import yaml
+
+from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
+from blimpworks.campaign.layout import Layout
+from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.evaluation.facts import card_facts, card_files, card_tables, first_tokens
+from support.paths import REPOSITORY
+
+FILE = "config/demo/config.yaml"
+
+
+def layout_of(**changes):
+    settings = yaml.safe_load((REPOSITORY / FILE).read_text(encoding="utf-8"))
+    campaign = check_campaign(settings | changes, FILE)
+    catalogue = load_catalogue(campaign)
+    groups = groups_of_models(campaign, catalogue)
+    return Layout(campaign, catalogue, whole_catalogue(campaign), groups)
+
+
+@pytest.fixture(autouse=True)
+def in_repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def test_benchmarks_are_those_that_models_are_run_on():
+    facts = card_facts(layout_of(), FILE)
+    assert [*facts["benchmarks"]] == ["multiblimp", "demo_pairs", "demo_suites"]
+    pairs = facts["benchmarks"]["multiblimp"]
+    assert pairs["languages"] == {
+        "ngram-5": ["deu", "eng", "fra"],
+        "transformer-small": ["deu", "eng", "fra"],
+    }
+    assert (pairs["methods"]["ngram-5"][0], pairs["noun"], pairs["chance"]) == (
+        *("full_sentence", "pair", 0.5),
+    )
+
+
+def test_of_items_of_several_sentences_no_level_of_guessing_is_known():
+    suites = card_facts(layout_of(), FILE)["benchmarks"]["demo_suites"]
+    assert (suites["noun"], suites["chance"]) == ("item", None)
+
+
+def test_a_card_is_made_from_every_judgement_and_score_and_what_papers_print():
+    tables = card_tables(card_facts(layout_of(), FILE))
+    assert len({*tables}) == len(tables)
+    for table in (
+        "results/demo/accuracies/multiblimp.parquet",
+        "results/demo/accuracies/printed/multiblimp.parquet",
+        "results/demo/judgements/multiblimp/fra/ngram-5.parquet",
+        "results/demo/scores/demo_pairs/deu/transformer-small.parquet",
+        "resources/demo/models/ngram-5/deu/checkpoint.json",
+    ):
+        assert table in tables
+    assert not any("sensitivity" in table for table in tables)
+
+
+def test_under_a_limit_samples_are_told_apart_from_all_items():
+    pairs = card_facts(layout_of(limit=40), FILE)["benchmarks"]["multiblimp"]
+    assert pairs["whole"]["deu"] == "results/demo/items/multiblimp/deu.parquet"
+    assert pairs["items"]["deu"] != pairs["whole"]["deu"]
+    assert card_facts(layout_of(), FILE)["benchmarks"]["multiblimp"]["whole"] == {}
+
+
+def test_each_of_several_models_has_a_results_file_of_its_own():
+    names = [path.rpartition("/")[2] for path in card_files(layout_of())]
+    assert names == [
+        *("card.json", "index.html", "results_ngram-5.json", "results_transformer-small.json")
+    ]
+    single = card_files(layout_of(models=["ngram-5"]))
+    assert single[2:] == ["results/demo/report_card/results.json"]
+
+
+def test_sensitivity_is_of_models_and_benchmarks_that_have_the_choice():
+    layout = layout_of(report_card={"sensitivity": True})
+    facts = card_facts(layout, FILE)["benchmarks"]
+    # KenLM starts each sentence itself, and suites are no pairs.
+    assert facts["multiblimp"]["sensitivity"] == {"transformer-small": ["deu", "eng", "fra"]}
+    assert facts["demo_suites"]["sensitivity"] == {}
+    assert first_tokens(layout, "transformer-small") == ("bos", "eos", "skip")
+    tables = card_tables(card_facts(layout, FILE))
+    assert "results/demo/sensitivity/multiblimp/deu/transformer-small/parity.parquet" in tables
+
+
+def test_a_campaign_without_models_has_nothing_to_tell():
+    assert card_facts(layout_of(models=[]), FILE)["benchmarks"] == {}

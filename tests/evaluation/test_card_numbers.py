@@ -1,0 +1,259 @@
+"""The numbers of a report card: accuracies, tests, ranks, gaps and worst items."""
+
+import math
+
+import pytest
+
+from blimpworks.errors import UserError
+from blimpworks.evaluation.build import build_card
+from blimpworks.evaluation.card import read_card, write_card
+from blimpworks.evaluation.judged import with_holm
+from blimpworks.evaluation.ranking import rank
+from support.card_kit import facts, sentences, write_evaluation, write_printed, write_sensitivity
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return write_evaluation(tmp_path_factory.mktemp("evaluation"))
+
+
+@pytest.fixture(scope="module")
+def card(root):
+    return build_card(facts(root))
+
+
+def rows_of(card):
+    (benchmark,) = card["benchmarks"]
+    return {(row["lang"], row["phenomenon"]): row["models"] for row in benchmark["rows"]}
+
+
+def test_accuracies_of_languages_are_shares_with_wilsons_interval(card):
+    small = rows_of(card)["eng", "all"]["small"]
+    assert (small["accuracy"], small["n"]) == (5 / 8, 8)
+    # Wilson's interval of 5 in 8, by hand: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
+    z, n, p = 1.959964, 8, 5 / 8
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    middle = p + z * z / (2 * n)
+    assert small["low"] == pytest.approx((middle - half) / (1 + z * z / n), abs=1e-6)
+    assert small["high"] == pytest.approx((middle + half) / (1 + z * z / n), abs=1e-6)
+
+
+def test_a_tie_is_counted_as_a_tie_and_as_a_near_tie(card):
+    small = rows_of(card)["eng", "person"]["small"]
+    assert (small["accuracy"], small["ties"], small["near_ties"]) == (0.5, 1, 1)
+
+
+def test_over_all_languages_every_item_counts_once(card):
+    every = rows_of(card)["all", "all"]
+    assert {m: (each["accuracy"], each["n"]) for m, each in every.items()} == {
+        "small": (pytest.approx(7 / 12), 12),
+        "large": (pytest.approx(11 / 12), 12),
+    }
+
+
+def test_in_the_mean_of_languages_every_language_counts_once(card):
+    mean = rows_of(card)["mean", "all"]
+    assert mean["small"]["accuracy"] == pytest.approx((5 / 8 + 2 / 4) / 2)
+    assert mean["small"]["low"] < mean["small"]["accuracy"] < mean["small"]["high"]
+
+
+def test_whole_languages_come_first_and_their_phenomena_behind(card):
+    assert [*rows_of(card)] == [
+        *[("all", "all"), ("all", "number"), ("all", "person"), ("mean", "all")],
+        *[("eng", "all"), ("eng", "number"), ("eng", "person")],
+        *[("deu", "all"), ("deu", "number")],
+    ]
+
+
+def test_models_are_compared_on_the_same_items_and_corrected_for_all_tests(card):
+    (benchmark,) = card["benchmarks"]
+    tests = {test["lang"]: test for test in benchmark["tests"]}
+    assert {k: (t["a"], t["only_a"], t["only_b"]) for k, t in tests.items()} == {
+        "all": ("small", 0, 4),
+        "eng": ("small", 0, 2),
+        "deu": ("small", 0, 2),
+    }
+    # Chi-squared with continuity correction: (2 - 1)²/2 and (4 - 1)²/4 with one degree of freedom.
+    assert tests["eng"]["p"] == pytest.approx(math.erfc(math.sqrt(0.5 / 2)))
+    assert tests["all"]["p"] == pytest.approx(math.erfc(math.sqrt(2.25 / 2)))
+    assert tests["all"]["adjusted"] == pytest.approx(3 * tests["all"]["p"])
+    assert tests["eng"]["adjusted"] == pytest.approx(2 * tests["eng"]["p"])
+    assert card["tests"] == 3
+
+
+def test_few_pairs_are_tested_exactly_where_the_benchmark_asks_for_it(root):
+    (benchmark,) = build_card(facts(root, mcnemar="corrected"))["benchmarks"]
+    assert {t["lang"]: t["p"] for t in benchmark["tests"]} == pytest.approx(
+        {"all": 2 / 2**4, "eng": 2 / 2**2, "deu": 2 / 2**2}
+    )
+
+
+def test_models_with_one_language_in_common_are_not_tested_twice_on_it(root):
+    languages = {"small": ["eng", "deu"], "large": ["eng"]}
+    (benchmark,) = build_card(facts(root, languages=languages))["benchmarks"]
+    assert [test["lang"] for test in benchmark["tests"]] == ["eng"]
+
+
+def test_no_correction_is_made_for_a_single_test(card):
+    (benchmark,) = card["benchmarks"]
+    test = {**benchmark["tests"][0], "p": 0.03}
+    assert with_holm([test])[0]["adjusted"] == pytest.approx(0.03)
+    assert with_holm([]) == []
+
+
+def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
+    rows = [
+        (model, lang, "all", "all", accuracy)
+        for model, accuracies in {"huge": (0.95, 0.9), "tiny": (0.7, 0.3)}.items()
+        for lang, accuracy in zip(("eng", "deu"), accuracies, strict=True)
+    ]
+    card = build_card(facts(root, printed=write_printed(root, rows)))
+    rankings = {each["lang"]: each for each in card["benchmarks"][0]["rankings"]}
+    assert {
+        lang: [(p["rank"], p["model"], p["ours"]) for p in each["places"]]
+        for lang, each in rankings.items()
+    } == {
+        "mean": [
+            *[(1, "large", True), (2, "huge", False)],
+            *[(3, "small", True), (4, "tiny", False)],
+        ],
+        "eng": [
+            *[(1, "huge", False), (2, "large", True)],
+            *[(3, "tiny", False), (4, "small", True)],
+        ],
+        "deu": [
+            *[(1, "large", True), (2, "huge", False)],
+            *[(3, "small", True), (4, "tiny", False)],
+        ],
+    }
+    assert (
+        "Print is over 100 pairs, ours are over 8; they are not the same items."
+        in (rankings["eng"]["notes"])
+    )
+
+
+def test_models_whose_accuracies_print_alike_share_a_rank():
+    place = {"label": "m", "ours": False}
+    places = [{**place, "accuracy": value} for value in (0.9, 0.7004, 0.7001, 0.5)]
+    assert [each["rank"] for each in rank(places)] == [1, 2, 2, 4]
+
+
+def test_of_print_with_phenomena_the_means_are_over_those_in_common(root):
+    rows = [
+        *[("huge", "eng", "number", "all", 0.9), ("huge", "eng", "person", "all", 0.5)],
+        *[("huge", "eng", "case", "all", 0.1), ("tiny", "eng", "number", "all", 0.8)],
+    ]
+    card = build_card(facts(root, printed=write_printed(root, rows)))
+    (ranking,) = card["benchmarks"][0]["rankings"]
+    accuracies = {place["model"]: place["accuracy"] for place in ranking["places"]}
+    assert accuracies == pytest.approx(
+        {"huge": 0.7, "small": (3 / 4 + 2 / 4) / 2, "large": (4 / 4 + 3 / 4) / 2}
+    )
+    assert "Means over the 2 phenomena that print and we have." in ranking["notes"]
+    assert "Left out, because some of the numbers are missing: Tiny." in ranking["notes"]
+
+
+def test_a_model_is_held_against_printed_models_of_its_size_alone(root):
+    rows = [
+        (model, "eng", phenomenon, "all", accuracy)
+        for model, accuracies in {"tiny": (0.9, 0.9), "peer": (0.7, 0.7), "huge": (1, 1)}.items()
+        for phenomenon, accuracy in zip(("number", "person"), accuracies, strict=True)
+    ]
+    card = build_card(facts(root, printed=write_printed(root, rows)))
+    classes = card["benchmarks"][0]["size_classes"]
+    # Small has 1 B: beside 0.5 B and 2 B, whose means are 0.8; large, 7 B, has no one beside it.
+    assert classes["small"]["models"] == ["Tiny", "Peer"]
+    assert [(g["label"], g["difference"]) for g in classes["small"]["gaps"]] == [
+        ("person", pytest.approx(0.5 - 0.8)),
+        ("number", pytest.approx(0.75 - 0.8)),
+    ]
+    assert classes["large"]["gaps"] == []
+    assert classes["large"]["note"].startswith("Print has no other model of its size")
+
+
+def test_where_print_has_no_phenomena_gaps_are_by_language(root):
+    rows = [("peer", "eng", "all", "all", 0.9), ("peer", "deu", "all", "all", 0.4)]
+    card = build_card(facts(root, printed=write_printed(root, rows)))
+    (gap,) = card["benchmarks"][0]["size_classes"]["small"]["gaps"]
+    assert (gap["label"], gap["difference"]) == ("English", pytest.approx(5 / 8 - 0.9))
+
+
+def test_worst_items_are_those_with_the_most_negative_margins(card):
+    worst = card["benchmarks"][0]["worst"]
+    assert [(item["lang"], item["margin"]) for item in worst["small"]] == [
+        ("eng", pytest.approx(-5)),
+        ("deu", pytest.approx(-4)),
+        ("deu", pytest.approx(-3)),
+        ("eng", pytest.approx(-1)),
+    ]
+    assert [item["margin"] for item in worst["large"]] == [pytest.approx(-2)]
+
+
+def test_a_worst_item_has_both_sentences_and_their_words_with_log_probabilities(card):
+    item = card["benchmarks"][0]["worst"]["small"][0]
+    assert [(side["name"], side["text"]) for side in item["sides"]] == [
+        ("good", "the dog 6 sees"),
+        ("bad", "the dog 6 see"),
+    ]
+    (columns,) = item["blocks"]
+    assert [
+        [(word["text"], word["logprob"]) for word in column["words"]] for column in columns
+    ] == [
+        [("the", -1.0), ("the", -1.0)],
+        [("dog", -1.0), ("dog", -1.0)],
+        [("6", -1.0), ("6", -1.0)],
+        [("sees", -17.0), ("see", -12.0)],
+    ]
+    assert [column["differs"] for column in columns] == [False, False, False, True]
+
+
+def test_as_many_worst_items_are_shown_as_the_campaign_says(root):
+    card = build_card(facts(root) | {"worst": 2})
+    worst = card["benchmarks"][0]["worst"]["small"]
+    assert [item["margin"] for item in worst] == pytest.approx([-5, -4])
+
+
+def test_a_pair_that_stands_in_two_phenomena_is_shown_once(tmp_path):
+    root = write_evaluation(tmp_path, lambda lang: [sentences(lang)[0]] * len(sentences(lang)))
+    margins = [i["margin"] for i in build_card(facts(root))["benchmarks"][0]["worst"]["small"]]
+    assert margins == pytest.approx([-5, -4])
+
+
+def test_sensitivity_says_how_many_decisions_each_first_token_turns(root):
+    write_sensitivity(root, "small", "eng", [("bos", 0, 0.625), ("skip", 2, 0.5)])
+    card = build_card(facts(root, sensitivity={"small": ["eng"]}))
+    rows = card["benchmarks"][0]["sensitivity"]["small"]
+    assert [(r["first_token"], r["own"], r["flips"], r["accuracy"]) for r in rows] == [
+        ("bos", True, 0, 0.625),
+        ("skip", False, 2, 0.5),
+    ]
+
+
+def test_a_sample_is_said_to_be_one_of_how_many(root):
+    whole = {"eng": f"{root}/items/pairs/eng.parquet", "deu": f"{root}/items/pairs/eng.parquet"}
+    card = build_card(facts(root, whole=whole))
+    assert card["benchmarks"][0]["items"] == [
+        {"lang": "eng", "n": 8, "of": 8},
+        {"lang": "deu", "n": 4, "of": 8},
+    ]
+
+
+def test_the_revision_of_a_model_is_that_of_its_checkpoint(card):
+    assert card["models"]["small"]["revision"] == "ab" * 20
+
+
+def test_a_card_is_read_as_it_was_written(card, tmp_path):
+    write_card(card, tmp_path / "card.json")
+    assert read_card(tmp_path / "card.json") == card
+
+
+def test_what_is_no_card_is_refused_with_what_to_give(tmp_path):
+    path = tmp_path / "card.json"
+    path.write_text('{"format": 7}', encoding="utf-8")
+    with pytest.raises(UserError, match="no report card of format 1; give a "):
+        read_card(path)
+
+
+def test_a_campaign_without_models_has_no_card(root):
+    with pytest.raises(UserError, match="no model is run on a benchmark"):
+        build_card(facts(root) | {"benchmarks": {}})

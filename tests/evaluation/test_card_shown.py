@@ -1,0 +1,280 @@
+"""The report card in a terminal, as a page, and as results of lm-evaluation-harness."""
+
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from blimpworks.evaluation.build import build_card, build_report_card
+from blimpworks.evaluation.page import page_of
+from blimpworks.evaluation.terminal import print_card
+from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, write_rows, write_table
+from support import card_kit
+from support.card_kit import facts, write_evaluation, write_printed, write_sensitivity
+
+HOSTILE = "<script>alert(1)</script> & co"
+URDU = ("وہ لڑکا کتاب پڑھتا ہے", "وہ لڑکا کتاب پڑھتی ہے")
+
+
+def texts(lang):
+    if lang == "deu":
+        return [(f"{HOSTILE} {i} gehen", f"{HOSTILE} {i} geht") for i in range(4)]
+    return [URDU, *((f"{'very ' * 30}good {i}", f"{'very ' * 30}bad {i}") for i in range(7))]
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    """Facts on an evaluation that has everything a card can show."""
+    root = write_evaluation(tmp_path_factory.mktemp("evaluation"), texts)
+    rows = [
+        (model, lang, "all", "all", 0.6)
+        for model in ("tiny", "peer", "huge")
+        for lang in ("eng", "deu")
+    ]
+    write_sensitivity(root, "small", "eng", [("bos", 0, 0.625), ("skip", 2, 0.5)])
+    printed = write_printed(root, rows)
+    return facts(root, printed=printed, sensitivity={"small": ["eng"]})
+
+
+@pytest.fixture(scope="module")
+def card(given):
+    return build_card(given)
+
+
+def printed(card, width=80, **more):
+    console = Console(file=io.StringIO(), width=width, **more)
+    print_card(card, console)
+    return console.file.getvalue()
+
+
+def test_no_line_in_a_terminal_is_longer_than_80_columns(card):
+    lines = printed(card, width=200).splitlines()
+    assert max(cell_len(line.rstrip()) for line in lines) <= 80
+
+
+def test_a_terminal_without_colours_gets_none(card):
+    assert "\x1b" not in printed(card)
+    assert "\x1b[1m" in printed(card, force_terminal=True, color_system="standard")
+
+
+def test_a_terminal_shows_accuracies_ranks_tests_gaps_and_worst_items(card):
+    text = printed(card)
+    assert re.search(r"^All languages +12 +58\.3 +32\.0–80\.7 +1 / 1 +91\.7", text, re.MULTILINE)
+    assert "Among the 3 models in print: Mean of languages" in text
+    assert re.search(r"^ *1 +▶ Large model +7 B", text, re.MULTILINE)
+    assert "Paired tests (McNemar)" in text
+    assert "Small model beside Tiny, Peer" in text
+    assert "Worst items of Small model: 3 of 4 on the page" in text
+    assert "What conditions the first token" in text
+
+
+def test_words_that_differ_stand_in_brackets(card):
+    assert re.search(r"^ +✓ .*\[gehen\]$", printed(card), re.MULTILINE)
+    assert re.search(r"^ +✗ .*\[geht\]$", printed(card), re.MULTILINE)
+
+
+def test_marks_in_texts_are_printed_as_they_are(card):
+    card = {**card, "description": "[bold]x[/bold]", "campaign": "[red]c"}
+    assert "[red]c" in printed(card)
+
+
+class Page(HTMLParser):
+    """Addresses that a page loads or links, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.addresses, self.text = [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        names = ("src", "href", "srcset", "data")
+        self.addresses += [(tag, value) for name, value in attributes if name in names]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_needs_no_other_file(card):
+    page = Page(page_of(card))
+    assert {tag for tag, _ in page.addresses} <= {"a"}
+    assert {tag for tag, _ in page.tags}.isdisjoint({"script", "link", "img", "iframe"})
+    assert "url(" not in page_of(card)
+    assert "@import" not in page_of(card)
+
+
+def test_texts_of_items_are_no_markup_of_the_page(card):
+    page = Page(page_of(card))
+    assert "<script>alert(1)</script> & co" in page.text
+    assert "<script" not in page_of(card)
+
+
+def test_sentences_and_words_read_in_their_own_direction(card):
+    (item,) = (
+        item for item in build_worst(card, "large") if item["sides"][0]["text"].startswith("very")
+    )
+    assert item["margin"] == pytest.approx(-2)
+    classes = [tag for name, tag in Page(page_of(card)).tags if tag.get("class") == "words"]
+    assert classes
+    assert {tag["dir"] for tag in classes} == {"auto"}
+
+
+def build_worst(card, model):
+    return card["benchmarks"][0]["worst"][model]
+
+
+def test_the_page_has_every_ranking_and_test_and_every_worst_item(card):
+    text = " ".join(Page(page_of(card)).text.split())
+    for heading in ("Accuracy", "Among the models in print", "Paired tests between models"):
+        assert heading in text
+    assert "Large model (this evaluation)" in text
+    assert text.count("margin −") == sum(
+        len(items) for each in card["benchmarks"] for items in each["worst"].values()
+    )
+
+
+# Prompts
+
+
+def write_prompts(root):
+    """Three prompts of which the model answers the first rightly, with marks in texts."""
+    cells = {"lang": "eng", "phenomenon": "task", "template": 1, "nominal": 3, "arguments": "{}"}
+    prompts = [
+        {**cells, "item_id": f"i{i}", "paradigm": "template=1", "number": i}
+        | {"prompt": f"What is <b>{i}</b>?", "answer": "yes"}
+        for i in range(3)
+    ]
+    write_rows(prompts, PROMPTS, root / "items/asked/eng.parquet")
+    answers = [
+        {"item_id": f"i{i}", "status": "ok", "text": f"no\n{i}", "finish": "stop", "tokens": 1}
+        | {"opened": False}
+        for i in range(3)
+    ]
+    write_rows(answers, ANSWERS, root / "answers/asked/eng/small.parquet")
+    judged = {
+        "item_id": ["i0", "i1", "i2"],
+        "phenomenon": ["task"] * 3,
+        "paradigm": ["template=1"] * 3,
+        "method": ["published"] * 3,
+        **dict.fromkeys(("value_good", "value_bad", "margin"), pa.nulls(3, pa.float64())),
+        "correct": [1.0, 0.0, 0.0],
+        "tie": [False] * 3,
+        "near_tie": [False] * 3,
+        "nominal": [3] * 3,
+    }
+    path = root / "judgements/asked/eng/small.parquet"
+    write_table(pa.table(judged), JUDGEMENTS, path)
+    return path
+
+
+def asked(root):
+    """Facts on an evaluation by prompts."""
+    from blimpworks.analysis.accuracy import compute_accuracies
+
+    path = write_prompts(root)
+    compute_accuracies([("small", "eng", path)], "asked", root / "accuracies/asked.parquet")
+    card_kit.write_checkpoint(root / "models/small/multi/checkpoint.json", "small")
+    every = facts(
+        root,
+        unit="prompt",
+        noun="prompt",
+        chance=None,
+        methods={"small": ["published"]},
+        languages={"small": ["eng"]},
+        items={"eng": f"{root}/items/asked/eng.parquet"},
+        accuracies=f"{root}/accuracies/asked.parquet",
+    )
+    every["models"].pop("large")
+    return every | {"benchmarks": {"asked": every["benchmarks"]["pairs"]}}
+
+
+def test_of_prompts_wrong_answers_are_shown_in_place_of_worst_items(tmp_path):
+    card = build_card(asked(tmp_path))
+    wrong = card["benchmarks"][0]["wrong"]["small"]
+    assert {(w["prompt"], w["expected"], w["answer"]) for w in wrong} == {
+        ("What is <b>1</b>?", "yes", "no\n1"),
+        ("What is <b>2</b>?", "yes", "no\n2"),
+    }
+    assert "What is <b>1</b>?" in Page(page_of(card)).text
+    assert "asked:    What is <b>1</b>?" in printed(card)
+    assert "3 prompts: all there are." in printed(card)
+
+
+# Files
+
+
+@pytest.fixture(scope="module")
+def files(given, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("card")
+    names = ("card.json", "index.html", "results_small.json", "results_large.json")
+    paths = [folder / name for name in names]
+    counts = build_report_card(given, paths)
+    assert counts == {"benchmarks": 1, "models": 2, "tests": 3}
+    return dict(zip(names, paths, strict=True))
+
+
+def results_of(files):
+    return json.loads(files["results_small.json"].read_text(encoding="utf-8"))
+
+
+def test_the_same_tables_make_the_same_files(given, files, tmp_path):
+    again = [tmp_path / name for name in files]
+    build_report_card(given, again)
+    for path, before in zip(again[1:], [*files.values()][1:], strict=True):
+        text = path.read_text(encoding="utf-8").replace(str(tmp_path), str(before.parent))
+        assert text == before.read_text(encoding="utf-8")
+
+
+def test_results_have_a_task_for_each_language_and_phenomenon(files):
+    results = results_of(files)
+    assert results["results"]["pairs_eng"] == {
+        "name": "pairs_eng",
+        "alias": "pairs_eng",
+        "sample_len": 8,
+        "acc,none": 0.625,
+        # The standard deviation of five 1 and three 0, by n - 1, over the root of 8.
+        "acc_stderr,none": pytest.approx(0.18298126367784995),
+    }
+    assert results["group_subtasks"] == {
+        "pairs_eng": ["pairs_eng_number", "pairs_eng_person"],
+        "pairs_deu": [],
+    }
+    assert results["n-samples"]["pairs_eng_person"] == {"original": 4, "effective": 4}
+    assert results["config"]["model_args"]["pretrained"] == "org/small"
+    assert results["config"]["model_num_parameters"] == 1_000_000_000
+
+
+def test_results_of_a_sample_say_how_many_items_there_are(given, tmp_path):
+    (benchmark,) = given["benchmarks"].values()
+    whole = dict.fromkeys(benchmark["items"], benchmark["items"]["eng"])
+    sampled = {**given, "benchmarks": {"pairs": {**benchmark, "whole": whole}}, "limit": 4}
+    paths = [tmp_path / name for name in ("c.json", "i.html", "small.json", "large.json")]
+    build_report_card(sampled, paths)
+    results = json.loads(paths[2].read_text(encoding="utf-8"))
+    assert results["n-samples"]["pairs_deu"] == {"original": 8, "effective": 4}
+    assert results["config"]["limit"] == 4
+    assert "A balanced sample of 12 of 16 pairs" in paths[1].read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_harness_reads_our_results_as_its_own(files):
+    pytest.importorskip("lm_eval")
+    from lm_eval.result_schema import EvalResults
+    from lm_eval.utils import make_table
+
+    results = results_of(files)
+    assert results.keys() - {"blimpworks_version"} <= EvalResults.__annotations__.keys()
+    lines = (line.replace(" ", "") for line in make_table(results).splitlines())
+    (line,) = (line for line in lines if line.startswith("|pairs_eng|"))
+    assert line.endswith("|none|0|acc|↑|0.625|±|0.1830|")
+
+
+def test_files_of_the_card_are_named_in_it(files):
+    card = json.loads(files["card.json"].read_text(encoding="utf-8"))
+    assert [Path(path).name for path in card["files"]] == [*files]

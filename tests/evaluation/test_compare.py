@@ -1,0 +1,295 @@
+"""Two evaluations side by side: what moved, and why."""
+
+import json
+import re
+import shutil
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from blimpworks.cli.scoring import compute_accuracies, judge, limit_items
+from blimpworks.errors import UserError
+from blimpworks.evaluation.compare import compare_evaluations
+from blimpworks.evaluation.compare_text import print_comparison
+from blimpworks.evaluation.texts import texts_of
+from blimpworks.tables import ANSWERS, ITEMS, PROMPTS, read_table, write_rows
+from support import answers_kit, tiny
+from support.judging_kit import Condition, write_designs, write_scores
+
+PAIRS = [(f"the good {i}", f"the bad {i}") for i in range(8)]
+PHENOMENA = ["near"] * 4 + ["far"] * 4
+BENCHMARK, LANG = "clams", "eng"
+
+
+class Evaluation:
+    """An evaluation of few pairs, whose tables commands make, in the current directory."""
+
+    def __init__(self, folder, benchmark=BENCHMARK):
+        self.folder, self.results, self.benchmark = folder, folder / "results", benchmark
+        self.models = []
+
+    def table(self, kind, name):
+        path = self.results / kind / self.benchmark / LANG / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    @property
+    def items(self):
+        return self.results / "items" / self.benchmark / f"{LANG}.parquet"
+
+    def write_items(self, pairs=PAIRS, phenomena=PHENOMENA):
+        self.items.parent.mkdir(parents=True, exist_ok=True)
+        paradigms = [f"{name}_one" for name in phenomena]
+        tiny.write_items(self.items, pairs, phenomenon=phenomena, paradigm=paradigms)
+        return self
+
+    def limit(self, number):
+        sampled = self.results / "sampled/items" / self.benchmark / f"{LANG}.parquet"
+        sampled.parent.mkdir(parents=True)
+        limit_items.callback(items=self.items, output=sampled, limit=number, unit="pair")
+        return sampled
+
+    def judge(self, margins, model="small", near_tie=0.01, items=None):
+        """Judge pairs whose good sentences are ahead by ``margins``, in nats."""
+        scores = self.table("scores", model)
+        write_scores(scores, [([(margin - 9.0, 3)], [(-9.0, 3)]) for margin in margins])
+        judge.callback(
+            items=[items or self.items],
+            scores=[scores],
+            method=["full_sentence"],
+            ties=["wrong"],
+            near_tie=near_tie,
+            output=[self.table("judgements", model)],
+            unknown=None,
+        )
+        self.models.append(model)
+        return self
+
+    def finish(self):
+        compute_accuracies.callback(
+            judgements=self.results / "judgements" / self.benchmark,
+            models=json.dumps({model: [LANG] for model in self.models}),
+            benchmark=self.benchmark,
+            output=self.results / "accuracies" / f"{self.benchmark}.parquet",
+            one_more=[],
+        )
+        return self.folder
+
+    def campaign(self, **settings):
+        (self.folder / "campaign.yaml").write_text(json.dumps({"campaign": "mine", **settings}))
+        return self
+
+
+@pytest.fixture
+def new(tmp_path, monkeypatch):
+    """A function that begins an evaluation, by the name of its folder."""
+    monkeypatch.chdir(tmp_path)
+
+    return lambda name: Evaluation(Path(name)).write_items()
+
+
+BEFORE = [2, 2, -1, -1, 3, 3, 3, -5]
+AFTER = [2, -4, -1, -1, 3, 1, -3, -5]
+"""The second good sentence of each phenomenon is preferred no longer: by 6 nats each."""
+
+
+@pytest.fixture
+def two(new):
+    """Evaluations of a model that gets two pairs of eight right no longer."""
+    return new("a").judge(BEFORE).finish(), new("b").judge(AFTER).finish()
+
+
+def test_accuracies_differences_and_tests_are_of_each_language_and_phenomenon(two):
+    rows = compare_evaluations(*two).rows
+    numbers = {
+        row.phenomenon: (row.accuracy_a, row.accuracy_b, row.difference, row.only_a, row.only_b)
+        for row in rows
+    }
+    assert numbers == {
+        "all": (0.625, 0.375, -0.25, 2, 0),
+        "near": (0.5, 0.25, -0.25, 1, 0),
+        "far": (0.75, 0.5, -0.25, 1, 0),
+    }
+    assert [(row.phenomenon, row.both) for row in rows] == [("all", 8), ("far", 4), ("near", 4)]
+    # By the exact test, two of two: 2 × 0.5 ** 2.
+    assert {row.phenomenon: row.p for row in rows} == {"all": 0.5, "far": 1.0, "near": 1.0}
+
+
+def test_the_form_of_the_test_is_the_benchmarks_in_the_campaign(new):
+    """Chi-squared with continuity correction: (|2 − 0| − 1)² ÷ 2 = 0.5."""
+    folders = [
+        new(name).campaign(benchmarks=[BENCHMARK]).judge(margins).finish()
+        for name, margins in (("a", BEFORE), ("b", AFTER))
+    ]
+    assert compare_evaluations(*folders).rows[0].p == pytest.approx(0.4795, abs=5e-5)
+
+
+def test_flips_are_named_with_their_sentences_the_largest_change_first(two):
+    comparison = compare_evaluations(*two, flips=1)
+    assert comparison.flipped == 2
+    [flip] = comparison.flips
+    assert (flip.item_id, flip.right_in, flip.margin_a, flip.margin_b) == ("i1", "a", 2.0, -4.0)
+    assert flip.texts == ["✓ the good 1", "✗ the bad 1"]
+    assert [each.item_id for each in compare_evaluations(*two).flips] == ["i1", "i6"]
+
+
+def test_what_decides_and_differs_is_named_by_the_jobs_records(new):
+    a = new("a").judge(BEFORE).finish()
+    b = new("b").judge(AFTER, near_tie=0.5).finish()
+    reasons = {(each.kind, each.text): each.tables for each in compare_evaluations(a, b).reasons}
+    scores = f"results/scores/{BENCHMARK}/{LANG}/small.parquet has other content"
+    assert reasons == {
+        ("parameter", "judge near_tie: 0.01 → 0.5"): 1,
+        ("input", scores): 1,
+    }
+
+
+def test_an_evaluation_is_like_itself(two):
+    comparison = compare_evaluations(two[0], two[0])
+    assert {row.difference for row in comparison.rows} == {0.0}
+    assert (comparison.flips, comparison.reasons, comparison.flipped) == ([], [], 0)
+
+
+def test_two_models_of_other_names_are_compared_where_each_side_has_one(new):
+    a = new("a").judge(BEFORE, "small").finish()
+    b = new("b").judge(AFTER, "large", near_tie=0.5).finish()
+    comparison = compare_evaluations(a, b)
+    assert comparison.models == (("small", "large"),)
+    assert comparison.rows[0].only_a == 2
+    # The same job of a model of another name: only what it does otherwise is a reason.
+    assert {each.text for each in comparison.reasons} == {
+        "judge near_tie: 0.01 → 0.5",
+        f"results/scores/{BENCHMARK}/{LANG}/small.parquet has other content",
+    }
+
+
+def test_models_of_the_same_name_are_compared_with_one_another(new):
+    a = new("a").judge(BEFORE, "small").judge(AFTER, "large").finish()
+    b = new("b").judge(BEFORE, "other").judge(AFTER, "small").finish()
+    comparison = compare_evaluations(a, b)
+    assert comparison.models == (("small", "small"),)
+    assert comparison.notes[:2] == [
+        "Models only in a, not compared: large.",
+        "Models only in b, not compared: other.",
+    ]
+
+
+def test_which_models_are_compared_can_be_said(new):
+    both = new("a").judge(BEFORE, "small").judge(AFTER, "large").finish()
+    comparison = compare_evaluations(both, both, ("large", "small"))
+    assert (comparison.rows[0].only_a, comparison.rows[0].only_b) == (0, 2)
+    assert compare_evaluations(both, both).models == (("small", "small"), ("large", "large"))
+
+
+def test_without_a_pair_of_models_the_error_says_how_to_choose(new):
+    a = new("a").judge(BEFORE, "small").judge(AFTER, "large").finish()
+    b = new("b").judge(BEFORE, "other").finish()
+    with pytest.raises(UserError, match=r"say which two to compare, such as --models small other"):
+        compare_evaluations(a, b)
+    with pytest.raises(UserError, match=r"b has no accuracies of model 'small'; it has other"):
+        compare_evaluations(a, b, ("small", "small"))
+
+
+def test_items_that_only_one_has_are_counted_and_tests_are_on_those_of_both(new):
+    a = new("a").judge(BEFORE).finish()
+    sample = new("b")
+    sampled = sample.limit(4)
+    kept = read_table(ITEMS, sampled)["item_id"].to_pylist()
+    b = sample.judge(AFTER, items=sampled).finish()
+    comparison = compare_evaluations(a, b)
+    [whole] = [row for row in comparison.rows if row.phenomenon == "all"]
+    assert (whole.n_a, whole.n_b, whole.both) == (8, 4, 4)
+    assert (whole.items_only_a, whole.items_only_b) == (4, 0)
+    assert whole.only_a == len({"i1", "i6"} & {*kept})
+    texts = {(each.kind, each.text) for each in comparison.reasons}
+    assert ("input", "items: all in A, a sample of them in B") in texts
+    assert not [text for _, text in texts if "only in" in text]
+
+
+def test_settings_and_rows_of_models_that_differ_are_reasons(new):
+    columns = {
+        **{"label": "", "family": "", "papers": "", "hf_id": "org/m", "revision": "main"},
+        **{"recipe": "", "architecture": "causal", "engine": "transformers", "languages": ""},
+        **{"scope": "multilingual", "tuning": "base", "parameters": "", "dtype": "float32"},
+        **{"first_token": "bos", "gpus": "", "gpu_memory_gb": "", "gated": "no", "note": ""},
+    }
+    folders = []
+    for name, token, limit in (("a", "bos", None), ("b", "eos", 100)):
+        evaluation = new(name).campaign(benchmarks=[BENCHMARK], limit=limit)
+        row = {"name": "small", **columns, "first_token": token}
+        table = "\t".join(row) + "\n" + "\t".join(row.values()) + "\n"
+        (evaluation.folder / "models.tsv").write_text(table)
+        folders.append(evaluation.judge(BEFORE if name == "a" else AFTER).finish())
+    reasons = [(each.kind, each.text) for each in compare_evaluations(*folders).reasons]
+    assert reasons[:2] == [
+        ("setting", "limit: null → 100"),
+        ("model", 'small, first_token: "bos" → "eos"'),
+    ]
+
+
+def test_a_tree_without_records_is_compared_and_says_that_reasons_are_not_known(two):
+    for path in two[1].rglob("*.prov.json"):
+        path.unlink()
+    comparison = compare_evaluations(*two)
+    assert comparison.flipped == 2
+    assert any("What jobs did differently is not known" in note for note in comparison.notes)
+
+
+def test_what_only_one_evaluation_has_is_noted(two, new):
+    other = Evaluation(two[1], "multiblimp").write_items().judge(BEFORE)
+    other.finish()
+    assert "Only in b/results: multiblimp in eng." in " ".join(
+        compare_evaluations(two[0] / "results", two[1] / "results").notes
+    )
+
+
+def test_items_of_several_conditions_are_shown_with_all_of_them(tmp_path):
+    items = [
+        {name: Condition((f"{name} {i}", [1.0])) for name in ("match", "mismatch")}
+        for i in range(2)
+    ]
+    path = write_designs(tmp_path / "items.parquet", items, ["(*;%match%) < (*;%mismatch%)"])
+    assert texts_of("item 1", [path], []) == ["match: match 1", "mismatch: mismatch 1"]
+
+
+def test_prompts_are_shown_with_both_answers(tmp_path):
+    path = tmp_path / "items.parquet"
+    answers_kit.write_prompts(path, answers_kit.QUESTIONS[:2])
+    row = read_table(PROMPTS, path).to_pylist()[0]
+    for name, text in (("a", "Yes."), ("b", None)):
+        write_rows([{"item_id": row["item_id"], "text": text}], ANSWERS, tmp_path / name)
+    answers = [tmp_path / name for name in "ab"]
+    shown = texts_of(row["item_id"], [path], answers)
+    assert shown == [row["prompt"], "A: Yes.", "B: (no answer)"]
+
+
+def test_the_terminal_has_all_of_it_in_eighty_columns(two):
+    console = Console(width=80, file=StringIO(), force_terminal=False)
+    print_comparison(compare_evaluations(*two), console)
+    text = console.file.getvalue()
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(line == line.rstrip() for line in text.splitlines() if "✓" in line)
+    assert re.search(r"^eng +62\.5 +37\.5 +−25\.0 +8 +2 +0 +0\.500$", text, re.MULTILINE)
+    assert re.search(r"^  far +75\.0 +50\.0 +−25\.0 +4 +1 +0 +1\.000$", text, re.MULTILINE)
+    assert "right in A alone: margin 2.00 → −4.00 (clams eng, near_one, i1)\n" in text
+    assert "    ✓ the good 1\n" in text
+    assert "input: results/scores/clams/eng/small.parquet has other content (1 table)" in text
+
+
+def test_json_has_the_same_numbers(two):
+    document = json.loads(json.dumps(compare_evaluations(*two).as_json()))
+    assert document["rows"][0]["difference"] == -0.25
+    assert document["flips"][0]["texts"] == ["✓ the good 1", "✗ the bad 1"]
+    assert [*document] == [
+        *("a", "b", "models", "rows", "flipped", "flips", "reasons", "notes"),
+    ]
+
+
+def test_what_is_no_evaluation_is_refused_in_a_sentence(tmp_path, two):
+    with pytest.raises(UserError, match="is no directory; name that of an evaluation"):
+        compare_evaluations(two[0], tmp_path / "nowhere")
+    shutil.rmtree(two[1] / "results/accuracies")
+    with pytest.raises(UserError, match="has no accuracies; expected the directory of a finished"):
+        compare_evaluations(*two)

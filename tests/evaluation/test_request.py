@@ -1,0 +1,182 @@
+"""What a user asks for becomes a campaign that says all of it."""
+
+import socket
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import yaml
+
+from blimpworks.campaign.load import load_campaign
+from blimpworks.errors import UserError
+from blimpworks.evaluation.choice import (
+    check_benchmarks,
+    check_languages,
+    choose_benchmarks,
+    parse_languages,
+    parse_names,
+)
+from blimpworks.evaluation.request import (
+    Request,
+    as_setting,
+    campaign_settings,
+    choose_data,
+    hub_is_reachable,
+    read_template,
+    write_campaign,
+)
+from blimpworks.evaluation.run import Output
+from blimpworks.records.job import REPOSITORY
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture
+def repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def settings_of(template="embedded", models=("ngram-5",), folder="evaluations/x", **asked):
+    """Settings of an evaluation, with the repository's own table of models."""
+    settings = campaign_settings(Request(**asked), folder, read_template(template), models)
+    del settings["catalogue"]["models"]
+    return settings
+
+
+def refusal(function, *arguments, **options):
+    with pytest.raises(UserError) as error:
+        function(*arguments, **options)
+    return str(error.value)
+
+
+def test_a_campaign_file_holds_all_that_was_asked_for(tmp_path):
+    settings = settings_of(benchmarks=("clams",), languages=("eng",), limit=50, sensitivity=True)
+    write_campaign(settings, tmp_path / "campaign.yaml")
+    campaign = load_campaign(tmp_path / "campaign.yaml")
+    assert campaign.benchmarks == ("clams",)
+    assert campaign.languages == ("eng",)
+    assert campaign.models == ("ngram-5",)
+    assert campaign.limit == 50
+    assert campaign.report_card.sensitivity
+    assert campaign.pathvars.results == "evaluations/x/results"
+
+
+@pytest.mark.parametrize("template", ["embedded", "released"])
+def test_a_template_is_a_campaign_without_anything_asked_for(template, tmp_path):
+    write_campaign(settings_of(template), tmp_path / "campaign.yaml")
+    campaign = load_campaign(tmp_path / "campaign.yaml")
+    assert [*campaign.benchmarks] == read_template(template)["benchmarks"]
+
+
+def test_a_campaign_file_says_how_to_run_it_again(tmp_path):
+    path = tmp_path / "campaign.yaml"
+    write_campaign(settings_of(), path)
+    assert f"# snakemake --configfile {path} --cores 2 report_card" in path.read_text()
+
+
+def test_a_campaign_with_other_settings_is_noticed(tmp_path):
+    path = tmp_path / "campaign.yaml"
+    assert not write_campaign(settings_of(limit=5), path)
+    assert not write_campaign(settings_of(limit=5), path)
+    assert write_campaign(settings_of(limit=6), path)
+    assert yaml.safe_load(path.read_text())["limit"] == 6
+
+
+def test_paths_below_the_repository_are_relative_to_it(tmp_path):
+    assert as_setting(REPOSITORY / "evaluations" / "x") == "evaluations/x"
+    assert as_setting(tmp_path) == str(tmp_path)
+
+
+def test_without_a_network_data_are_embedded_and_the_reason_is_said(offline):
+    assert choose_data("auto", None) == (
+        "embedded",
+        "there is no network; released data need one, or --mirror DIRECTORY",
+    )
+
+
+def test_a_mirror_means_released_data(offline, tmp_path):
+    assert choose_data("auto", tmp_path) == ("released", f"from {tmp_path}")
+
+
+def test_a_hub_that_answers_is_reachable(monkeypatch):
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.delenv("BLIMPWORKS_OFFLINE", raising=False)
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        assert hub_is_reachable()
+    assert not hub_is_reachable()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("released2", None), "--data is 'released2'; expected auto, embedded, released."),
+        (("auto", Path("/nowhere/at/all")), "--mirror is /nowhere/at/all, which is no directory"),
+        (("embedded", Path("/tmp")), "--mirror has released data, which --data embedded leaves"),
+    ],
+)
+def test_data_that_cannot_be_had_are_refused(arguments, says):
+    assert says in refusal(choose_data, *arguments)
+
+
+def test_all_stands_for_no_name_in_particular():
+    assert parse_names("all") == ()
+    assert parse_names("clams, blimp,clams") == ("clams", "blimp")
+
+
+def test_languages_are_codes_or_english_names(repository):
+    assert parse_languages("deu,Turkish") == ("deu", "tur")
+    message = refusal(parse_languages, "Germn")
+    assert "--languages names 'Germn'" in message
+    assert "Did you mean 'german'?" in message
+
+
+def test_an_unknown_benchmark_is_refused_with_the_closest_name():
+    message = refusal(check_benchmarks, ["multiblim"])
+    assert "--benchmarks names 'multiblim'" in message
+    assert "Did you mean 'multiblimp'?" in message
+
+
+def test_benchmarks_that_no_model_runs_on_are_left_out_with_the_reason(repository):
+    choice = choose_benchmarks(settings_of(languages=("deu",)), named=False)
+    assert choice.benchmarks == ("multiblimp", "demo_pairs")
+    assert {*choice.left_out} == {"blimp_generated", "clams", "demo_suites"}
+    assert choice.left_out["clams"] == "the campaign has no language of it"
+
+
+def test_a_benchmark_that_was_named_is_not_left_out(repository):
+    settings = settings_of(benchmarks=("clams", "multiblimp"), languages=("deu",))
+    assert "benchmark 'clams'" in refusal(choose_benchmarks, settings, named=True)
+
+
+def test_nothing_left_is_an_error_with_all_reasons(repository):
+    message = refusal(choose_benchmarks, settings_of(languages=("kaz",)), named=False)
+    assert message.startswith("none of the benchmarks can be run:")
+    assert all(f"  {name}: " in message for name in read_template("embedded")["benchmarks"])
+
+
+def test_a_language_without_any_benchmark_is_refused(repository):
+    settings = settings_of(benchmarks=("clams",), languages=("eng", "deu"))
+    assert "--languages names deu, which no model" in refusal(
+        check_languages, settings, ("eng", "deu")
+    )
+
+
+def test_steps_are_counted_from_what_snakemake_says():
+    output = Output()
+    for line in ("job   count\n", "total       12\n"):
+        output.take(line)
+    assert output.steps == (0, 12)
+    output.take("3 of 12 steps (25%) done\n")
+    assert output.steps == (3, 12)
+
+
+def test_of_a_failure_the_summary_is_shown():
+    output = Output()
+    for line in ("Error in rule score:\n", "    x\n", "What failed:\n", "  a.log\n", "    b\n"):
+        output.take(line)
+    assert output.failure() == "What failed:\n  a.log\n    b"

@@ -1,0 +1,158 @@
+"""A small evaluation as tables, for the report card: two models, two languages, known verdicts."""
+
+from pathlib import Path
+
+from blimpworks.analysis.accuracy import compute_accuracies
+from blimpworks.campaign.settings.base import TiePolicy
+from blimpworks.evaluation.facts import model_table, sensitivity_table
+from blimpworks.judging.judge import Rules, judge
+from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.tables import ACCURACIES, PARITY, write_rows
+from support import judging_kit, tiny
+
+WRONG: TiePolicy = "wrong"
+# Margins of the pairs: above 0 right, 0 a tie.
+MARGINS = {
+    "eng": {"small": [2, 3, 1, -1, 2, 4, -5, 0], "large": [2, 3, 1, 1, 2, 4, 5, -2]},
+    "deu": {"small": [1, 1, -3, -4], "large": [1, 1, 3, 4]},
+}
+PHENOMENA = {"eng": ["number"] * 4 + ["person"] * 4, "deu": ["number"] * 4}
+SIZES = {"small": 1.0, "large": 7.0}
+PRINTED_SIZES = {"tiny": 0.5, "peer": 2.0, "huge": 70.0}
+SENTENCES = {
+    "eng": ("the dog {}sees", "the dog {}see"),
+    "deu": ("der Hund {}läuft", "der Hund {}laufen"),
+}
+
+
+def sentences(lang):
+    """Good and bad sentences of a language."""
+    return [
+        tuple(side.format(f"{number} ") for side in SENTENCES[lang])
+        for number in range(len(PHENOMENA[lang]))
+    ]
+
+
+def tokens(text, total):
+    """Log-probabilities and ends of a sentence's words: all of it is in the last word."""
+    ends = [i for i, sign in enumerate(text) if sign == " "]
+    return [(-1.0, end) for end in ends] + [(total + len(ends), len(text))]
+
+
+def benchmark(root, **changes):
+    """Facts on the benchmark, whose tables are below ``root``."""
+    languages = [*MARGINS]
+    return {
+        "label": "Pairs",
+        "citation": "Somebody (2020). Pairs.",
+        "address": "https://example.org/pairs",
+        "unit": "pair",
+        "noun": "pair",
+        "data": "",
+        "methods": {model: ["full_sentence"] for model in SIZES},
+        "mcnemar": "published",
+        "chance": 0.5,
+        "own_items": True,
+        "languages": dict.fromkeys(SIZES, languages),
+        "items": {lang: f"{root}/items/pairs/{lang}.parquet" for lang in languages},
+        "whole": {},
+        "accuracies": f"{root}/accuracies/pairs.parquet",
+        "printed": "",
+        "names": "",
+        "sensitivity": {},
+    } | changes
+
+
+def facts(root, **changes):
+    """Facts on the evaluation; ``changes`` are those on its benchmark."""
+    return {
+        "campaign": "try",
+        "description": "",
+        "configfile": "try.yaml",
+        "results": str(root),
+        "limit": None,
+        "worst": 10,
+        "languages": {"eng": "English", "deu": "German"},
+        "models": {
+            name: {
+                "label": f"{name.title()} model",
+                "hf_id": f"org/{name}",
+                "parameters": size,
+                "architecture": "causal",
+                "engine": "transformers",
+                "dtype": "float32",
+                "first_token": "bos",
+                "tuning": "base",
+                "checkpoint": f"{root}/models/{name}/multi/checkpoint.json",
+                "checkpoints": 1,
+            }
+            for name, size in SIZES.items()
+        },
+        "benchmarks": {"pairs": benchmark(root, **changes)},
+        "printed": {
+            name: {"label": name.title(), "parameters": size}
+            for name, size in PRINTED_SIZES.items()
+        },
+    }
+
+
+def write_evaluation(root, texts=sentences):
+    """Write items, scores, judgements and accuracies; ``texts`` gives a language's sentences."""
+    judgements = []
+    for lang, models in MARGINS.items():
+        pairs = texts(lang)
+        n = len(pairs)
+        items = root / f"items/pairs/{lang}.parquet"
+        tiny.write_items(items, pairs, phenomenon=PHENOMENA[lang], lang=[lang] * n)
+        for model, margins in models.items():
+            rows = [
+                (tokens(good, -20.0), tokens(bad, -20.0 - margin))
+                for (good, bad), margin in zip(pairs, margins, strict=True)
+            ]
+            scores = Path(model_table(root, "scores", "pairs", lang, model))
+            judging_kit.write_scores(scores, rows)
+            judged = Path(model_table(root, "judgements", "pairs", lang, model))
+            judge(items, scores, judged, Rules(["full_sentence"], [WRONG], 0.01))
+            judgements.append((model, lang, judged))
+    compute_accuracies(judgements, "pairs", root / "accuracies/pairs.parquet")
+    for model in SIZES:
+        write_checkpoint(root / f"models/{model}/multi/checkpoint.json", model)
+    return root
+
+
+def write_checkpoint(path, name):
+    """Write the description of a checkpoint that was retrieved from the hub."""
+    source = {"kind": "retrieved", "hf_id": f"org/{name}", "revision": "ab" * 20}
+    described = Checkpoint(
+        name=name,
+        scope="multi",
+        architecture="causal",
+        dtype="float32",
+        first_token="bos",
+        source=source,
+    )
+    path.parent.mkdir(parents=True)
+    path.write_text(described.model_dump_json(), encoding="utf-8")
+
+
+def write_printed(root, rows, n=100):
+    """Write printed accuracies, (model, lang, phenomenon, paradigm, accuracy) each; their path."""
+    path = root / "accuracies/printed/pairs.parquet"
+    table = [
+        dict(zip(("model", "lang", "phenomenon", "paradigm", "accuracy"), row, strict=True))
+        | {"benchmark": "pairs", "method": "printed", "n": n, "low": row[4], "high": row[4]}
+        for row in rows
+    ]
+    write_rows(table, ACCURACIES, path)
+    return str(path)
+
+
+def write_sensitivity(root, model, lang, rows):
+    """Write what first tokens make of accuracies: (first token, flips, accuracy) each."""
+    table = [
+        {"variant": f"transformers:{first}", "first_token": first, "dtype": "float32"}
+        | {"method": "full_sentence", "n": 8, "flips": flips, "flips_beyond": flips}
+        | {"accuracy": accuracy, "low": accuracy, "high": accuracy}
+        for first, flips, accuracy in rows
+    ]
+    write_rows(table, PARITY, Path(sensitivity_table(str(root), "pairs", lang, model)))

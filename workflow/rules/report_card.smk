@@ -1,0 +1,64 @@
+"""The report card of an evaluation: models side by side, and among those that papers print."""
+
+from blimpworks.evaluation.facts import (
+    card_facts,
+    card_files,
+    card_tables,
+    first_tokens,
+)
+
+
+# On a sample, like the parity report, but against the campaign's own way to score.
+use rule parity as sensitivity with:
+    output:
+        multiext(
+            "<results>/sensitivity/{benchmark}/{lang}/{model}/parity",
+            ".parquet",
+            ".csv",
+            ".md",
+        ),
+    log:
+        "<logs>/sensitivity/{benchmark}/{lang}/{model}.log",
+    benchmark:
+        "<benchmarks>/sensitivity/{benchmark}/{lang}/{model}.tsv"
+    params:
+        code=lambda w: [scoring_code(w.model), code_of("parity")],
+        folder=lambda w, output: str(Path(output[0]).parent),
+        variants=lambda w: [
+            f"--variant={layout.engine_of(w.model)}:{first}"
+            for first in first_tokens(layout, w.model)
+        ],
+        reference=lambda w: layout.engine_of(w.model),
+        pairs=CAMPAIGN.parity.pairs,
+        methods=lambda w: [
+            f"--method={name}" for name in layout.judged_by(w.benchmark, w.model)
+        ],
+        options=CAMPAIGN.scoring.model_dump_json(exclude={"jobs"}),
+        python=[] if VLLM_PYTHON == "python" else f"--python=vllm={VLLM_PYTHON}",
+    message:
+        "Score {wildcards.model} with other first tokens on {wildcards.benchmark} {wildcards.lang}"
+
+
+rule report_card:
+    """What models can do, beside what papers print, as data and as a page."""
+    input:
+        lambda w: card_tables(card_facts(layout, CAMPAIGN_FILE)),
+    output:
+        card_files(layout),
+    log:
+        "<logs>/report_card.log",
+    benchmark:
+        "<benchmarks>/report_card.tsv"
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        code=code_of("build_report_card"),
+        facts=lambda w: json.dumps(
+            card_facts(layout, CAMPAIGN_FILE), ensure_ascii=False
+        ),
+    message:
+        "Build the report card"
+    shell:
+        "python -m blimpworks build-report-card {output:q} --facts {params.facts:q} "
+        "> {log:q} 2>&1"
