@@ -87,6 +87,14 @@ def test_explain_leads_from_a_cell_to_the_conditions_of_items(declared):
     assert "config/demo/benchmarks/demo_suites/suites/" in text
 
 
+def test_explain_counts_no_items_of_another_benchmark_that_the_same_job_scored(declared):
+    table = f"{RESULTS}/exhibits/multiblimp/table5.csv"
+    done = declared.run("blimpworks", "explain", table, "--row=German", "--column=n")
+    assert done.returncode == 0, output_of(done)
+    [line] = [line for line in output_of(done).splitlines() if "computed again" in line]
+    assert line.endswith("(the same)")
+
+
 def test_a_file_of_a_declaration_decides_what_is_built_again(declared, tmp_path):
     scratch = copy_of(declared, tmp_path / "copy")
     path = scratch.path / "config/demo/benchmarks/demo_pairs/pairs/eng_agreement.csv"

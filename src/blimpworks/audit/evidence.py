@@ -49,23 +49,24 @@ ALL = "all"
 def nearest(tree: Node, kind: str) -> list[Node]:
     """The nearest ancestors of one kind: a directory (or several) of that name is in their path.
 
+    All are as many jobs away: a job that scored several benchmarks has read items of others too.
     What lies behind one of them is left out: sampled items come from all items. Tables are
     Parquet files, the printed numbers of a paper CSV files, language packs YAML files; other CSV
     files are people's, who call their folders what they like.
     """
     suffixes, folder = SUFFIXES.get(kind, (".parquet",)), FOLDERS.get(kind, kind)
-    matches: list[Node] = []
-    waiting, seen = [*tree.inputs], set[Path]()
-    for node in waiting:
-        if node.path in seen:
-            continue
-        seen.add(node.path)
-        if f"/{folder}/" in f"/{node.path.as_posix()}" and node.path.suffix in suffixes:
-            matches.append(node)
-        else:
-            waiting += node.inputs
-    behind = {node.path for each in matches for source in each.inputs for node in source.walk()}
-    return [each for each in matches if each.path not in behind]
+    matches: dict[Path, Node] = {}
+    seen = set[Path]()
+    level = [*tree.inputs]
+    while level and not matches:
+        new = {node.path: node for node in level if node.path not in seen}
+        seen |= new.keys()
+        for path, node in new.items():
+            if f"/{folder}/" in f"/{path.as_posix()}" and path.suffix in suffixes:
+                matches[path] = node
+        level = [source for node in new.values() for source in node.inputs]
+    behind = {node.path for each in matches.values() for s in each.inputs for node in s.walk()}
+    return [each for path, each in matches.items() if path not in behind]
 
 
 def read_arrow(path: Path) -> pa.Table:

@@ -129,6 +129,7 @@ def main() -> None:
     Work that stopped because its allocation is nearly over ends in exit code 75.
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request to the hub
     try:
         _attempt(sys.argv[1:])
         command_line(_commands(sys.argv[1:]))()

@@ -1,5 +1,6 @@
 """The public interface for notebooks: evaluate models, load items and results as pandas tables."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,8 @@ from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.errors import UserError
-from blimpworks.evaluation.choice import check_benchmarks, parse_languages
+from blimpworks.evaluation.choice import check_benchmarks, check_items, parse_languages
+from blimpworks.evaluation.claim import claimed
 from blimpworks.evaluation.request import (
     AUTO,
     CAMPAIGN_FILE,
@@ -68,7 +70,8 @@ def _run(arguments: Sequence[str]) -> None:
     command = [sys.executable, "-m", "blimpworks", "evaluate", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise UserError(done.stderr.strip().rpartition("blimpworks: ")[2])
+        said = re.split(r"^blimpworks: ", done.stderr, maxsplit=1, flags=re.MULTILINE)
+        raise UserError(said[-1].strip())
 
 
 def evaluate(
@@ -183,8 +186,10 @@ def load_items(
     folder = Path(f"{FOLDER}/items/{kind}/{benchmark}")
     settings = campaign_settings(request, str(folder), read_template(kind), [])
     del settings["catalogue"]["models"]
-    write_campaign(settings, REPOSITORY / folder / CAMPAIGN_FILE)
+    check_items(settings, benchmark, lang)
     path = str(folder / f"results/items/{benchmark}/{lang}.parquet")
     command = snakemake_command(REPOSITORY / folder / CAMPAIGN_FILE, targets=[path])
-    run_quietly(command)
+    with claimed(REPOSITORY / folder):
+        write_campaign(settings, REPOSITORY / folder / CAMPAIGN_FILE)
+        run_quietly(command)
     return _read(ITEMS, path)

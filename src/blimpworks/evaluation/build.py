@@ -15,6 +15,7 @@ from blimpworks.evaluation.page import write_page
 from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_classes
 from blimpworks.evaluation.worst import worst_items, wrong_answers
 from blimpworks.models.checkpoint import read_description
+from blimpworks.models.facts import facts_of
 from blimpworks.tables import PARITY, read_table
 
 
@@ -128,6 +129,16 @@ def _records(facts: Facts) -> list[Record]:
     return [record for path in paths if (record := record_of(path))]
 
 
+def _with_sizes(models: Mapping[str, ModelFacts]) -> dict[str, ModelFacts]:
+    """Models with their sizes; of those whose row has none, the parameters are counted."""
+    sized: dict[str, ModelFacts] = {}
+    for name, model in models.items():
+        counted = facts_of(Path(model["checkpoint"]).parent).parameters
+        sized[name] = model.copy()
+        sized[name]["parameters"] = model["parameters"] or (counted / 1e9 if counted else None)
+    return sized
+
+
 def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
     """The report card of a campaign whose tables are there; ``files`` are those that show it.
 
@@ -138,6 +149,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
             f"{facts['configfile']}: no model is run on a benchmark, so there is nothing to "
             "report; name models and benchmarks in the campaign."
         )
+    facts = {**facts, "models": _with_sizes(facts["models"])}
     each = [_benchmark(name, of, facts) for name, of in facts["benchmarks"].items()]
     benchmarks = _corrected(each)
     latest = max(_records(facts), key=lambda record: str(record["ended"]), default={})

@@ -79,6 +79,16 @@ def checked_campaign(settings: Mapping[str, Any]) -> tuple[Campaign, Catalogue]:
     return campaign, catalogue
 
 
+def check_items(settings: Mapping[str, Any], benchmark: str, lang: str) -> None:
+    """Raises UserError for a language that a benchmark has no items in."""
+    campaign, catalogue = _loaded(settings)
+    if lang not in benchmarks()[benchmark].languages(campaign, catalogue):
+        raise UserError(
+            f"{benchmark} has no items in {lang}; name a language that it has: `blimpworks "
+            "evaluate --list` shows them."
+        )
+
+
 def check_languages(settings: Mapping[str, Any], requested: Sequence[str]) -> None:
     """Raises UserError for a requested language that no model is run on by any benchmark."""
     campaign, catalogue = checked_campaign(settings)

@@ -1,12 +1,14 @@
 """From what a user asks for to a campaign on the disk that can be run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, whole_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.errors import UserError
 from blimpworks.evaluation.choice import (
     check_benchmarks,
     check_languages,
@@ -20,12 +22,12 @@ from blimpworks.evaluation.request import (
     Request,
     as_setting,
     campaign_settings,
-    check_folder,
     choose_data,
     read_template,
     write_campaign,
 )
 from blimpworks.evaluation.resolved import ResolvedModel
+from blimpworks.files import write_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,25 @@ def resolve(
     return [replace(model, row=choose_engine(model.row, engine)) for model in models]
 
 
+@contextmanager
+def _put_back_on_error(path: Path) -> Iterator[None]:
+    """A block that changes a file; what it was before is put back where the block fails."""
+    before = path.read_text(encoding="utf-8") if path.exists() else None
+    try:
+        yield
+    except UserError:
+        if before is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_text(path, before)
+        raise
+
+
 def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> Prepared:
     """Write the campaign of an evaluation and its table of models into a folder.
 
     Raises UserError for a benchmark, language or model that cannot be had or run.
     """
-    check_folder(folder)
     check_benchmarks(request.benchmarks)
     data, why = choose_data(request.data, request.mirror)
     template = read_template(data)
@@ -70,10 +85,11 @@ def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> 
     path = folder / CAMPAIGN_FILE
     # With all others, whose sizes and names say what the papers' printed numbers are of.
     rows = {**known_models(), **{model.row.name: model.row for model in models}}
-    write_models(rows.values(), folder / MODELS_FILE)
-    choice = choose_benchmarks(settings, named=bool(request.benchmarks))
-    settings["benchmarks"] = [*choice.benchmarks]
-    check_languages(settings, request.languages)
+    with _put_back_on_error(folder / MODELS_FILE):
+        write_models(rows.values(), folder / MODELS_FILE)
+        choice = choose_benchmarks(settings, named=bool(request.benchmarks))
+        settings["benchmarks"] = [*choice.benchmarks]
+        check_languages(settings, request.languages)
     notes = [f"Data: {data}{f' ({why})' if why else ''}. {template['description']}"]
     notes += [f"Left out: {name}, because {reason}" for name, reason in choice.left_out.items()]
     if write_campaign(settings, path):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.evaluation.card import MEAN, Gap, Ranked, Ranking, SizeClass
@@ -145,14 +146,24 @@ def _numbers(frame: pd.DataFrame) -> str:
     return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
 
 
-def _notes(each: Compared, benchmark: BenchmarkFacts, facts: Facts) -> list[str]:
+def _is_sample(benchmark: BenchmarkFacts, lang: str) -> bool:
+    """Whether models were run on some of the items of a language alone, or of any of all."""
+    return any(
+        pq.read_metadata(whole).num_rows > pq.read_metadata(benchmark["items"][code]).num_rows
+        for code, whole in benchmark["whole"].items()
+        if lang in (code, MEAN)
+    )
+
+
+def _notes(lang: str, each: Compared, benchmark: BenchmarkFacts, facts: Facts) -> list[str]:
     """In which ways the printed numbers are not of the same items as ours."""
     unit = f"{benchmark['noun']}s"
     notes = []
     if not benchmark["own_items"]:
         notes.append("Print is over the paper's own items; ours are other items of its kind.")
     same = {*each.printed["n"].dropna()} == {*each.own["n"]}
-    sample = f", a sample (limit: {facts['limit']:,} a language)" if benchmark["whole"] else ""
+    sampled = _is_sample(benchmark, lang)
+    sample = f", a sample (limit: {facts['limit']:,} a language)" if sampled else ""
     if same and not sample:
         notes.append(f"Print and ours are over the same number of {unit}: {_numbers(each.own)}.")
     else:
@@ -180,7 +191,7 @@ def _ranking(
         *_ranked(each.printed, facts, ours=False),
         *_ranked(each.own, facts, ours=True),
     ]
-    notes = [*more, *_notes(each, benchmark, facts)]
+    notes = [*more, *_notes(lang, each, benchmark, facts)]
     return {"lang": lang, "places": rank(places), "notes": notes}
 
 

@@ -95,7 +95,9 @@ def check_folder(folder: Path) -> None:
     """Raises UserError for a place that is no directory, or holds what is no evaluation."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"--out is {folder}, which is a file; name a directory.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / CAMPAIGN_FILE).exists():
+    # A request that was refused has left a table of models.
+    names = {path.name for path in folder.iterdir()} - {MODELS_FILE} if folder.is_dir() else ()
+    if names and CAMPAIGN_FILE not in names:
         raise UserError(
             f"--out is {folder}, which holds other things and no {CAMPAIGN_FILE}; name a new or "
             "empty directory, or that of an evaluation."

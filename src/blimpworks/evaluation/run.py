@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -24,6 +24,8 @@ from blimpworks.evaluation.request import as_setting
 from blimpworks.records.job import REPOSITORY
 
 TARGET = "report_card"
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals of a user who wants a program to end: Ctrl-C, kill, and closing the terminal."""
 STEPS = re.compile(r"(\d+) of (\d+) steps \(\d+%\) done")
 OFTEN, RARELY = 1.0, 10.0
 """Seconds between two looks at the progress, on a terminal and elsewhere."""
@@ -63,8 +65,12 @@ def snakemake_command(
     cores: int = 1,
     profile: str | None = None,
 ) -> list[str]:
-    """The command that builds some targets of an evaluation's campaign, for the repository."""
+    """The command that builds some targets of an evaluation's campaign, for the repository.
+
+    Snakemake does not lock: who runs the command has `claimed` the evaluation's folder.
+    """
     command = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
+    command.append("--nolock")
     # A profile says itself how many jobs run at a time.
     command += ["--profile", profile] if profile else ["--cores", str(cores)]
     return [*command, "--", *targets]
@@ -107,21 +113,43 @@ class Reporter:
         return " · ".join(part for part in (duration(seconds), steps, pace) if part)
 
 
+@dataclass
+class _Interrupts:
+    """Passes on to Snakemake what ends programs."""
+
+    process: subprocess.Popen[str] | None = None
+    caught: bool = False
+
+    def pass_on(self, *_: object) -> None:
+        """Interrupt Snakemake and its jobs, as a terminal does: then it ends in good order."""
+        self.caught = True
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGINT)
+
+    def follow(self, process: subprocess.Popen[str]) -> None:
+        """Pass on to this process from now on, also what came while it was started."""
+        self.process = process
+        if self.caught:
+            self.pass_on()
+
+
 @contextmanager
-def _interrupts_passed_on(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Snakemake gets an interrupt from the terminal itself, and ends its jobs; wait for it."""
-
-    def wait(*_: object) -> None:
-        """Do nothing: the process ends on its own."""
-
-    before = signal.signal(signal.SIGINT, wait)
+def _interrupts_passed_on() -> Iterator[_Interrupts]:
+    """Pass on interrupts in place of ending; what was started has ended after the block."""
+    interrupts = _Interrupts()
+    # What is ignored, as by nohup, stays ignored.
+    signals = [each for each in ENDING if signal.getsignal(each) != signal.SIG_IGN]
+    before = {each: signal.signal(each, interrupts.pass_on) for each in signals}
     try:
-        yield
+        yield interrupts
     finally:
-        signal.signal(signal.SIGINT, before)
-        if process.poll() is None:
-            process.terminate()
+        process = interrupts.process
+        if process is not None and process.poll() is None:
+            interrupts.pass_on()
             process.wait()
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _read(process: subprocess.Popen[str], output: Output, log: Path) -> None:
@@ -159,32 +187,41 @@ def _ended(process: subprocess.Popen[str], seconds: float) -> bool:
 
 
 def run_snakemake(
-    command: Sequence[str], campaign: Campaign, catalogue: Catalogue, console: Console
+    command: Sequence[str], campaign: Campaign, catalogue: Catalogue, console: Console, lock: int
 ) -> float:
     """Run Snakemake in the repository with progress on the console; the seconds that it took.
 
-    What it says stands in ``snakemake.log`` beside the campaign's other logs. Raises UserError,
-    with what failed, where it does not succeed.
+    ``lock`` is the descriptor of `claimed`. What Snakemake says stands in ``snakemake.log``
+    beside the campaign's other logs. Raises UserError, with what failed, where it does not
+    succeed, and where it is interrupted.
     """
     log = REPOSITORY / campaign.pathvars.logs / "snakemake.log"
     groups = groups_of_models(campaign, catalogue)
     output = Output()
     reporter = Reporter(lambda: read_status(campaign, catalogue, groups), output, console)
-    process = subprocess.Popen(
-        command, cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
-    reader = Thread(target=_read, args=(process, output, log), daemon=True)
-    reader.start()
-    with _interrupts_passed_on(process):
+    with _interrupts_passed_on() as interrupts:
+        # In a group of its own, so that it gets an interrupt once, from wherever one comes.
+        process = subprocess.Popen(
+            command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            pass_fds=[lock], process_group=0,
+        )  # fmt: skip
+        interrupts.follow(process)
+        reader = Thread(target=_read, args=(process, output, log), daemon=True)
+        reader.start()
         _follow(process, reporter)
     reader.join()
     if process.returncode:
-        raise UserError(
-            f"the evaluation did not finish; what is done is kept, and the same command goes on "
-            f"from there. Snakemake's words are in {as_setting(log)}:\n{output.failure()}"
-        )
+        raise UserError(_why_unfinished(output, log, interrupted=interrupts.caught))
     return monotonic() - reporter.started
+
+
+def _why_unfinished(output: Output, log: Path, *, interrupted: bool) -> str:
+    rest = "what is done is kept, and the same command goes on from there."
+    if interrupted:
+        return f"the evaluation was interrupted; {rest}"
+    words = f"Snakemake's words are in {as_setting(log)}"
+    return f"the evaluation did not finish; {rest} {words}:\n{output.failure()}"
 
 
 def run_quietly(command: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from blimpworks.campaign.load import check_campaign
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import read_card
+from blimpworks.evaluation.claim import claimed
 from blimpworks.evaluation.listing import list_benchmarks, listing_text
 from blimpworks.evaluation.memory import check_memory
 from blimpworks.evaluation.prepare import Prepared, prepare, resolve
@@ -20,9 +21,11 @@ from blimpworks.evaluation.request import (
     Request,
     as_setting,
     campaign_settings,
+    check_folder,
     choose_data,
     read_template,
 )
+from blimpworks.evaluation.resolved import ResolvedModel
 from blimpworks.evaluation.run import TARGET, plan_text, run_snakemake, snakemake_command
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.records.job import REPOSITORY
@@ -85,12 +88,24 @@ def run_evaluation(
 
     Raises UserError for anything that is asked for and cannot be done.
     """
-    console = Console(stderr=True)
     # Their paths are the user's, so before the directory changes.
     models = resolve(arguments, execution.engine, execution.overrides)
     own = "+".join(model.row.name for model in models)[:100]
     folder = (out or Path(FOLDER, own)).expanduser().resolve()
     _enter_repository()
+    check_folder(folder)
+    with claimed(folder) as lock:
+        _evaluate(models, request, execution, folder, lock)
+
+
+def _evaluate(
+    models: Sequence[ResolvedModel],
+    request: Request,
+    execution: Execution,
+    folder: Path,
+    lock: int,
+) -> None:
+    console = Console(stderr=True)
     prepared = prepare(request, folder, models)
     _say(console, prepared, folder)
     command = snakemake_command(
@@ -105,6 +120,6 @@ def run_evaluation(
     if not execution.profile:
         for line in check_memory(models):
             console.print(line, soft_wrap=True, highlight=False)
-    seconds = run_snakemake(command, prepared.campaign, prepared.catalogue, console)
+    seconds = run_snakemake(command, prepared.campaign, prepared.catalogue, console, lock)
     console.print(f"Done in {duration(seconds)}.")
     print_card(read_card(folder / "results/report_card/card.json"), Console())

@@ -1,0 +1,299 @@
+"""`blimpworks evaluate` as its users run it: a command, a page, tables, and the same in Python."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from support.checkout import copy_of, output_of
+
+pytestmark = pytest.mark.xdist_group("workflow")
+MODELS = "resources/demo/models"
+TRANSFORMER, NGRAM = "transformer-small", "ngram-5"
+BOTH = "evaluations/both"
+BENCHMARKS = ["demo_pairs", "demo_suites", "clams"]
+LIMIT = 40
+REQUEST = ["--data=embedded", "--languages=English", "--cores=2"]
+OFFLINE = {"HF_HUB_OFFLINE": "1", "COLUMNS": "80"}
+CLOSE = 1e-4
+NOTEBOOK = f"""
+import json, os
+from pathlib import Path
+
+import blimpworks
+from blimpworks.errors import UserError
+
+models, both = Path("{MODELS}").absolute(), Path("{BOTH}").absolute()
+# Somewhere else on the disk.
+os.chdir(os.environ["NOTES"])
+results = blimpworks.evaluate(
+    [models / "{TRANSFORMER}", str(models / "{NGRAM}")],
+    out=both,
+    benchmarks={BENCHMARKS},
+    languages=["eng"],
+    limit={LIMIT},
+    data="embedded",
+    cores=2,
+)
+assert blimpworks.load_results(both).judgements.equals(results.judgements)
+results.accuracies.to_parquet("accuracies.parquet")
+results.judgements.to_parquet("judgements.parquet")
+columns = ["benchmark", "model", "item_id", "good", "bad", "logprob_good", "logprob_bad"]
+results.items[columns].to_parquet("items.parquet")
+refused = {{
+    "no evaluation": lambda: blimpworks.load_results(models),
+    "no such items": lambda: blimpworks.load_items("demo_pairs", "Russian"),
+    "no such model": lambda: blimpworks.evaluate("gtp2", out="x"),
+}}
+said = {{"pairs": len(blimpworks.load_items("demo_pairs", "eng"))}}
+for name, call in refused.items():
+    try:
+        call()
+    except UserError as error:
+        said[name] = str(error)
+Path("said.json").write_text(json.dumps(said))
+"""
+
+
+def evaluate(checkout, *arguments):
+    return checkout.run("blimpworks", "evaluate", *arguments, *REQUEST, **OFFLINE)
+
+
+def evaluate_both(checkout):
+    models = [f"./{MODELS}/{TRANSFORMER}", f"{MODELS}/{NGRAM}/"]
+    chosen = [f"--benchmarks={','.join(BENCHMARKS)}", f"--limit={LIMIT}"]
+    return evaluate(checkout, *models, *chosen, f"--out={BOTH}")
+
+
+def contents(folder):
+    """Bytes and times of all files, by path."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def scored(folder, model=NGRAM):
+    """How many sentences a model's store has, and how many of them its last job scored."""
+    log = (folder / f"logs/score/{model}/eng.log").read_text(encoding="utf-8")
+    return tuple(map(int, re.findall(r"(\d+) sentences, (\d+) of them new", log)[-1]))
+
+
+@pytest.fixture(scope="module")
+def checkout(built, tmp_path_factory):
+    """A checkout with models that were trained in it."""
+    return copy_of(built, tmp_path_factory.mktemp("evaluations"))
+
+
+@pytest.fixture(scope="module")
+def finished(checkout):
+    """Two models evaluated: the folder, what was said, and the models as they were before."""
+    before = contents(checkout.path / MODELS)
+    done = evaluate_both(checkout)
+    assert done.returncode == 0, output_of(done)
+    return SimpleNamespace(folder=checkout.path / BOTH, done=done, models=before)
+
+
+@pytest.fixture(scope="module")
+def notebook(checkout, finished, tmp_path_factory):
+    """The folder in which a user of Python asked for the same, and wrote down the answers."""
+    notes = tmp_path_factory.mktemp("notes")
+    (checkout.path / "notebook.py").write_text(NOTEBOOK)
+    before = contents(finished.folder / "results")
+    done = checkout.run("notebook", NOTES=str(notes), **OFFLINE)
+    assert done.returncode == 0, output_of(done)
+    assert contents(finished.folder / "results") == before
+    return notes
+
+
+def interrupted(checkout, arguments, log, number, send):
+    """What an evaluation says that gets a signal when its first job is done, and its exit code."""
+    log.unlink(missing_ok=True)
+    environment = {**os.environ, **OFFLINE, "PYTHONPATH": str(checkout.path / "src")}
+    command = [sys.executable, "-m", "blimpworks", "evaluate", *arguments, *REQUEST]
+    process = subprocess.Popen(
+        command, cwd=checkout.path, env=environment, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    while process.poll() is None:
+        if log.exists() and "\n1 of " in log.read_text(encoding="utf-8"):
+            send(process.pid, number)
+            break
+        time.sleep(0.05)
+    return process.communicate()[0], process.returncode
+
+
+def running(words):
+    """Command lines of all processes that have these words in theirs."""
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in listed.stdout.splitlines() if words in line]
+
+
+@pytest.fixture(scope="module")
+def resumed(checkout, tmp_path_factory):
+    """One model's evaluation that was stopped twice, in a folder with a blank in its name."""
+    folder = tmp_path_factory.mktemp("somewhere else") / "one model"
+    arguments = [f"{MODELS}/{NGRAM}", "--benchmarks=clams", f"--out={folder}"]
+    log = folder / "logs/snakemake.log"
+    stops = []
+    for number, send in ((signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)):
+        said, code = interrupted(checkout, [*arguments, "--limit=16"], log, number, send)
+        assert code == 2, said
+        stops.append((said, running(str(folder)), log.read_text(encoding="utf-8")))
+    done = evaluate(checkout, *arguments, "--limit=16")
+    assert done.returncode == 0, output_of(done)
+    return SimpleNamespace(folder=folder, arguments=arguments, stops=stops)
+
+
+def test_an_evaluation_is_a_folder_with_a_campaign_a_report_card_and_tables(finished):
+    places = [
+        "campaign.yaml",
+        "models.tsv",
+        "results/report_card/card.json",
+        "results/report_card/index.html",
+        *(f"results/report_card/results_{model}.json" for model in (TRANSFORMER, NGRAM)),
+        *(f"results/accuracies/{benchmark}.parquet" for benchmark in BENCHMARKS),
+    ]
+    assert [place for place in places if not (finished.folder / place).exists()] == []
+    page = (finished.folder / "results/report_card/index.html").read_text(encoding="utf-8")
+    assert page.count(TRANSFORMER) > 1
+
+
+def test_the_report_card_in_the_terminal_has_both_models_and_fits_80_columns(finished):
+    card = finished.done.stdout
+    assert {TRANSFORMER, NGRAM} <= {*re.split(r"[\s,]+", card)}
+    for label in ("Demo pairs", "Demo suites", "CLAMS", "Paired tests (McNemar)"):
+        assert label in card
+    assert [line for line in card.splitlines() if len(line) > 80] == []
+
+
+def test_what_was_read_of_models_is_said_before_they_run(finished):
+    described = re.search(rf"^{TRANSFORMER}: (.*)$", finished.done.stderr, re.MULTILINE)
+    assert described[1].startswith("causal, float32, ")
+    assert f"{NGRAM} needs 0.5 GB of memory" in finished.done.stderr
+
+
+def test_models_of_the_user_are_not_written_to(checkout, finished):
+    assert contents(checkout.path / MODELS) == finished.models
+
+
+def test_the_same_command_again_computes_nothing(checkout, finished):
+    before = contents(finished.folder / "results")
+    done = evaluate_both(checkout)
+    assert done.returncode == 0, output_of(done)
+    assert done.stdout == finished.done.stdout
+    assert contents(finished.folder / "results") == before
+
+
+def test_its_campaign_runs_by_snakemake_alone(checkout, finished):
+    campaign = str(finished.folder / "campaign.yaml")
+    assert checkout.planned("report_card", campaign=campaign) == set()
+
+
+def test_python_has_the_numbers_of_the_report_card_at_once(finished, notebook):
+    path = finished.folder / "results/report_card/card.json"
+    card = json.loads(path.read_text(encoding="utf-8"))
+    key = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
+    accuracies = pd.read_parquet(notebook / "accuracies.parquet").set_index(key)
+    numbers = ["accuracy", "low", "high", "n", "skipped", "ties", "near_ties"]
+    compared = 0
+    for benchmark in card["benchmarks"]:
+        for row in benchmark["rows"]:
+            for model, shown in row["models"].items():
+                method = benchmark["methods"][model]
+                place = (benchmark["name"], model, row["lang"], row["phenomenon"], "all", method)
+                assert accuracies.loc[place, numbers].to_dict() == pytest.approx(shown)
+                compared += 1
+    assert compared >= 2 * 3 * len(BENCHMARKS)
+
+
+def test_python_refuses_in_one_sentence(notebook):
+    said = json.loads((notebook / "said.json").read_text())
+    assert said.pop("pairs") == 16
+    beginnings = {
+        "no evaluation": r".*/models has no campaign.yaml; expected the directory of an evaluation",
+        "no such items": r"benchmark 'demo_pairs' has items in deu, eng ",
+        "no such model": r"model 'gtp2' is not in the catalogue; .* Did you mean 'gpt2'\?",
+    }
+    assert {*said} == {*beginnings}
+    for name, text in beginnings.items():
+        assert re.match(text, said[name]), said[name]
+
+
+def test_scores_and_decisions_are_those_of_minicons_and_the_harness(checkout, notebook):
+    """The three agree when each sums over all tokens, the first after the start symbol.
+
+    That is how we score a model whose tokenizer has a start symbol (first token ``bos``). It
+    takes ``bos_token=True`` and a sum in place of the mean in minicons, and no context and no
+    blank before the sentence in lm-evaluation-harness, which then conditions on the start symbol.
+    """
+    from support import peers
+
+    items = pd.read_parquet(notebook / "items.parquet").query("model == @TRANSFORMER")
+    judged = pd.read_parquet(notebook / "judgements.parquet").query("model == @TRANSFORMER")
+    # Both benchmarks' own methods compare whole sentences: those of CLAMS have no end symbol.
+    methods = ["full_sentence", "without_end"]
+    judged = judged[judged["method"].isin(methods) & (judged["benchmark"] != "demo_suites")]
+    pairs = judged.merge(items, on=["benchmark", "item_id"], validate="one_to_one")
+    assert pairs.groupby("benchmark").size().to_dict() == {"clams": LIMIT, "demo_pairs": 16}
+    texts = [text for pair in zip(pairs["good"], pairs["bad"], strict=True) for text in pair]
+    ours = pairs[["logprob_good", "logprob_bad"]].to_numpy()
+    model = checkout.path / MODELS / TRANSFORMER / "eng"
+    minicons = peers.minicons(model, texts, reduction=peers.summed, bos_token=True)
+    harness = peers.loglikelihoods(peers.harness(model), texts)
+    decided = ~pairs["near_tie"].to_numpy(bool)
+    assert decided.sum() > 40
+    for theirs in (minicons.reshape(-1, 2), harness.reshape(-1, 2)):
+        np.testing.assert_allclose(theirs, ours, atol=CLOSE)
+        correct = theirs[:, 0] > theirs[:, 1]
+        assert (correct == pairs["correct"].to_numpy(bool))[decided].all()
+
+
+def test_an_interrupted_evaluation_leaves_nothing_running_and_goes_on(resumed):
+    steps = []
+    for said, left, log in resumed.stops:
+        assert "interrupted; what is done is kept, and the same command goes on" in said
+        assert left == []
+        steps.append(int(re.search(r"^total +(\d+)$", log, re.MULTILINE)[1]))
+    assert steps[1] < steps[0]
+    assert (resumed.folder / "results/report_card/card.json").exists()
+
+
+def test_a_larger_limit_keeps_earlier_scores(checkout, resumed):
+    small, new = scored(resumed.folder)
+    assert small == new
+    done = evaluate(checkout, *resumed.arguments, "--limit=30")
+    assert done.returncode == 0, output_of(done)
+    assert "had other settings before; what was scored is not scored again" in done.stderr
+    assert "A balanced sample of 30 of " in done.stdout
+    large, new = scored(resumed.folder)
+    assert new < large
+    assert large > small
+
+
+def test_two_evaluations_are_compared_item_by_item(checkout, finished, resumed):
+    folders = [str(each.folder) for each in (finished, resumed)]
+    done = checkout.run("blimpworks", "compare", *folders, **OFFLINE)
+    assert done.returncode == 0, output_of(done)
+    assert NGRAM in done.stdout
+    assert "limit" in done.stdout
+    assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
+    named = ["--models", TRANSFORMER, NGRAM, "--json"]
+    done = checkout.run("blimpworks", "compare", *folders, *named, **OFFLINE)
+    assert done.returncode == 0, output_of(done)
+    rows = json.loads(done.stdout)["rows"]
+    [whole] = [row for row in rows if row["benchmark"] == "clams" and row["phenomenon"] == "all"]
+    tables = (
+        pd.read_parquet(folder / f"results/judgements/clams/eng/{model}.parquet")
+        for folder, model in ((finished.folder, TRANSFORMER), (resumed.folder, NGRAM))
+    )
+    a, b = (table.dropna(subset="correct").set_index("item_id")["correct"] for table in tables)
+    a, b = a.align(b, join="inner")
+    assert whole["both"] == len(a) > 5
+    assert [whole["only_a"], whole["only_b"]] == [(a > b).sum(), (b > a).sum()]
