@@ -9,10 +9,17 @@ import pyarrow as pa
 
 from blimpworks.benchmarks.design_table import COLUMNS, Design, DesignTable, Spans, joined
 from blimpworks.benchmarks.predictions import Values
-from blimpworks.benchmarks.verdicts import read_items, verdict_columns, write_judgements
+from blimpworks.benchmarks.verdicts import read_items, verdict_columns
 from blimpworks.campaign.methods import METHODS, Method, find_method, regional
 from blimpworks.errors import UserError
-from blimpworks.judging.judge import Rules, align_scores, side_of, tie_values, without_unknown
+from blimpworks.judging.judge import (
+    Rules,
+    align_scores,
+    side_of,
+    tie_values,
+    without_unknown,
+    write_judgements,
+)
 from blimpworks.judging.sides import Mask, Side, rounding_bounds, totals
 from blimpworks.scoring.resolution import Floats, Integers
 from blimpworks.tables import SCORES, read_table

@@ -7,10 +7,17 @@ import numpy as np
 import pyarrow as pa
 
 from blimpworks.benchmarks.matthews import correlation
-from blimpworks.benchmarks.verdicts import read_items, verdict_columns, write_judgements
+from blimpworks.benchmarks.verdicts import read_items, verdict_columns
 from blimpworks.campaign.methods import Method, find_method
 from blimpworks.items import item_id
-from blimpworks.judging.judge import Rules, align_scores, side_of, tie_values, without_unknown
+from blimpworks.judging.judge import (
+    Rules,
+    align_scores,
+    side_of,
+    tie_values,
+    without_unknown,
+    write_judgements,
+)
 from blimpworks.judging.sides import Mask, Side, divisors, rounding_bounds, shown, totals
 from blimpworks.scoring.resolution import Floats, Integers
 from blimpworks.tables import SCORES, read_table

@@ -1,6 +1,5 @@
 """What judging items of several conditions and judging single sentences have in common."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,9 +9,7 @@ import pyarrow as pa
 from blimpworks.errors import UserError
 from blimpworks.judging.sides import Mask
 from blimpworks.scoring.resolution import Floats
-from blimpworks.tables import ITEMS, JUDGEMENTS, read_table, write_table
-
-log = logging.getLogger(__name__)
+from blimpworks.tables import ITEMS, read_table
 
 
 def read_items(path: Path, more: Sequence[str]) -> pa.Table:
@@ -46,21 +43,3 @@ def verdict_columns(
         "tie": pa.array(tie, mask=missing),
         "near_tie": pa.array(tie | near, mask=missing),
     }
-
-
-def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
-    """Write the judgements by each method; log and return how many of them are null.
-
-    Raises UserError when they don't fit the schema.
-    """
-    table = pa.concat_tables(tables)
-    write_table(table, JUDGEMENTS, output)
-    unjudged = int(table["correct"].null_count)
-    if unjudged:
-        log.warning(
-            "%s: %d of %d judgements are null: no score, or unknown words",
-            output,
-            unjudged,
-            len(table),
-        )
-    return unjudged

@@ -153,6 +153,24 @@ def _allowing(rows: pa.Table, method: Method) -> pa.Array | None:
     return pa.array([method.name in allowed for allowed in rows[PREFIX_METHODS].to_pylist()])
 
 
+def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
+    """Write the judgements by each method; log and return how many of them are null.
+
+    Raises UserError when they don't fit the schema.
+    """
+    table = pa.concat_tables(tables)
+    write_table(table, JUDGEMENTS, output)
+    unjudged = int(table["correct"].null_count)
+    if unjudged:
+        log.warning(
+            "%s: %d of %d judgements are null: no score, or unknown words",
+            output,
+            unjudged,
+            len(table),
+        )
+    return unjudged
+
+
 def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     """Write one judgement per row of ``items`` and method.
 
@@ -180,14 +198,4 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
         table = pa.table({**labels, "method": column, **verdicts})
         allowing = _allowing(rows, method)
         tables.append(table if allowing is None else table.filter(allowing))
-    table = pa.concat_tables(tables)
-    write_table(table, JUDGEMENTS, output)
-    unjudged = int(table["correct"].null_count)
-    if unjudged:
-        log.warning(
-            "%s: %d of %d judgements are null: no score, or unknown words",
-            output,
-            unjudged,
-            len(table),
-        )
-    return unjudged
+    return write_judgements(tables, output)
