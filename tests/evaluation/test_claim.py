@@ -13,9 +13,9 @@ from blimpworks.evaluation.claim import claimed
 def test_a_second_process_is_refused_until_the_first_is_done(tmp_path):
     folder = tmp_path / "new" / "evaluation"
     with claimed(folder):
-        with pytest.raises(UserError, match="another process is running the evaluation in "):
-            with claimed(folder):
-                pass
+        refused = pytest.raises(UserError, match="another process is running the evaluation in ")
+        with refused, claimed(folder):
+            pass
     with claimed(folder):
         assert folder.is_dir()
 

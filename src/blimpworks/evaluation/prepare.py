@@ -1,13 +1,14 @@
 """From what a user asks for to a campaign on the disk that can be run."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, whole_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.site import find_site
 from blimpworks.errors import UserError
 from blimpworks.evaluation.choice import (
     check_benchmarks,
@@ -15,6 +16,7 @@ from blimpworks.evaluation.choice import (
     checked_campaign,
     choose_benchmarks,
 )
+from blimpworks.evaluation.machine import Machine, this_machine
 from blimpworks.evaluation.models import choose_engine, resolve_models, write_models
 from blimpworks.evaluation.request import (
     CAMPAIGN_FILE,
@@ -28,6 +30,7 @@ from blimpworks.evaluation.request import (
 )
 from blimpworks.evaluation.resolved import ResolvedModel
 from blimpworks.files import write_text
+from blimpworks.records.job import REPOSITORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +49,25 @@ def known_models() -> Mapping[str, ModelRow]:
     return whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
 
 
+def _cluster() -> Machine:
+    """The GPUs of the cluster that the site's description names; none where there is none."""
+    with chdir(REPOSITORY):  # where the description lies
+        site = find_site(check_campaign({"campaign": "evaluation"}, ""))
+    gpus = tuple(kind.memory_gb for kind in site.gpus) if site else ()
+    return replace(this_machine(), memory_gb=None, gpus_gb=gpus)
+
+
 def resolve(
-    arguments: Sequence[str], engine: str, overrides: Mapping[str, str]
+    arguments: Sequence[str], engine: str, overrides: Mapping[str, str], *, remote: bool
 ) -> list[ResolvedModel]:
     """The models that a user names, each with the engine that it is run with.
 
-    Raises UserError for one that cannot be, or does not fit into memory.
+    That suits this machine, or, for a ``remote`` run, the cluster. Raises UserError for a model
+    or an engine that cannot be had.
     """
     models = resolve_models(arguments, known_models(), overrides)
-    return [replace(model, row=choose_engine(model.row, engine)) for model in models]
+    machine = _cluster() if remote else this_machine()
+    return [replace(model, row=choose_engine(model.row, engine, machine)) for model in models]
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -137,7 +138,7 @@ def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
     before = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else settings
     head = (
         "# An evaluation, as a campaign that can be run again, sent to a cluster and cited:\n"
-        f"# snakemake --configfile {as_setting(path)} --cores 2 report_card\n"
+        f"# snakemake --configfile {quote(as_setting(path))} --cores 2 report_card\n"
     )
     body = yaml.safe_dump({**settings}, sort_keys=False, allow_unicode=True, width=100)
     write_text(path, head + body)

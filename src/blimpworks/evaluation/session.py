@@ -89,7 +89,8 @@ def run_evaluation(
     Raises UserError for anything that is asked for and cannot be done.
     """
     # Their paths are the user's, so before the directory changes.
-    models = resolve(arguments, execution.engine, execution.overrides)
+    remote = execution.profile is not None
+    models = resolve(arguments, execution.engine, execution.overrides, remote=remote)
     own = "+".join(model.row.name for model in models)[:100]
     folder = (out or Path(FOLDER, own)).expanduser().resolve()
     _enter_repository()
