@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 from blimpworks import __version__
 from blimpworks.audit.lineage import Record, record_of
@@ -161,7 +162,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
         "version": __version__,
         "commit": latest.get("git", {}).get("commit") or "",
         "limit": facts["limit"],
-        "rerun": f"snakemake --configfile {facts['configfile']} --cores 2 report_card",
+        "rerun": f"snakemake --configfile {quote(facts['configfile'])} --cores 2 report_card",
         "results": facts["results"],
         "files": list(files),
         "languages": facts["languages"],

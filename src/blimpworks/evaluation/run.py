@@ -71,8 +71,10 @@ def snakemake_command(
     """
     command = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
     command.append("--nolock")
-    # A profile says itself how many jobs run at a time.
-    command += ["--profile", profile] if profile else ["--cores", str(cores)]
+    # A profile says itself how many jobs run at a time. Here one model has all cores: so the first
+    # numbers are there soonest, and no two models share the memory.
+    here = ["--cores", str(cores), "--set-threads", f"score={cores}"]
+    command += ["--profile", profile] if profile else here
     return [*command, "--", *targets]
 
 
@@ -114,7 +116,7 @@ class Reporter:
 
 
 @dataclass
-class _Interrupts:
+class Interrupts:
     """Passes on to Snakemake what ends programs."""
 
     process: subprocess.Popen[str] | None = None
@@ -135,9 +137,9 @@ class _Interrupts:
 
 
 @contextmanager
-def _interrupts_passed_on() -> Iterator[_Interrupts]:
+def interrupts_passed_on() -> Iterator[Interrupts]:
     """Pass on interrupts in place of ending; what was started has ended after the block."""
-    interrupts = _Interrupts()
+    interrupts = Interrupts()
     # What is ignored, as by nohup, stays ignored.
     signals = [each for each in ENDING if signal.getsignal(each) != signal.SIG_IGN]
     before = {each: signal.signal(each, interrupts.pass_on) for each in signals}
@@ -199,7 +201,7 @@ def run_snakemake(
     groups = groups_of_models(campaign, catalogue)
     output = Output()
     reporter = Reporter(lambda: read_status(campaign, catalogue, groups), output, console)
-    with _interrupts_passed_on() as interrupts:
+    with interrupts_passed_on() as interrupts:
         # In a group of its own, so that it gets an interrupt once, from wherever one comes.
         process = subprocess.Popen(
             command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
