@@ -56,8 +56,7 @@ def nearest(tree: Node, kind: str) -> list[Node]:
     """
     suffixes, folder = SUFFIXES.get(kind, (".parquet",)), FOLDERS.get(kind, kind)
     matches: dict[Path, Node] = {}
-    seen = set[Path]()
-    level = [*tree.inputs]
+    seen, level = set[Path](), [*tree.inputs]
     while level and not matches:
         new = {node.path: node for node in level if node.path not in seen}
         seen |= new.keys()
