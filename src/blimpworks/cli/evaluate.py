@@ -8,56 +8,66 @@ import typer
 from blimpworks.commands.declare import UNRECORDED, command
 from blimpworks.commands.options import argument, option
 
+MODELS = argument(
+    "Models: a hub id (org/name or org/name@revision), a directory in Hugging Face's layout "
+    "or with a checkpoint of ours, an n-gram file (.arpa, KenLM's binary), or a name in "
+    "config/models.tsv.",
+    default=list,
+)
+BENCHMARKS = option("Benchmarks, separated by commas.", default="all")
+LANGUAGES = option("Languages, by ISO 639-3 code or English name.", default="all")
+LIMIT = option(
+    "At most so many items of each benchmark and language, balanced over paradigms.",
+    default=None,
+    min=1,
+)
+ENGINE = option("Engine: auto, transformers or vllm.", default="auto")
+DATA = option(
+    "Data: released, embedded (needs no network), or auto: released where they can be had.",
+    default="auto",
+)
+MIRROR = option("Directory with copies of the released data.", default=None, use=UNRECORDED)
+SENSITIVITY = option(
+    "Measure how much it matters what conditions the first token.", "--sensitivity", default=False
+)
+PROFILE = option("Snakemake profile, such as slurm.", default=None)
+CORES = option("Cores of this machine to use.", default=os.cpu_count() or 1, min=1)
+OUT = option(
+    "Directory of the evaluation; by default evaluations/MODEL.", default=None, use=UNRECORDED
+)
+DTYPE = option("Number format in place of the files'.", default=None)
+FIRST_TOKEN = option(
+    "What conditions the first token, in place of the tokenizer's: bos, eos, skip.", default=None
+)
+ARCHITECTURE = option(
+    "Architecture in place of the files': causal, masked, encoder-decoder.", default=None
+)
+PARAMETERS = option("Billions of parameters, if not counted.", default=None)
+TUNING = option("base or chat, in place of the chat template's.", default=None)
+LISTED = option("Show benchmarks, languages, pairs, and what is on disk.", "--list", default=False)
+DRY_RUN = option("Write the campaign, show its jobs, run none.", "--dry-run", default=False)
+
 
 @command()
 def evaluate(
-    models: list[str] = argument(
-        "Models: a hub id (org/name or org/name@revision), a directory in Hugging Face's layout "
-        "or with a checkpoint of ours, an n-gram file (.arpa, KenLM's binary), or a name in "
-        "config/models.tsv.",
-        default=list,
-    ),
-    benchmarks: str = option("Benchmarks, separated by commas.", default="all"),
-    languages: str = option("Languages, by ISO 639-3 code or English name.", default="all"),
-    limit: int | None = option(
-        "At most so many items of each benchmark and language, balanced over paradigms.",
-        default=None,
-        min=1,
-    ),
-    engine: str = option("Engine: auto, transformers or vllm.", default="auto"),
-    data: str = option(
-        "Data: released, embedded (needs no network), or auto: released where they can be had.",
-        default="auto",
-    ),
-    mirror: Path | None = option(
-        "Directory with copies of the released data.", default=None, use=UNRECORDED
-    ),
-    sensitivity: bool = option(
-        "Measure how much it matters what conditions the first token.",
-        "--sensitivity",
-        default=False,
-    ),
-    profile: str | None = option("Snakemake profile, such as slurm.", default=None),
-    cores: int = option("Cores of this machine to use.", default=os.cpu_count() or 1, min=1),
-    out: Path | None = option(
-        "Directory of the evaluation; by default evaluations/MODEL.", default=None, use=UNRECORDED
-    ),
-    dtype: str | None = option("Number format in place of the files'.", default=None),
-    first_token: str | None = option(
-        "What conditions the first token, in place of the tokenizer's: bos, eos, skip.",
-        default=None,
-    ),
-    architecture: str | None = option(
-        "Architecture in place of the files': causal, masked, encoder-decoder.", default=None
-    ),
-    parameters: float | None = option("Billions of parameters, if not counted.", default=None),
-    tuning: str | None = option("base or chat, in place of the chat template's.", default=None),
-    listed: bool = option(
-        "Show benchmarks, languages, pairs, and what is on disk.", "--list", default=False
-    ),
-    dry_run: bool = option(
-        "Write the campaign, show its jobs, run none.", "--dry-run", default=False
-    ),
+    models: list[str] = MODELS,
+    benchmarks: str = BENCHMARKS,
+    languages: str = LANGUAGES,
+    limit: int | None = LIMIT,
+    engine: str = ENGINE,
+    data: str = DATA,
+    mirror: Path | None = MIRROR,
+    sensitivity: bool = SENSITIVITY,
+    profile: str | None = PROFILE,
+    cores: int = CORES,
+    out: Path | None = OUT,
+    dtype: str | None = DTYPE,
+    first_token: str | None = FIRST_TOKEN,
+    architecture: str | None = ARCHITECTURE,
+    parameters: float | None = PARAMETERS,
+    tuning: str | None = TUNING,
+    listed: bool = LISTED,
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Evaluate models on benchmarks, and print a report card.
 

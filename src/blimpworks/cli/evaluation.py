@@ -12,7 +12,7 @@ from blimpworks.commands.options import argument, option
 
 @command("blimpworks.evaluation.build:build_report_card", packages=("jinja2", *shared.MODELLING))
 def build_report_card(
-    facts: str = option("What the card is told of the campaign, as JSON."),
+    facts: str = option("What the card is built from, as JSON."),
     outputs: list[Path] = argument("card.json, index.html, and a results file for each model."),
 ) -> None:
     """Build the report card of an evaluation: its data, its page and results files."""

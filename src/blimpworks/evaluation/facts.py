@@ -1,4 +1,4 @@
-"""What the report card is told of a campaign: models, benchmarks, and where their tables lie.
+"""What a report card is built from: models, benchmarks, and where their tables lie.
 
 Without heavy imports, because the workflow asks.
 """
@@ -81,7 +81,7 @@ class PrintedModel(TypedDict):
 
 
 class Facts(TypedDict):
-    """All that the report card is told of a campaign."""
+    """All that a report card needs to know of a campaign."""
 
     campaign: str
     description: str
@@ -246,7 +246,7 @@ def _languages(layout: Layout, covered: Coverage) -> dict[str, str]:
 
 
 def card_facts(layout: Layout, configfile: str) -> Facts:
-    """All that the report card is told of a campaign, which ``configfile`` describes."""
+    """What the report card of a campaign, the file ``configfile``, is built from."""
     campaign, covered = layout.campaign, coverage(layout)
     return {
         "campaign": campaign.campaign,

@@ -25,10 +25,12 @@ class _Need:
 
     @property
     def total(self) -> float:
+        """Weights and what the engine works with [GB]."""
         return self.weights + self.working
 
     @property
     def fits(self) -> bool:
+        """Whether that is there; unknown memory counts as enough."""
         return self.there is None or self.total <= self.there
 
 

@@ -272,9 +272,9 @@ def _print_head(console: Console, card: Card) -> None:
         source = f" ({model['hf_id']})" if model["hf_id"] else ""
         say(console, f"{model['label']}{source}: {', '.join(show.model_facts(model))}.")
     date = card["date"][:16].replace("T", " ")
-    made = f" {date} UTC" if date else ""
+    moment = f" {date} UTC" if date else ""
     commit = f", commit {card['commit'][:12]}" if card["commit"] else ""
-    say(console, f"{card['campaign']}:{made} by blimpworks {card['version']}{commit}.")
+    say(console, f"{card['campaign']}:{moment} by blimpworks {card['version']}{commit}.")
 
 
 def _print_benchmark(console: Console, card: Card, benchmark: Benchmark) -> None:
