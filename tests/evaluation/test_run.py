@@ -38,6 +38,17 @@ def test_a_signal_to_end_interrupts_what_was_started(number):
 
 
 @pytest.mark.slow
+def test_in_the_background_of_a_shell_interrupts_do_nothing_and_ending_it_ends_all():
+    process = start("env", "--default-signal=TERM", "--ignore-signal=INT")
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=0.5)
+    process.terminate()
+    assert process.communicate()[0] == f"True {-signal.SIGINT}\n"
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
 def test_with_nohup_a_closed_terminal_ends_nothing():
     process = start("nohup")
     process.send_signal(signal.SIGHUP)

@@ -61,8 +61,8 @@ def test_printed_numbers_of_a_declaration_have_statuses(declared):
     rows = pd.read_csv(declared.path / RESULTS / "reproduction/published.csv")
     own = rows[rows["paper"] == "demo_suites"].set_index(["row", "column"])
     assert own["status"].to_dict() == {
-        ("Agreement", "small"): "rounding",
-        ("Agreement", "large"): "rounding",
+        ("Agreement", "small"): "exact",
+        ("Agreement", "large"): "exact",
         ("All", "large"): "erratum",
     }
     assert own.loc[("All", "large"), "recomputed"] == pytest.approx(800 / 11)

@@ -129,6 +129,9 @@ class Interrupts:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGINT)
 
+    def ignore(self, *_: object) -> None:
+        """Do nothing about a signal."""
+
     def follow(self, process: subprocess.Popen[str]) -> None:
         """Pass on to this process from now on, also what came while it was started."""
         self.process = process
@@ -140,9 +143,13 @@ class Interrupts:
 def interrupts_passed_on() -> Iterator[Interrupts]:
     """Pass on interrupts in place of ending; what was started has ended after the block."""
     interrupts = Interrupts()
-    # What is ignored, as by nohup, stays ignored.
-    signals = [each for each in ENDING if signal.getsignal(each) != signal.SIG_IGN]
+    ignored = [each for each in ENDING if signal.getsignal(each) == signal.SIG_IGN]
+    signals = [each for each in ENDING if each not in ignored]
     before = {each: signal.signal(each, interrupts.pass_on) for each in signals}
+    # What is ignored, as by nohup, stays ignored. But in a shell's background that is SIGINT, and
+    # what is started with it ignored could not be interrupted at all; a handler is not inherited.
+    if signal.SIGINT in ignored:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupts.ignore)
     try:
         yield interrupts
     finally:
