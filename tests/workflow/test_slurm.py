@@ -65,6 +65,19 @@ def test_the_demo_campaign_gives_the_same_on_slurm_as_without(cluster, built, tm
     assert states == {"COMPLETED"}
 
 
+@pytest.mark.slow_slurm
+def test_an_evaluation_runs_on_slurm_by_one_command(cluster, local):
+    model = "resources/demo/models/transformer-small/eng"
+    where = ("--data", "embedded", "--benchmarks", "demo_pairs", "--profile", "slurm")
+    before = {job["id"] for job in cluster.squeue()}
+    done = local.run("blimpworks", "evaluate", model, *where, **cluster.environment())
+    assert done.returncode == 0, output_of(done)
+    assert "transformer-small-eng on Demo pairs" in done.stdout
+    jobs = [job for job in cluster.squeue() if job["id"] not in before]
+    assert {job["state"] for job in jobs} == {"COMPLETED"}
+    assert any(job["comment"].startswith("rule_score_") for job in jobs)
+
+
 def compare_trees(one: Checkout, other: Checkout) -> None:
     """All products are the same bytes, but the records of when and where they were made."""
 
