@@ -1,6 +1,38 @@
 """The base of all settings, rows and records: typed, immutable, unknown keys refused."""
 
-from pydantic import BaseModel, ConfigDict
+import unicodedata
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from blimpworks.files import relative
+
+
+def _part(name: str) -> str:
+    if "/" in relative(name):
+        raise ValueError("a name must be one of a file or directory, without '/'")
+    return name
+
+
+def _if_any(name: str) -> str:
+    return name and relative(name)
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    if any(unicodedata.category(character) == "Cc" for character in line):
+        raise ValueError("a label must be plain text, without control characters")
+    return line
+
+
+Label = Annotated[str, AfterValidator(_one_line)]
+"""A text for people, on one line: it may have any sign, and none means anything anywhere."""
+Within = Annotated[str, AfterValidator(relative)]
+"""Name of a file below a directory that is not known yet (see ``files.below``)."""
+Part = Annotated[str, AfterValidator(_part)]
+"""Name of a file or directory, without those above it."""
+PerhapsWithin = Annotated[str, AfterValidator(_if_any)]
+"""Name of a file below a directory, or nothing."""
 
 
 class Strict(BaseModel):

@@ -1,0 +1,23 @@
+"""Texts of figures mean what they say."""
+
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import LogFormatter
+
+TICKS = 100
+"""More numbers than a logarithmic axis has."""
+
+
+def take_literally(figure: Figure) -> None:
+    """Have all texts of a figure mean what they say: a label with two ``$`` is no formula.
+
+    But for the numbers of logarithmic axes, whose powers matplotlib writes as formulas. It makes
+    texts of axes as it needs them, when it draws, so these get theirs before.
+    """
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        if isinstance(axis.get_major_formatter(), LogFormatter):
+            for tick in (*axis.get_major_ticks(TICKS), *axis.get_minor_ticks(TICKS)):
+                tick.label1.set_parse_math(True)
+                tick.label2.set_parse_math(True)

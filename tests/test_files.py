@@ -1,0 +1,184 @@
+"""Files and directories are whole or absent, and what killed processes leave is removed."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from shutil import copyfile
+from tempfile import NamedTemporaryFile
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, models
+
+from blimpworks import files
+from blimpworks.files import (
+    KEPT,
+    SILENCE,
+    atomic,
+    named_errors,
+    new_scratch,
+    rust_errors,
+    scratch,
+    temporary_path,
+    whole_directory,
+    write_text,
+)
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from blimpworks import files
+how, path = sys.argv[1], Path(sys.argv[2])
+with getattr(files, how)(path if how != "scratch" else path.name) as temporary:
+    if how == "atomic":
+        temporary.write_text("half")
+    else:
+        (temporary / "page").write_text("half")
+    print(temporary, flush=True)
+    time.sleep(60)
+"""
+
+
+def start(how, path):
+    """A process that is in the middle of writing ``path``, and where it does."""
+    environment = os.environ | {"TMPDIR": str(path.parent)}
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, how, str(path)],
+        stdout=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    with writer.stdout:
+        return writer, Path(writer.stdout.readline().strip())
+
+
+def end(writer):
+    writer.send_signal(signal.SIGKILL)
+    assert writer.wait() == -signal.SIGKILL
+
+
+def write(how, path, monkeypatch):
+    """The same product is written again, in this process."""
+    if how == "atomic":
+        write_text(path, "whole")
+    elif how == "scratch":
+        monkeypatch.setattr("tempfile.tempdir", str(path.parent))
+        with scratch(path.name):
+            pass
+    else:
+        with whole_directory(path) as temporary:
+            (temporary / "page").write_text("whole")
+
+
+@pytest.mark.parametrize("how", ["atomic", "whole_directory", "scratch"])
+def test_the_next_run_removes_what_a_killed_one_left_and_nothing_of_a_living_one(
+    how, tmp_path, monkeypatch
+):
+    path = tmp_path / "product"
+    living, kept = start(how, path)
+    killed, left = start(how, path)
+    try:
+        end(killed)
+        assert left.exists()
+        write(how, path, monkeypatch)
+        assert not left.exists()
+        assert kept.exists()
+    finally:
+        end(living)
+    write(how, path, monkeypatch)
+    assert [each.name for each in tmp_path.iterdir()] == (["product"] if how != "scratch" else [])
+
+
+def other_machine(path):
+    return re.sub(r"\.[0-9a-f]{8}-", ".01234567-", str(path))
+
+
+def test_a_process_of_another_machine_is_not_looked_up_here(tmp_path):
+    path = tmp_path / "product"
+    theirs = Path(other_machine(temporary_path(path)).replace(f"-{os.getpid()}.", "-4194303."))
+    theirs.write_text("half")
+    write_text(path, "whole")
+    assert theirs.exists()
+    long_ago = time.time() - SILENCE - 60
+    os.utime(theirs, (long_ago, long_ago))
+    write_text(path, "whole")
+    assert not theirs.exists()
+
+
+def test_what_only_has_a_similar_name_stays(tmp_path):
+    dead = temporary_path(tmp_path / "product").name.replace(str(os.getpid()), "4194303")
+    others = [dead.replace(".product.", ".products."), ".product.old.tmp", "product.tmp"]
+    for name in others:
+        (tmp_path / name).write_text("precious")
+    write_text(tmp_path / "product", "whole")
+    assert {each.name for each in tmp_path.iterdir()} == {"product", *others}
+
+
+def test_a_scratch_directory_that_is_to_be_kept_outlives_its_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_is_dead", lambda _: True)
+    for keep in (True, False):
+        folder = new_scratch("server", tmp_path)
+        if keep:
+            (folder / KEPT).touch()
+        new_scratch("server", tmp_path)
+        assert folder.exists() == keep
+
+
+def test_an_old_directory_stays_until_the_new_one_is_whole(tmp_path):
+    site = tmp_path / "site"
+    for text in ("old", "new"):
+        with whole_directory(site) as folder:
+            (folder / f"{text}.html").write_text(text)
+            assert not (site / "new.html").exists()
+    assert [each.name for each in site.iterdir()] == ["new.html"]
+    with pytest.raises(FileNotFoundError), whole_directory(site) as folder:
+        copyfile(site / "new.html", folder / "nowhere" / "new.html")
+    assert [each.name for each in tmp_path.rglob("*")] == ["site", "new.html"]
+
+
+def fill(path):
+    path.write_bytes(bytes(100_000))
+
+
+def tensors(path):
+    save_file({"w": torch.zeros(100_000)}, path)
+
+
+def tokens(path):
+    Tokenizer(models.WordLevel({f"{n}": n for n in range(20_000)}, "0")).save(str(path))
+
+
+def copied(path):
+    with NamedTemporaryFile() as source:
+        source.write(bytes(100_000))
+        source.flush()
+        copyfile(source.name, path)
+
+
+@pytest.mark.parametrize("write", [fill, tensors, tokens, copied])
+def test_a_full_disk_names_the_file_that_did_not_fit(write, small_disk):
+    with pytest.raises(OSError, match="No space left") as full, atomic(small_disk / "x") as path:
+        write(path)
+    assert (full.value.filename, full.value.filename2) == (str(small_disk / "x"), None)
+    (small_disk / "first").write_text("fits")
+    time.sleep(0.02)
+    second = small_disk / "second"
+    with (
+        pytest.raises(OSError, match="No space left") as full,
+        named_errors(small_disk),
+        rust_errors(second),
+    ):
+        write(second)
+    assert full.value.filename == str(second)
+    second.unlink(missing_ok=True)
+    with (
+        pytest.raises(OSError, match="No space left") as full,
+        whole_directory(small_disk / "folder") as folder,
+        rust_errors(folder / "page"),
+    ):
+        write(folder / "page")
+    assert full.value.filename == str(small_disk / "folder" / "page")
+    assert [each.name for each in small_disk.iterdir()] == ["first"]
