@@ -123,7 +123,7 @@ def test_treebanks_of_the_mirror_equal_conllu(mirror):
 @settings(deadline=None)
 @given(st.lists(generated_sentence(), min_size=1, max_size=4), st.booleans())
 def test_generated_sentences_equal_conllu(sentences, closed):
-    text = "\n".join(sentences) + ("\n" if closed else "")
+    text = "\n".join(sentences) + ("\n" if closed else "\n\n")
     assert_equals_conllu(text, read_text(text))
 
 
@@ -137,7 +137,7 @@ def test_columns_of_a_sentence(read):
         "1\tan\tan\tADP\tAPPR\tA=b|C=d,e\t3\tcase\t3:case\t_\n"
         "2\tdem\t_\tDET\t_\t_\t3\tdet\t_\tX=y|SpaceAfter=No\n"
         "3\t_\t_\t_\t_\t_\t0\troot\t_\tSpaceAfter=Nope\n"
-        "3.1\tz\tz\t_\t_\t_\t_\t_\t3:dep\t_\n"
+        "3.1\tz\tz\t_\t_\t_\t_\t_\t3:dep\t_\n\n"
     )
     reading = read(text, first=7)
     columns = reading.tokens.to_pydict()
@@ -172,12 +172,11 @@ def test_columns_of_a_sentence(read):
 @pytest.mark.parametrize(
     "text",
     [
-        GOOD.removesuffix("\n"),
         "\ufeff" + GOOD,
         GOOD.replace("\n", "\r\n"),
         GOOD + "\n\n",
     ],
-    ids=["no blank line at the end", "byte order mark", "CRLF", "surplus blank lines"],
+    ids=["byte order mark", "CRLF", "surplus blank lines"],
 )
 def test_harmless_variants_read_alike(read, text):
     assert read(text).tokens.equals(read(GOOD).tokens)
@@ -227,6 +226,14 @@ MALFORMED = {
     "head missing": (replaced("\t0\t", "\t_\t"), 3, "HEAD '_', expected an integer from 0 to 3"),
     "head negative": (replaced("\t0\t", "\t-1\t"), 3, "HEAD '-1', expected an integer"),
     "head beyond the sentence": (replaced("\t0\t", "\t4\t"), 3, "HEAD '4', expected an integer"),
+    "own head": (replaced("2\tdep\t_\t_\n\n", "3\tdep\t_\t_\n\n"), 4, "HEAD 3 of word 3 is"),
+    "no root": (replaced("\t0\t", "\t1\t"), 2, "no word of the sentence has HEAD 0"),
+    "two roots": (BAD.replace("\t2\tdep", "\t0\tdep").encode(), 3, "words 1 and 2 have"),
+    "a circle": (
+        sentence("1 a 0", "2 b 3", "3 c 4", "4 d 2", "5 e 4", sent_id="bad").encode(),
+        3,
+        "the heads above word 2 go round in a circle, expected a tree",
+    ),
     "head enormous": (replaced("\t0\t", "\t99999999999\t"), 3, "HEAD '99999999999', expected"),
     "head of an empty node": (replaced("3\tc", "2.1\tc"), 4, "HEAD '2' of a range or empty node"),
     "blank form": (replaced("2\tb\tb", "2\t\tb"), 3, "FORM is blank, expected a value"),
@@ -250,6 +257,7 @@ TRUNCATED = {
     "cut in mid-line": (BAD.encode()[:-8], 4, "the file ends in mid-line, expected a line end"),
     "cut within MISC": (BAD.encode()[:-2], 4, "the file ends in mid-line, expected a line end"),
     "cut after a line": (("\n".join(BAD_LINES[:2]) + "\n").encode(), 2, "HEAD '2', expected"),
+    "cut behind a sentence": (BAD.encode()[:-1], 4, "the file ends without a blank line after its"),
     "cut in a comment": (b"# sent_id = bad", 1, "the file ends in mid-line"),
 }  # fmt: skip
 

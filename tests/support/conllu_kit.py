@@ -33,6 +33,9 @@ comment = st.one_of(
 @st.composite
 def generated_sentence(draw, spaced=spaced, misc=misc, comment=comment, pairs=pairs):
     words = draw(st.integers(1, 5))
+    order = draw(st.permutations(range(1, words + 1)))
+    # Each word hangs from one before it in some order, so that heads are a tree.
+    heads = {word: draw(st.sampled_from(order[:at])) if at else 0 for at, word in enumerate(order)}
     lines = draw(st.lists(comment, max_size=4))
 
     def row(number, head):
@@ -43,7 +46,7 @@ def generated_sentence(draw, spaced=spaced, misc=misc, comment=comment, pairs=pa
 
     for position in range(words + 1):
         if position:
-            row(str(position), str(draw(st.integers(0, words))))
+            row(str(position), str(heads[position]))
         if draw(st.booleans()):
             row(f"{position}.1", "_")
         if position < words and draw(st.booleans()):

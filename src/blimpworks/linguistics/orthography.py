@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, field_validator
 
 from blimpworks.campaign.settings.parsing import parse_yaml
+from blimpworks.linguistics import regular
 from blimpworks.strict import Strict
 
 # Marks of direction say nothing that the letters don't, and tatweel only stretches them.
@@ -21,22 +22,6 @@ ROUNDS = 9
 """Most times that a word is respelled; a few are enough, unless rules undo each other."""
 
 
-def regular(expression: str, new: str = "") -> None:
-    """See that an expression is regular, and that ``new`` can replace what it matches.
-
-    Raises ValueError where not: also for a group in ``new`` that the expression does not have.
-    """
-    try:
-        re.compile(expression)
-    except re.error as error:
-        raise ValueError(f"{expression!r} is no regular expression ({error})") from None
-    try:
-        # Groups of the replacement are looked up only where something is replaced.
-        re.sub(f"{expression}|", new, "")
-    except re.error as error:
-        raise ValueError(f"{new!r} can't replace what {expression!r} finds ({error})") from None
-
-
 class Orthography(Strict):
     """How a language's words are written, whatever keyboard or treebank they come from."""
 
@@ -45,7 +30,7 @@ class Orthography(Strict):
     spellings: tuple[tuple[str, str], ...] = ()
     """Regular expressions in a word, and what replaces them, one after the other. A space in the
     replacement cuts the word in two."""
-    apart: str = r"(?!)"
+    apart: str = regular.NOTHING
     """Words that stand for themselves where one token of a treebank has several."""
     closing: str = ".,:;!?)]"
     """Characters that no space stands before."""
@@ -68,13 +53,13 @@ class Orthography(Strict):
     @classmethod
     def _replacing(cls, replacements: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         for expression, new in replacements:
-            regular(expression, new)
+            regular.check(expression, new)
         return replacements
 
     @field_validator("apart")
     @classmethod
     def _matching(cls, expression: str) -> str:
-        regular(expression)
+        regular.check(expression)
         return expression
 
     @cached_property
@@ -82,8 +67,13 @@ class Orthography(Strict):
         return INVISIBLE | str.maketrans(self.characters)
 
     @cached_property
-    def _rules(self) -> list[tuple[re.Pattern[str], str]]:
-        return [(re.compile(expression), new) for expression, new in self.spellings]
+    def _replaced(self) -> regular.Replacements:
+        return regular.Replacements(self.spellings)
+
+    @cached_property
+    def _respelled(self) -> dict[str, str]:
+        """Parts of words that were respelled before."""
+        return {}
 
     @cached_property
     def _pieces(self) -> re.Pattern[str]:
@@ -110,9 +100,9 @@ class Orthography(Strict):
 
     def _part(self, text: str) -> str:
         """What stands between spaces, respelled."""
-        for expression, new in self._rules:
-            text = expression.sub(new, text)
-        return " ".join(text.split())
+        if text not in self._respelled:
+            self._respelled[text] = " ".join(self._replaced(text).split())
+        return self._respelled[text]
 
     def sentence(self, text: str) -> str:
         """A text of several words in the language's own letters."""
@@ -120,7 +110,7 @@ class Orthography(Strict):
 
     def stands_apart(self, form: str) -> bool:
         """Whether a form is a word of its own where a token has several."""
-        return re.fullmatch(self.apart, form) is not None
+        return regular.expression(self.apart).fullmatch(form)
 
     def tokens(self, text: str) -> list[tuple[str, bool]]:
         """Words and punctuation of a text in the language's own letters.

@@ -1,9 +1,9 @@
 """A columnar CoNLL-U reader: whole files at once, one Arrow kernel per question.
 
-Follows the format's definition (https://universaldependencies.org/format.html). Three
-liberties that transport brings about are tolerated: a byte order mark, CRLF line ends and
-surplus blank lines. Everything else is a malformed sentence, which either stops the
-reading or is left out and listed.
+Follows the format's definition (https://universaldependencies.org/format.html): the heads of a
+sentence are a tree with one root, and a blank line stands behind each. Three liberties that
+transport brings about are tolerated: a byte order mark, CRLF line ends and surplus blank lines.
+Everything else is a malformed sentence, which either stops the reading or is left out and listed.
 
 Rows are lines that are not blank; a sentence is a run of rows between blank lines.
 """
@@ -17,13 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from blimpworks.errors import reading
 from blimpworks.linguistics.treebanks.reading import (
     BYTE_ORDER_MARK,
     FIELDS,
     Malformed,
     Mode,
     Reading,
-    missing,
     must_be_mended,
     without_sentence,
 )
@@ -54,6 +54,7 @@ class _Rows:
     comment: Mask
     first: Integers  # of each sentence: its first row
     ends_mid_line: bool
+    ends_mid_sentence: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ def _rows(text: str) -> _Rows:
         comment=comment,
         first=np.flatnonzero(opens[number]),
         ends_mid_line=not text.endswith("\n"),
+        ends_mid_sentence=not text.endswith("\n\n"),
     )
 
 
@@ -116,7 +118,7 @@ def _wrong_rows(rows: _Rows, broken: list[int]) -> Mask:
     """Which rows are wrong as far as can be seen without looking into the fields."""
     wrong: Mask = np.isin(rows.line, broken)
     wrong[~rows.comment] |= _numpy(pc.not_equal(pc.list_value_length(rows.cells), len(FIELDS)))
-    wrong[-1] |= rows.ends_mid_line
+    wrong[-1] |= rows.ends_mid_sentence
     after_token = ~np.concatenate(([True], rows.comment[:-1]))
     after_token[rows.first] = False
     return wrong | (rows.comment & after_token)
@@ -187,11 +189,26 @@ def _heads(tokens: _Tokens) -> pa.Array:
 
 
 def _wrong_heads(tokens: _Tokens, heads: pa.Array) -> Mask:
-    """A word's head is 0 or a word of its sentence; other rows have none."""
+    """A word's head is 0 or another word of its sentence; other rows have none."""
     head, none = _numpy(pc.fill_null(heads, -1)), _numpy(pc.equal(tokens.fields["HEAD"], "_"))
-    inside = (head >= 0) & (head <= tokens.words[tokens.sentence])
+    inside = (head >= 0) & (head <= tokens.words[tokens.sentence]) & (head != tokens.position + 1)
     mask: Mask = ~np.where(tokens.is_word, inside, none)
     return mask
+
+
+def _wrong_trees(tokens: _Tokens, heads: pa.Array, wrong: Mask) -> Integers:
+    """Sentences, of those that are not ``wrong``, whose heads are no tree with one root."""
+    words = np.flatnonzero(tokens.is_word & ~wrong[tokens.sentence])
+    sentence = tokens.sentence[words]
+    head = _numpy(pc.fill_null(heads, 0)).astype(np.int64)[words]
+    roots = np.bincount(sentence[head == 0], minlength=len(wrong))
+    # Of each word its head's place among all words; a root is above itself.
+    own = np.arange(len(words))
+    above = np.where(head == 0, own, own - tokens.position[words] + head - 1)
+    for _ in range(int(tokens.words.max(initial=0)).bit_length()):
+        above = above[above]
+    unsound = sentence[(roots[sentence] != 1) | (head[above] != 0)]
+    return np.unique(unsound)
 
 
 def _wrong_feats(tokens: _Tokens) -> Mask:
@@ -278,8 +295,14 @@ def _problems(
     problems = {}
     for index in sentences:
         first, end = edges[index], edges[index + 1]
-        cut = rows.ends_mid_line and end == len(rows.line)
-        block = Block(int(rows.line[first]), rows.text[first:end].to_pylist(), broken, bool(cut))
+        last = end == len(rows.line)
+        block = Block(
+            int(rows.line[first]),
+            rows.text[first:end].to_pylist(),
+            broken,
+            cut=bool(last and rows.ends_mid_line),
+            unfinished=bool(last and rows.ends_mid_sentence),
+        )
         problems[int(index)] = explain(block)
     return problems
 
@@ -304,6 +327,7 @@ def parse_conllu(
     wrong |= tokens.words == 0
     wrong_tokens = _blank(tokens) | _wrong_ids(tokens) | _wrong_heads(tokens, heads)
     wrong[tokens.sentence[wrong_tokens | _wrong_feats(tokens)]] = True
+    wrong[_wrong_trees(tokens, heads, wrong)] = True
     where = np.flatnonzero(wrong)
     problems = _problems(rows, where if malformed == "set_aside" else where[:1], broken)
     if problems and malformed == "error":
@@ -325,8 +349,6 @@ def parse_conllu(
 
 def read_conllu(path: Path, treebank: str, malformed: Mode, first_sentence: int = 0) -> Reading:
     """``parse_conllu`` of a file. Raises UserError also when the file is missing."""
-    try:
+    with reading(path, "a treebank", "Retrieve it."):
         data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise missing(path) from error
     return parse_conllu(data, path, treebank, malformed, first_sentence)

@@ -33,11 +33,6 @@ class Reading:
     malformed: list[Malformed]
 
 
-def missing(path: Path) -> UserError:
-    """What to say of a treebank file that does not exist."""
-    return UserError(f"{path} does not exist; expected a treebank. Retrieve it.")
-
-
 def without_sentence(path: Path) -> UserError:
     """What to say of a treebank file that holds no sentence."""
     return UserError(f"{path} holds no sentence; expected CoNLL-U. Retrieve it again.")

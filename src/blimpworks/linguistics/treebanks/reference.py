@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 from conllu import TokenList
 
+from blimpworks.errors import reading
 from blimpworks.linguistics.treebanks.reading import (
     BYTE_ORDER_MARK,
     Malformed,
     Mode,
     Reading,
-    missing,
     must_be_mended,
     without_sentence,
 )
@@ -78,7 +78,7 @@ def blocks(lines: Iterable[bytes]) -> Iterator[Block]:
             yield Block(number - len(texts), texts, broken)
             texts, broken = [], []
     if texts:
-        yield Block(number + 1 - len(texts), texts, broken, cut)
+        yield Block(number + 1 - len(texts), texts, broken, cut, unfinished=True)
 
 
 def _value(cell: str) -> str | None:
@@ -153,8 +153,5 @@ def read_with_conllu(
     path: Path, treebank: str, malformed: Mode, first_sentence: int = 0
 ) -> Reading:
     """``parse_with_conllu`` of a file. Raises UserError also when the file is missing."""
-    try:
-        with path.open("rb") as lines:
-            return parse_with_conllu(lines, path, treebank, malformed, first_sentence)
-    except FileNotFoundError as error:
-        raise missing(path) from error
+    with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:
+        return parse_with_conllu(lines, path, treebank, malformed, first_sentence)

@@ -33,6 +33,8 @@ class Block:
     """Numbers of lines that are not UTF-8."""
     cut: bool = False
     """Whether the file ends in its last line, without a line end."""
+    unfinished: bool = False
+    """Whether the file ends without a blank line after it."""
 
 
 class MalformedSentence(Exception):
@@ -134,6 +136,29 @@ def _head_problem(cell: str, head: int | None, words: int, *, is_word: bool) -> 
     return f"HEAD {cell!r}, expected an integer from 0 to {words}"
 
 
+def _self_problem(ident: Any, head: int | None, *, is_word: bool) -> str | None:
+    """That a word is its own head."""
+    if is_word and ident == head:
+        return f"HEAD {head} of word {ident} is the word itself, expected another word"
+    return None
+
+
+def _tree_problem(heads: Sequence[int]) -> tuple[int, str] | None:
+    """What keeps the heads of words 1, 2, … from being a tree: at which word, and why."""
+    roots = [word for word, head in enumerate(heads, start=1) if head == 0]
+    if not roots:
+        return 1, "no word of the sentence has HEAD 0, expected one root"
+    if len(roots) > 1:
+        return roots[1], f"words {roots[0]} and {roots[1]} have HEAD 0, expected one root"
+    for start in range(1, len(heads) + 1):
+        word, above = start, 0
+        while word and above <= len(heads):
+            word, above = heads[word - 1], above + 1
+        if word:
+            return start, f"the heads above word {start} go round in a circle, expected a tree"
+    return None
+
+
 def _feats_problem(cell: str) -> str | None:
     """What is wrong with FEATS, which the package parses whatever they look like."""
     pairs = (part.split("=") for part in cell.split("|"))
@@ -158,11 +183,17 @@ def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> N
             (blank and f"{blank} is blank, expected a value")
             or _id_problem(row[0], token["id"], before, words)
             or _head_problem(row[6], token["head"], words, is_word=is_word)
+            or _self_problem(token["id"], token["head"], is_word=is_word)
             or _feats_problem(row[5])
         )
         if reason:
             raise MalformedSentence(first + at, reason)
         before += is_word
+    places = [at for at, row in enumerate(rows) if _is_word(row[0])]
+    problem = _tree_problem([tokens[at]["head"] for at in places])
+    if problem:
+        word, reason = problem
+        raise MalformedSentence(first + places[word - 1], reason)
 
 
 def parse_sentence(block: Block) -> TokenList:
@@ -179,6 +210,9 @@ def parse_sentence(block: Block) -> TokenList:
     data = "\n".join([*comments, *map(_framed, rows)])
     tokens = parse_token_and_metadata(data, COLUMNS, PARSERS)
     _check_tokens(block.line + len(comments), [row.split("\t") for row in rows], tokens)
+    if block.unfinished:
+        reason = "the file ends without a blank line after its last sentence, expected one"
+        raise MalformedSentence(block.line + len(block.lines) - 1, reason)
     return tokens
 
 

@@ -1,0 +1,198 @@
+r"""Regular expressions that users write, by RE2: none takes longer than its text is long.
+
+RE2 has no backtracking, and so no expression whose time explodes. Of what Python's ``re`` has
+beyond it, one thing is here: the context of what is replaced, ``(?<=before)`` at the beginning and
+``(?=after)`` at the end. Letters of any script are ``\\pL``: ``\\w`` and ``\\d`` are ASCII alone.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import re2
+
+NOTHING = r"[^\x00-\x{10FFFF}]"
+"""What no text has."""
+LONGEST = 2000
+"""Characters of the longest expression."""
+_REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
+
+
+def _options() -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
+def _compile(expression: str, whole: str) -> Any:
+    """An expression by RE2. Raises ValueError for one that is none; ``whole`` is all of it."""
+    if len(expression) > LONGEST:
+        raise ValueError(f"an expression of {len(expression)} characters, expected {LONGEST}")
+    try:
+        return re2.compile(expression, _options())
+    except re2.error as error:
+        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
+        raise ValueError(f"{whole!r:.80} is no regular expression of RE2 ({reason})") from None
+
+
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+"""What is read at once of an expression: an escaped sign, a class of characters, or a sign."""
+
+
+def _groups(expression: str) -> Iterator[tuple[int, int]]:
+    """Beginning and end of each outermost group; of a bar outside of all groups, its place."""
+    level = start = 0
+    for piece in _PIECE.finditer(expression):
+        if piece[0] == "(":
+            start = start if level else piece.start()
+            level += 1
+        elif piece[0] == ")":
+            level -= 1
+            if level == 0:
+                yield start, piece.end()
+        elif piece[0] == "|" and level == 0:
+            yield piece.start(), piece.start()
+
+
+def _with_context(expression: str) -> tuple[str, str, str]:
+    """What must stand before, what is replaced, and what must stand after.
+
+    Raises ValueError where alternatives share such a context.
+    """
+    groups = [*_groups(expression)]
+    before, start = "", 0
+    if expression.startswith("(?<=") and groups and groups[0][0] == 0:
+        start = groups[0][1]
+        before = expression[4 : start - 1]
+    after, end = "", len(expression)
+    if groups and groups[-1][1] == end and expression.startswith("(?=", groups[-1][0]):
+        end = groups[-1][0]
+        after = expression[end + 3 : -1]
+    if (before or after) and any(first == last for first, last in groups):
+        raise ValueError(
+            f"{expression!r:.80} has alternatives beside a context; put brackets there"
+        )
+    return before, expression[start:end], after
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A regular expression. Raises ValueError for one that RE2 does not know."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        """See that it can be read."""
+        before, _, _ = _with_context(self.text)
+        if self._searched.groups < 1 or (before and self._before.groups):
+            raise ValueError(f"{self.text!r:.80} has a group in what stands before; leave it out")
+
+    @cached_property
+    def _searched(self) -> Any:
+        """What is replaced as its first group, and what follows."""
+        return _compile(self.searched_text, self.text)
+
+    @property
+    def searched_text(self) -> str:
+        """What is replaced as a group, and what follows, as an expression."""
+        _, core, after = _with_context(self.text)
+        return f"({core})" + (f"(?:{after})" if after else "")
+
+    @cached_property
+    def _before(self) -> Any:
+        before, _, _ = _with_context(self.text)
+        return _compile(f"(?:{before})$", self.text) if before else None
+
+    @cached_property
+    def _whole(self) -> Any:
+        """The expression, where nothing stands before a text nor after it."""
+        before, core, after = _with_context(self.text)
+        alone = all(
+            _compile(f"(?:{each})", self.text).match("") for each in (before, after) if each
+        )
+        return _compile(core if alone else NOTHING, self.text)
+
+    @property
+    def groups(self) -> int:
+        """How many groups a replacement can name."""
+        return int(self._searched.groups) - 1
+
+    def fullmatch(self, text: str) -> bool:
+        """Whether a whole text is one of its language."""
+        return self._whole.fullmatch(text) is not None
+
+    def _matches(self, text: str) -> Iterator[Any]:
+        """Places to replace, from left to right: what stands after one may be in the next."""
+        at, empty_at = 0, -1
+        while at <= len(text):
+            match = self._searched.search(text, at)
+            if match is None:
+                return
+            start, end = match.span(1)
+            fits = self._before is None or self._before.search(text[:start]) is not None
+            if fits and (start, end) != (empty_at, empty_at):
+                yield match
+                at, empty_at = end, end if start == end else -1
+                at += start == end
+            else:
+                at = start + 1
+
+    def sub(self, new: str, text: str, count: int = 0) -> str:
+        r"""``text`` with ``new`` for each match, or the first ``count``; ``\\1`` is a group."""
+        parts, done = list[str](), 0
+        for number, match in enumerate(self._matches(text), start=1):
+            start, end = match.span(1)
+            parts += [text[done:start], _filled(new, match)]
+            done = end
+            if number == count:
+                break
+        return "".join(parts) + text[done:]
+
+
+def _filled(new: str, match: Any) -> str:
+    """A replacement with the groups of a match; the first is all that is replaced."""
+    return _REFERENCE.sub(lambda each: (match[int(each[1]) + 1] or "") if each[1] else each[2], new)
+
+
+@cache
+def expression(text: str) -> Expression:
+    """A regular expression, read once. Raises ValueError for one that RE2 does not know."""
+    return Expression(text)
+
+
+class Replacements:
+    """Expressions and what replaces them, one after the other.
+
+    Most words have nothing to replace, and one search says so for all expressions.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Read them. Raises ValueError for an expression that RE2 does not know."""
+        self._rules = [(expression(text), new) for text, new in pairs]
+        every = "|".join(rule.searched_text for rule, _ in self._rules) or NOTHING
+        self._any = re2.compile(every, _options())
+
+    def __call__(self, text: str) -> str:
+        """A text with all that is to be replaced."""
+        if self._any.search(text) is not None:
+            for rule, new in self._rules:
+                text = rule.sub(new, text)
+        return text
+
+
+def check(text: str, new: str = "") -> None:
+    """See that an expression is regular, and that ``new`` can replace what it matches.
+
+    Raises ValueError where not: also for a group in ``new`` that the expression does not have.
+    """
+    groups = expression(text).groups
+    for reference in _REFERENCE.finditer(new):
+        if reference[1] is None and reference[2] != "\\":
+            raise ValueError(f"{new!r:.80} can't replace what {text!r:.80} finds (bad escape)")
+        if reference[1] and int(reference[1]) > groups:
+            raise ValueError(
+                f"{new!r:.80} can't replace what {text!r:.80} finds (invalid group reference "
+                f"{reference[1]})"
+            )

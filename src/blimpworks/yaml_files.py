@@ -1,0 +1,113 @@
+"""The one way in which YAML is read: plain values, each key once, and an end within a second."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from yaml.composer import ComposerError
+
+from blimpworks.errors import UserError, reading
+
+LONGEST = 100_000
+"""Characters of the longest text that is read; ours have up to 30,000."""
+DEEPEST = 50
+"""Levels of lists and mappings in one another, aliases written out."""
+MOST = 10_000
+"""Values of a text, aliases written out."""
+DIGITS = 100
+"""Characters of the longest number."""
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+MERGE = "tag:yaml.org,2002:merge"
+Mark = yaml.error.Mark
+
+
+def _children(node: Any) -> Iterator[Any]:
+    """Nodes right below a node: of a mapping, keys and values."""
+    if isinstance(node, yaml.MappingNode):
+        yield from (each for pair in node.value for each in pair)
+    elif isinstance(node, yaml.SequenceNode):
+        yield from node.value
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain values alone; a ``YAMLError`` says where one is too much, or a key stands twice."""
+
+    def __init__(self, text: str) -> None:
+        """Have read nothing yet."""
+        super().__init__(text)
+        self._level = 0
+        self._extents: dict[Any, tuple[int, int]] = {}
+        """How many values each whole node has, and how many levels."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """The next node, whose size is known then; an alias counts as what it repeats."""
+        is_alias = self.check_event(yaml.AliasEvent)
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        self._level += 1
+        self._bound(self._level, DEEPEST, "levels", mark)
+        node = super().compose_node(parent, index)
+        self._level -= 1
+        if is_alias and node not in self._extents:
+            raise ComposerError(None, None, "an alias inside what it repeats", mark)
+        if not is_alias:
+            self._measure(node, mark)
+        return node
+
+    def _measure(self, node: Any, mark: Mark) -> None:
+        if isinstance(node, yaml.MappingNode):
+            self._check_keys(node)
+        if node.tag in NUMBERS:
+            self._bound(len(node.value), DIGITS, "characters of a number", mark)
+        below = [self._extents[each] for each in _children(node)]
+        size = 1 + sum(values for values, _ in below)
+        depth = 1 + max((levels for _, levels in below), default=0)
+        self._extents[node] = size, depth
+        self._bound(max(size, len(self._extents)), MOST, "values", mark)
+        self._bound(depth, DEEPEST, "levels", mark)
+
+    def _bound(self, number: int, most: int, what: str, mark: Mark) -> None:
+        if number > most:
+            raise ComposerError(None, None, f"more than {most:,} {what}", mark)
+
+    def _check_keys(self, node: Any) -> None:
+        """Each key of a mapping must stand once; merged ones may stand again."""
+        lines: dict[Any, int] = {}
+        for key in (key for key, _ in node.value if key.tag != MERGE):
+            value = self.construct_object(key) if isinstance(key, yaml.ScalarNode) else key
+            if value in lines:
+                problem = f"key {value!r:.60} stands twice, first in line {lines[value]}; keep one"
+                raise ComposerError(None, None, problem, key.start_mark)
+            lines[value] = key.start_mark.line + 1
+
+
+def _problem(error: Exception) -> str:
+    """What is wrong, and in which line."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return " ".join(str(error).split())
+    mark = error.problem_mark
+    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return place + " ".join(filter(None, (error.context, error.problem)))
+
+
+def load_yaml(text: str, source: str) -> Any:
+    """What a YAML text holds. Raises UserError for what is malformed, too much, or a double key.
+
+    ``source`` is what the message calls the text.
+    """
+    if len(text) > LONGEST:
+        raise UserError(
+            f"{source} has {len(text):,} characters; expected YAML of at most {LONGEST:,}. Make it "
+            "shorter."
+        )
+    try:
+        return _Loader(text).get_single_data()
+    except (yaml.YAMLError, ValueError) as error:
+        raise UserError(f"{source} is not valid YAML: {_problem(error)}") from error
+
+
+def read_yaml(path: Path, what: str) -> Any:
+    """What a YAML file holds. Raises UserError, which says that it expected ``what``."""
+    with reading(path, what, "Write it, in UTF-8."):
+        text = path.read_text(encoding="utf-8")
+    return load_yaml(text, str(path))
