@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from blimpworks.errors import UserError, reading
-from blimpworks.files import atomic, read_cells
+from blimpworks.errors import UserError
+from blimpworks.files import read_cells
+from blimpworks.parquet import open_parquet, write_parquet
 from blimpworks.records.job import current_job
 
 if TYPE_CHECKING:
@@ -175,8 +175,7 @@ def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
     job = current_job()
     record = {"table": schema.name, "made_by": job.made_by if job else None}
     metadata = {METADATA_KEY: json.dumps(record, ensure_ascii=False, sort_keys=True).encode()}
-    with atomic(path) as temporary:
-        pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
+    write_parquet(table.replace_schema_metadata(metadata), path)
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], schema: TableSchema, path: Path) -> None:
@@ -211,7 +210,7 @@ def made_by(path: Path) -> dict[str, Any] | None:
 
     None where no job made it. Raises UserError when the file is missing or broken.
     """
-    with reading(path, "a table in Parquet", "Build it."), pq.ParquetFile(path) as file:
+    with open_parquet(path, "a table in Parquet", "Build it.") as file:
         record = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
     job: dict[str, Any] | None = json.loads(record)["made_by"] if record else None
     return job
@@ -222,7 +221,6 @@ def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = 
 
     Raises UserError when the file is missing, broken or of another schema.
     """
-    # ParquetFile, because read_table loads the whole of pyarrow's dataset machinery.
-    with reading(path, f"the {schema.name} table", "Build it."), pq.ParquetFile(path) as file:
+    with open_parquet(path, f"the {schema.name} table", "Build it.") as file:
         _check(file.schema_arrow.remove_metadata(), schema, str(path))
         return file.read(columns=None if columns is None else [*columns])
