@@ -26,6 +26,7 @@ from blimpworks.cli import app
 from blimpworks.cluster.requests import train_request
 from blimpworks.cluster.trainings import multiplied_weights, plan_trainings, training_retries
 from blimpworks.errors import UserError
+from blimpworks.files import sidecar_path
 from blimpworks.models.checkpoint import Trained, seal, trained_checkpoint
 from blimpworks.models.corpus import (
     FILES,
@@ -40,7 +41,6 @@ from blimpworks.models.corpus_build import build_corpus, split_corpus, tokenised
 from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss
 from blimpworks.models.perplexity import measure_perplexity
 from blimpworks.models.text import join_text
-from blimpworks.records.job import sidecar_path
 from blimpworks.tables import PERPLEXITIES, SENTENCES, TOKENS, read_table, write_table
 from support import tiny
 from support.paths import REPOSITORY

@@ -34,6 +34,11 @@ REPOSITORIES = {
         "model.safetensors.index.json": b'{"weight_map": {"v": "model-2.safetensors"}}',
         "model-1.safetensors": safetensors(3),
     },
+    "lab/coded": MODEL
+    | {
+        "tokenizer_config.json": b'{"auto_map": {"AutoTokenizer": ["modeling_evil.T", null]}}',
+        "model.safetensors": safetensors(4),
+    },
     "lab/gated": MODEL | {"model.safetensors": safetensors(2)},
 }
 
@@ -94,6 +99,7 @@ REFUSED = {
     ("lab/good", "v9"): "has no revision 'v9' on http",
     ("lab/gated", "main"): "is gated (HTTP 403)",
     ("lab/sharded", "main"): "lacks model-2.safetensors, which its index names",
+    ("lab/coded", "main"): "lab/coded: tokenizer_config.json names code of its own (auto_map)",
     ("lab/pickled", "main"): "has no *.safetensors weights",
     ("not a name", "main"): "is no name of the hub",
 }

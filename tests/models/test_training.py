@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.files import sha256_of
+from blimpworks.files import sha256_of, sidecar_path
 from blimpworks.models import encoder_decoder, fitting, lstm, masked, snapshot, text, transformer
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import encode
@@ -26,7 +26,6 @@ from blimpworks.models.corpus_build import make_vocabulary
 from blimpworks.models.ngram import END, UNKNOWN, tool
 from blimpworks.models.tokenizer import train_pieces, train_wordpiece
 from blimpworks.models.words import split_words
-from blimpworks.records.job import sidecar_path
 from blimpworks.tables import SENTENCES, TOKENS, write_table
 from support import tiny
 
@@ -490,3 +489,16 @@ def test_broken_snapshot_is_not_used(tmp_path):
     (scratch / snapshot.NAME).write_bytes(b"rubbish")
     other = tiny.make_transformer(corpus, tmp_path / "other" / "checkpoint.json")
     assert json.loads(other.read_text()) == json.loads(whole.read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", NETWORKS)
+def test_a_full_disk_names_the_file_of_the_model_that_did_not_fit(make, tmp_path, small_disk):
+    text = tiny.write_corpus(tmp_path / "text.txt")
+    with pytest.raises(OSError, match="No space left") as full:
+        make(text, small_disk / "model" / "checkpoint.json")
+    # A snapshot of the training, or the model itself.
+    place = Path(full.value.filename)
+    assert place.suffix in (".json", ".safetensors", ".txt")
+    assert place.parent in (small_disk / "model", small_disk / ".model.training")
+    assert not (small_disk / "model" / "checkpoint.json").exists()

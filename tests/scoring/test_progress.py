@@ -11,6 +11,7 @@ import pytest
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.deadline import DEADLINE, RESERVE, Deadline, deadline_of
 from blimpworks.errors import OutOfTime, UserError
+from blimpworks.files import temporary_path
 from blimpworks.scoring import progress
 from blimpworks.scoring.progress import ATTEMPT, Progress, read_progress
 from blimpworks.scoring.run import score_items
@@ -162,7 +163,7 @@ def test_a_full_disk_for_the_progress_fails_no_job(score, tmp_path, caplog):
         pytest.skip("no /dev/full here")
     path = tmp_path / "x.progress.json"
     # What is written under the temporary name ends up in a disk that is full.
-    path.with_name(f".{path.name}.{os.getpid()}.tmp").symlink_to("/dev/full")
+    temporary_path(path).symlink_to("/dev/full")
     assert score(Progress(path)).sentences
     assert "No space left on device" in caplog.text
 

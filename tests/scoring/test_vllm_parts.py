@@ -218,6 +218,23 @@ def test_a_server_that_ends_takes_its_children_along(end, status):
     assert "sleep 601" not in vllm_kit.commands().values()
 
 
+@pytest.mark.parametrize("answers", [False, True])
+def test_vllm_runs_no_code_of_a_model(answers, tmp_path, monkeypatch):
+    """Neither in process, by the arguments, nor as a server, by the command line."""
+    checkpoint = vllm_kit.make_model(tmp_path)
+    monkeypatch.setattr(
+        "blimpworks.scoring.vllm_setup.find_machine", lambda: Machine("vllm 0", "cpu", 0)
+    )
+    if answers:
+        setup = make_generation_setup(checkpoint.parent, "float32", GenerationJobOptions())
+    else:
+        setup = make_setup(checkpoint.parent, "float32", vllm_kit.VLLM)
+    assert setup.arguments()["trust_remote_code"] is False
+    command = command_line(setup, "127.0.0.1", 1)
+    assert "--no-trust-remote-code" in command
+    assert "--trust-remote-code" not in command
+
+
 @pytest.mark.skipif(find_spec("vllm") is not None, reason="vLLM is here")
 def test_without_vllm_the_remedy_is_told(tmp_path):
     checkpoint = vllm_kit.make_model(tmp_path)

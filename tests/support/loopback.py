@@ -21,6 +21,8 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), handler)
         self.body = DATA
         self.ranges = True
+        self.announces = True  # how long a file is
+        self.redirects = []  # addresses that the first requests are sent on to
         self.statuses = []  # answers of the first requests
         self.cuts = []  # bytes after which the first transfers break off
         self.hold = None  # bytes after which a transfer stands still
@@ -43,6 +45,8 @@ class Handler(BaseHTTPRequestHandler):
         server = self.server
         requested = self.headers.get("Range")
         server.ranges_requested.append(requested)
+        if server.redirects:
+            return self.answer(302, b"", location=server.redirects.pop(0))
         if server.statuses:
             return self.answer(server.statuses.pop(0), b"")
         if not requested or not server.ranges:
@@ -53,9 +57,14 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(416, b"", f"bytes */{size}")
         return self.answer(206, server.body[start:], f"bytes {start}-{size - 1}/{size}")
 
-    def answer(self, status, body, span=None):
+    def answer(self, status, body, span=None, location=None):
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
+        if location:
+            self.send_header("Location", location)
+        if self.server.announces or not body:
+            self.send_header("Content-Length", str(len(body)))
+        else:
+            self.close_connection = True
         if span:
             self.send_header("Content-Range", span)
         self.end_headers()
@@ -67,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body[:cut])
         if self.server.hold is not None:
             self.server.release.wait(20)
-        self.close_connection = cut is not None
+        self.close_connection |= cut is not None
 
 
 @contextmanager

@@ -107,7 +107,9 @@ class Conversation:
         Raises UserError for a template that cannot be used at all.
         """
         self.directory, self.context = directory, context
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(directory, local_files_only=True)
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(
+            directory, local_files_only=True, trust_remote_code=False
+        )
         own = self.tokenizer.chat_template if mode == "template" else None
         if isinstance(own, dict):  # several, by what they are for
             own = own.get("default")

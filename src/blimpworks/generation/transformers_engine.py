@@ -44,7 +44,9 @@ class TransformersGenerator:
         self._directory, self._batch = checkpoint.parent, options.batch
         self._dtype = find_dtype(checkpoint, described.dtype)
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        settings = AutoConfig.from_pretrained(self._directory, local_files_only=True)
+        settings = AutoConfig.from_pretrained(
+            self._directory, local_files_only=True, trust_remote_code=False
+        )
         context = getattr(settings.get_text_config(), "max_position_embeddings", None)
         self.conversation = Conversation(self._directory, options.chat, context)
         self.limit = None if context is None else context - 1
@@ -64,7 +66,11 @@ class TransformersGenerator:
     def _model(self) -> PreTrainedModel:
         with loading(self._directory):
             model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-                self._directory, local_files_only=True, use_safetensors=True, dtype=self._dtype
+                self._directory,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                dtype=self._dtype,
             )
         torch.nn.Module.to(model, self._device)
         model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]

@@ -1,13 +1,14 @@
 """Answers by vLLM: through the chat endpoint of a server, or in the job's own process."""
 
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.files import new_scratch, remove
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
@@ -172,15 +173,16 @@ class VllmGenerator:
         self.key = generation_key(
             plain.name(), checkpoint, described, self.conversation, options, entries
         )
+        self._folder = new_scratch("blimpworks-chat")
         # Removed with this object, even where the next lines raise.
-        self._folder = tempfile.TemporaryDirectory(prefix="blimpworks-chat-")
+        self._remove = finalize(self, remove, self._folder)
         self._model = self._runner(replace(plain, template=self._template()), options)
 
     def _template(self) -> str | None:
         """The file from which the server reads the chat template, with the clock stopped."""
         if self.conversation.template is None:
             return None
-        path = Path(self._folder.name, "chat_template.jinja")
+        path = self._folder / "chat_template.jinja"
         path.write_text(self.conversation.template, encoding="utf-8")
         return str(path)
 
@@ -202,4 +204,4 @@ class VllmGenerator:
     def close(self) -> None:
         """End the server, or release the model."""
         self._model.close()
-        self._folder.cleanup()
+        self._remove()

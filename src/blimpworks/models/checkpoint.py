@@ -15,7 +15,8 @@ from pydantic import Field
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import expand, sha256_of, write_text
-from blimpworks.strict import Strict
+from blimpworks.models.own_code import refuse_own_code
+from blimpworks.strict import Strict, Within
 
 FILE_NAME = "checkpoint.json"
 # Weights only as safetensors (a pickle can run code), and never a repository's own code.
@@ -77,7 +78,7 @@ class Checkpoint(Strict):
     """What conditions the first token of a sentence."""
     source: Annotated[Trained | Retrieved | Copied, Field(discriminator="kind")]
     """Where the weights come from."""
-    files: dict[str, Sha256] = Field(default_factory=dict)
+    files: dict[Within, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file of the directory, by relative path."""
 
 
@@ -127,8 +128,10 @@ def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
 
     ``description`` is taken as it is, apart from ``files``, which lists what lies in the
     directory (hidden files and earlier provenance records apart). Returns what was written.
+    Raises UserError for a model with code of its own.
     """
     directory = checkpoint.parent
+    refuse_own_code(directory)
     inside = [p for p in expand([directory]) if p.name.partition(".prov.")[0] != FILE_NAME]
     files = {p.relative_to(directory).as_posix(): sha256_of(p) for p in inside}
     sealed = description.model_copy(update={"files": files})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import TRANSFORMERS_FILES
 from blimpworks.models.facts import PICKLED
+from blimpworks.models.own_code import refuse_own_code
 
 if TYPE_CHECKING:
     import torch
@@ -39,10 +40,11 @@ def convert_weights(folder: Path, output: Path) -> int:
     """Write the model of a directory with safetensors in place of pickled weights.
 
     Returns the number of tensors. Raises UserError where there are no such weights, where they
-    hold anything but tensors, and for an output that exists.
+    hold anything but tensors, for a model with code of its own, and for an output that exists.
     """
     from safetensors.torch import save_file
 
+    refuse_own_code(folder)
     files = sorted(path for path in folder.glob("*") if path.suffix in PICKLED)
     weights = [path for path in files if path.name != "training_args.bin"]
     if not weights:

@@ -24,7 +24,7 @@ from blimpworks.campaign.settings.training import CorpusOptions
 from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.models.checkpoint import verify_files
-from blimpworks.strict import Strict
+from blimpworks.strict import Strict, Within
 
 UNKNOWN, END = "<unk>", "<eos>"
 SPECIALS = (UNKNOWN, END)
@@ -64,7 +64,7 @@ class Corpus(Strict):
     dropped: dict[str, int]
     """Sentences left out, by reason: ``held_out`` (of items), ``repeated``, ``beyond`` (of
     ``max_sentences``), ``unknown`` (too many unknown words)."""
-    files: dict[str, str]
+    files: dict[Within, str]
     """SHA-256 of each file."""
 
     @property
@@ -103,6 +103,10 @@ def read_words(path: Path) -> list[str]:
             f"{path}:1: starts with {words[:2]}, expected the words {', '.join(SPECIALS)}; "
             "build the corpus again."
         )
+    odd = next((n for n, word in enumerate(words, 1) if word.strip("\0").split() != [word]), None)
+    if odd or len({*words}) < len(words):
+        what = f"line {odd} is no single word" if odd else "a word stands there twice"
+        raise UserError(f"{path}: {what}; expected a word a line. Build the corpus again.")
     return words
 
 

@@ -20,6 +20,7 @@ from blimpworks.models.checkpoint import (
     read_description,
 )
 from blimpworks.models.ngram_file import is_binary, unpacked_bytes
+from blimpworks.models.own_code import read_json, refuse_named_code, refuse_own_code
 
 HEADS = {
     "ForCausalLM": "causal",
@@ -61,13 +62,6 @@ class ModelFacts:
     def weights_gb(self) -> float:
         """Size of its weights in memory [GB]."""
         return (self.parameters or 0) * BYTES.get(self.dtype, 4) / 1e9 or self.file_gb
-
-
-def read_json(path: Path, what: str) -> dict[str, Any]:
-    """Content of a model's JSON file. Raises UserError where it is missing or malformed."""
-    with reading(path, what, "Name another directory, or download the model again."):
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
 
 
 def sizes(head: Mapping[str, Any]) -> Counter[str]:
@@ -123,13 +117,8 @@ def architecture_of(config: Mapping[str, Any], where: str, given: str | None = N
 
     ``where`` is what messages call the configuration; ``given`` is the architecture that a user
     says, for a configuration that does not. Raises UserError for a model that is no language
-    model, or needs code of its own.
+    model.
     """
-    if "auto_map" in config:
-        raise UserError(
-            f"{where} names code of its own (auto_map), which is never run; name a model that "
-            "transformers has itself."
-        )
     classes = config.get("architectures") or []
     kind = next(_kinds(config), given)
     if kind is None:
@@ -182,7 +171,8 @@ def has_chat_template(folder: Path) -> bool:
 
 
 def _sealed(folder: Path) -> ModelFacts:
-    """Facts of a checkpoint that this package has sealed."""
+    """Facts of a checkpoint that this package has sealed. Raises UserError for code in it."""
+    refuse_own_code(folder)
     described = read_description(folder / FILE_NAME)
     files = sorted(folder.glob("*.safetensors"))
     model = folder / NGRAM_FILES[0]
@@ -191,14 +181,15 @@ def _sealed(folder: Path) -> ModelFacts:
         engine=ENGINES.get(described.architecture, "transformers"),
         dtype=described.dtype,
         first_token=described.first_token,
-        parameters=_total(files).total() if files else None,
+        parameters=total(files).total() if files else None,
         chat=has_chat_template(folder),
         scope=described.scope,
         file_gb=model.stat().st_size / 1e9 if model.exists() else 0.0,
     )
 
 
-def _total(files: Iterable[Path]) -> Counter[str]:
+def total(files: Iterable[Path]) -> Counter[str]:
+    """How many numbers of each format safetensors files hold. Raises UserError for other files."""
     return sum(map(_numbers, files), Counter())
 
 
@@ -224,8 +215,9 @@ def described_facts(
 
     ``counts`` are the numbers of each format that its weights hold, which may lie elsewhere;
     ``where`` is what messages call the model, ``given`` as in ``architecture_of``. Raises
-    UserError as ``architecture_of`` and ``first_token_of`` do.
+    UserError as ``architecture_of``, ``refuse_named_code`` and ``first_token_of`` do.
     """
+    refuse_named_code(sorted(folder.glob("*.json")), where)
     config = read_json(folder / "config.json", "a model's configuration")
     architecture = architecture_of(config, f"{where}: config.json", given)
     return ModelFacts(
@@ -253,5 +245,6 @@ def facts_of(place: Path, architecture: str | None = None) -> ModelFacts:
         return _sealed(place)
     # The configuration goes first: without one the directory is no model at all.
     config = read_json(place / "config.json", "a model's configuration")
+    refuse_own_code(place)
     architecture_of(config, f"{place / 'config.json'}", architecture)
-    return described_facts(place, _total(weight_files(place)), str(place), architecture)
+    return described_facts(place, total(weight_files(place)), str(place), architecture)

@@ -22,11 +22,11 @@ from blimpworks.models.facts import (
     PICKLED,
     ModelFacts,
     described_facts,
-    facts_of,
     format_of,
-    read_json,
     sizes,
+    total,
 )
+from blimpworks.models.own_code import read_json
 from blimpworks.models.retrieve import (
     LEFT_OUT,
     HubModel,
@@ -94,8 +94,10 @@ def _cached_facts(model: HubModel, shared: Path | None, architecture: str | None
     with explained_errors(model):
         folder = shared_snapshot(model, shared) if shared else None
         folder = folder or cached_snapshot(model)
-    complete_files(folder, model)
-    return HubFacts(facts_of(folder, architecture), folder.name, gated=False)
+    weights = (path for path in complete_files(folder, model) if path.match(WEIGHTS))
+    # What else a cache may hold, such as programs, is no part of the model that is retrieved.
+    facts = described_facts(folder, total(weights), model.hf_id, architecture)
+    return HubFacts(facts, folder.name, gated=False)
 
 
 def _weights(info: ModelInfo, hf_id: str) -> dict[str, int]:

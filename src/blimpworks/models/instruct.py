@@ -10,7 +10,7 @@ import numpy as np
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from blimpworks.campaign.settings.training import InstructRecipe
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.items import evenly
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.tokenizer import BOS, EOS, EOS_ID
@@ -48,7 +48,7 @@ def _dialogue(line: str, place: str) -> str:
     try:
         fields = json.loads(line)
         return written(fields["system"], fields["prompt"], fields["answer"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError, KeyError, TypeError) as error:
         raise UserError(
             f"{place}: no dialogue; expected a JSON object with the texts system, "
             "prompt and answer. Build the dialogues again."
@@ -60,10 +60,9 @@ def read_dialogues(path: Path) -> list[str]:
 
     Raises UserError when it is missing or empty, and for a line that is none.
     """
-    if not path.is_file():
-        raise UserError(f"{path} does not exist; expected dialogues. Build them.")
     dialogues = []
-    with path.open(encoding="utf-8", newline="\n") as lines:
+    expected = reading(path, "dialogues", "Build them.")
+    with expected, path.open(encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
             dialogues.append(_dialogue(line, f"{path}:{number}"))
     if not dialogues:

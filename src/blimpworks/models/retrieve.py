@@ -20,6 +20,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
+from blimpworks.campaign.addresses import scrubbed, shown
 from blimpworks.campaign.local_models import is_local
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
@@ -33,6 +34,7 @@ from blimpworks.models.checkpoint import (
     seal,
 )
 from blimpworks.models.local import place_file, take_local
+from blimpworks.models.own_code import refuse_named_code
 from blimpworks.retrieval.download import disk_errors, offline_variable
 
 # Folders hold other formats (onnx, original); a consolidated file repeats the shards.
@@ -66,7 +68,8 @@ def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None
     ones into a shared cache. Offline, only the caches are read.
 
     Raises UserError for a model that is missing, gated or without safetensors weights, an
-    unreachable hub, a damaged download, or a directory that holds other files.
+    unreachable hub, a damaged download, a model that names code of its own, or a directory
+    that holds other files.
     """
     if is_local(model.hf_id):
         with disk_errors(checkpoint):
@@ -77,6 +80,7 @@ def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None
         snapshot = cached or _snapshot(model)
     files = complete_files(snapshot, model)
     _check_intact(files, model)
+    refuse_named_code(files, model.hf_id)
     with disk_errors(checkpoint):
         clear(checkpoint.parent)
         for path in files:
@@ -204,7 +208,7 @@ def explained_errors(model: HubModel) -> Iterator[None]:
 
 
 def _sentence(error: BaseException, model: HubModel) -> str:
-    hub = constants.ENDPOINT
+    hub = shown(constants.ENDPOINT)
     subject = f"model {model.name!r}: {model.hf_id!r}" if model.name else f"model {model.hf_id!r}"
     variable = offline_variable()
     if variable or isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
@@ -245,5 +249,5 @@ def _refusal(error: HfHubHTTPError, model: HubModel, hub: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    text = " ".join(str(error).split()).rstrip(".")
+    text = scrubbed(" ".join(str(error).split()).rstrip("."))
     return text[:200] or type(error).__name__

@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 from blimpworks.campaign.settings.training import NetworkRecipe, TransformerRecipe
+from blimpworks.files import named_errors, rust_errors
 from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint
 from blimpworks.models.corpus import (
     END,
@@ -270,7 +271,8 @@ def train_kind(
         course = _Course(kind, model, data, recipe, seed)
         fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
     save_tokenizer(tokenizer, directory, recipe.context, kind.specials, kind.chat)
-    model.save_pretrained(directory)
+    with named_errors(directory), rust_errors(directory / "model.safetensors"):
+        model.save_pretrained(directory)
     sealed = seal(checkpoint, trained_checkpoint(name, scope, kind.architecture, source))
     shutil.rmtree(scratch_of(directory), ignore_errors=True)
     log.info("%s: %d parameters, %d sentences", directory, model.num_parameters(), len(sentences))

@@ -20,6 +20,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
+from blimpworks.models.own_code import refuse_own_code
 from blimpworks.records.digest import code_digest
 
 log = logging.getLogger(__name__)
@@ -101,10 +102,11 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
     """An object of the class that ``choose`` names for a checkpoint, made from it and ``options``.
 
     It gets a description of the checkpoint with the settings that were chosen; the log says which
-    requests it cannot meet. Raises UserError when the checkpoint is missing, altered, or not for
-    this engine.
+    requests it cannot meet. Raises UserError when the checkpoint is missing, altered, not for
+    this engine, or has code of its own.
     """
     described = read_checkpoint(checkpoint)
+    refuse_own_code(checkpoint.parent)
     try:
         choice = choose(described)
     except UserError as error:

@@ -90,7 +90,9 @@ class HubEngine:
         self._batch_tokens = options.batch_tokens
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._tokenizer = FramedTokenizer(checkpoint, described)
-        self._settings = AutoConfig.from_pretrained(self._directory, local_files_only=True)
+        self._settings = AutoConfig.from_pretrained(
+            self._directory, local_files_only=True, trust_remote_code=False
+        )
         # How rows share batches decides padded widths, and so the last digits.
         name = (
             f"{versions()} {device_name(self._device)} batch_tokens {options.batch_tokens} "
@@ -102,7 +104,11 @@ class HubEngine:
         """The model, by the Auto class ``kind``."""
         with loading(self._directory):
             model: PreTrainedModel = kind.from_pretrained(
-                self._directory, local_files_only=True, use_safetensors=True, dtype=self._dtype
+                self._directory,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                dtype=self._dtype,
             )
         torch.nn.Module.to(model, self._device)
         return model.eval()  # type: ignore[no-untyped-call,no-any-return]

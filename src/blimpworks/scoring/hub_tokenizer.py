@@ -42,7 +42,9 @@ class HubTokenizer:
         Raises UserError when it isn't a fast one, or has no token that the first-token
         policy asks for.
         """
-        tokenizer = AutoTokenizer.from_pretrained(checkpoint.parent, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(
+            checkpoint.parent, local_files_only=True, trust_remote_code=False
+        )
         if not tokenizer.is_fast:
             raise UserError(
                 f"{checkpoint.parent} has no fast tokenizer (tokenizer.json), which character "

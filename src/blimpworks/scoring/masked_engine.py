@@ -78,7 +78,7 @@ class MaskedEngine(HubEngine):
         table: int = getattr(self._settings, "max_position_embeddings", 10**9)
         with torch.device("meta"), loading(self._directory):
             skeleton: torch.nn.Module = AutoModelForMaskedLM.from_config(  # type: ignore[no-untyped-call]
-                self._settings
+                self._settings, trust_remote_code=False
             )
         for name, module in skeleton.named_modules():
             padding = getattr(module, "padding_idx", None)

@@ -49,11 +49,11 @@ def read_progress(path: Path) -> Progressed | None:
 
     Raises UserError for a file that is none.
     """
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
     with reading(path, "the progress of a job that scores", "Delete it: nothing depends on it."):
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
         return Progressed.model_validate_json(content)
 
 

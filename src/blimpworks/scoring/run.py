@@ -17,7 +17,7 @@ from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.plan import Request, by_prefix, requests_of
 from blimpworks.scoring.store import FAILED, Store, sentence_keys
 from blimpworks.scoring.watch import UNWATCHED, Watch
-from blimpworks.strict import Strict
+from blimpworks.strict import Strict, Within
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Manifest(Strict):
     """Distinct sentences of the items, or regions of them."""
     statuses: dict[str, int]
     """Number of those sentences by status."""
-    shards: dict[str, str]
+    shards: dict[Within, str]
     """SHA-256 of each shard that holds one of them, by file name."""
 
 

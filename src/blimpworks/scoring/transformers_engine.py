@@ -67,7 +67,9 @@ class TransformersEngine:
         self._most = min(options.batch_tokens, CACHED) if on_cpu else options.batch_tokens
         self._tokenizer = HubTokenizer(checkpoint, described)
         self._prefix = np.array(self._tokenizer.prefix, dtype=np.int32)
-        settings = AutoConfig.from_pretrained(self._directory, local_files_only=True)
+        settings = AutoConfig.from_pretrained(
+            self._directory, local_files_only=True, trust_remote_code=False
+        )
         self._settings = settings.get_text_config()
         context = getattr(self._settings, "max_position_embeddings", None)
         self.limit = None if context is None else context - len(self._prefix)
@@ -83,7 +85,11 @@ class TransformersEngine:
         # Deferred, because a run that finds all its sentences in the store needs no weights.
         with loading(self._directory):
             model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-                self._directory, local_files_only=True, use_safetensors=True, dtype=self._dtype
+                self._directory,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                dtype=self._dtype,
             )
         torch.nn.Module.to(model, self._device)
         return Decoder(model.eval())  # type: ignore[no-untyped-call]

@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import urllib3
 
 from blimpworks.errors import UserError
+from blimpworks.files import KEPT, new_scratch
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.vllm_setup import Setup
 
@@ -36,7 +38,7 @@ SECOND_HAND = (
     "Tokenizer not available when `skip_tokenizer_init",
 )
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
-ROOM = 107 - len("/blimpworks-vllm-12345678/12345678-1234-1234-1234-123456789012")
+ROOM = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
 """Longest name of a directory for temporary files that sockets of vLLM can lie below."""
 LOG_INTERVAL = 15.0
 """Seconds between two notes that the server is still starting."""
@@ -80,7 +82,8 @@ def free_port(address: str) -> int:
 def make_directory() -> Path:
     """A directory for a server's log and sockets, whose paths the system limits."""
     short = len(os.fsencode(tempfile.gettempdir())) <= ROOM
-    return Path(tempfile.mkdtemp(prefix="blimpworks-vllm-", dir=None if short else "/tmp"))
+    # A new directory below it, of a random name, that this user alone can open.
+    return new_scratch("blimpworks-vllm", None if short else Path("/tmp"))  # noqa: S108
 
 
 def command_line(setup: Setup, address: str, port: int) -> list[str]:
@@ -221,6 +224,8 @@ class VllmServer:
     def failure(self, what: str) -> UserError:
         """The error that says what happened, and why as far as the log knows; the log stays."""
         self._failed = True
+        with suppress(OSError):
+            (self.log.parent / KEPT).touch()
         said = self.read_log()
         log.error("end of %s:\n%s", self.log, "\n".join(said.splitlines()[-40:]))
         return UserError(

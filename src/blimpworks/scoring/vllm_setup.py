@@ -77,7 +77,7 @@ class Setup:
     def arguments(self) -> dict[str, str | int | float | bool]:
         """The engine's arguments, by the names that vLLM's offline API gives them.
 
-        Weights only from safetensors and no code from the checkpoint (vLLM's default);
+        Weights only from safetensors and no code from the checkpoint;
         log-probabilities as the model gives them; nothing of one text is reused for another;
         no tokenizer, because ids go in and out.
         """
@@ -85,6 +85,7 @@ class Setup:
             "model": str(self.model.resolve()),
             "dtype": self.dtype,
             "load_format": "safetensors",
+            "trust_remote_code": False,
             "skip_tokenizer_init": True,
             "generation_config": "vllm",
             "logprobs_mode": "raw_logprobs",
@@ -149,7 +150,7 @@ def make_setup(model: Path, dtype: str, options: VllmOptions) -> Setup:
     """
     machine = find_machine()
     check_weights(model)
-    whole = AutoConfig.from_pretrained(model, local_files_only=True)
+    whole = AutoConfig.from_pretrained(model, local_files_only=True, trust_remote_code=False)
     settings = whole.get_text_config()
     multimodal = settings is not whole
     if multimodal and not machine.gpus:

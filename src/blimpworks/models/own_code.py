@@ -1,0 +1,67 @@
+"""Code that lies beside a model: it is never run, and a model that has any is refused.
+
+Libraries that load models would run it, some after a question on standard input.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from blimpworks.errors import UserError, reading
+
+CONFIGURATIONS = "*config*.json"
+"""Files in which transformers looks for the classes of a model, tokenizer or processor."""
+PROGRAMS = ("*.py", "custom_generate/*.py")
+"""Files that transformers would import."""
+REMEDY = "Name another directory, or download the model again."
+
+
+def read_json(path: Path, what: str) -> dict[str, Any]:
+    """Content of a model's JSON file.
+
+    ``what`` is what messages call it. Raises UserError where it is missing or malformed.
+    """
+    with reading(path, what, REMEDY):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"it holds a {type(content).__name__} in place of fields")
+    return content
+
+
+def _maps(content: Any) -> Iterator[Any]:
+    """What stands under ``auto_map`` in a configuration, or in one inside it."""
+    if isinstance(content, dict):
+        yield content.get("auto_map")
+        content = [*content.values()]
+    if isinstance(content, list):
+        yield from chain.from_iterable(map(_maps, content))
+
+
+def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
+    """Refuse a model among whose ``files`` a configuration names code of its own (``auto_map``).
+
+    ``where`` is what messages call the model, if not by the file's own path. Raises UserError.
+    """
+    for path in files:
+        if path.match(CONFIGURATIONS) and any(_maps(read_json(path, "a model's configuration"))):
+            raise UserError(
+                f"{f'{where}: {path.name}' if where else path} names code of its own (auto_map), "
+                "which is never run; name a model that transformers has itself."
+            )
+
+
+def refuse_own_code(folder: Path) -> None:
+    """Refuse a model whose directory holds Python files, or names any (``refuse_named_code``).
+
+    Raises UserError.
+    """
+    program = min(chain.from_iterable(map(folder.glob, PROGRAMS)), default=None)
+    if program is not None:
+        raise UserError(
+            f"{program} is code of its own beside a model, which is never run; expected weights, "
+            "configuration and tokenizer. Move it away, or name a model that transformers has "
+            "itself."
+        )
+    refuse_named_code(sorted(folder.glob(CONFIGURATIONS)))

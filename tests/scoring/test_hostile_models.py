@@ -1,0 +1,119 @@
+"""A checkpoint's own code is not run by any engine, whatever standard input answers."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from support import tiny
+from support.hostile import make_hostile
+
+# Both locks of the door: an engine's class by itself, which trusts no code, and how all of them
+# are loaded, which refuses the model at once.
+ENGINES = """
+import importlib, json, sys
+from pathlib import Path
+from blimpworks.campaign.engines import ENGINES, GENERATION_ENGINES
+from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.generation.engine import load_generation_engine
+from blimpworks.models.checkpoint import read_description
+from blimpworks.scoring.engine import load_engine
+
+def attempt(make):
+    try:
+        make()
+    except (UserError, ValueError, OSError, AttributeError, KeyError) as error:
+        return f"{type(error).__name__}: {error}"
+    return "loaded"
+
+said = {}
+generation = GenerationJobOptions(max_tokens=4)
+for architecture, place in json.loads(sys.argv[1]).items():
+    checkpoint = Path(place)
+    described = read_description(checkpoint)
+    addresses = {"score": ENGINES["transformers", architecture].address}
+    if architecture == "causal":
+        addresses["answer"] = GENERATION_ENGINES["transformers"]
+    for what, address in addresses.items():
+        module, _, name = address.partition(":")
+        options = generation if what == "answer" else ScoringOptions()
+        load = load_generation_engine if what == "answer" else load_engine
+        kind = getattr(importlib.import_module(module), name)
+        key = f"{what} {architecture}"
+        said[f"{key}, by its class"] = attempt(lambda: kind(checkpoint, described, options))
+        said[f"{key}, by name"] = attempt(lambda: load(checkpoint, "transformers", options))
+print("=" + json.dumps(said))
+"""
+YES = "y\n" * 50
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Hostile checkpoints by architecture, and the file that their code would write."""
+    root = tmp_path_factory.mktemp("hostile")
+    text, mark = tiny.write_corpus(root / "text.txt", 60), root / "mark"
+    makers = {"causal": tiny.make_transformer, "masked": tiny.make_masked}
+    makers |= {"encoder-decoder": tiny.make_seq2seq}
+    checkpoints = {
+        name: make_hostile(make(text, root / "good" / name / "checkpoint.json"), root / name, mark)
+        for name, make in makers.items()
+    }
+    return checkpoints, mark
+
+
+def run(*arguments, **how):
+    """A process of Python that is answered yes, however often it asks."""
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)], input=YES, capture_output=True, text=True,
+        check=False, timeout=120, **how,
+    )  # fmt: skip
+
+
+def test_the_code_would_be_run_by_who_trusts_it(hostile):
+    checkpoints, mark = hostile
+    code = (
+        "import sys; from transformers import AutoConfig; AutoConfig.from_pretrained(sys.argv[1])"
+    )
+    done = run("-c", code, checkpoints["causal"].parent)
+    assert "Do you wish to run the custom code?" in done.stdout
+    assert mark.exists()
+    mark.unlink()
+
+
+@pytest.mark.slow
+def test_no_engine_runs_code_of_a_checkpoint(hostile):
+    checkpoints, mark = hostile
+    places = {name: str(path) for name, path in checkpoints.items()}
+    done = run("-c", ENGINES, json.dumps(places))
+    assert done.returncode == 0, done.stderr
+    assert "Do you wish" not in done.stdout
+    assert not mark.exists()
+    said = json.loads(done.stdout.splitlines()[-1].removeprefix("="))
+    assert len(said) == 8
+    for key, words in said.items():
+        if key.endswith("by name"):
+            assert "evil.py is code of its own beside a model, which is never run" in words, key
+        assert words != "loaded", key
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["score", "evaluate"])
+def test_a_command_that_is_answered_yes_ends_in_one_sentence(hostile, tmp_path, command):
+    checkpoints, mark = hostile
+    items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees.", "the dog see.")])
+    arguments = {
+        "score": [
+            *("score", items, "--checkpoint", checkpoints["causal"], "--engine", "transformers"),
+            *("--store", tmp_path / "shards", "--manifest", tmp_path / "manifest.json"),
+            *("--options", "{}"),
+        ],
+        "evaluate": ["evaluate", checkpoints["causal"].parent, "--out", tmp_path / "card"],
+    }
+    done = run("-m", "blimpworks", *arguments[command], cwd=tmp_path)
+    assert done.returncode == 2
+    assert "which is never run" in done.stderr.splitlines()[-1]
+    assert "Do you wish" not in done.stdout + done.stderr
+    assert not mark.exists()
