@@ -292,8 +292,11 @@ def test_a_table_in_another_encoding_is_refused(tmp_path):
 def test_a_key_may_stand_in_one_row_only(campaign, tmp_path):
     table = tmp_path / "languages.tsv"
     lines = table.read_text("utf-8").splitlines()
-    table.write_text("\n".join([*lines, lines[1]]) + "\n", "utf-8")
+    table.write_text("\n".join([*lines, f"{lines[1]} x"]) + "\n", "utf-8")
     with pytest.raises(UserError, match=r"languages.tsv: lang 'abk' stands in 2 rows; keep one"):
+        campaign()
+    table.write_text("\n".join([*lines, lines[1]]) + "\n", "utf-8")
+    with pytest.raises(UserError, match=rf"tsv:{len(lines) + 1}: the row stands in line 2 too"):
         campaign()
 
 

@@ -2,7 +2,6 @@
 
 import json
 import lzma
-import os
 import resource
 import socket
 import subprocess
@@ -16,6 +15,7 @@ from typer.testing import CliRunner
 
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.files import temporary_path
 from blimpworks.retrieval import sources
 from blimpworks.retrieval.download import PIECE, part_path
 from blimpworks.retrieval.sources import Pin
@@ -270,7 +270,7 @@ def test_refused_connection(pin, output):
 
 
 def test_missing_host(pin, output):
-    sentence = refuse(replace(pin, url="http://nowhere.invalid/x"), output)
+    sentence = refuse(replace(pin, url="https://nowhere.invalid/x"), output)
     assert "the host nowhere.invalid cannot be found" in sentence
 
 
@@ -286,7 +286,7 @@ def test_full_disk(pin, output):
 def test_full_disk_when_copying(pin, output, tmp_path):
     put(tmp_path / "mirror", pin, DATA)
     output.parent.mkdir()
-    (output.parent / f".file.txt.{os.getpid()}.tmp").symlink_to("/dev/full")
+    temporary_path(output).symlink_to("/dev/full")
     with pytest.raises(UserError, match="not enough room to write it"):
         sources.retrieve(pin, output, tmp_path / "mirror")
     assert list(output.parent.iterdir()) == []
@@ -307,7 +307,7 @@ def test_a_row_without_checksum(pin, output, tmp_path, server):
 
 
 def test_a_row_without_address(pin, output):
-    assert "expected an http(s) address" in refuse(replace(pin, url=""), output)
+    assert "expected an https address" in refuse(replace(pin, url=""), output)
 
 
 # --- the verb
@@ -367,3 +367,81 @@ def test_a_disk_that_fills_up_ends_any_command_in_one_sentence(tmp_path):
     )
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+# --- addresses
+
+SECRET = "hunter2-hunter2"
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("file:///etc/passwd", "does not begin with https://"),
+        ("http://example.org/x", "begins with http://"),
+        ("https://example.org:99999/x", "port is no number from 1 to 65535"),
+        (f"https://{'a' * 300}.org/x", "host is too long"),
+        ("https://[::1/x", "cannot be read as an address"),
+        (f"https://user:{SECRET}@example.org/x", "holds a user or password"),
+    ],
+)
+def test_an_address_that_is_not_allowed_is_refused_before_any_request(pin, output, url, said):
+    sentence = refuse(replace(pin, url=url), output)
+    assert said in sentence
+    assert SECRET not in sentence
+    assert len(sentence) < 400
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("http://example.org/x", "begins with http://"),
+        ("file:///etc/passwd", "does not begin with https://"),
+        ("https://example.org:port/x", "port is no number"),
+        (f"https://{'a' * 300}.org/x", "host is too long"),
+        ("https://[::1/x", "and "),
+        (f"https://user:{SECRET}@example.org/x?token={SECRET}", "holds a user or password"),
+    ],
+)
+def test_a_redirect_that_is_not_allowed_is_not_followed(pin, output, server, target, said):
+    server.redirects = [target]
+    sentence = refuse(pin, output)
+    assert f"127.0.0.1:{server.server_port} sends on to " in sentence
+    assert said in sentence
+    assert SECRET not in sentence
+    assert len(sentence) < 500
+    assert len(server.ranges_requested) == 1
+
+
+def test_a_redirect_in_a_circle_ends_in_one_sentence(pin, output, server):
+    server.redirects = [server.url] * 99
+    assert "sends on again and again, in a circle or too often" in refuse(pin, output)
+
+
+def test_a_redirect_on_this_machine_is_followed(pin, output, server):
+    server.redirects = ["/elsewhere"]
+    assert sources.retrieve(pin, output, None, QUICK) == pin.url
+    assert output.read_bytes() == DATA
+
+
+@pytest.mark.parametrize("statuses", [[404], [503] * 9, []])
+def test_a_token_in_an_address_is_shown_nowhere(pin, output, server, statuses, capfd):
+    secret = replace(pin, url=f"{pin.url}?token={SECRET}")
+    server.statuses = [*statuses]
+    done = CliRunner().invoke(app, arguments(secret, output))
+    words = str(done.exception) + done.output + "".join(capfd.readouterr())
+    records = "".join(path.read_text() for path in output.parent.glob("*.json"))
+    assert SECRET not in words + records
+    assert output.exists() == (not statuses)
+    assert ("token=…" in records) == (not statuses)
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_file_of_unstated_size_may_not_be_too_large(pin, output, server, monkeypatch, announced):
+    monkeypatch.setattr("blimpworks.retrieval.download.LARGEST", 300_000)
+    server.announces = announced
+    sentence = refuse(replace(pin, bytes=None), output)
+    assert "it is larger than 300,000 bytes, the most for a file of unstated size" in sentence
+    assert not part_path(output, pin.url).exists()
+    sources.retrieve(pin, output, None, QUICK)
+    assert output.read_bytes() == DATA

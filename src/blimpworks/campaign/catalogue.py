@@ -6,13 +6,15 @@ standard library, because the Snakefile reads them each time it is parsed.
 
 import csv
 import difflib
+import io
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
+from blimpworks.campaign.addresses import check_listed, shown
 from blimpworks.campaign.catalogue_checks import (
     check_models,
     check_sources,
@@ -24,7 +26,8 @@ from blimpworks.campaign.seeds import Seed, from_seeds, row_called
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.errors import UserError, reading
-from blimpworks.strict import Strict
+from blimpworks.files import BadLine, text_of
+from blimpworks.strict import Label, Part, PerhapsWithin, Strict, Within
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -68,11 +71,11 @@ class LanguageRow(Strict):
 
     lang: Lang
     """ISO 639-3 code, as in the released data set."""
-    name: str
+    name: Label
     """English name, as the paper prints it."""
     ud_name: str
     """Language part of the UD directory names, comma-separated if several."""
-    family: str
+    family: Label
     """Language family."""
     script: Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
     """ISO 15924 code."""
@@ -105,9 +108,9 @@ class Pinned(Strict):
     bytes: OptionalInt
     """Size of the uncompressed file."""
     licence: str
-    url: str
+    url: Annotated[str, AfterValidator(check_listed)]
     """Where it is downloaded from."""
-    mirror: str
+    mirror: PerhapsWithin
     """Path below a mirror directory, without a possible .xz."""
 
 
@@ -115,9 +118,9 @@ class TreebankRow(Pinned):
     """One CoNLL-U file of one treebank."""
 
     lang: Lang
-    treebank: str
+    treebank: Part
     """Directory name, such as UD_Welsh-CCG."""
-    file: str
+    file: Part
     """File name, such as cy_ccg-ud-train.conllu."""
     version: str
     """Release tag."""
@@ -133,7 +136,7 @@ class TreebankRow(Pinned):
 class SourceRow(Pinned):
     """Any other pinned file."""
 
-    name: str
+    name: Within
     """Path of the retrieved file below the resources directory."""
     kind: str
     """What it is: unimorph, text, frequency, …"""
@@ -145,9 +148,9 @@ class ModelRow(Strict):
     """A language model."""
 
     name: Slug
-    label: str
+    label: Label
     """As printed in tables and figures."""
-    family: str
+    family: Label
     papers: Names
     """Papers that evaluate it; empty for a model of our own, which a campaign must name and
     which then is run on each of its benchmarks (on prompts alone if it is trained to follow
@@ -156,7 +159,7 @@ class ModelRow(Strict):
     """Hugging Face id, or a place on this machine (beginning with /, ./, ../ or ~): a directory
     in Hugging Face's layout or with a checkpoint of ours, or an n-gram file. May hold {lang},
     {script}, and braces of its own doubled; empty for a model trained here."""
-    revision: str
+    revision: PerhapsWithin
     """Branch, tag or commit; resolved to a commit when the model is retrieved."""
     recipe: str
     """Name of the recipe that trains it, for a model trained here."""
@@ -195,15 +198,22 @@ def read_rows(kind: type[Row], path: Path) -> list[Row]:
 
     Raises UserError naming file, line and column of the first wrong cell.
     """
-    expected = reading(path, f"a table of {kind.__name__}", "Add it, in UTF-8.")
-    with expected, path.open(encoding="utf-8", newline="") as handle:
+    expected = reading(path, f"a table of {kind.__name__}", "Write it so, in UTF-8.")
+    with expected, io.StringIO(text_of(path), newline="") as handle:
         reader = (
             csv.DictReader(handle)
             if path.suffix == ".csv"
             else csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
         )
         _check_header(reader.fieldnames or [], kind, path)
-        return [_row(kind, row, path, reader.line_num) for row in reader]
+        lines: dict[str, int] = {}
+        rows = []
+        for row in reader:
+            line = reader.line_num
+            if (first := lines.setdefault(repr(row), line)) != line:
+                raise BadLine(line, f"the row stands in line {first} too")
+            rows.append(_row(kind, row, path, line))
+        return rows
 
 
 def _check_header(header: Sequence[str], kind: type[BaseModel], path: Path) -> None:
@@ -213,7 +223,7 @@ def _check_header(header: Sequence[str], kind: type[BaseModel], path: Path) -> N
         unknown = ", ".join(sorted(set(header) - set(expected))) or "none"
         missing = ", ".join(sorted(set(required) - set(header))) or "none"
         raise UserError(
-            f"{path}:1: unknown columns: {unknown}; missing columns: {missing}. "
+            f"{path}:1: unknown columns: {unknown:.100}; missing columns: {missing}. "
             f"Expected: {', '.join(expected)}."
         )
 
@@ -231,9 +241,9 @@ def _row(kind: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
     except ValidationError as error:
         first = error.errors()[0]
         column = ".".join(str(part) for part in first["loc"])
-        raise UserError(
-            f"{path}:{line}: column {column!r} is {first['input']!r}: {first['msg'].lower()}."
-        ) from error
+        cell = shown(row[column]) if column == "url" else first["input"]
+        where = f"column {column!r} is {cell!r}: " if column else ""
+        raise UserError(f"{path}:{line}: {where}{first['msg'].lower()}.") from error
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 
 Kind = Literal["table", "figure"]
 FORMATS: dict[str, tuple[str, ...]] = {
@@ -70,12 +70,13 @@ def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
 
     Raises UserError naming the line of the first wrong row.
     """
-    with path.open(encoding="utf-8", newline="") as handle:
+    expected = reading(path, "a paper's table of exhibits", "Add it.")
+    with expected, path.open(encoding="utf-8", newline="") as handle:
         reader = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
         columns = reader.fieldnames or []
         if not {*_REQUIRED} <= {*columns} <= {*_COLUMNS}:
             raise UserError(
-                f"{path}:1: the columns are {', '.join(columns)}; expected "
+                f"{path}:1: the columns are {', '.join(columns):.100}; expected "
                 f"{', '.join(_REQUIRED)}, and others only of {', '.join(_COLUMNS)}."
             )
         rows = [(f"{path}:{reader.line_num}", row) for row in reader]

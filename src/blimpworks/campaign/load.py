@@ -98,6 +98,17 @@ def _check_corpora(training: TrainingOptions, source: str) -> None:
             )
 
 
+def check_files(files: Sequence[str]) -> None:
+    """See that files which Snakemake has read are YAML as it is read here.
+
+    Of a key that stands twice, Snakemake takes the last without a word. Raises UserError for that,
+    and for what else ``read_settings`` refuses. Files that do not exist, or are JSON, are let be.
+    """
+    for path in map(Path, files):
+        if path.suffix != ".json" and path.is_file():
+            read_settings(path, "campaign file")
+
+
 def load_campaign(path: Path) -> Campaign:
     """Read and validate a campaign file. Raises UserError when it is missing or wrong."""
     return check_campaign(read_settings(path, "campaign file"), str(path))

@@ -1,5 +1,6 @@
 """Reference data beside the catalogue: groups of languages, other codes, what papers print."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection
@@ -46,6 +47,27 @@ BOUNDS = ("at least", "at most", "above", "below")
 """How a printed number can bound what it is about; the last two leave out the number itself."""
 
 
+NUMBER = re.compile(
+    r"(?<![\w.\-−–])(?P<sign>[-−–]?)(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?:/(?P<below>\d+))?"
+    r"(?P<scale> ?(?:[KkMB]\b|million|billion))?"
+)
+SCALES = {"k": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}
+
+
+def numbers_in(text: str) -> list[float]:
+    """What the numbers of a printed text may mean: ``1/4M`` a quarter of a million.
+
+    Of millions and thousands also how many billions they are, as sizes of models are given.
+    """
+    numbers: list[float] = []
+    for match in NUMBER.finditer(text):
+        value = float(match["digits"].replace(",", "")) / float(match["below"] or 1)
+        value = -value if match["sign"] else value
+        scale = SCALES.get((match["scale"] or "").strip().lower())
+        numbers += [value] if scale is None else [value, value * scale, value * scale / 1e9]
+    return numbers
+
+
 class PublishedRow(Strict):
     """A number that an exhibit of a paper prints, or a text where the unit is ``text``."""
 
@@ -88,6 +110,16 @@ class PublishedRow(Strict):
         """Raise ValueError for a text with a number."""
         if self.textual and self.value is not None:
             raise ValueError(f"a {TEXT} has no value; leave it empty, or give another unit")
+        return self
+
+    @model_validator(mode="after")
+    def _text_is_its_value(self) -> Self:
+        """Raise ValueError for a number that its text does not have, unless that is garbled."""
+        numbers = numbers_in(self.text)
+        if self.value is None or self.fault == "garbled" or not numbers:
+            return self
+        if not any(math.isclose(self.value, each, rel_tol=1e-9) for each in numbers):
+            raise ValueError(f"value {self.value:g} is not what the text has: {self.text!r:.60}")
         return self
 
     @field_validator("of")

@@ -8,20 +8,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.exceptions import RequestException
+from requests.exceptions import RequestException, TooManyRedirects
 from tqdm import tqdm
 from urllib3 import BaseHTTPResponse, exceptions
 from urllib3.util import Retry
 
+from blimpworks.campaign.addresses import check_address, check_redirect, scrubbed, shown
 from blimpworks.errors import UserError
 
 OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
 PIECE = 1 << 16
 """Bytes written at a time; a cut loses at most this much of what had arrived."""
+LARGEST = 20_000_000_000
+"""Most bytes of a file whose size no catalogue states."""
 _RETRIED = (429, 500, 502, 503, 504)
 _LONGEST_WAIT = 120.0
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -104,6 +107,32 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise
 
 
+class _Refused(RequestException):
+    """A redirect that is not followed, and why."""
+
+
+class _Session(requests.Session):
+    """A session that follows redirects to allowed addresses alone."""
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Where the server sends on to, if it does. Raises _Refused where that is not allowed."""
+        target = super().get_redirect_target(resp)
+        if target is not None:
+            try:
+                following = urljoin(resp.url, target)
+                check_redirect(resp.url, following)
+            except ValueError as error:
+                raise _Refused(
+                    f"{host_of(resp.url)} sends on to {shown(target)}, and {error}"
+                ) from error
+        return target
+
+
+def host_of(url: str) -> str:
+    """Host and port of an address, without user and password."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
 def _session(patience: Patience) -> requests.Session:
     retry = _Retry(
         total=patience.retries,
@@ -113,7 +142,7 @@ def _session(patience: Patience) -> requests.Session:
         allowed_methods=["GET"],
         raise_on_status=False,
     )
-    session = requests.Session()
+    session = _Session()
     for scheme in ("http://", "https://"):
         session.mount(scheme, HTTPAdapter(max_retries=retry))
     return session
@@ -121,13 +150,16 @@ def _session(patience: Patience) -> requests.Session:
 
 def _cause(error: RequestException, url: str) -> str:
     """What went wrong before any answer came, in words."""
+    if isinstance(error, TooManyRedirects):
+        return f"{host_of(url)} sends on again and again, in a circle or too often"
     inner = error.args[0] if error.args else error
     reason = getattr(inner, "reason", None) or inner
-    detail = getattr(reason.__cause__, "strerror", None) or str(reason)
+    cause = getattr(reason, "__cause__", None)
+    detail = scrubbed(getattr(cause, "strerror", None) or str(reason))
     for kind, text in _CAUSES:
         if isinstance(reason, kind):
-            return text.format(host=urlsplit(url).netloc, detail=detail.lower())
-    return " ".join(str(error).split()) or type(error).__name__
+            return text.format(host=host_of(url), detail=detail.lower())
+    return scrubbed(" ".join(str(error).split())) or type(error).__name__
 
 
 def _continues(response: requests.Response, have: int) -> bool:
@@ -162,8 +194,9 @@ class Transfer:
     def run(self) -> None:
         """Fetch what is missing of the part. Its content is for the caller to verify.
 
-        Raises UserError offline, for a bad address, an unreachable host, an HTTP error, a
-        connection that keeps breaking off, or a full disk; the part stays for the next try.
+        Raises UserError offline, for an address or redirect that is not allowed, an unreachable
+        host, an HTTP error, a connection that keeps breaking off, or a full disk; the part stays
+        for the next try. Also, without a part left, for more than ``LARGEST`` bytes.
         """
         self._check_allowed()
         self.part.parent.mkdir(parents=True, exist_ok=True)
@@ -178,18 +211,21 @@ class Transfer:
                 time.sleep(self.patience.backoff * 2**stalls)
 
     def _check_allowed(self) -> None:
-        if not self.url.startswith(("http://", "https://")):
+        try:
+            check_address(self.url)
+        except ValueError as error:
             raise UserError(
-                f"{self.where}: url is {self.url!r}, expected an http(s) address; correct it, "
-                f"or {self.instead}."
-            )
+                f"{self.where}: url is {shown(self.url)!r}, expected an https address, but "
+                f"{error}; correct it, or {self.instead}."
+            ) from error
         variable = offline_variable()
         if variable:
             raise self._failed(f"{variable} forbids the network", f"unset {variable}")
 
     def _failed(self, cause: str, remedy: str) -> UserError:
         return UserError(
-            f"{self.where}: {self.url} was not downloaded: {cause}; {remedy}, or {self.instead}."
+            f"{self.where}: {shown(self.url)} was not downloaded: {cause}; {remedy}, or "
+            f"{self.instead}."
         )
 
     def _broken_off(self, reached: int) -> str:
@@ -216,14 +252,26 @@ class Transfer:
         try:
             response = session.get(self.url, headers=headers, stream=True, timeout=limits)
         except RequestException as error:
-            raise self._failed(_cause(error, self.url), "check the network and proxy") from error
+            redirected = isinstance(error, _Refused | TooManyRedirects)
+            remedy = "correct the row's url" if redirected else "check the network and proxy"
+            raise self._failed(_cause(error, self.url), remedy) from error
         usable = (200, 206, 416) if have else (200,)
         if response.status_code not in usable:
             response.close()
             text, remedy = _STATUSES.get(response.status_code, ("failed", "try again later"))
-            host = urlsplit(response.url).netloc
-            raise self._failed(f"{host} {text} (HTTP {response.status_code})", remedy)
+            raise self._failed(
+                f"{host_of(response.url)} {text} (HTTP {response.status_code})", remedy
+            )
         return response
+
+    def _check_size(self, reached: int) -> None:
+        """Raises UserError, and removes the part, for more than what nobody has stated can be."""
+        if self.size is None and reached > LARGEST:
+            self.part.unlink(missing_ok=True)
+            raise self._failed(
+                f"it is larger than {LARGEST:,} bytes, the most for a file of unstated size",
+                "write its size into the row's bytes",
+            )
 
     def _at_end(self, response: requests.Response, have: int) -> bool:
         """The server has nothing after byte ``have``: the part is whole, or of another file."""
@@ -235,6 +283,7 @@ class Transfer:
     def _save(self, response: requests.Response, start: int) -> bool:
         length = response.headers.get("Content-Length")
         total = start + int(length) if length else self.size
+        self._check_size(total or 0)
         bar = tqdm(
             total=total, initial=start, desc=self.where, unit="B", unit_scale=True, disable=None
         )
@@ -244,6 +293,7 @@ class Transfer:
                     handle.write(piece)
                     handle.flush()  # what a killed process leaves behind must be resumable
                     bar.update(len(piece))
+                    self._check_size(handle.tell())
                     if self.size is not None and handle.tell() > self.size:
                         return True
             except RequestException:

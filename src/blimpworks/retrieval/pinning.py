@@ -2,15 +2,15 @@
 
 import difflib
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from blimpworks.campaign.addresses import shown
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
 from blimpworks.errors import UserError
-from blimpworks.files import sha256_of, write_text
+from blimpworks.files import scratch, sha256_of, write_text
 from blimpworks.retrieval.download import Patience, Transfer
 from blimpworks.retrieval.sources import Pin
 
@@ -85,16 +85,16 @@ def _unpinned(name: str, pins: Sequence[Pin], catalogue: Path) -> Pin:
         )
     if not is_fixed(pin.url):
         raise UserError(
-            f"{pin.where}: url is {pin.url!r}, expected one with a 40-digit commit or a version, "
-            "because a moving file has no lasting checksum; put the commit into the url."
+            f"{pin.where}: url is {shown(pin.url)!r}, expected one with a 40-digit commit or a "
+            "version, because a moving file has no lasting checksum; put the commit into the url."
         )
     return pin
 
 
 def _measure(pin: Pin, patience: Patience) -> Pin:
     """Download the whole file (never continuing an old part) and measure it."""
-    with tempfile.TemporaryDirectory(prefix="blimpworks-pin-") as directory:
-        part = Path(directory) / "file"
+    with scratch("blimpworks-pin") as directory:
+        part = directory / "file"
         instead = "pin it on another machine"
         Transfer(pin.url, part, pin.bytes, pin.where, instead, patience).run()
         return replace(pin, sha256=sha256_of(part), bytes=part.stat().st_size)

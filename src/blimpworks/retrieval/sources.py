@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from blimpworks.campaign.addresses import shown, without_secrets
 from blimpworks.errors import UserError
-from blimpworks.files import atomic, fsync_directory, sha256_of
+from blimpworks.files import atomic, below, fsync_directory, sha256_of
 from blimpworks.retrieval.download import PIECE, Patience, Transfer, disk_errors, part_path
 
 
@@ -46,15 +47,15 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, patience: Patience | N
     continued. Returns the path below the mirror, or the address. ``output`` appears only
     once its size and SHA-256 are those of the pin.
 
-    Raises UserError for a row without a checksum, a mirror that does not exist, a file
-    that is not what was pinned, and whatever keeps a download from succeeding.
+    Raises UserError for a row without a checksum, a mirror that does not exist, a place outside
+    the mirror, a file that is not what was pinned, and whatever keeps a download from succeeding.
     """
     if not pin.sha256:
         raise UserError(_unpinned(pin))
     local = _in_mirror(pin, mirror)
     if mirror is None or local is None:
         _download(pin, output, patience or Patience())
-        return pin.url
+        return without_secrets(pin.url)
     _copy(pin, local, output)
     return local.relative_to(mirror).as_posix()
 
@@ -64,7 +65,7 @@ def _unpinned(pin: Pin) -> str:
     return (
         f"{pin.where} is not pinned yet: its sha256 is empty, expected 64 hexadecimal digits; "
         f"on a machine with internet access run `{command}`, which downloads it from its address "
-        f"({pin.url or 'none given'}) and records the checksum."
+        f"({shown(pin.url) or 'none given'}) and records the checksum."
     )
 
 
@@ -76,7 +77,8 @@ def _in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
             f"mirror {mirror} is not a directory, expected one with copies of the pinned files; "
             "correct the campaign's mirror, or set it to null to download."
         )
-    candidates = (mirror / pin.mirror, mirror / f"{pin.mirror}.xz")
+    names = (pin.mirror, f"{pin.mirror}.xz")
+    candidates = [below(mirror, name, f"{pin.where}: mirror") for name in names]
     return next((path for path in candidates if path.is_file()), None)
 
 
@@ -138,8 +140,8 @@ def _download(pin: Pin, output: Path, patience: Patience) -> None:
     if problem:
         part.unlink()
         raise UserError(
-            f"{pin.where}: {pin.url} {problem}; it was deleted: try again, and if the file at "
-            "that address has changed, pin the row's new version (`blimpworks pin`)."
+            f"{pin.where}: {shown(pin.url)} {problem}; it was deleted: try again, and if the file "
+            "at that address has changed, pin the row's new version (`blimpworks pin`)."
         )
     _publish(part, output)
 

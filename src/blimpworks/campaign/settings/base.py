@@ -15,7 +15,8 @@ Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
 ``check_campaign`` reads it: were it read here, each change to the methods would run again
 what makes pairs, whose settings stand beside.
 """
-Positive = Annotated[int, Field(gt=0)]
+Positive = Annotated[int, Field(gt=0, le=10**12)]
+"""A number of things. More than there can be is a mistake in typing, which must not be tried."""
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 

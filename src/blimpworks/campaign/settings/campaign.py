@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.scoring import EngineName, ParityOptions, ScoringOptions
 from blimpworks.campaign.settings.training import TrainingOptions
-from blimpworks.strict import Strict
+from blimpworks.strict import Label, Strict
 
 
 def once_each(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Campaign(Strict):
 
     campaign: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
     """Name of the campaign."""
-    description: str = ""
+    description: Label = ""
     """One sentence for people."""
     pathvars: PathVars = PathVars()
     catalogue: CatalogueFiles = CatalogueFiles()

@@ -6,17 +6,17 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from blimpworks.errors import UserError, reading
+from blimpworks.errors import UserError
 from blimpworks.strict import Strict
+from blimpworks.yaml_files import read_yaml
 
 Options = TypeVar("Options", bound=BaseModel)
 TAGS = ("union_tag_invalid", "union_tag_not_found")
 """Errors of a key that decides which keys stand beside it."""
-LONGEST = 300
+LONGEST = 100
 """Characters of a value that a message repeats; of longer ones it has the type."""
 
 
@@ -106,12 +106,7 @@ def complaints(
 
 def read_settings(path: Path, what: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises UserError when there is none; it expected ``what``."""
-    with reading(path, f"a {what}", "Write it, in UTF-8."):
-        text = path.read_text(encoding="utf-8")
-    try:
-        settings = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
+    settings = read_yaml(path, f"a {what}")
     if not isinstance(settings, dict):
         raise UserError(f"{path} holds no mapping; expected a {what}.")
     return settings

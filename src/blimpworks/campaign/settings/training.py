@@ -16,7 +16,12 @@ DEFAULT_CORPUS = "default"
 
 HOW_MANY = {"seeds", "tokens"}
 """Settings of recipes that say how many models there are, and decide none of them."""
-Seeds = Annotated[int, Field(ge=0)]
+Seeds = Annotated[int, Field(ge=0, le=1000)]
+Dimension = Annotated[int, Field(gt=0, le=10**6)]
+"""Of a network: more than any that is trained here can have."""
+
+
+Vocabulary = Annotated[int, Field(gt=0, le=10**7)]
 
 
 def _apart(sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -61,7 +66,7 @@ class CorpusOptions(Strict):
     segmented: tuple[str, ...] = ("heb",)
     """Languages whose treebanks give syntactic words in place of surface tokens (``whitespace``):
     the Hebrew of Mueller et al. (2020) sets the article and prepositions apart."""
-    vocabulary: Positive = 50_000
+    vocabulary: Vocabulary = 50_000
     """Most words, ``<unk>`` and ``<eos>`` included: the most frequent of train and valid; the
     others are ``<unk>``."""
     min_count: Positive = 1
@@ -87,18 +92,18 @@ class NgramRecipe(Strict):
 class NetworkRecipe(Strict):
     """What recipes of all small transformers have in common."""
 
-    vocabulary: Positive = 1200
+    vocabulary: Vocabulary = 1200
     """Size of the vocabulary of subwords, special tokens included (masked: about)."""
-    hidden: Positive = 96
+    hidden: Dimension = 96
     """Width of the residual stream."""
-    layers: Positive = 2
+    layers: Dimension = 2
     """Transformer blocks (of an encoder-decoder: in each half)."""
-    heads: Positive = 3
+    heads: Dimension = 3
     """Attention heads; ``hidden`` must be a multiple of twice as many. Heads of 32 suit vLLM
     on CPUs too, smaller ones don't."""
-    context: Positive = 256
+    context: Dimension = 256
     """Longest sequence, in tokens; longer training sentences are cut."""
-    epochs: Positive = 12
+    epochs: Dimension = 12
     """Passes over the training text, unless ``max_steps`` ends training first."""
     max_steps: Positive = 1500
     """Upper bound on optimiser steps."""
@@ -167,10 +172,10 @@ class InstructRecipe(NetworkRecipe):
     """
 
     kind: Literal["instruct"]
-    vocabulary: Positive = 600
-    hidden: Positive = 128
-    heads: Positive = 4
-    context: Positive = 512
+    vocabulary: Vocabulary = 600
+    hidden: Dimension = 128
+    heads: Dimension = 4
+    context: Dimension = 512
     """Longest dialogue, in tokens; longer ones are left out."""
     max_steps: Positive = 4600
     learning_rate: float = Field(2e-3, gt=0)
@@ -186,18 +191,18 @@ class LstmRecipe(Strict):
     kind: Literal["lstm"]
     corpus: str = DEFAULT_CORPUS
     """Name of the corpora (of ``training.corpora``) that it is trained on."""
-    layers: Positive = 2
+    layers: Dimension = 2
     """LSTM layers."""
-    hidden: Positive = 800
+    hidden: Dimension = 800
     """Units of a layer."""
-    embedding: Positive = 800
+    embedding: Dimension = 800
     """Width of a word's embedding (800 in the paper, 200 where the authors' scripts leave the
     default)."""
     dropout: float = Field(0.2, ge=0, lt=1)
     """Of embeddings and of each layer's output."""
-    batch: Positive = 20
+    batch: Dimension = 20
     """Columns that the training text is cut into."""
-    bptt: Positive = 35
+    bptt: Dimension = 35
     """Words that the loss is propagated back through."""
     order: Literal["sequential", "shuffled"] = "shuffled"
     """Order of the pieces of ``bptt`` words in an epoch. The authors shuffle them (published),
@@ -206,7 +211,7 @@ class LstmRecipe(Strict):
     """Of SGD, at first; a quarter after each epoch that does not improve the validation loss."""
     clip: float = Field(0.25, gt=0)
     """Largest norm of the gradient."""
-    epochs: Positive = 40
+    epochs: Dimension = 40
     """Passes over the training text; the best by validation loss is kept."""
     checkpoint_steps: Positive = 1000
     """A killed training loses at most this many steps."""
