@@ -134,3 +134,24 @@ def test_records_know_neither_commands_nor_exhibits_nor_clusters():
     )
     rooms = {name.split(".")[1] for name in done.stdout.split() if name.startswith("blimpworks.")}
     assert rooms <= {"records", "errors", "files"}
+
+
+def test_a_job_reads_nothing_from_standard_input(tmp_path):
+    """What libraries ask there gets no answer; a command that keeps no record may read it."""
+    code = """
+import os, sys
+from blimpworks.cli import _commands
+_commands(sys.argv[1:])
+print(os.read(0, 9))
+"""
+    for words, read in {
+        ("score", "x"): b"",
+        ("retrieve-model", "x"): b"",
+        ("collect-scores",): b"",
+        ("evaluate", "gpt2"): b"yes\n",
+        ("explain", "x"): b"yes\n",
+    }.items():
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], input=b"yes\n", capture_output=True, check=True
+        )
+        assert done.stdout.decode().strip() == repr(read), words

@@ -168,3 +168,21 @@ def test_a_slurm_that_does_not_answer_is_not_waited_for(slurm, monkeypatch):
     begun = time.monotonic()
     assert slurm_states(["11"]) == {}
     assert time.monotonic() - begun < 5
+
+
+def fill(path):
+    for _ in range(99):
+        append_entry(path, started())
+
+
+def test_a_full_directory_of_logs_is_named_and_leaves_no_half_line(small_disk):
+    path = small_disk / "job.attempts.jsonl"
+    append_entry(path, started())
+    with pytest.raises(OSError, match="No space left"), (small_disk / "more").open("wb") as more:
+        more.write(bytes(100_000))
+    with pytest.raises(OSError, match="No space left") as full:
+        fill(path)
+    assert full.value.filename == str(path)
+    (small_disk / "more").unlink()
+    append_entry(path, started())
+    assert len(read_attempts(path)) >= 2

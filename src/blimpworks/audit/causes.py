@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from blimpworks.audit.changes import changed_code, changed_values, shortened, texts_of
-from blimpworks.audit.lineage import Record, concerns
+from blimpworks.audit.lineage import concerns
 from blimpworks.audit.run import Run, names_in
 from blimpworks.commands.registry import find_command
+from blimpworks.errors import UserError
+from blimpworks.parquet import read_parquet
 from blimpworks.records.digest import reachable
 from blimpworks.records.job import REPOSITORY
+from blimpworks.records.reading import Record
 
 Kind = Literal["input", "code", "parameter", "model", "engine", "package", "unexplained"]
 NOBODY: frozenset[str] = frozenset()
@@ -49,9 +49,8 @@ def _kind_of(command: str, parameter: str) -> Kind:
 def same_table(first: Path, second: Path) -> bool:
     """Whether two Parquet files hold the same data, whatever their records say."""
     try:
-        with pq.ParquetFile(first) as before, pq.ParquetFile(second) as after:
-            return bool(before.read().equals(after.read(), check_metadata=False))
-    except (OSError, pa.ArrowInvalid):
+        return bool(read_parquet(first).equals(read_parquet(second), check_metadata=False))
+    except UserError:
         return False
 
 

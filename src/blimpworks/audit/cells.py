@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 
-from blimpworks.audit.lineage import Records
 from blimpworks.errors import UserError, reading
+from blimpworks.parquet import open_parquet
+from blimpworks.records.reading import Records
 
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
@@ -31,9 +31,7 @@ def cells_file(exhibit: Path) -> Path:
 
 def read_cells(source: Path) -> pd.DataFrame:
     """The cells in a file. Raises UserError when there is no such file."""
-    if not source.is_file():
-        raise UserError(f"{source} does not exist; expected the cells of an exhibit. Build it.")
-    with pq.ParquetFile(source) as file:
+    with open_parquet(source, "the cells of an exhibit", "Build it.") as file:
         frame: pd.DataFrame = file.read().to_pandas()
     return frame
 

@@ -9,29 +9,33 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from blimpworks.audit.changes import changed_code, changed_values, shortened, text_now, texts_of
-from blimpworks.audit.lineage import Record, Records, read_record, with_upstream
+from blimpworks.audit.own_hashes import record_faults
 from blimpworks.audit.plan import PlannedJob
-from blimpworks.commands.registry import find_command
+from blimpworks.audit.repeat import Repeated, repeat_jobs
+from blimpworks.audit.stale import stale_reasons
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of
-from blimpworks.records.digest import reachable
+from blimpworks.records.reading import (
+    Record,
+    Records,
+    read_record,
+    root_hash,
+    with_upstream,
+)
 
-Problem = Literal["altered", "missing", "stale", "unaccounted", "unreadable"]
+Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
 Progress = Callable[[int, int, int, int], None]
 """Called with how many files of how many, and bytes of how many, have been read."""
 READERS = 8
 """Files read at a time: hashing leaves the interpreter free."""
 SHOWN = 3
 """Inputs that a finding names."""
-FEW = 5
-"""Definitions, parameters or inputs that a reason names."""
 ALIKE = 3
 """Most files with the same thing wrong that are named one by one."""
 EVERY = 5.0
@@ -53,7 +57,8 @@ class Audit:
 
     ``products``: files that jobs made; ``planned``: how many of their jobs the campaign has
     too (None for an audit without a plan); ``downstream``: products that are sound themselves, but
-    were made from altered, missing or stale ones.
+    were made from altered, missing or stale ones; ``root_hash``: one SHA-256 for all records of the
+    tree; ``repeated``: what became of making cheap products once more (None if it was not tried).
     """
 
     products: int
@@ -61,6 +66,8 @@ class Audit:
     planned: int | None
     jobs: int
     downstream: list[str]
+    root_hash: str
+    repeated: Repeated | None = None
 
 
 def _key(path: str | Path) -> str:
@@ -149,70 +156,6 @@ def _input_findings(
         yield Finding("stale", _first(record), detail)
 
 
-def _few(texts: list[str]) -> str:
-    rest = len(texts) - FEW
-    return ", ".join(texts[:FEW]) + (f" and {rest} more" if rest > 0 else "")
-
-
-class Codes:
-    """Reasons why recorded jobs are stale by the code that their commands run now."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str], str | None] = {}
-
-    def reason(self, record: Mapping[str, Any]) -> str | None:
-        """A sentence on changes in the code of a job's command since, or None."""
-        key = (record["verb"], record["code"])
-        if key not in self._known:
-            self._known[key] = self._changed(record)
-        return self._known[key]
-
-    def _changed(self, record: Mapping[str, Any]) -> str | None:
-        command = find_command(record["verb"])
-        if command is None:
-            return f"there is no command {record['verb']!r} any more"
-        if command.code == record["code"]:
-            return None
-        reached = set(reachable(*command.entries))
-        definitions = changed_code(
-            record["sources"], command.sources(), texts_of(record), text_now, reached
-        )
-        what = _few(definitions) or "what it starts from, or a data file beside it"
-        return f"the code of {command.name} has changed: {what}"
-
-
-def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str]:
-    """Parameters and inputs that differ between a product's record and its planned job."""
-    if planned.command != record["verb"]:
-        yield f"the campaign makes it by {planned.command!r}, it was made by {record['verb']!r}"
-    changed = changed_values(record["params"], planned.params)
-    if changed:
-        changes = [
-            f"{path} is now {shortened(new)}, was {shortened(old)}"
-            for path, (old, new) in changed.items()
-        ]
-        yield f"parameters have changed: {_few(changes)}"
-    before = {os.path.normpath(entry["path"]) for entry in record["inputs"]}
-    after = {os.path.normpath(path) for path in expand([*map(Path, planned.inputs)])}
-    if added := sorted(after - before):
-        yield f"the campaign now makes it from {_few(added)} too"
-    if gone := sorted(before - after):
-        yield f"the campaign no longer makes it from {_few(gone)}"
-
-
-def _stale(
-    records: Mapping[str, Record], plan: Mapping[str, PlannedJob] | None
-) -> Iterator[Finding]:
-    """Products that the working tree's code, or the campaign, would make otherwise."""
-    codes = Codes()
-    for record in records.values():
-        if reason := codes.reason(record):
-            yield Finding("stale", _first(record), reason)
-        planned = (plan or {}).get(os.path.normpath(_first(record)))
-        for reason in plan_reasons(record, planned) if planned else ():
-            yield Finding("stale", _first(record), reason)
-
-
 def _downstream(records: Mapping[str, Record], findings: list[Finding]) -> list[str]:
     """First outputs of jobs that come, however indirectly, after a file with a finding."""
     bad = {_key(finding.path) for finding in findings}
@@ -231,44 +174,82 @@ def _downstream(records: Mapping[str, Record], findings: list[Finding]) -> list[
     return sorted(reached - direct)
 
 
-def audit(
-    root: Path,
-    plan: Mapping[str, PlannedJob] | None = None,
-    progress: Progress | None = None,
-) -> Audit:
-    """Re-hash every product below ``root`` and all that it was made from.
-
-    Files below ``root`` without a record are unaccounted for. A product is stale when an
-    input has changed since, or the code of its command, or when the ``plan`` (the campaign's
-    jobs by first output) has other parameters or inputs. Relative paths in records start
-    from the directory that the workflow ran in, which must be the current one. Raises
-    UserError when there is nothing to check.
-    """
-    inside, findings = _records(root)
-    if not inside and not findings:
-        raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
+def _complete(inside: Mapping[str, Record]) -> tuple[list[Record], list[Finding]]:
+    """All records in and behind a tree, and findings for unreadable ones upstream."""
     broken: list[Finding] = []
     complete = with_upstream(
         inside.values(),
         Records(),
         lambda path, error: broken.append(Finding("unreadable", path, str(error))),
     )
-    records = {record["outputs"][0]["path"]: record for record in complete}
-    recorded = {_key(e["path"]): e["sha256"] for r in records.values() for e in r["outputs"]}
+    return complete, broken
+
+
+def _of_files(
+    records: Mapping[str, Record], recorded: Mapping[str, str], progress: Progress | None
+) -> Iterator[Finding]:
+    """Files that are not what the records say, and products of others that are not."""
     products = [e for record in records.values() for e in record["outputs"]]
     outside = _outside(records, recorded)
     now = _hashes([*products, *outside.values()], progress)
-    file_findings = map(_file_finding, products, now)
-    findings += broken + [finding for finding in file_findings if finding]
+    yield from filter(None, map(_file_finding, products, now))
     changed = dict(zip(outside, now[len(products) :], strict=True))
     for record in records.values():
-        findings += _input_findings(record, recorded, changed)
-    findings += _stale(records, plan)
-    strangers = [path for path in expand([root]) if _key(path) not in recorded]
+        yield from _input_findings(record, recorded, changed)
+
+
+def _repeat(
+    records: Mapping[str, Record],
+    findings: Sequence[Finding],
+    run: Callable[[list[str]], object] | None,
+) -> Repeated | None:
+    """Make cheap products once more, but for those of which it is known that they differ."""
+    if run is None:
+        return None
+    known = {_key(finding.path) for finding in findings if finding.problem != "edited"}
+    paths = {
+        first
+        for first, record in records.items()
+        for entry in (*record["inputs"], *record["outputs"])
+        if _key(entry["path"]) in known
+    }
+    return repeat_jobs(records, run, paths)
+
+
+def audit(
+    root: Path,
+    plan: Mapping[str, PlannedJob] | None = None,
+    progress: Progress | None = None,
+    run: Callable[[list[str]], object] | None = None,
+) -> Audit:
+    """Re-hash every product below ``root`` and all that it was made from.
+
+    Files below ``root`` without a record are unaccounted for. A product is stale when an
+    input has changed since, or the code of its command, or when the ``plan`` (the campaign's
+    jobs by first output) has other parameters or inputs. With ``run``, which runs a command line
+    of this package, cheap products are made once more and compared. Relative paths in records
+    start from the directory that the workflow ran in, which must be the current one. Raises
+    UserError when there is nothing to check.
+    """
+    inside, findings = _records(root)
+    if not inside and not findings:
+        raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
+    complete, broken = _complete(inside)
+    records = {record["outputs"][0]["path"]: record for record in complete}
+    makers = {_key(e["path"]): r for r in complete for e in r["outputs"]}
+    recorded = {_key(e["path"]): e["sha256"] for r in complete for e in r["outputs"]}
+    findings += [*broken, *_of_files(records, recorded, progress)]
+    findings += [Finding("edited", *fault) for fault in record_faults(records, makers)]
+    findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
+    repeated = _repeat(records, findings, run)
+    findings += [Finding("altered", *each) for each in (repeated.differing if repeated else ())]
     downstream = _downstream(records, findings)
+    strangers = [path for path in expand([root]) if _key(path) not in recorded]
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
     planned = None if plan is None else sum(os.path.normpath(path) in plan for path in records)
-    return Audit(len(recorded), list(dict.fromkeys(findings)), planned, len(records), downstream)
+    named = root_hash(inside.values())
+    unique = list(dict.fromkeys(findings))
+    return Audit(len(recorded), unique, planned, len(records), downstream, named, repeated)
 
 
 class Meter:
@@ -290,6 +271,8 @@ def as_json(audit: Audit) -> str:
     document = asdict(audit)
     for finding in document["findings"]:
         finding["path"] = str(finding["path"])
+    if document["repeated"]:
+        del document["repeated"]["differing"]  # they are among the findings
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
@@ -316,4 +299,10 @@ def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
         lines.append(
             f"{audit.planned} of {audit.jobs} jobs compared with what the campaign would do now."
         )
+    if audit.repeated is not None:
+        lines.append(
+            f"{audit.repeated.files} files were made once more and compared, "
+            f"{audit.repeated.left_out} were not: they take long, or have a finding above."
+        )
+    lines.append(f"Root hash of the records of {root}: {audit.root_hash}")
     return "\n".join([*lines, _verdict(audit, root)])

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from blimpworks.audit.cells import read_numbered
 from blimpworks.audit.lineage import Node
-from blimpworks.errors import UserError, reading
+from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
+from blimpworks.parquet import read_parquet
 from blimpworks.scoring.spans import overlaps, token_starts
 
 TABLE = "_table"
@@ -79,9 +79,7 @@ def read_arrow(path: Path) -> pa.Table:
 @lru_cache(maxsize=256)
 def _version_of(path: Path, _changed: int) -> pa.Table:
     """A file as it is since it was last changed."""
-    # ParquetFile, because read_table loads the whole of pyarrow's dataset machinery.
-    with reading(path, "a table in Parquet", "Rebuild it."), pq.ParquetFile(path) as file:
-        table = file.read().replace_schema_metadata(None)
+    table = read_parquet(path).replace_schema_metadata(None)
     for index, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             plain = pa.field(field.name, field.type.value_type)

@@ -30,10 +30,12 @@ from blimpworks.audit.evidence import (
     sentence_evidence,
     spread,
 )
-from blimpworks.audit.lineage import Node, Records, lineage
+from blimpworks.audit.lineage import Node, lineage
+from blimpworks.audit.shown import require_as_recorded, require_shown
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
+from blimpworks.records.reading import Records
 
 WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
 """Tables of counts that do not keep what they counted, and entries of a dictionary."""
@@ -176,10 +178,14 @@ def explain(
 ) -> Explanation:
     """Explain one cell of an exhibit, with at most ``items`` of its items (or one ``item``).
 
-    Raises UserError when the exhibit, the cell or one of the tables behind it is missing.
+    Raises UserError when the exhibit, the cell or one of the tables behind it is missing, or the
+    file is not what its job wrote.
     """
     source = cells_file(exhibit)
+    for path in (source, exhibit):
+        require_as_recorded(path)
     cell = find_cell(read_cells(source), row, column, source)
+    require_shown(exhibit, cell)
     return explain_cell(source, cell, items, item)
 
 
@@ -189,6 +195,7 @@ def explain_comparison(path: Path, requested: dict[str, str | None], items: int 
     ``requested``: paper, exhibit, row and column, None for any. Raises UserError when not one
     number is meant, or a table behind it is missing.
     """
+    require_as_recorded(path)
     compared = find_comparison(path, requested)
     source, cell = compared_cell(path, compared)
     if cell is not None:

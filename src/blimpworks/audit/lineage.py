@@ -1,120 +1,13 @@
 """From a product back through the records of the jobs that made it and its inputs."""
 
-import json
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from blimpworks.errors import UserError
-from blimpworks.files import RECORD_SUFFIX
 from blimpworks.items import SAMPLED
-from blimpworks.records.job import sidecar_path
+from blimpworks.records.reading import Record, Records, output_hash
 from blimpworks.tables import made_by
-
-Record = dict[str, Any]
-HERE = Path()
-ABOVE = 3
-"""Directories that are searched for the record of a product without one beside it."""
-
-
-def read_record(path: Path, base: Path = HERE) -> Record:
-    """The record in a sidecar, or the one that it points to, from the directory ``base``.
-
-    Raises UserError when there is no readable record.
-    """
-    try:
-        record = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{path} is not a readable record ({error}). Rebuild its product."
-        ) from error
-    if isinstance(record, dict) and "record" in record:
-        return read_record(base / record["record"], base)
-    if not isinstance(record, dict) or "outputs" not in record:
-        raise UserError(f"{path} is not a job's record: it has no outputs. Rebuild its product.")
-    return record
-
-
-class Records:
-    """Records by product, each sidecar read once.
-
-    Paths start from the directory ``base`` that the workflow ran in.
-    """
-
-    def __init__(self, base: Path = HERE) -> None:
-        self._base = base
-        self._read: dict[Path, tuple[Record, frozenset[str]]] = {}
-        self._below: dict[Path, list[Path]] = {}
-
-    def _in(self, sidecar: Path) -> tuple[Record, frozenset[str]]:
-        """The record in a sidecar, and its products."""
-        if sidecar not in self._read:
-            record = read_record(sidecar, self._base)
-            outputs = frozenset(os.path.normpath(output["path"]) for output in record["outputs"])
-            self._read[sidecar] = (record, outputs)
-        return self._read[sidecar]
-
-    def _sidecars(self, directory: Path) -> list[Path]:
-        if directory not in self._below:
-            self._below[directory] = sorted(directory.glob(f"*{RECORD_SUFFIX}"))
-        return self._below[directory]
-
-    def _candidates(self, product: Path) -> Iterator[Path]:
-        """Sidecars that may be a product's, the one beside it first."""
-        own = sidecar_path(product)
-        if own.is_file():
-            yield own
-        for directory in list(product.parents)[:ABOVE]:
-            yield from self._sidecars(directory)
-
-    def of(self, product: str | Path) -> Record | None:
-        """The record of the job that made ``product``, or None for a file from outside.
-
-        A job with several outputs in a directory keeps its record beside the first one, so
-        the records there and above are searched when a product has none of its own.
-        """
-        path = os.path.normpath(product)
-        candidates = (self._in(sidecar) for sidecar in self._candidates(self._base / path))
-        return next((record for record, outputs in candidates if path in outputs), None)
-
-
-def with_upstream(
-    records: Iterable[Record],
-    search: Records,
-    unreadable: Callable[[Path, UserError], None] | None = None,
-) -> list[Record]:
-    """The ``records``, and those of all jobs upstream of theirs.
-
-    ``unreadable`` is called with each product whose record cannot be read, and the error;
-    without it the error is raised.
-    """
-    complete = list(records)
-    waiting = list(complete)
-    known = {entry["path"] for record in complete for entry in record["outputs"]}
-    while waiting:
-        for entry in waiting.pop()["inputs"]:
-            if entry["path"] in known:
-                continue
-            known.add(entry["path"])
-            try:
-                record = search.of(entry["path"])
-            except UserError as error:
-                if unreadable is None:
-                    raise
-                unreadable(Path(entry["path"]), error)
-                continue
-            if record is not None:
-                known |= {output["path"] for output in record["outputs"]}
-                complete.append(record)
-                waiting.append(record)
-    return complete
-
-
-def record_of(product: Path) -> Record | None:
-    """The record of the job that made ``product``, or None for a file from outside."""
-    return Records().of(product)
 
 
 def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
@@ -174,12 +67,6 @@ def lineage(product: Path, others: Collection[str] = (), records: Records | None
     if record is None:
         raise UserError(f"{product} carries no record of what made it. Rebuild it.")
     return _node(str(product), output_hash(record, product), frozenset(others), {}, records)
-
-
-def output_hash(record: Record, product: str | Path) -> str:
-    """SHA-256 of one of a record's outputs."""
-    path = os.path.normpath(product)
-    return str(next(o["sha256"] for o in record["outputs"] if os.path.normpath(o["path"]) == path))
 
 
 def _node(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from blimpworks.audit.lineage import Record, Records, with_upstream
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX
+from blimpworks.records.reading import Record, Records, with_upstream
 
 RESOURCES = ("sources", "tokens", "sentences", "text", "models")
 """Directories of a campaign's resources, below a root that each campaign calls as it likes."""

@@ -5,6 +5,7 @@ and calls one library function (``blimpworks.commands``). It has no defaults of 
 default that decides a number lives in the campaign's settings.
 """
 
+import contextvars
 import errno
 import importlib
 import logging
@@ -57,8 +58,15 @@ def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
 
 def run_here(arguments: Sequence[str]) -> None:
     """Run a command in this process; errors are raised as they are."""
-    command = typer.main.get_command(command_line())
-    command.main([*arguments], "blimpworks", standalone_mode=False)
+    from blimpworks.records.job import record_arguments
+
+    def run() -> None:
+        """Run it, with the records' context of its own."""
+        record_arguments(arguments)
+        command = typer.main.get_command(command_line())
+        command.main([*arguments], "blimpworks", standalone_mode=False)
+
+    contextvars.copy_context().run(run)
 
 
 def __getattr__(name: str) -> typer.Typer:
@@ -100,6 +108,16 @@ def _attempt(arguments: Sequence[str]) -> None:
         sys.exit(run_attempt([sys.executable, "-m", "blimpworks", *arguments], log))
 
 
+def _close_input() -> None:
+    """Let standard input be empty: what decides a product is in its record, and nothing else.
+
+    So no library can ask a question, such as whether to run a model's own code, and get what
+    happens to be typed or piped for an answer.
+    """
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+
+
 def _share() -> Mapping[str, Any]:
     """The job, node and GPUs that SLURM has given this process, for the records of products."""
     from blimpworks.cluster.allocation import find_allocation
@@ -112,10 +130,13 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared]:
     if AUDITS & {*arguments[:1]}:
         importlib.import_module("blimpworks.cli.audit")
         return DECLARED.values()
-    from blimpworks.records.job import record_share
+    from blimpworks.records.job import record_arguments, record_share
 
     record_share(_share)
+    record_arguments(arguments)
     commands = declared_commands().values()
+    if any(each.runs and each.words == (*arguments[: len(each.words)],) for each in commands):
+        _close_input()
     # Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
     # It does without where pandas is not installed, and so do some commands.
     if any(each.words == (*arguments[:1],) and not each.pandas for each in commands):
@@ -142,7 +163,9 @@ def main() -> None:
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise
-        where = f"{error.filename}: " if error.filename else ""
+        # A failing copy names its source first.
+        place = error.filename2 or error.filename
+        where = f"{place}: " if place else ""
         print(
             f"blimpworks: {where}{os.strerror(error.errno).lower()}; nothing half-written is "
             "left, free some room or give yourself the permission and run the same again.",

@@ -1,11 +1,16 @@
 """Commands for auditors: where a number comes from, and whether anything was altered."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from blimpworks.commands.declare import command
 from blimpworks.commands.options import argument, option
+from blimpworks.errors import UserError
+
+if TYPE_CHECKING:
+    from blimpworks.audit.check import Audit
 
 JSON = option("Print JSON.", "--json", default=False)
 ITEMS = option("Show so many of its items.", default=1, min=0)
@@ -56,22 +61,44 @@ def check(
     configfile: Path | None = option(
         "Campaign: compare with what it would make now.", default=None
     ),
+    deep: bool = option(
+        "Make judgements, accuracies and exhibits again, and compare.", default=False
+    ),
+    sign: Path | None = option("SSH key to sign the root hash with.", default=None),
+    signers: Path | None = option(
+        "File of allowed signers (ssh-keygen's), one of whom must have signed.", default=None
+    ),
     whole: bool = option("Name every file.", "--all", default=False),
     json: bool = JSON,
 ) -> None:
     """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
 
     Stale are products of inputs or code that have changed since, and, with a campaign's
-    configuration, of other parameters or inputs than the campaign would use now.
+    configuration, of other parameters or inputs than the campaign would use now. Records that
+    were edited are named too.
     """
     from blimpworks.audit.check import Meter, as_json, as_text, audit
     from blimpworks.audit.plan import planned_jobs
     from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
-    result = audit(root, plan, Meter())
+    result = audit(root, plan, Meter(), run_here if deep else None)
     typer.echo(as_json(result) if json else as_text(result, root, whole))
+    if sign or signers:
+        _check_signature(root, result, sign, signers)
     raise typer.Exit(1 if result.findings else 0)
+
+
+def _check_signature(root: Path, audit: "Audit", key: Path | None, signers: Path | None) -> None:
+    """Check who has signed an audited tree, and sign it. Raises UserError where either fails."""
+    from blimpworks.audit.signature import sign, signer
+
+    if signers:
+        typer.echo(f"Signed by {signer(root, audit.root_hash, signers)}.", err=True)
+    if key and audit.findings:
+        raise UserError(f"{root} was not signed: it is not as recorded, see above.")
+    if key:
+        typer.echo(f"Signed: {sign(root, audit.root_hash, key)}", err=True)
 
 
 @command()

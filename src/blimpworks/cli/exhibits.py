@@ -44,7 +44,7 @@ def _exhibits() -> Iterator[Command]:
         yield Command(f"build_exhibit {spec.key}", entries, PLOTTING)
 
 
-@command(_exhibits)
+@command(_exhibits, cheap=True)
 def build_exhibit(
     key: str = argument("Exhibit, as PAPER/NAME."),
     outputs: list[Path] = argument("Files to write, by suffix."),
@@ -65,7 +65,7 @@ def build_exhibit(
         build(spec, tables, Labels(**names), cells, outputs)
 
 
-@command()
+@command(cheap=True)
 def build_published(
     paper: str = argument("Paper whose exhibits are built."),
     folder: Path = argument("Directory to write them to."),

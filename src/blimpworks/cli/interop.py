@@ -82,10 +82,11 @@ def export_crate(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write exhibits, their tables and their provenance as a Workflow Run RO-Crate."""
+    from blimpworks.cli import run_here
     from blimpworks.interop.crate.export import Wish, plan_crate, write_crate
 
     wish = Wish(exhibit, table, gzip, author)
-    plan = plan_crate(results, campaign, wish)
+    plan = plan_crate(results, campaign, wish, run_here)
     params = {"exhibits": wish.exhibits, "tables": wish.tables, "gzip": gzip}
     params |= {"authors": wish.authors}
     with export_crate.job(inputs=plan.inputs(), outputs=[output], params=params):
@@ -104,10 +105,11 @@ def export_croissant(
     author: list[str] = AUTHORS,
 ) -> None:
     """Write item sets as CSV with Croissant metadata, for data set loaders."""
+    from blimpworks.cli import run_here
     from blimpworks.interop.crate.export import Wish
     from blimpworks.interop.crate.export import export_croissant as write
 
-    for path in write(results, campaign, output, Wish(authors=author)):
+    for path in write(results, campaign, output, Wish(authors=author), run_here):
         typer.echo(str(path))
 
 

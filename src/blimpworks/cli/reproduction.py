@@ -25,6 +25,7 @@ def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
     "blimpworks.reproduction.printed:read_published",
     packages=("numpy", "pyarrow", "scipy"),
     notes="accuracies",
+    cheap=True,
 )
 def read_published(
     printed: list[Path] = argument("Tables of a paper's printed numbers."),
@@ -34,7 +35,11 @@ def read_published(
     """Make a table of the accuracies that a paper prints."""
 
 
-@command("blimpworks.reproduction.published:compare_published", packages=shared.STATISTICS)
+@command(
+    "blimpworks.reproduction.published:compare_published",
+    packages=shared.STATISTICS,
+    cheap=True,
+)
 def compare_published(
     cells: list[Path] = CELLS,
     printed: Path = PRINTED,
@@ -72,7 +77,9 @@ def compare_published(
 
 
 @command(
-    "blimpworks.reproduction.measured:compare_measured", packages=("numpy", "pandas", "pyarrow")
+    "blimpworks.reproduction.measured:compare_measured",
+    packages=("numpy", "pandas", "pyarrow"),
+    cheap=True,
 )
 def compare_measured(
     printed: Path = PRINTED,
@@ -116,6 +123,7 @@ def build_report(
     published: str = option("Exhibits that are built from print, as JSON."),
     output: Path = option("Directory of the site."),
     corrected: Path | None = option("Results tree of another variant.", default=None),
+    resources: Path = option("Directory of retrieved files.", default=Path("resources")),
 ) -> None:
     """Build the reproduction report: a static site of what is printed and what was measured."""
     from blimpworks.report import site
@@ -125,7 +133,7 @@ def build_report(
     variant = said.pop("variant")
     campaign = Campaign(printed=printed, **{**said, "papers": tuple(said["papers"])})
     measured_keys, published_keys = (frozenset(json.loads(keys)) for keys in (measured, published))
-    trees = Trees(results, variant, measured_keys, published_keys, corrected)
+    trees = Trees(results, variant, measured_keys, published_keys, corrected, resources)
     params = {"facts": said, "variant": variant, "measured": sorted(trees.measured)}
     inputs = input_files(campaign, trees)
     with build_report.job(inputs=inputs, outputs=[output], params=params) as job:

@@ -100,7 +100,7 @@ def score(
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 
 
-@calls("blimpworks.judging.sample:sample_items", packages=("pyarrow",), pandas=False)
+@calls("blimpworks.judging.sample:sample_items", packages=("pyarrow",), pandas=False, cheap=True)
 def limit_items(
     items: Path = argument("Items table."),
     output: Path = shared.OUTPUT,
@@ -170,7 +170,9 @@ def score_pack(
     raise typer.Exit(run_pack(chosen, width, gpus=gpus))
 
 
-@command("blimpworks.scoring.collect:collect_scores", packages=shared.ARROW, pandas=False)
+@command(
+    "blimpworks.scoring.collect:collect_scores", packages=shared.ARROW, pandas=False, cheap=True
+)
 def collect_scores(
     items: list[Path] = shared.EACH,
     manifest: Path = MANIFEST,
@@ -188,7 +190,7 @@ def collect_scores(
             collect.collect_scores(table, shards, target)
 
 
-@command("blimpworks.judging.judge:judge", packages=shared.ARROW, pandas=False)
+@command("blimpworks.judging.judge:judge", packages=shared.ARROW, pandas=False, cheap=True)
 def judge(
     items: list[Path] = shared.EACH,
     scores: list[Path] = option("Scores table; one for each items table."),
@@ -217,7 +219,7 @@ def judge(
             job.note(unjudged=library.judge(table, scored, target, rules))
 
 
-@calls("blimpworks.analysis.accuracy:compute_accuracies", packages=shared.STATISTICS)
+@calls("blimpworks.analysis.accuracy:compute_accuracies", packages=shared.STATISTICS, cheap=True)
 def compute_accuracies(
     judgements: Path = shared.EVALUATED_TABLES,
     models: str = shared.EVALUATED,
@@ -232,7 +234,12 @@ def compute_accuracies(
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
 
 
-@calls("blimpworks.analysis.comparisons:compare_models", packages=shared.MODELLING, notes="rows")
+@calls(
+    "blimpworks.analysis.comparisons:compare_models",
+    packages=shared.MODELLING,
+    notes="rows",
+    cheap=True,
+)
 def compare_models(
     judgements: Path = shared.EVALUATED_TABLES,
     models: str = shared.EVALUATED,
@@ -291,7 +298,9 @@ def answer(
         job.note(engine=result.engine, prompts=result.sentences, statuses=result.statuses)
 
 
-@command("blimpworks.generation.collect:collect_answers", packages=shared.ARROW, pandas=False)
+@command(
+    "blimpworks.generation.collect:collect_answers", packages=shared.ARROW, pandas=False, cheap=True
+)
 def collect_answers(
     items: list[Path] = shared.EACH,
     manifest: Path = RESPONSES,

@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from blimpworks.campaign.addresses import without_secrets
 from blimpworks.campaign.settings.campaign import TreebankOptions
 from blimpworks.commands.declare import READ, UNRECORDED, WITH_FOLDER, Use, command, recorded
 from blimpworks.commands.options import argument, option, settings, written
@@ -25,7 +26,9 @@ def _size(text: str) -> int | None:
 @recorded("blimpworks.retrieval.sources:retrieve", pandas=False)
 def retrieve(
     name: str = option("Row of the catalogue."),
-    url: str = option("Address of the file."),
+    url: str = option(
+        "Address of the file.", use=Use(records=lambda name, url: {name: without_secrets(url)})
+    ),
     sha256: str = option("Expected checksum of the uncompressed file."),
     size: str = option(
         "Expected size; '' if unknown.",

@@ -14,7 +14,7 @@ otherwise. Heavy imports happen inside the bodies, so that ``--help`` starts qui
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, update_wrapper
 from importlib import import_module
@@ -48,6 +48,8 @@ class Use:
     """Parameters of the record, by the argument's name and value."""
     passes: Callable[[Any, Arguments], Any] | None = None
     """What the library's function gets, if it is not the argument itself."""
+    edited: bool = False
+    """Whether the files that are inputs may differ from what a job wrote: people fill them in."""
 
 
 def paths_of(value: Path | Iterable[Path] | None) -> list[Path]:
@@ -68,6 +70,8 @@ def spread(**how: Any) -> Use:
 
 
 READ = Use(reads=lambda value, _: paths_of(value))
+FILLED_IN = Use(reads=lambda value, _: paths_of(value), edited=True)
+"""Read, after people have filled it in."""
 WRITTEN = Use(writes=paths_of)
 WITH_FOLDER = Use(writes=lambda path: [path, path.parent])
 """Written, with all that stands beside it."""
@@ -99,6 +103,8 @@ class Declared:
     group: str = ""
     pandas: bool = True
     """Whether it may use pandas, which takes a second to import."""
+    cheap: bool = False
+    """Whether ``check --deep`` runs it again: it makes small tables or exhibits of tables."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -146,11 +152,12 @@ class Declared:
         inputs: Sequence[Path],
         outputs: Sequence[Path],
         params: Mapping[str, Any],
+        edited: Collection[Path] = (),
     ) -> "Job":
         """A job of this command. Raises as ``Job`` does."""
         from blimpworks.records.job import Job
 
-        return Job(self.of(*values), inputs=inputs, outputs=outputs, params=params)
+        return Job(self.of(*values), inputs=inputs, outputs=outputs, params=params, edited=edited)
 
 
 DECLARED: dict[str, Declared] = {}
@@ -164,12 +171,15 @@ def _job_of(declared: Declared, arguments: Arguments) -> "Job":
     inputs: list[Path] = []
     outputs: list[Path] = []
     params: dict[str, Any] = {}
+    edited: set[Path] = set()
     for name, use in declared.uses.items():
         value = arguments[name]
-        inputs += use.reads(value, arguments) if use.reads else ()
+        read = [*use.reads(value, arguments)] if use.reads else []
+        inputs += read
+        edited |= {*read} if use.edited else set()
         outputs += use.writes(value) if use.writes else ()
         params |= use.records(name, value) if use.records else {}
-    return declared.job(inputs=inputs, outputs=outputs, params=params)
+    return declared.job(inputs=inputs, outputs=outputs, params=params, edited=edited)
 
 
 def _run_body(declared: Declared, arguments: Arguments) -> None:
@@ -227,6 +237,7 @@ def _declare(
     name: str = "",
     group: str = "",
     pandas: bool = True,
+    cheap: bool = False,
 ) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
     """Decorator that declares a function as a command, by its own name unless ``name`` is given.
 
@@ -236,7 +247,7 @@ def _declare(
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
         """The command that a function declares."""
         own = name or function.__name__
-        declared = Declared(function, own, run, runs, packages, notes, group, pandas)
+        declared = Declared(function, own, run, runs, packages, notes, group, pandas, cheap)
         if DECLARED.setdefault(own, declared) is not declared:
             raise ValueError(f"two commands are called {own!r}")
         return declared

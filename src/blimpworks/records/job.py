@@ -13,7 +13,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -24,11 +24,19 @@ from typing import Any, Self
 
 from blimpworks import __version__
 from blimpworks.errors import UserError
-from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, write_text
+from blimpworks.files import (
+    expand,
+    is_written_elsewhere,
+    sha256_of,
+    sidecar_path,
+    write_text,
+)
 from blimpworks.records.commands import Command
+from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_hash
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 _current: contextvars.ContextVar["Job | None"] = contextvars.ContextVar("job", default=None)
+_arguments: contextvars.ContextVar[Sequence[str]] = contextvars.ContextVar("arguments", default=())
 _planned: contextvars.ContextVar["list[Job] | None"] = contextvars.ContextVar(
     "planned", default=None
 )
@@ -48,14 +56,14 @@ def record_share(share: Callable[[], Mapping[str, Any]]) -> None:
     _share = share
 
 
+def record_arguments(arguments: Sequence[str]) -> None:
+    """Let records say with which arguments of the command line their job was started."""
+    _arguments.set((*arguments,))
+
+
 def current_job() -> "Job | None":
     """The job whose products are being written, if any."""
     return _current.get()
-
-
-def sidecar_path(product: Path) -> Path:
-    """Path of the record of the job whose first output is ``product``."""
-    return product.with_name(product.name + RECORD_SUFFIX)
 
 
 @cache
@@ -103,6 +111,29 @@ def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
     ]
 
 
+def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -> dict[str, str]:
+    """By the path of each input that a job made: the SHA-256 of that job's record.
+
+    Raises UserError for an input that is not what its job has written, unless people are meant to
+    have ``edited`` it.
+    """
+    search, hashes = Records(), {}
+    for entry in inputs:
+        path = entry["path"]
+        record = search.of(path)
+        if record is None or Path(path) in edited:
+            continue
+        recorded = output_hash(record, path)
+        if recorded != entry["sha256"]:
+            raise UserError(
+                f"{path} is not what its job wrote: its SHA-256 is {entry['sha256'][:16]}…, "
+                f"{record['verb']} recorded {recorded[:16]}…. It was damaged or edited; remove it "
+                "and run snakemake again, which makes it anew."
+            )
+        hashes[path] = record_hash(record)
+    return hashes
+
+
 def _require(paths: Sequence[Path], command: str) -> None:
     for path in paths:
         if not path.exists():
@@ -136,9 +167,11 @@ class Job:
     """Context manager around the making of some products; on success it writes their record.
 
     ``command`` says whose code and which packages' versions decide the products; ``params``
-    is whatever else does.
+    is whatever else does; ``edited`` are inputs that people are meant to have filled in since
+    their job wrote them.
 
-    Raises UserError when an input is missing, and Planned while ``planning``.
+    Raises UserError when an input is missing or is not what its own job has written, and Planned
+    while ``planning``.
     """
 
     def __init__(
@@ -148,6 +181,7 @@ class Job:
         inputs: Sequence[Path],
         outputs: Sequence[Path],
         params: Mapping[str, Any],
+        edited: Collection[Path] = (),
     ) -> None:
         self.command, self.params = command, dict(params)
         self.inputs, self.outputs = list(inputs), list(outputs)
@@ -165,6 +199,7 @@ class Job:
             "inputs": _files(self.inputs),
             "packages": package_versions(command.packages),
         }
+        self._input_records = _records_of(self.made_by["inputs"], edited)
         # Taken now: a commit or an edit while the job runs is not what it ran.
         self._sources, self._git = command.sources(), git_state()
         self._token: contextvars.Token[Job | None] | None = None
@@ -189,8 +224,12 @@ class Job:
             self._write()
 
     def _write(self) -> None:
-        record = {
+        if is_written_elsewhere():
+            return
+        record: dict[str, Any] = {
             **self.made_by,
+            "arguments": [*_arguments.get()],
+            "input_records": self._input_records,
             "outputs": _files(self.outputs),
             "notes": self.extra,
             "sources": self._sources,
@@ -204,6 +243,9 @@ class Job:
             "started": self.started,
             "ended": _now(),
         }
+        # As it will be read: JSON has no tuples, and no keys but strings.
+        record = json.loads(json.dumps(record))
+        record[OWN_HASH] = record_hash(record)
         own = sidecar_path(self.outputs[0])
         write_text(own, json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
         for product in self.outputs[1:]:

@@ -6,6 +6,7 @@ lost with its node, or killed: what it had scored by then stands in the progress
 left, and the attempt that follows enters it here before it writes its own.
 """
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, NonNegativeInt, TypeAdapter, ValidationError
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
+from blimpworks.files import named_errors
 from blimpworks.strict import Strict
 
 Cause = Literal["done", "walltime", "memory", "gpu_memory", "cancelled", "input", "error", "killed"]
@@ -138,28 +140,26 @@ def append_entry(path: Path, entry: Entry) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     line = f"{entry.model_dump_json()}\n".encode()
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-    try:
-        size = os.fstat(descriptor).st_size
-        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+    with named_errors(path), path.open("ab+", buffering=0) as handle:
+        size = handle.seek(0, os.SEEK_END)
+        if size and os.pread(handle.fileno(), 1, size - 1) != b"\n":
             line = b"\n" + line
-        if os.write(descriptor, line) < len(line):
-            raise OSError(f"{path}: only part of a line could be written; is the disk full?")
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        if handle.write(line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(handle.fileno())
 
 
 def _objects(path: Path) -> Iterator[tuple[int, Any]]:
     """Line numbers and values of a journal's lines, without those that were cut off."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except FileNotFoundError:
-        return
+    with reading(path, "a journal of attempts", "Remove it: nothing depends on it."):
+        try:
+            lines = path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return
     for number, line in enumerate(lines, start=1):
         try:
             yield number, json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
 
 

@@ -1,0 +1,51 @@
+"""What is wrong with records themselves: edited since their job wrote them.
+
+A record holds the SHA-256 of itself, and of the records of the products that it was made from.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from blimpworks.files import sidecar_path
+from blimpworks.records.reading import OWN_HASH, Record, record_hash
+
+
+def _path(record: Record) -> Path:
+    return sidecar_path(Path(record["outputs"][0]["path"]))
+
+
+def _own(record: Record) -> str | None:
+    """What the hash of a record itself says against it."""
+    if OWN_HASH not in record:
+        return (
+            "the record has no hash of itself: an earlier version wrote it, or it was edited; "
+            "make its product anew"
+        )
+    if record[OWN_HASH] != record_hash(record):
+        return "the record was edited: it has not the hash of itself that its job wrote"
+    return None
+
+
+def record_faults(
+    records: Mapping[str, Record], makers: Mapping[str, Record]
+) -> Iterator[tuple[Path, str]]:
+    """Records that were edited, with a sentence each; ``makers`` has them by products' real paths.
+
+    One that was edited so that its own hash is right again shows in those that were made from its
+    products. A job that ran again later, with the same result, has another record by right.
+    """
+    hashes = {path: record_hash(record) for path, record in records.items()}
+    edited: dict[Path, str] = {}
+    for record in records.values():
+        if fault := _own(record):
+            edited.setdefault(_path(record), fault)
+        for product, expected in record.get("input_records", {}).items():
+            maker = makers.get(os.path.realpath(product))
+            if maker is None or hashes[maker["outputs"][0]["path"]] == expected:
+                continue
+            if maker["started"] <= record["started"]:
+                first = record["outputs"][0]["path"]
+                fault = f"the record was edited since {first} was made from {product}"
+                edited.setdefault(_path(maker), fault)
+    yield from edited.items()

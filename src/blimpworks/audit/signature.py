@@ -1,0 +1,63 @@
+"""Signing the root hash of a results tree with an SSH key, and checking who has signed it.
+
+By OpenSSH's ``ssh-keygen -Y``: who is trusted stands in a file of allowed signers, as for git.
+"""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+
+NAMESPACE = "blimpworks"
+"""What the signature is for, so that none made for something else counts."""
+
+
+def hash_file(results: Path) -> Path:
+    """The file beside a results tree that holds its root hash; its signature ends in ``.sig``."""
+    return results.resolve().with_suffix(results.suffix + ".root")
+
+
+def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
+    """What ``ssh-keygen -Y`` prints. Raises UserError where it fails, or is not there."""
+    command = ["ssh-keygen", "-Y", *map(str, arguments)]
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"ssh-keygen could not be run ({error}); install OpenSSH's.") from error
+    if done.returncode:
+        reason = " ".join((done.stderr or done.stdout).decode(errors="replace").split())
+        raise UserError(f"ssh-keygen -Y {arguments[0]}: {reason[:200]}.")
+    return done.stdout.decode(errors="replace").strip()
+
+
+def sign(results: Path, root_hash: str, key: Path) -> Path:
+    """Write the root hash of a results tree beside it, and its signature by an SSH key.
+
+    Returns the signature's path. Raises UserError where ssh-keygen cannot sign.
+    """
+    path = hash_file(results)
+    write_text(path, f"{root_hash}\n")
+    signature = path.with_name(f"{path.name}.sig")
+    signature.unlink(missing_ok=True)
+    _ssh_keygen(["sign", "-f", key, "-n", NAMESPACE, path])
+    return signature
+
+
+def signer(results: Path, root_hash: str, allowed: Path) -> str:
+    """Who of the ``allowed`` signers has signed a results tree's root hash.
+
+    Raises UserError where there is no signature, nobody of them has made it, or it is of another
+    root hash.
+    """
+    path = hash_file(results)
+    signature = path.with_name(f"{path.name}.sig")
+    for needed in (signature, allowed):
+        if not needed.is_file():
+            raise UserError(f"{needed} does not exist; expected it to check a signature.")
+    text = f"{root_hash}\n".encode()
+    names = _ssh_keygen(["find-principals", "-s", signature, "-f", allowed]).splitlines()
+    identity = ["-f", allowed, "-I", names[0], "-n", NAMESPACE]
+    _ssh_keygen(["verify", *map(str, identity), "-s", signature], text)
+    return names[0]

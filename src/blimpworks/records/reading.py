@@ -1,0 +1,215 @@
+"""Reading the records of jobs: whole ones, by the products that they are of.
+
+A record holds the SHA-256 of itself, and of the records of those products that were its inputs,
+so that what is edited in one shows in it and in all that were made afterwards.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from blimpworks.errors import UserError
+from blimpworks.files import RECORD_SUFFIX, sidecar_path
+
+Record = dict[str, Any]
+HERE = Path()
+ABOVE = 3
+"""Directories that are searched for the record of a product without one beside it."""
+OWN_HASH = "sha256"
+"""Key of a record's SHA-256 of itself, that line left out."""
+PARTS: Mapping[str, type] = {
+    "verb": str,
+    "code": str,
+    "params": dict,
+    "inputs": list,
+    "outputs": list,
+    "packages": dict,
+    "notes": dict,
+    "sources": dict,
+    "git": dict,
+    "host": dict,
+    "started": str,
+    "ended": str,
+}
+"""Keys of every record, and the kinds of their values."""
+LATER_PARTS: Mapping[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
+"""Keys that records of earlier versions lack."""
+SHOWING = ("build_report", "export_")
+"""How the names of commands begin that show the hash of a whole results tree."""
+_HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
+
+
+def record_hash(record: Mapping[str, Any]) -> str:
+    """SHA-256 of a record without its hash of itself, as 64 hexadecimal digits."""
+    content = {key: value for key, value in record.items() if key != OWN_HASH}
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def root_hash(records: Iterable[Record]) -> str:
+    """One SHA-256 for the records of a results tree, and by these for all that is behind them.
+
+    Over their products' paths and the hashes of the records themselves; without those of reports
+    and exports, which show it.
+    """
+    lines = {
+        f"{record['outputs'][0]['path']} {record_hash(record)}\n"
+        for record in records
+        if not record["verb"].startswith(SHOWING)
+    }
+    return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
+
+
+def _is_file_entry(entry: Any) -> bool:
+    """Whether something says of a file what records say: path, SHA-256 and bytes."""
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("path"), str)
+        and entry["path"] != ""
+        and "\0" not in entry["path"]
+        and _HEXADECIMAL.fullmatch(str(entry.get("sha256"))) is not None
+        and type(entry.get("bytes")) is int
+    )
+
+
+def _fault(record: Any) -> str | None:
+    """The first thing wrong with a record's form, None for a record as jobs write it."""
+    if not isinstance(record, dict) or not record.get("outputs"):
+        return "it has no outputs"
+    later = {key: kind for key, kind in LATER_PARTS.items() if key in record}
+    for key, kind in {**PARTS, **later}.items():
+        if not isinstance(record.get(key), kind) or record[key] == "":
+            return f"its {key!r} is {record.get(key)!r:.40}, expected a {kind.__name__}"
+    for key in ("inputs", "outputs"):
+        if not all(map(_is_file_entry, record[key])):
+            return f"one of its {key!r} lacks a path, SHA-256 or size"
+    if not ({"commit", "clean"} <= record["git"].keys() and "platform" in record["host"]):
+        return "its 'git' or 'host' is incomplete"
+    return None
+
+
+def _damaged(path: Path, fault: object) -> UserError:
+    return UserError(f"damaged record {path}: {fault}. Rebuild its product.")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise _damaged(path, error) from error
+
+
+def read_record(path: Path, base: Path = HERE) -> Record:
+    """The record in a sidecar, or the one that it points to, from the directory ``base``.
+
+    Raises UserError when there is no whole record.
+    """
+    record = _read_json(path)
+    if isinstance(record, dict) and isinstance(record.get("record"), str):
+        path = base / record["record"]
+        record = _read_json(path)
+    if fault := _fault(record):
+        raise _damaged(path, fault)
+    whole: Record = record
+    return whole
+
+
+def results_hash(results: Path) -> str:
+    """One SHA-256 for the records of all jobs below a directory, but for damaged ones."""
+    records: dict[str, Record] = {}
+    for path in sorted(results.rglob(f"*{RECORD_SUFFIX}")):
+        with suppress(UserError):
+            record = read_record(path)
+            records[record["outputs"][0]["path"]] = record
+    return root_hash(records.values())
+
+
+class Records:
+    """Records by product, each sidecar read once.
+
+    Paths start from the directory ``base`` that the workflow ran in.
+    """
+
+    def __init__(self, base: Path = HERE) -> None:
+        self._base = base
+        self._read: dict[Path, tuple[Record, frozenset[str]]] = {}
+        self._below: dict[Path, list[Path]] = {}
+
+    def _in(self, sidecar: Path) -> tuple[Record, frozenset[str]]:
+        """The record in a sidecar, and its products."""
+        if sidecar not in self._read:
+            record = read_record(sidecar, self._base)
+            outputs = frozenset(os.path.normpath(output["path"]) for output in record["outputs"])
+            self._read[sidecar] = (record, outputs)
+        return self._read[sidecar]
+
+    def _sidecars(self, directory: Path) -> list[Path]:
+        if directory not in self._below:
+            self._below[directory] = sorted(directory.glob(f"*{RECORD_SUFFIX}"))
+        return self._below[directory]
+
+    def _candidates(self, product: Path) -> Iterator[Path]:
+        """Sidecars that may be a product's, the one beside it first."""
+        own = sidecar_path(product)
+        if own.is_file():
+            yield own
+        for directory in list(product.parents)[:ABOVE]:
+            yield from self._sidecars(directory)
+
+    def of(self, product: str | Path) -> Record | None:
+        """The record of the job that made ``product``, or None for a file from outside.
+
+        A job with several outputs in a directory keeps its record beside the first one, so
+        the records there and above are searched when a product has none of its own.
+        """
+        path = os.path.normpath(product)
+        candidates = (self._in(sidecar) for sidecar in self._candidates(self._base / path))
+        return next((record for record, outputs in candidates if path in outputs), None)
+
+
+def record_of(product: Path) -> Record | None:
+    """The record of the job that made ``product``, or None for a file from outside."""
+    return Records().of(product)
+
+
+def output_hash(record: Record, product: str | Path) -> str:
+    """SHA-256 of one of a record's outputs."""
+    path = os.path.normpath(product)
+    return str(next(o["sha256"] for o in record["outputs"] if os.path.normpath(o["path"]) == path))
+
+
+def with_upstream(
+    records: Iterable[Record],
+    search: Records,
+    unreadable: Callable[[Path, UserError], None] | None = None,
+) -> list[Record]:
+    """The ``records``, and those of all jobs upstream of theirs.
+
+    ``unreadable`` is called with each product whose record cannot be read, and the error;
+    without it the error is raised.
+    """
+    complete = list(records)
+    waiting = list(complete)
+    known = {entry["path"] for record in complete for entry in record["outputs"]}
+    while waiting:
+        for entry in waiting.pop()["inputs"]:
+            if entry["path"] in known:
+                continue
+            known.add(entry["path"])
+            try:
+                record = search.of(entry["path"])
+            except UserError as error:
+                if unreadable is None:
+                    raise
+                unreadable(Path(entry["path"]), error)
+                continue
+            if record is not None:
+                known |= {output["path"] for output in record["outputs"]}
+                complete.append(record)
+                waiting.append(record)
+    return complete

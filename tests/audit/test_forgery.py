@@ -1,0 +1,287 @@
+"""What auditors notice of edits: of products, of records, of both; and damaged records."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from blimpworks.audit.check import audit
+from blimpworks.cli import run_here
+from blimpworks.commands.registry import recorded_commands
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+from blimpworks.records.job import Job
+from blimpworks.records.reading import read_record, results_hash
+from support.crate_kit import build_results, run
+from support.forgery import embellished, forge, rewrite
+
+TABLE = Path("results/exhibits/multiblimp/table5.csv")
+PARTS = {
+    "host": {"platform": "another"},
+    "git": {"commit": "0" * 40, "clean": True},
+    "packages": {"numpy": "1.0"},
+    "sources": {},
+    "notes": {"counts": {"n": 7}},
+    "params": {"seed": 2},
+    "started": "2001-01-01T00:00:00+00:00",
+}
+
+
+def write(output, *inputs, content="x\n", **params):
+    """Run a job that writes a text."""
+    command = recorded_commands()["sample_items"]
+    paths = [Path(path) for path in inputs]
+    with Job(command, inputs=paths, outputs=[Path(output)], params=params):
+        write_text(Path(output), content)
+
+
+@pytest.fixture
+def chain(tmp_path, monkeypatch):
+    """results/c.txt was made from results/b.txt, that from results/a.txt."""
+    monkeypatch.chdir(tmp_path)
+    write("results/a.txt", seed=1)
+    write("results/b.txt", "results/a.txt")
+    write("results/c.txt", "results/b.txt")
+
+
+@pytest.fixture
+def exhibit(tmp_path, monkeypatch):
+    """A small campaign's results, up to Table 5."""
+    monkeypatch.chdir(tmp_path)
+    build_results(Path("results"))
+
+
+def findings(**how):
+    return {(f.problem, str(f.path)) for f in audit(Path("results"), **how).findings}
+
+
+# Records
+
+
+@pytest.mark.usefixtures("chain")
+@pytest.mark.parametrize("part", PARTS)
+def test_an_edited_part_of_a_record_is_noticed(part):
+    sidecar = Path("results/a.txt.prov.json")
+    record = json.loads(sidecar.read_text())
+    sidecar.write_text(json.dumps(record | {part: PARTS[part]}))
+    assert ("edited", str(sidecar)) in findings()
+
+
+@pytest.mark.usefixtures("chain")
+@pytest.mark.parametrize("part", PARTS)
+def test_a_record_with_its_own_hash_mended_shows_in_what_was_made_from_its_product(part):
+    sidecar = Path("results/a.txt.prov.json")
+    rewrite(sidecar, lambda record: record.update({part: PARTS[part]}))
+    [finding] = [f for f in audit(Path("results")).findings if f.problem == "edited"]
+    assert finding.path == sidecar
+    assert finding.detail.endswith("since results/b.txt was made from results/a.txt")
+
+
+@pytest.mark.usefixtures("chain")
+def test_a_job_that_ran_again_with_the_same_result_was_not_edited():
+    write("results/a.txt", seed=1)
+    assert findings() == set()
+
+
+@pytest.mark.usefixtures("chain")
+def test_a_record_without_a_hash_of_itself_is_named():
+    sidecar = Path("results/c.txt.prov.json")
+    record = json.loads(sidecar.read_text())
+    del record["sha256"]
+    sidecar.write_text(json.dumps(record))
+    assert findings() == {("edited", str(sidecar))}
+
+
+@pytest.mark.usefixtures("chain")
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_any_edit_of_any_record_changes_the_hash_of_the_results(name):
+    before = results_hash(Path("results"))
+    assert audit(Path("results")).root_hash == before
+    rewrite(Path(f"results/{name}.txt.prov.json"), lambda record: record["host"].update(name="x"))
+    assert results_hash(Path("results")) != before
+
+
+def _without(key):
+    return lambda record: {k: v for k, v in record.items() if k != key}
+
+
+DAMAGE = {
+    "no bytes": lambda r: r | {"outputs": [{k: r["outputs"][0][k] for k in ("path", "sha256")}]},
+    "no outputs": lambda r: r | {"outputs": []},
+    "null inputs": lambda r: r | {"inputs": None},
+    "null input": lambda r: r | {"inputs": [None]},
+    "empty code": lambda r: r | {"code": ""},
+    "code that is a list": lambda r: r | {"code": ["x"]},
+    "points at itself": lambda _: {"record": "results/b.txt.prov.json"},
+    "points at nothing": lambda _: {"record": "results/none.prov.json"},
+    "points at a number": lambda _: {"record": 7},
+    "no verb": _without("verb"),
+    "no host": lambda r: r | {"host": {}},
+    "NUL in a path": lambda r: r | {"outputs": [r["outputs"][0] | {"path": "a\0b"}]},
+    "a list": lambda _: [],
+    "a text": lambda _: "record",
+}
+
+
+@pytest.mark.usefixtures("chain")
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_record_is_named_and_the_check_goes_on(damage):
+    sidecar = Path("results/b.txt.prov.json")
+    record = json.loads(sidecar.read_text())
+    sidecar.write_text(json.dumps(DAMAGE[damage](record)))
+    Path("results/c.txt").write_text("altered\n")
+    by_problem = {f.problem: f for f in audit(Path("results")).findings}
+    assert {"unreadable", "altered", "unaccounted"} <= by_problem.keys()
+    assert "damaged record" in by_problem["unreadable"].detail
+    assert "Traceback" not in run("check", "results")
+
+
+@pytest.mark.usefixtures("chain")
+@pytest.mark.parametrize("content", [b"{", b"", b"\xff\xfe", b"[" * 100_000, b"\0" * 10])
+def test_a_record_that_is_no_json_is_damaged(content):
+    Path("results/b.txt.prov.json").write_bytes(content)
+    with pytest.raises(UserError, match=r"^damaged record results/b.txt.prov.json: "):
+        read_record(Path("results/b.txt.prov.json"))
+    assert ("unreadable", "results/b.txt.prov.json") in findings()
+
+
+# Inputs of jobs
+
+
+@pytest.mark.usefixtures("chain")
+def test_a_job_refuses_an_input_that_is_not_what_its_own_job_wrote():
+    Path("results/b.txt").write_text("y\n")
+    with pytest.raises(UserError, match=r"^results/b.txt is not what its job wrote: its SHA-256"):
+        write("results/d.txt", "results/b.txt")
+    assert not Path("results/d.txt").exists()
+
+
+@pytest.mark.usefixtures("chain")
+def test_people_may_fill_in_what_a_job_wrote_for_them():
+    Path("results/b.txt").write_text("filled in\n")
+    command = recorded_commands()["read_annotations"]
+    sheet, output = Path("results/b.txt"), Path("results/d.txt")
+    with Job(command, inputs=[sheet], outputs=[output], params={}, edited=[sheet]):
+        write_text(output, "read\n")
+    assert read_record(Path("results/d.txt.prov.json"))["input_records"] == {}
+
+
+# Signatures
+
+
+@pytest.fixture
+def key(tmp_path):
+    """An SSH key, and a file of allowed signers with it."""
+    path = tmp_path / "keys/key"
+    path.parent.mkdir()
+    words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)]
+    subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
+    allowed = f"ada@example.org {path.with_suffix('.pub').read_text()}"
+    (path.parent / "signers").write_text(allowed)
+    return path
+
+
+signing = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
+
+
+@signing
+@pytest.mark.usefixtures("chain")
+def test_a_signature_names_its_signer_until_any_record_is_edited(key):
+    signers = key.parent / "signers"
+    with pytest.raises(UserError, match=r"results.root.sig does not exist"):
+        run("check", "results", "--signers", signers)
+    assert "Signed: " in run("check", "results", "--sign", key)
+    assert "Signed by ada@example.org." in run("check", "results", "--signers", signers)
+    rewrite(Path("results/c.txt.prov.json"), lambda record: record["host"].update(name="x"))
+    assert findings() == set()
+    with pytest.raises(UserError, match=r"^ssh-keygen -Y verify: .*incorrect signature"):
+        run("check", "results", "--signers", signers)
+
+
+@signing
+@pytest.mark.usefixtures("chain")
+def test_a_strangers_signature_does_not_count(key, tmp_path):
+    run("check", "results", "--sign", key)
+    (tmp_path / "others").write_text("bob@example.org ssh-ed25519 " + "A" * 68 + "\n")
+    with pytest.raises(UserError, match="ssh-keygen -Y find-principals: "):
+        run("check", "results", "--signers", tmp_path / "others")
+
+
+@signing
+@pytest.mark.usefixtures("chain")
+def test_what_is_not_as_recorded_is_not_signed(key):
+    Path("results/c.txt").write_text("altered\n")
+    with pytest.raises(UserError, match=r"^results was not signed"):
+        run("check", "results", "--sign", key)
+    assert not Path("results.root").exists()
+
+
+# Products
+
+
+@pytest.mark.usefixtures("exhibit")
+def test_an_untouched_campaign_is_made_again_as_it_is():
+    audited = audit(Path("results"), run=run_here)
+    assert audited.findings == []
+    # Scores, judgements and accuracies of a table, and five files of an exhibit.
+    assert audited.repeated.files == 7
+    assert audited.repeated.left_out == 2 + len([*Path("results/store").rglob("*.parquet")])
+
+
+@pytest.mark.usefixtures("exhibit")
+def test_a_forged_number_is_noticed_when_it_is_made_again_though_all_hashes_agree():
+    forge(TABLE, embellished)
+    assert findings() == set()
+    assert findings(run=run_here) == {("altered", str(TABLE))}
+
+
+@pytest.mark.usefixtures("exhibit")
+def test_making_again_writes_nothing_in_the_tree():
+    before = {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in _files()}
+    audit(Path("results"), run=run_here)
+    assert {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in _files()} == before
+
+
+def _files():
+    return [path for path in Path().rglob("*") if path.is_file()]
+
+
+@pytest.mark.usefixtures("exhibit")
+def test_a_record_can_have_nothing_run_but_cheap_commands(tmp_path):
+    sidecar = Path("results/exhibits/multiblimp/table5.cells.parquet.prov.json")
+    target = tmp_path / "target.json"
+    words = ["export", "crate", "results", str(target), "--campaign", "small.yaml"]
+    rewrite(sidecar, lambda record: record.update(arguments=words))
+    audited = audit(Path("results"), run=run_here)
+    assert audited.findings == []
+    assert not target.exists()
+
+
+@pytest.mark.usefixtures("exhibit")
+def test_a_forged_command_line_writes_nowhere_else(tmp_path):
+    sidecar = Path("results/exhibits/multiblimp/table5.cells.parquet.prov.json")
+    words = json.loads(sidecar.read_text())["arguments"]
+    target = tmp_path / "elsewhere/table5.csv"
+    swapped = [str(target) if word == str(TABLE) else word for word in words]
+    assert swapped != words
+    rewrite(sidecar, lambda record: record.update(arguments=swapped))
+    assert findings(run=run_here) == {("altered", str(TABLE))}
+    assert not target.parent.exists()
+
+
+@pytest.mark.usefixtures("exhibit")
+def test_explain_reads_the_file_that_it_is_given():
+    cell = ("--row", "English", "--column", "3-gram")
+    assert "English / 3-gram = " in run("explain", TABLE, *cell)
+    TABLE.write_text(embellished(TABLE.read_text()))
+    with pytest.raises(UserError, match=rf"^{TABLE} is not what its job wrote"):
+        run("explain", TABLE, *cell)
+
+
+@pytest.mark.usefixtures("exhibit")
+def test_explain_notices_a_number_that_is_not_the_cells():
+    forge(TABLE, embellished)
+    with pytest.raises(UserError, match=rf"^{TABLE} has 95.5 in row English, column 3-gram, but"):
+        run("explain", TABLE, "--row", "English", "--column", "3-gram")
