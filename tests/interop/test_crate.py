@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import blimpworks
+from blimpworks.cli import run_here
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.files import sha256_of
@@ -34,6 +36,7 @@ from support.crate_kit import (
     verdict,
     write_campaign,
 )
+from support.forgery import embellished, forge
 from support.paths import DATA
 
 pytestmark = pytest.mark.slow
@@ -276,13 +279,23 @@ def test_the_crate_does_not_tell_on_which_machine_the_jobs_ran(exported, here):
 
 
 def test_the_same_results_make_the_same_crate(exported, here, tmp_path):
-    write_crate(plan_crate(Path("results"), Path("small.yaml"), Wish()), tmp_path / "again")
+    write_crate(
+        plan_crate(Path("results"), Path("small.yaml"), Wish(), run_here), tmp_path / "again"
+    )
     assert tiny.contents(tmp_path / "again") == tiny.contents(exported)
+
+
+def test_a_full_disk_names_the_file_of_the_crate_that_did_not_fit(here, small_disk):
+    plan = plan_crate(Path("results"), Path("small.yaml"), Wish(), run_here)
+    with pytest.raises(OSError, match="No space left") as full:
+        write_crate(plan, small_disk / "crate")
+    assert (small_disk / "crate") in Path(full.value.filename).parents
+    assert [*small_disk.iterdir()] == []
 
 
 def test_scores_and_compression_are_there_for_the_asking(here, tmp_path):
     wish = Wish(exhibits=["multiblimp/table5"], tables=["scores"], gzip=True)
-    write_crate(plan_crate(Path("results"), Path("small.yaml"), wish), tmp_path / "crate")
+    write_crate(plan_crate(Path("results"), Path("small.yaml"), wish, run_here), tmp_path / "crate")
     scores = read_csv(tmp_path / "crate/tables/scores/multiblimp/eng/grams.csv.gz")
     logprobs = scores["good_logprobs"].map(json.loads).map(sum)
     assert logprobs.tolist() == pytest.approx(scores["logprob_good"].tolist(), abs=1e-3)
@@ -367,7 +380,7 @@ def test_a_licence_that_spdx_lacks_keeps_its_words(stated):
 
 
 def plan(results="results", campaign="small.yaml", **wish):
-    return plan_crate(Path(results), Path(campaign), Wish(**wish))
+    return plan_crate(Path(results), Path(campaign), Wish(**wish), run_here)
 
 
 def test_results_that_are_not_there_are_told(here):
@@ -421,6 +434,34 @@ def test_an_altered_table_for_print_is_refused_too(scratch):
         plan()
 
 
+def test_a_forged_number_is_refused_though_its_record_agrees(scratch):
+    forge(
+        Path("results/exhibits/multiblimp/table5.csv"),
+        embellished,
+    )
+    with pytest.raises(UserError, match=r"table5.csv: made again from its inputs, it has other"):
+        plan()
+
+
+def test_nothing_given_away_says_where_it_was_made(tmp_path, monkeypatch):
+    work, private = tmp_path / "work", tmp_path / "home/ada"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    results = private / "scratch/results"
+    build_results(results)
+    write_campaign(work / "small.yaml", str(results), mirror=str(private / "scratch"))
+    run("export", "crate", results, "crate", "--campaign", "small.yaml")
+    run("export", "croissant", results, "croissant", "--campaign", "small.yaml")
+    run("export", "lm-eval", results, "harness", "--benchmark", "multiblimp")
+    places = [str(tmp_path), str(Path.home()) + "/", platform.node() + '"', "ada/"]
+    given = ("crate", "croissant", "harness/grams")
+    files = [path for name in given for path in (work / name).rglob("*")]
+    texts = {p: p.read_text("utf-8") for p in files if p.is_file()}
+    assert {p.name for p in texts} >= {"ro-crate-metadata.json", "croissant.json", "README.md"}
+    leaks = [(p.name, place) for p, text in texts.items() for place in places if place in text]
+    assert leaks == []
+
+
 def test_a_source_that_has_changed_since_is_refused(scratch):
     Path("text.txt").write_text("other words\n")
     with pytest.raises(UserError, match=r"^text.txt has changed since \S+ was made"):
@@ -472,7 +513,7 @@ def test_an_item_set_is_described_with_the_checksum_of_its_file(exported):
 
 def test_generated_pairs_cite_their_paper_and_have_our_licence(here, tmp_path):
     croissant = pytest.importorskip("mlcroissant")
-    plan = plan_crate(Path("results"), Path("small.yaml"), Wish(authors=["A"]))
+    plan = plan_crate(Path("results"), Path("small.yaml"), Wish(authors=["A"]), run_here)
     for name, licence in (("blimp", "GPL-3.0-only"), ("blimp_generated", "CC0-1.0")):
         folder = tmp_path / name
         folder.mkdir()

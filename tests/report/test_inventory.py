@@ -63,7 +63,7 @@ def test_each_exhibit_that_claims_to_be_of_a_paper_is_in_its_list(listed):
 def test_an_exhibit_that_stands_twice_is_refused(tmp_path):
     path = tmp_path / "exhibits.tsv"
     path.write_text("paper\texhibit\tnote\nclams\tTable 1\t\nclams\tTable 1\t\n")
-    with pytest.raises(UserError, match="clams Table 1 stands in several rows"):
+    with pytest.raises(UserError, match=r"exhibits.tsv:3: the row stands in line 2 too"):
         read_inventory(path)
 
 

@@ -147,7 +147,7 @@ def test_a_table_without_any_kept_number_is_none():
 
 
 def test_a_page_that_is_missing_or_damaged_says_what_to_do(tmp_path):
-    with pytest.raises(UserError, match="does not exist; build the exhibit"):
+    with pytest.raises(UserError, match=r"does not exist; .* Build the exhibit"):
         read_page(tmp_path / "table9.html")
     (tmp_path / "table9.html").write_text("<table><tr></table>")
     with pytest.raises(UserError, match="is not the page of an exhibit"):
@@ -224,6 +224,10 @@ def recorded(path, inputs, verb="judge"):
         "code": "c0de",
         "inputs": [{"path": str(p), "sha256": sha256_of(p), "bytes": 1} for p in inputs],
         "outputs": [{"path": str(path), "sha256": sha256_of(path), "bytes": 1}],
+        "params": {},
+        "packages": {},
+        "sources": {},
+        "host": {"platform": "here"},
         "notes": {"origin": "here"},
         "git": {"commit": "abc", "clean": True},
         "started": "2026-01-01T00:00:00",

@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextvars import copy_context
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from blimpworks.cli import app
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.records.job import Job
+from blimpworks.records.job import Job, record_arguments
 from support import tiny
 from support.paths import DATA, REPOSITORY
 
@@ -42,7 +43,13 @@ LABELS = json.dumps(
 
 def run(*arguments):
     """Run a command line in this process; return what it prints."""
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    words = [str(argument) for argument in arguments]
+
+    def invoke():
+        record_arguments(words)
+        return CliRunner().invoke(app, words)
+
+    done = copy_context().run(invoke)
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.output
@@ -69,7 +76,7 @@ def write_campaign(path, results, **settings):
 def build_results(results):
     """Items, scores, judgements, accuracies and Table 5 of one model, as the workflow would.
 
-    ``results`` is relative to the working directory.
+    ``results`` is where they go; the model and its text lie in the working directory.
     """
     checkpoint = tiny.make_ngram(tiny.write_corpus(Path("text.txt")), Path("model/checkpoint.json"))
     items = results / "items/multiblimp/eng.parquet"

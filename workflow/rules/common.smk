@@ -9,7 +9,7 @@ from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, find_exhibit
 from blimpworks.campaign.layout import Layout
-from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.load import check_campaign, check_files
 from blimpworks.campaign.methods import regional
 from blimpworks.campaign.parts import items_folder, whole_items_table
 from blimpworks.campaign.reference import groups_of_models
@@ -27,10 +27,10 @@ from blimpworks.commands.registry import code_of
 from blimpworks.campaign.local_models import is_local, state_of
 from blimpworks.errors import UserError
 
-CAMPAIGN_FILE = os.path.relpath(
-    (workflow.overwrite_configfiles or ["config/config.yaml"])[-1]
-)
+CAMPAIGN_FILES = workflow.overwrite_configfiles or ["config/config.yaml"]
+CAMPAIGN_FILE = os.path.relpath(CAMPAIGN_FILES[-1])
 try:
+    check_files(CAMPAIGN_FILES)
     CAMPAIGN = check_campaign(config, CAMPAIGN_FILE)
     CATALOGUE = load_catalogue(CAMPAIGN)
     check_papers(CAMPAIGN, CATALOGUE)

@@ -93,7 +93,8 @@ for paper in layout.published_papers:
                 f"--input={kind}={path}"
                 for kind, path in layout.published_tables(paper)
             ],
-            labels=layout.published_labels(paper),
+            # Called, so that no braces of a label are taken for a wildcard.
+            labels=lambda w, labels=layout.published_labels(paper): labels,
         message:
             f"Build the exhibits of {paper} from what the paper prints"
         shell:

@@ -26,7 +26,8 @@ rule report:
         code=code_of("build_report"),
         results=lambda w, output: Path(output[0]).parent,
         printed=lambda w: str(CAMPAIGN.catalogue.published),
-        facts=report_facts(),
+        # Called, so that no braces of a label are taken for a wildcard.
+        facts=lambda w: report_facts(),
         measured=json.dumps([spec.key for spec in layout.exhibits]),
         published_keys=json.dumps([spec.key for spec in layout.published]),
         corrected=(
@@ -34,9 +35,10 @@ rule report:
             if CAMPAIGN.report.corrected
             else []
         ),
+        resources=CAMPAIGN.pathvars.resources,
     message:
         "Build the report"
     shell:
         "python -m blimpworks build-report --results {params.results:q} "
         "--printed {params.printed:q} --facts {params.facts:q} "
-        "--measured {params.measured:q} --published {params.published_keys:q} {params.corrected:q} --output {output:q} > {log:q} 2>&1"
+        "--measured {params.measured:q} --published {params.published_keys:q} {params.corrected:q} --resources {params.resources:q} --output {output:q} > {log:q} 2>&1"

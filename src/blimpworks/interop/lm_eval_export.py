@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from blimpworks import __version__
-from blimpworks.audit.lineage import Record, record_of
 from blimpworks.campaign.methods import PREFIXES
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.judging.judge import PREFIX_METHODS
+from blimpworks.records.reading import Record, record_of
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 # The harness's names of methods that it has too; its acc_norm divides by characters.
@@ -173,7 +173,8 @@ def _config(source: Source, metrics: Sequence[str], version: str) -> dict[str, A
     good, bad = source.names
     return {
         "task": source.task,
-        "dataset_path": str(source.items),
+        # From the directory of results: the whole path would say on whose machine they lie.
+        "dataset_path": Path(*source.items.parts[-3:]).as_posix(),
         "test_split": "train",
         "doc_to_text": "",
         "doc_to_target": 0,

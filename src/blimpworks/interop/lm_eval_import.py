@@ -22,6 +22,8 @@ PHENOMENA = ("phenomenon", "linguistics_term", "field")
 PARADIGMS = ("paradigm", "UID", "feature_vals")
 SHOWN = 20
 """Most problems that one message names."""
+CODE = re.compile(r"[a-z]{3}")
+"""An ISO 639-3 code."""
 Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
@@ -79,6 +81,29 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     return _after(good, prefixes[0], words[0]), _after(bad, prefixes[1], words[1])
 
 
+def _check_region(text: str, span: Span, side: str) -> None:
+    """Raises ValueError for a critical region that is no part of its sentence."""
+    if span == NOWHERE:
+        return
+    start, end = span
+    whole = all(type(edge) is int for edge in span)
+    if not whole or not 0 <= (start or 0) < (end or 0) <= len(text):
+        raise ValueError(
+            f"the region of the {side} sentence goes from {start!r} to {end!r}, expected whole "
+            f"numbers of characters inside its {len(text)}, the first one smaller"
+        )
+
+
+def _id(doc: Doc, otherwise: str) -> str:
+    """A document's own id as text. Raises ValueError for one that is neither text nor number."""
+    own = doc.get("item_id")
+    if own is None:
+        return otherwise
+    if type(own) not in (str, int) or not str(own).strip():
+        raise ValueError(f"item_id is {own!r}, expected a text or a whole number")
+    return str(own)
+
+
 def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     """A document as a row of the items table. Raises ValueError for what is wrong with it."""
     names = next((pair for pair in PAIRS if {*pair} <= doc.keys()), None)
@@ -90,15 +115,17 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
             raise ValueError(f"{name} is {doc[name]!r}, expected a sentence")
     good, bad = doc[names[0]], doc[names[1]]
     paradigm = _first(doc, PARADIGMS, task)
-    own = f"{lang}\t{paradigm}\t{good}\t{bad}"
+    content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
     try:
         regions = critical_regions(doc, good, bad)
     except KeyError as error:
         raise ValueError(f"has no {error.args[0]}, which its prefix method needs") from error
     spans = dict(zip(("good", "bad"), regions, strict=True))
+    for side, text in (("good", good), ("bad", bad)):
+        _check_region(text, spans[side], side)
     edges = {f"{side}_{e}": span[i] for side, span in spans.items() for i, e in enumerate(EDGES)}
     return dict.fromkeys(ITEMS.names) | {
-        "item_id": doc.get("item_id") or hashlib.blake2b(own.encode(), digest_size=8).hexdigest(),
+        "item_id": _id(doc, hashlib.blake2b(content, digest_size=8).hexdigest()),
         "lang": lang,
         "phenomenon": _first(doc, PHENOMENA, task),
         "paradigm": paradigm,
@@ -110,28 +137,51 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
 EDGES = ("start", "end")
 
 
-def _document(line: str, seen: set[int]) -> Doc | None:
+def _document(line: str, seen: set[str]) -> Doc | None:
     """The document of a line; None if the file had it before, under another filter.
 
     Raises ValueError for what is wrong with the line.
     """
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON ({error})") from error
     doc = value.get("doc", value) if isinstance(value, dict) else value
     if not isinstance(doc, dict):
         raise ValueError(f"is no document but {type(doc).__name__}")
     number = value.get("doc_id") if "doc" in value else None
-    if number in seen:
+    if repr(number) in seen:
         return None
-    seen |= set() if number is None else {number}
+    seen |= set() if number is None else {repr(number)}
     return doc
 
 
-def _rows(path: Path, lang: str, problems: list[str]) -> Iterator[dict[str, Any]]:
+class _Places:
+    """Where each id stands: scores are by id, so two pairs with one would have the same."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._keys: set[tuple[str, str]] = set()
+
+    def add(self, row: dict[str, Any], place: str) -> None:
+        """Take note of an item. Raises ValueError for an id that another one has.
+
+        A pair may stand in several paradigms, with the same id.
+        """
+        name = row["item_id"]
+        first, other = self._first.setdefault(name, (place, row))
+        same = all(row[key] == other[key] for key in ("good", "bad"))
+        if not same or (name, row["paradigm"]) in self._keys:
+            raise ValueError(
+                f"its item_id {name!r} is that of {'this' if same else 'another'} pair in {first}; "
+                + ("leave one out" if same else "make ids unique over all files")
+            )
+        self._keys.add((name, row["paradigm"]))
+
+
+def _rows(path: Path, lang: str, places: _Places, problems: list[str]) -> Iterator[dict[str, Any]]:
     """Items of a file; what is wrong goes to ``problems``, with its line."""
-    task, seen = path.stem.removeprefix("samples_").split("_20")[0], set[int]()
+    task, seen = path.stem.removeprefix("samples_").split("_20")[0], set[str]()
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -140,7 +190,9 @@ def _rows(path: Path, lang: str, problems: list[str]) -> Iterator[dict[str, Any]
         try:
             doc = _document(line, seen) if line.strip() else None
             if doc is not None:
-                yield _item(doc, lang, task)
+                row = _item(doc, lang, task)
+                places.add(row, f"{path}:{number}")
+                yield row
         except ValueError as error:
             problems.append(f"{path}:{number}: {error}.")
 
@@ -149,10 +201,17 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
     """Write the items of samples files or data sets as an items table; return how many.
 
     Phenomenon and paradigm are the documents' own, else the file's name. Raises UserError
-    with every problem's file and line; then nothing is written.
+    with every problem's file and line, such as an id that two pairs have; then nothing is
+    written.
     """
+    if not CODE.fullmatch(lang):
+        raise UserError(
+            f"--lang is {lang!r}; expected the ISO 639-3 code of the items' language, three "
+            "lower-case letters such as eng."
+        )
     problems: list[str] = []
-    rows = [row for path in files for row in _rows(path, lang, problems)]
+    places = _Places()
+    rows = [row for path in files for row in _rows(path, lang, places, problems)]
     if problems:
         more = len(problems) - SHOWN
         last = [f"… and {more} more."] if more > 0 else []

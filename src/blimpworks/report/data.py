@@ -11,7 +11,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from blimpworks.audit.lineage import Record, output_hash, record_of
+from blimpworks.records.reading import Record, output_hash, record_of
 from blimpworks.report.evidence import Place
 from blimpworks.report.names import exhibit_label
 from blimpworks.report.read import Cell, Form, PaperInputs

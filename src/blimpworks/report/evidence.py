@@ -74,6 +74,8 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
         frame = pd.read_csv(
             path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, na_values={}
         )
+        if not isinstance(frame.index, pd.RangeIndex):
+            raise ValueError("a row has more cells than there are headings")
     missing = [name for name in columns if name not in frame]
     if missing:
         raise UserError(f"{path} has no columns {', '.join(missing)}; rebuild it.")

@@ -264,8 +264,8 @@ def _render(template: str, **context: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing means anything to reStructuredText."""
-    return re.sub(r"([\\*`|_<>])", r"\\\1", text)
+    """Text in which nothing means anything to reStructuredText, at its beginning either."""
+    return re.sub(r"([\\*`|_<>]|^[^\w\s]|(?<=^\w)[.)])", r"\\\1", text)
 
 
 def _advice(campaign: Campaign, trees: Trees, paper: str) -> dict[str, str]:
@@ -305,7 +305,7 @@ def _paper_texts(page: Page) -> Iterator[tuple[str, str]]:
     yield f"{page.paper}.rst", _titled(citation.label, _raw(f"{pieces}/head.html"), body)
 
 
-def _index_texts(campaign: Campaign, pages: Sequence[Page]) -> Iterator[tuple[str, str]]:
+def _index_texts(inputs: Inputs, pages: Sequence[Page]) -> Iterator[tuple[str, str]]:
     lines = [
         (
             _line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
@@ -313,12 +313,15 @@ def _index_texts(campaign: Campaign, pages: Sequence[Page]) -> Iterator[tuple[st
         )
         for page in pages
     ]
+    campaign = inputs.campaign
     every = [section for page in pages for section in page.sections]
     yield (
         "_pieces/index.html",
         _render(
             "index",
             campaign=campaign,
+            results=inputs.trees.results,
+            results_hash=inputs.results_hash,
             whole=_line("All papers", "published.html", every),
             lines=lines,
             statuses=STATUSES,
@@ -349,7 +352,7 @@ def assemble(inputs: Inputs) -> dict[str, str]:
     """The text of every source of the site, by its path."""
     pages = [_page(paper, inputs) for paper in inputs.papers]
     texts = dict(text for page in pages for text in _paper_texts(page))
-    texts |= dict(_index_texts(inputs.campaign, pages))
+    texts |= dict(_index_texts(inputs, pages))
     texts |= dict(_listing_texts(inputs.comparisons))
     return texts | dict(_scripts(inputs.papers))
 

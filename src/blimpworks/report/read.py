@@ -9,17 +9,17 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
+from blimpworks.records.reading import results_hash
 from blimpworks.report.evidence import Evidence, Number, Place, gather, read_comparison
 from blimpworks.report.listing import COLUMNS
 from blimpworks.report.names import Names, names_from
 from blimpworks.reproduction.printed import printed_tables
 from blimpworks.reproduction.published import Paper, selected_rows
-from blimpworks.tables import CELLS
+from blimpworks.tables import CELLS, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,12 @@ class Trees:
     measured: frozenset[str]
     published: frozenset[str]
     corrected: Path | None = None
+    resources: Path = Path("resources")
+
+    def roots(self) -> dict[str, Path]:
+        """The directories by the names that the report calls them, wherever they lie."""
+        corrected = {"corrected": self.corrected} if self.corrected else {}
+        return {"results": self.results, "resources": self.resources, **corrected}
 
     def files(self, tree: str, key: str) -> Path:
         """Path of an exhibit's files in one tree, without their suffixes."""
@@ -121,9 +127,9 @@ class Form:
 def read_page(path: Path) -> ElementTree.Element:
     """The page of an exhibit. Raises UserError when it is missing or not such a page."""
     try:
-        return ElementTree.fromstring(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; build the exhibit: snakemake {path}") from error
+        with reading(path, "the page of an exhibit", f"Build the exhibit: snakemake {path}"):
+            # Made by a job of ours; expat itself stops at entities that grow.
+            return ElementTree.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314
     except ElementTree.ParseError as error:
         raise UserError(f"{path} is not the page of an exhibit ({error}). Rebuild it.") from error
 
@@ -133,7 +139,7 @@ def read_form(
 ) -> Form:
     """One form of an exhibit from its files. Raises UserError when one is missing or broken."""
     page = read_page(files.with_name(f"{files.name}.html"))
-    table = pq.read_table(files.with_name(f"{files.name}.cells.parquet"), schema=CELLS.arrow())
+    table = read_table(CELLS, files.with_name(f"{files.name}.cells.parquet"))
     cells = []
     for row in table.to_pylist():
         rows = selected_rows(row, paper) if tree == "published" else None
@@ -172,6 +178,8 @@ class Inputs:
     trees: Trees
     comparisons: Mapping[str, pd.DataFrame]
     papers: list[PaperInputs]
+    results_hash: str
+    """One SHA-256 for the records of all jobs of the results tree."""
 
 
 def _names(paper: str, evidence: Evidence, trees: Trees) -> Iterator[str]:
@@ -215,7 +223,7 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         names = names_from(campaign.languages, campaign.models, printed)
         shown = [_exhibit(n, printed, evidence, trees) for n in _names(paper, evidence, trees)]
         papers.append(PaperInputs(paper, evidence, names, shown))
-    return Inputs(campaign, trees, comparisons, papers)
+    return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
 
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:

@@ -3,19 +3,19 @@
 import io
 import re
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import itables.options
-import yaml
 from itables.javascript import generate_init_offline_itables_html
 from sphinx.application import Sphinx
 
 from blimpworks.errors import UserError
-from blimpworks.files import write_text
+from blimpworks.files import scratch, whole_directory, write_text
+from blimpworks.records.places import relative_texts
 from blimpworks.report.pages import assemble, pictures
 from blimpworks.report.read import Campaign, Inputs, Trees, read_inputs
+from blimpworks.yaml_files import read_yaml
 
 HERE = Path(__file__).parent
 SETTINGS = "assets/sphinx.yaml"
@@ -39,8 +39,9 @@ def _tables_script() -> str:
 
 def _write_sources(inputs: Inputs, folder: Path) -> None:
     """Write what Sphinx makes the site of, with scripts, styles and pictures."""
+    relative = relative_texts(inputs.trees.roots())
     for name, text in assemble(inputs).items():
-        write_text(folder / name, text)
+        write_text(folder / name, relative(text))
     write_text(folder / "_static/datatables.js", _tables_script())
     copies = pictures(inputs.papers) | {f"_static/{Path(n).name}": HERE / n for n in STATIC}
     for address, file in copies.items():
@@ -50,7 +51,7 @@ def _write_sources(inputs: Inputs, folder: Path) -> None:
 
 def _settings(campaign: str) -> dict[str, Any]:
     """Sphinx's configuration for the report of a campaign."""
-    settings: dict[str, Any] = yaml.safe_load((HERE / SETTINGS).read_text(encoding="utf-8"))
+    settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
     named = {
         "project": f"blimpworks · {campaign}",
         "html_title": f"Reproduction report: {campaign}",
@@ -86,16 +87,14 @@ def _prune(site: Path) -> None:
 def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:
     """Write the site into directory ``output``; how many pages, numbers and bytes it has.
 
+    A site that is there already stays until the new one is whole.
     Raises UserError when a table, an exhibit or a record that it shows is missing or broken.
     """
     inputs = read_inputs(campaign, trees)
-    with tempfile.TemporaryDirectory() as work:
-        source, site = Path(work, "source"), Path(work, "site")
-        _write_sources(inputs, source)
-        _sphinx(source, site, _settings(campaign.name))
+    with scratch("blimpworks-report") as work, whole_directory(output) as site:
+        _write_sources(inputs, work / "source")
+        _sphinx(work / "source", site, _settings(campaign.name))
         _prune(site)
-        shutil.rmtree(output, ignore_errors=True)
-        shutil.copytree(site, output)
     files = [path for path in output.rglob("*") if path.is_file()]
     return {
         "pages": sum(path.suffix == ".html" for path in files),

@@ -1,23 +1,22 @@
 """Writing a crate: choose, verify, copy, describe; whole or not at all."""
 
-import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from blimpworks import __version__
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
-from blimpworks.files import write_text
+from blimpworks.files import whole_directory, write_text
 from blimpworks.interop.crate.code import formulas_text
 from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
 from blimpworks.interop.crate.licences import CODE, DATA, UNSTATED, licences_of, sources_behind
@@ -40,6 +39,8 @@ from blimpworks.interop.crate.tables import (
 from blimpworks.interop.crate.words import dictionary, readme
 from blimpworks.interop.croissant import Facts, export_items, write_croissant
 from blimpworks.records.job import REPOSITORY
+from blimpworks.records.places import relative_texts
+from blimpworks.yaml_files import read_yaml
 
 REPRODUCTION = ("published.csv", "measured.csv")
 """Comparisons with the printed numbers, where they were built."""
@@ -55,7 +56,7 @@ class Wish:
     authors: Sequence[str] = ()
 
 
-@dataclass(slots=True)
+@dataclass
 class Plan:
     """The verified contents of a crate that is not written yet."""
 
@@ -67,6 +68,13 @@ class Plan:
     behind: pd.DataFrame
     comparisons: list[Path]
     wish: Wish = field(default_factory=Wish)
+
+    @cached_property
+    def relative(self) -> Callable[[str], str]:
+        """What takes the paths of this machine out of a text."""
+        pathvars = self.campaign.pathvars
+        roots = {"results": Path(pathvars.results), "resources": Path(pathvars.resources)}
+        return relative_texts(roots)
 
     def inputs(self) -> list[Path]:
         """Files that the crate is made of."""
@@ -90,7 +98,7 @@ def authors_of(wish: Wish) -> list[str]:
     """Authors that the user names, else those of the software."""
     if wish.authors:
         return list(wish.authors)
-    stated = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    stated = read_yaml(REPOSITORY / "CITATION.cff", "the software's authors")
     return [author["name"] for author in stated["authors"]]
 
 
@@ -105,11 +113,14 @@ def _tables(exhibits: Sequence[Shown], trace: Trace, wish: Wish) -> pd.DataFrame
     return behind
 
 
-def plan_crate(results: Path, campaign_file: Path, wish: Wish) -> Plan:
-    """Choose what goes into a crate, and hash all that it rests on.
+def plan_crate(
+    results: Path, campaign_file: Path, wish: Wish, run: Callable[[list[str]], object]
+) -> Plan:
+    """Choose what goes into a crate, hash all that it rests on, and make exhibits once more.
 
-    Raises UserError when the results are missing, are not the campaign's, lack a requested
-    exhibit, or are not what their records say.
+    ``run`` runs a command line of this package in this process. Raises UserError when the results
+    are missing, are not the campaign's, lack a requested exhibit, or are not what their records
+    say or what their jobs make again.
     """
     campaign = load_campaign(campaign_file)
     own = results_of(campaign, campaign_file, results)
@@ -118,12 +129,12 @@ def plan_crate(results: Path, campaign_file: Path, wish: Wish) -> Plan:
     comparisons = [path for name in whole if (path := own / "reproduction" / name).is_file()]
     trace = trace_back([*(shown.cells for shown in exhibits), *comparisons])
     behind = _tables(exhibits, trace, wish)
-    require_unaltered(trace, own)
+    require_unaltered(trace, own, run)
     return Plan(own, campaign, campaign_file, exhibits, trace, behind, comparisons, wish)
 
 
 @contextmanager
-def whole_directory(path: Path) -> Iterator[Path]:
+def _new_directory(path: Path) -> Iterator[Path]:
     """Yield a new directory beside ``path`` that becomes ``path`` once the block succeeds.
 
     Raises UserError when there already is something at ``path``.
@@ -132,14 +143,8 @@ def whole_directory(path: Path) -> Iterator[Path]:
         raise UserError(
             f"{path} already exists and is not an empty directory; remove it, or give another."
         )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
-    try:
+    with whole_directory(path) as temporary:
         yield temporary
-        temporary.replace(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _copy(path: Path, target: Path) -> None:
@@ -241,9 +246,10 @@ def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dic
         copies,
         licences,
         plan.trace.gone,
+        plan.trace.root_hash(),
         __version__,
     )
-    write_text(root / "README.md", text)
+    write_text(root / "README.md", plan.relative(text))
     return len(cells)
 
 
@@ -260,9 +266,11 @@ def write_crate(plan: Plan, output: Path) -> Summary:
     """
     rows = sources_behind(plan.trace, plan.campaign)
     licences = licences_of(rows.values()) or {UNSTATED: 0}
-    with whole_directory(output) as root:
+    with _new_directory(output) as root:
         for path, place in chain(_finished(plan), _workflow_files()):
             _copy(path, root / place)
+        settings = root / "config" / plan.campaign_file.name
+        write_text(settings, plan.relative(settings.read_text(encoding="utf-8")))
         copies = _write_tables(plan, root)
         _croissants(plan, root, list(licences))
         cells = _write_words(plan, root, copies, licences)
@@ -274,7 +282,7 @@ def write_crate(plan: Plan, output: Path) -> Summary:
             f"config/{plan.campaign_file.name}",
         )
         entities = write_graph(
-            Graph(root, plan.trace, _places(plan, copies), rows),
+            Graph(root, plan.trace, _places(plan, copies), rows, plan.relative),
             about,
             {copy.place: copy.original for copy in copies if copy.original.suffix != ".csv"},
             [place for _, place in _finished(plan) if place.parts[0] in ("exhibits", "published")],
@@ -285,7 +293,13 @@ def write_crate(plan: Plan, output: Path) -> Summary:
     return Summary(len(files), size, entities, len(plan.trace.jobs()), cells)
 
 
-def export_croissant(results: Path, campaign_file: Path, output: Path, wish: Wish) -> list[Path]:
+def export_croissant(
+    results: Path,
+    campaign_file: Path,
+    output: Path,
+    wish: Wish,
+    run: Callable[[list[str]], object],
+) -> list[Path]:
     """Write the item sets of each benchmark as CSV with Croissant metadata; return these.
 
     Raises UserError when there are none, or when a table is not what its record says.
@@ -297,11 +311,11 @@ def export_croissant(results: Path, campaign_file: Path, output: Path, wish: Wis
         for folder in sorted((own / "items").glob("*"))
     }
     trace = trace_back(chain.from_iterable(tables.values()))
-    require_unaltered(trace, own)
+    require_unaltered(trace, own, run)
     rows = sources_behind(trace, campaign)
     licences = list(licences_of(rows.values())) or [UNSTATED]
     plan = Plan(own, campaign, campaign_file, [], trace, pd.DataFrame(), [], wish)
-    with whole_directory(output) as root:
+    with _new_directory(output) as root:
         names = [
             export_items(paths, root / name, _facts(plan, name, licences)).relative_to(root)
             for name, paths in tables.items()

@@ -9,7 +9,7 @@ import hashlib
 import json
 import mimetypes
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,11 @@ from urllib.parse import quote
 from rocrate.model import ContextEntity, Person
 from rocrate.rocrate import ROCrate
 
-from blimpworks.audit.lineage import Record
 from blimpworks.campaign.catalogue import Pinned
 from blimpworks.files import sha256_of
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.select import Trace
+from blimpworks.records.reading import Record
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -80,7 +80,7 @@ class Graph:
     """A crate's entities, added part by part; ``places`` has the crate's own files.
 
     ``places`` maps a file of the results (or of the repository) to its path in the crate,
-    where it stands there unchanged.
+    where it stands there unchanged; ``relative`` takes paths of this machine out of a text.
     """
 
     def __init__(
@@ -89,8 +89,10 @@ class Graph:
         trace: Trace,
         places: Mapping[Path, Path],
         sources: Mapping[Path, Pinned],
+        relative: Callable[[str], str],
     ) -> None:
         self.root, self.trace, self.places, self.sources = root, trace, places, sources
+        self.relative = relative
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_terms.update(TERMS)
         self._known: dict[str, Entity] = {}
@@ -138,9 +140,9 @@ class Graph:
         """A file of the trace: in the crate if it is there, else known by its SHA-256."""
         if path in self.places:
             return self.crate.get(quote(self.places[path].as_posix()))
-        identifier = f"#{quote(path.as_posix().lstrip('/'))}"
+        name = self.relative(path.as_posix())
         properties: dict[str, Any] = {
-            "name": path.as_posix(),
+            "name": name,
             "sha256": self.trace.sha256(path),
             "contentSize": str(self.trace.bytes[path]),
             "encodingFormat": media_type(path),
@@ -150,7 +152,7 @@ class Graph:
             properties["license"] = self.licence(licence_name(row.licence))
             if row.url:
                 properties["url"] = row.url
-        return self.add(identifier, type="File", **properties)
+        return self.add(f"#{quote(name.lstrip('/'))}", type="File", **properties)
 
     def package(self, name: str, version: str) -> Entity:
         """A package of a certain version, named by its page on the Python package index."""
@@ -178,16 +180,17 @@ class Graph:
     def parameter(self, name: str, value: Any) -> Entity:
         """A parameter of a job; the same one of several jobs is one entity."""
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        identifier = f"#parameter/{quote(name)}/{_short(value)}"
+        text = self.relative(text)
+        identifier = f"#parameter/{quote(name)}/{_short(text)}"
         return self.add(identifier, type="PropertyValue", name=name, value=text)
 
     def job(self, record: Record, agents: Sequence[Entity]) -> Entity:
         """A job: what it read, what it made, with which command, and when."""
         git, platform = record["git"], record["host"]["platform"]
         state = {True: "", False: " with local changes", None: ""}[git["clean"]]
-        first = record["outputs"][0]["path"]
+        first = self.relative(record["outputs"][0]["path"])
         where = f"Commit {git['commit'] or 'unknown'}{state}, on {platform}."
-        noted = json.dumps(record["notes"], ensure_ascii=False, sort_keys=True)
+        noted = self.relative(json.dumps(record["notes"], ensure_ascii=False, sort_keys=True))
         params = [self.parameter(*pair) for pair in record["params"].items()]
         inputs = [self.original(Path(entry["path"])) for entry in record["inputs"]]
         return self.add(
@@ -240,7 +243,7 @@ def add_files(graph: Graph, copied: Mapping[Path, Path]) -> None:
         if place in copied:
             properties["isBasedOn"] = graph.original(copied[place])
         elif place in changed:
-            properties["alternateName"] = changed[place].as_posix()
+            properties["alternateName"] = graph.relative(changed[place].as_posix())
         graph.file(place, **properties)
 
 
@@ -280,7 +283,7 @@ def add_run(graph: Graph, workflow: Entity, about: About, exhibits: Iterable[Pat
         "#run",
         type="CreateAction",
         name="The run of the whole workflow",
-        description=f"{len(actions)} jobs.",
+        description=f"{len(actions)} jobs. Root hash of their records: {trace.root_hash()}.",
         instrument=workflow,
         object=[settings, *inputs],
         result=_plainly(results),

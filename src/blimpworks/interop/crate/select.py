@@ -1,6 +1,7 @@
 """Choosing the contents of a crate: exhibits and their inputs, checked to be unaltered."""
 
-from collections.abc import Collection, Iterable, Iterator
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ from tqdm import tqdm
 
 from blimpworks.audit.cells import CELLS_SUFFIX
 from blimpworks.audit.evidence import FOLDERS, SUFFIXES
-from blimpworks.audit.lineage import Record, record_of
+from blimpworks.audit.own_hashes import record_faults
+from blimpworks.audit.repeat import repeat_jobs
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import sha256_of
+from blimpworks.records.reading import Record, record_of, root_hash
 
 FORMS = {"measured": "exhibits", "published": "published"}
 """Directory of an exhibit's files, by whose numbers it shows."""
@@ -56,6 +59,10 @@ class Trace:
         """The record of each job once, in the order in which they ran."""
         records = {r["outputs"][0]["path"]: r for r in self.records.values() if r is not None}
         return sorted(records.values(), key=lambda r: (r["started"], r["outputs"][0]["path"]))
+
+    def root_hash(self) -> str:
+        """One SHA-256 for the records of all jobs of the trace."""
+        return root_hash(self.jobs())
 
     def inputs(self, path: Path) -> list[Path]:
         """Inputs of the job that made a file."""
@@ -183,14 +190,30 @@ def _findings(trace: Trace, results: Path) -> Iterator[str]:
             yield f"{path} was made anew since {stale} was made from it"
 
 
-def require_unaltered(trace: Trace, results: Path) -> None:
-    """Hash all files of a trace.
+def _edited(trace: Trace) -> Iterator[str]:
+    """One phrase for each record that was edited."""
+    makers = {os.path.realpath(p): r for p, r in trace.records.items() if r is not None}
+    records = {record["outputs"][0]["path"]: record for record in trace.jobs()}
+    for path, fault in record_faults(records, makers):
+        yield f"{path}: {fault}"
+
+
+def _forged(trace: Trace, run: Callable[[list[str]], object]) -> Iterator[str]:
+    """One phrase for each cheap product that is another when it is made once more."""
+    records = {record["outputs"][0]["path"]: record for record in trace.jobs()}
+    for path, fault in repeat_jobs(records, run, set()).differing:
+        yield f"{path}: {fault}"
+
+
+def require_unaltered(trace: Trace, results: Path, run: Callable[[list[str]], object]) -> None:
+    """Hash all files of a trace, and make its cheap products once more.
 
     A file outside of the results that no longer exists, such as a large model, is noted as
-    gone. Raises UserError when a file is not what the records say, or one of the results is
-    missing.
+    gone. ``run`` runs a command line of this package in this process. Raises UserError when a
+    file is not what the records say or what is made again, a record was edited, or one of the
+    results is missing.
     """
-    findings = list(_findings(trace, results))
+    findings = [*_findings(trace, results), *_edited(trace)] or [*_forged(trace, run)]
     if findings:
         rest = counted(len(findings) - 1, "more file")
         more = f" ({rest} not as recorded)" if findings[1:] else ""

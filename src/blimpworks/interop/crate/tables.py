@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
 from blimpworks.campaign.exhibits import file_reader
+from blimpworks.files import below
 from blimpworks.interop.crate.select import Shown, Trace
+from blimpworks.parquet import read_parquet
 
 WITH_JUDGEMENTS = ("items", "accuracies")
 """Kinds of tables that go with judgements, though the cells need them not: what was judged."""
@@ -63,7 +64,8 @@ def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
     'tables/judgements/pairs/eng/gpt2.csv'
     """
     *folders, name = _below(kind, original)
-    return Path(PLACES.get(kind, f"tables/{kind}"), *folders, name + suffix)
+    place = "/".join((*folders, name + suffix))
+    return below(Path(PLACES.get(kind, f"tables/{kind}")), place, f"the place of {original}")
 
 
 def _plain(value: Any) -> str:
@@ -75,7 +77,7 @@ def read_table(kind: str, original: Path) -> pd.DataFrame:
     read = file_reader(kind)
     if read is not None:
         return read([original])
-    frame: pd.DataFrame = pq.read_table(original).to_pandas()
+    frame: pd.DataFrame = read_parquet(original).to_pandas()
     frame = frame.drop(columns=list(LEFT_OUT.get(kind, ())))
     frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
     for column in frame:
@@ -98,7 +100,7 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
 
 def kinds_of(shown: Shown) -> list[str]:
     """Kinds of tables that an exhibit's cells are computed from."""
-    kinds: list[str] = pq.read_table(shown.cells, columns=["source"])["source"].unique().to_pylist()
+    kinds: list[str] = read_parquet(shown.cells, columns=["source"])["source"].unique().to_pylist()
     return kinds
 
 
@@ -146,7 +148,7 @@ def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
     """The cells of all exhibits, after the columns paper, form and exhibit."""
     frames: list[pd.DataFrame] = []
     for shown in exhibits:
-        frame: pd.DataFrame = pq.read_table(shown.cells).to_pandas()
+        frame: pd.DataFrame = read_parquet(shown.cells).to_pandas()
         for place, name in enumerate((shown.paper, shown.form, shown.name)):
             frame.insert(place, ("paper", "form", "exhibit")[place], name)
         frames.append(frame)

@@ -133,6 +133,7 @@ def readme(
     copies: Iterable[Copied],
     licences: Mapping[str, int],
     gone: Sequence[Path],
+    root_hash: str,
     version: str,
 ) -> str:
     """The README of a crate, with one of its own numbers computed step by step."""
@@ -161,5 +162,6 @@ def readme(
             [f"{name}: {n} {'file' if n == 1 else 'files'}" for name, n in licences.items()]
         ),
         missing=missing,
+        root_hash=root_hash,
         version=version,
     )
