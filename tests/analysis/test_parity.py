@@ -24,8 +24,8 @@ from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import NearTies, ParityOptions
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.files import sidecar_path
 from blimpworks.models.checkpoint import read_description, seal
-from blimpworks.records.job import sidecar_path
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
 from support import tiny
 from support.judging_kit import write_scores

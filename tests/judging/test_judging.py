@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from blimpworks.analysis.accuracy import compute_accuracies, wilson
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.files import sidecar_path
 from blimpworks.judging.judge import UNKNOWN_ID
 from blimpworks.models.corpus import SPECIALS
-from blimpworks.records.job import sidecar_path
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_table
 from support import tiny
 from support.judging_kit import judged

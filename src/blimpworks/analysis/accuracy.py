@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
+from blimpworks.judging.repeats import count_repeats
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_frame
 
 log = logging.getLogger(__name__)
@@ -133,7 +134,13 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
 
 
 def _read(path: Path) -> pd.DataFrame:
-    table = read_table(JUDGEMENTS, path, [*COLUMNS, NOMINAL])  # the last where it is there
+    # The last column where it is there.
+    table = read_table(JUDGEMENTS, path, ["item_id", *COLUMNS, NOMINAL])
+    # Judgements of the same pair twice must say the same of it; each counts.
+    keys = ["item_id", "phenomenon", "paradigm", "method"]
+    repeated = count_repeats(table, keys, COLUMNS[3:], path, "verdicts")
+    if repeated:
+        log.info("%s: %d of %d rows are of pairs before them", path, repeated, len(table))
     frame = table.to_pandas().astype(dict.fromkeys(KEYS, object))
     unjudged = int(frame["correct"].isna().sum())
     if unjudged:

@@ -12,17 +12,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
-import yaml
-
 import blimpworks
 from blimpworks.campaign.engines import obstacle
 from blimpworks.campaign.settings.parsing import parse_options
 from blimpworks.campaign.settings.scoring import Dtype, EngineName, ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.files import write_text
+from blimpworks.files import sidecar_path, write_text
 from blimpworks.models.checkpoint import FirstToken, read_description
-from blimpworks.records.job import REPOSITORY, sidecar_path
+from blimpworks.records.job import REPOSITORY
 from blimpworks.scoring.collect import Shards, collect_scores
+from blimpworks.yaml_files import load_yaml
 
 SHORT: dict[str, str] = {
     **{name: f"dtype={name}" for name in get_args(Dtype)},
@@ -89,7 +88,7 @@ def _setting(part: str, name: str) -> dict[str, Any]:
             f"variant {name!r}: {part!r} is no setting; expected {', '.join(SHORT)}, or a setting "
             "of scoring such as batch_tokens=1024."
         )
-    nested: Any = yaml.safe_load(value)
+    nested = load_yaml(value, f"variant {name!r}: {part!r}")
     for inner in reversed(key.split(".")):
         nested = {inner: nested}
     changed: dict[str, Any] = nested

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from blimpworks.errors import UserError
-from blimpworks.files import atomic
+from blimpworks.errors import UserError, reading
+from blimpworks.files import atomic, text_of
 
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 GUARD = "'"
@@ -51,14 +51,8 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, 
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a filled annotation sheet.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: byte {error.start} is not UTF-8; save the sheet as CSV in UTF-8."
-        ) from error
+    with reading(path, "a filled annotation sheet", "Save the sheet as CSV in UTF-8."):
+        return text_of(path, "utf-8-sig")
 
 
 def read_sheet(path: Path) -> Iterator[Line]:

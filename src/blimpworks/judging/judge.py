@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from blimpworks.campaign.methods import PREFIXES, Method, find_method
 from blimpworks.campaign.ties import TIES
 from blimpworks.errors import UserError
+from blimpworks.judging.repeats import count_repeats
 from blimpworks.judging.sides import (
     Mask,
     Side,
@@ -36,8 +37,10 @@ UNKNOWN_ID = 0
 def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
     """The row of ``scores`` of each row of ``items``.
 
-    Raises UserError, naming ``path`` as the table of the scores, when an item has none.
+    Raises UserError, naming ``path`` as the table of the scores, when an item has none, or two
+    that differ.
     """
+    count_repeats(scores, ["item_id"], scores.column_names, path, "scores")
     positions = pc.index_in(items["item_id"], value_set=scores["item_id"])
     if positions.null_count:
         item = items["item_id"][pc.is_null(positions).to_pylist().index(True)]
@@ -182,11 +185,15 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     they can be counted; accuracies leave them out. Their number is logged and returned. Where
     items say which prefix methods they allow, they have no row of others.
 
-    Raises UserError when a table is missing, a method unknown, or an item has no scores.
+    Raises UserError when a table is missing, a method unknown, an item has no scores, or one name
+    stands for different pairs or scores.
     """
     chosen = [find_method(name) for name in rules.methods]
     policies = tie_values(chosen, rules.ties)
     rows = read_table(ITEMS, items, [*ITEMS.names, PREFIX_METHODS])
+    repeated = count_repeats(rows, ["item_id"], ["good", "bad"], items, "sentences")
+    if repeated:
+        log.info("%s: %d of %d pairs stand there before", items, repeated, len(rows))
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
     usable = _usable(aligned, good, bad, rules.unknown)

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.files import write_text
 from blimpworks.reproduction.agreement import TOLERANCE, agreement, same_wording
 from blimpworks.reproduction.printed import PLACE, place_of, read_printed_numbers
-from blimpworks.tables import CELLS
+from blimpworks.tables import CELLS, read_table
 
 AGREES, DEVIATES, NOT_RUN = "agrees", "deviates", "not run"
 COLUMNS = (*PLACE, "measured", "low", "high", "n", "reading", "verdict")
@@ -45,7 +44,7 @@ def _measured(cells: Mapping[str, Path]) -> dict[tuple[str, str, str], dict[str,
     """The campaign's cells by the printed numbers they stand for; the first of several."""
     cells_by_place: dict[tuple[str, str, str], dict[str, Any]] = {}
     for exhibit, path in cells.items():
-        for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
+        for cell in read_table(CELLS, path).to_pylist():
             cells_by_place.setdefault((exhibit, cell["printed_row"], cell["printed_column"]), cell)
     return cells_by_place
 

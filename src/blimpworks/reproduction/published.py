@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from blimpworks.campaign.catalogue import read_rows
@@ -30,7 +29,7 @@ from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
 from blimpworks.reproduction.agreement import TOLERANCE, agreement, rounded, same_wording, slack
 from blimpworks.reproduction.printed import PLACE, place_of, read_printed_numbers
-from blimpworks.tables import ACCURACIES, CELLS
+from blimpworks.tables import ACCURACIES, CELLS, read_table
 
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
@@ -123,7 +122,7 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
     """
     cells: dict[Place, dict[str, Any]] = {}
     for exhibit, path in paper.cells.items():
-        for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
+        for cell in read_table(CELLS, path).to_pylist():
             place = (exhibit, cell["printed_row"], cell["printed_column"])
             if is_itself(cell, place, paper):
                 continue

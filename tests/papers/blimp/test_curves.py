@@ -19,6 +19,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.files import sidecar_path
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import (
     draw_sentences,
@@ -41,7 +42,6 @@ from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
 from blimpworks.papers.blimp.exhibits.facts import blimp_curves
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
-from blimpworks.records.job import sidecar_path
 from blimpworks.scoring.transformers_engine import TransformersEngine
 from blimpworks.tables import ACCURACIES, PERPLEXITIES, REGRESSIONS, read_table, write_table
 from support import tiny

@@ -118,7 +118,7 @@ def test_a_malformed_response_is_refused(choice, said, tmp_path):
 def test_responses_without_a_column_are_refused(tmp_path):
     row = assignment("a")
     del row["anonCode"]
-    with pytest.raises(UserError, match=r"responses.csv:1: there is no column 'anonCode'"):
+    with pytest.raises(UserError, match=r"responses.csv:1: there is no column anonCode"):
         read(tmp_path, row)
 
 

@@ -113,7 +113,7 @@ def test_a_line_that_is_no_json_is_named(tmp_path):
 def test_a_damaged_file_is_named(tmp_path):
     path = tmp_path / "owls.jsonl"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(UserError, match=r"owls\.jsonl is not in UTF-8 .*retrieve or generate"):
+    with pytest.raises(UserError, match=r"owls\.jsonl is not in UTF-8 .*Retrieve or generate"):
         [*read_records(path)]
 
 

@@ -219,7 +219,7 @@ def test_a_paradigm_that_table_4_cannot_have_is_refused():
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("results.csv", "N-Gram", "5-gram", r"results.csv:1: there is no column 'N-Gram'"),
+        ("results.csv", "N-Gram", "5-gram", r"results.csv:1: there is no column N-Gram"),
         ("results.csv", "0.75,1000", "1.75,1000", r"results.csv:2: GPT2 is '1.75'; expected"),
         ("results.csv", "sentence", "word", r"type 'word'; expected sentence"),
         ("humans.csv", ",4,", ",six,", r"humans.csv:2: accepted is 'six'; expected"),

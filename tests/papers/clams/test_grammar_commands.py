@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.files import sidecar_path
 from blimpworks.papers.clams.items.grammar.generator import generate_sets
-from blimpworks.records.job import sidecar_path
 from support import grammar_kit as kit
 from support.grammar_kit import GOOD, mistake
 

@@ -1,6 +1,7 @@
 """Attribute-varying grammars: what they generate, in which order and how much of it."""
 
 import re
+import time
 import tracemalloc
 from collections import Counter
 from itertools import islice
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from blimpworks.errors import UserError
 from blimpworks.papers.clams.items.grammar.generator import (
     count_template,
     generate,
@@ -146,6 +148,18 @@ def test_a_trillion_sets_are_generated_one_by_one_in_little_memory(write):
         assert tracemalloc.get_traced_memory()[1] < 200_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("variant", ["published", "corrected"])
+@pytest.mark.parametrize("slots", [12, 1000])
+def test_a_grammar_that_makes_too_much_is_refused_before_it_makes_anything(write, slots, variant):
+    rules = "".join(f"V[{form}] a{form} | b{form}\n" for form in ("s", "p", "d"))
+    path = write(f"vary: V[]\nS[] V[s] he\nS[] {'V[s] ' * slots}\n{rules}")
+    output, start = path.with_name("sets.txt"), time.process_time()
+    with pytest.raises(UserError, match=r"avg:3:\d+: found templates whose slots together make"):
+        generate_sets([path], None, [output], variant)
+    assert time.process_time() - start < 3
+    assert not output.exists()
 
 
 # --- any grammar

@@ -1,5 +1,7 @@
 """CLAMS's released sets, the vocabulary that Table 7 betrays, and complexity from WALS."""
 
+import lzma
+
 import pandas as pd
 import pytest
 
@@ -21,11 +23,45 @@ def write(tmp_path):
 
 
 def test_each_ungrammatical_line_belongs_to_the_grammatical_one_before_it(write):
-    path = write("a.txt", "True\tshe sings", "False\tshe sing", "False\tshe singing", "True\tx")
+    path = write("a.txt", "True\tshe sings", "False\tshe sing", "False\tshe singing")
     assert list(read_pairs(path)) == [
         (2, ("she sings", "she sing")),
         (3, ("she sings", "she singing")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("True\ta b\n", 1),
+        ("True\ta b\nFalse\ta c\nTrue\td b", 3),
+        ("True\ta b\nTrue\tc b\nFalse\tc c\n", 2),
+        ("True\ta b\nFalse\ta c\nFalse\t", 3),
+        ("True\ta bcd\nFalse\ta bc", 2),
+        ("True\ta b\nFalse\ta c\nTrue\td b\nFalse\td", 4),
+    ],
+)
+def test_a_set_that_is_cut_short_is_refused_with_its_last_line(tmp_path, text, line):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    with pytest.raises(UserError, match=rf"a\.txt:{line}[: ]"):
+        list(read_pairs(path))
+
+
+def test_a_whole_set_may_lack_its_last_line_end(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("True\tI sing\nFalse\tI sings\nTrue\the sings\nFalse\the sing")
+    assert [line for line, _ in read_pairs(path)] == [2, 4]
+
+
+@pytest.mark.mirror
+def test_all_released_sets_are_whole(mirror, tmp_path):
+    pairs = 0
+    for packed in sorted(mirror.glob("clams/*_evalset/*.xz")):
+        path = tmp_path / packed.stem
+        path.write_bytes(lzma.decompress(packed.read_bytes()))
+        pairs += sum(1 for _ in read_pairs(path))
+    assert pairs == 335_466
 
 
 @pytest.mark.parametrize(
@@ -141,6 +177,30 @@ def test_a_value_of_another_feature_is_refused(wals, tmp_path):
 def test_a_category_that_the_feature_lacks_is_refused(wals, tmp_path):
     with pytest.raises(UserError, match=r"domainelement\.csv:2: .* category '9', expected 1 to 6"):
         build_morphology(*wals("112A-ger,1", number="9"), tmp_path / "out")
+
+
+def test_a_language_that_the_table_of_languages_lacks_is_refused(wals, write, tmp_path):
+    values, elements, languages = wals("112A-ger,1")
+    short = write("short.csv", *languages.read_text().replace("ger,deu\n", "").splitlines())
+    with pytest.raises(UserError, match=r"short\.csv has no row of 'ger', nor of 0 other"):
+        build_morphology(values, elements, short, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        (lambda text: text[:-2], r"value\.csv:2: the line has no end"),
+        (lambda text: text + "112A-ger,1\n", r"value\.csv:3: id '112A-ger' stands in line 2"),
+        (lambda text: text + "112A-fre\n", r"value\.csv:3: 1 cells, but 2 headings"),
+        (lambda text: text.splitlines()[0] + "\n", r"value\.csv:1: there are no rows"),
+        (lambda text: text + '"112A', r"value\.csv:3: the line has no end"),
+    ],
+)
+def test_a_broken_table_of_wals_is_refused_with_its_line(wals, tmp_path, damage, fault):
+    values, elements, languages = wals("112A-ger,1")
+    values.write_text(damage(values.read_text()))
+    with pytest.raises(UserError, match=fault):
+        build_morphology(values, elements, languages, tmp_path / "out")
 
 
 def test_another_table_than_wals_is_refused(wals, write, tmp_path):

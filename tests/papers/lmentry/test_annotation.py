@@ -253,7 +253,9 @@ def test_sheets_saved_with_other_separators_and_without_the_mark_are_read(sheet,
 def test_a_sheet_in_another_encoding_is_refused(sheet):
     path = sheet[0].with_name("eng.anna.csv")
     path.write_bytes("id,correct\nr1,sí\n".encode("latin-1"))
-    with pytest.raises(UserError, match="byte 15 is not UTF-8; save the sheet as CSV in UTF-8"):
+    with pytest.raises(
+        UserError, match=r"is not in UTF-8 .*byte 15.*Save the sheet as CSV in UTF-8"
+    ):
         read(sheet, path)
 
 
@@ -348,6 +350,16 @@ def test_a_labelled_answer_without_a_verdict_is_counted_and_not_dropped(campaign
     n = {(r["method"], r["annotator"]): r["n"] for r in rows if r["phenomenon"] == "all"}
     assert n["corrected", "anna"] == n["published", "bert"] == 5 * TASKS - 1
     assert n["anna", "bert"] == 5 * TASKS
+
+
+def test_rows_of_a_sheet_without_a_label_are_counted(campaign, tmp_path, caplog):
+    sheet, key = draw(campaign, tmp_path, "eng", per_task=2)
+    first, second = fill(sheet, key, campaign, "eng")
+    kept = first.read_text(encoding="utf-8-sig").splitlines(keepends=True)[:-2]
+    first.write_text("".join(kept), encoding="utf-8-sig")
+    counts = measure_agreement([first, second], [key], campaign.judgements, tmp_path / "a.parquet")
+    assert counts == {"anna": 2 * TASKS - 2, "bert": 2 * TASKS, "anna lacks": 2}
+    assert "anna lacks 2 rows of the sheets" in caplog.text
 
 
 def test_annotators_are_compared_with_each_other(measured):

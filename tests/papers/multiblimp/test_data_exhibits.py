@@ -581,7 +581,9 @@ def language(lang, **given):
 
 def treebank(lang, sha256):
     blank = dict.fromkeys(TreebankRow.model_fields, "")
-    return TreebankRow.model_validate(blank | {"lang": lang, "sha256": sha256})
+    return TreebankRow.model_validate(
+        blank | {"lang": lang, "sha256": sha256, "treebank": "UD_X", "file": "x"}
+    )
 
 
 def source(name, kind, lang, sha256=""):

@@ -1,6 +1,7 @@
 """The lexicon of a language: from its treebanks and from UniMorph."""
 
 import lzma
+from collections import Counter
 from importlib import resources
 
 import pytest
@@ -291,5 +292,17 @@ def test_a_compressed_table_is_read_like_a_plain_one(tmp_path):
 def test_a_table_that_is_no_text_is_refused_in_one_sentence(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"x\xff\ty\tV\n")
-    with pytest.raises(UserError, match="is no UniMorph table in UTF-8"):
+    with pytest.raises(UserError, match="; expected a UniMorph table"):
         unimorph_entries([path], "slk")
+
+
+def test_lines_that_are_left_out_or_odd_are_counted(tmp_path):
+    table = tmp_path / "xyz"
+    lines = ("a\ta\tN;SG", "", "a\t\tN;PL", "a\ta b\tN;PL", "b\tb\tN;SG\tmore", "c\tc\t", "d\td\tN")
+    table.write_text("\n".join(lines))
+    odd = Counter()
+    entries = lexicon.unimorph_entries([table], "xyz", (), MultiblimpOptions(), odd)
+    assert [form for _, form, _, _ in entries] == ["a", "b", "c", "d"]
+    assert +odd == Counter(
+        ["blank", "several_words", "with_more_columns", "without_tags", "without_line_end"]
+    )

@@ -250,6 +250,15 @@ def test_a_pair_whose_bad_sentence_has_fewer_words_is_a_deletion_whatever_made_i
     assert {item["change"] for item in fused} == {"deletion"}
 
 
+@pytest.mark.parametrize("name", ["aspects.yaml", "aspect.yml", "aspect.yaml~", "old"])
+def test_a_file_among_the_rules_that_nothing_reads_is_refused(tmp_path, name):
+    rule = {"pattern": "V [upos=VERB]", "change": [{"delete": "V"}]}
+    folder = write_rules(tmp_path / "rules", about="x", rules=[rule])
+    (folder / name).touch()
+    with pytest.raises(UserError, match=rf"{name} is neither .* called after a paradigm"):
+        build(tmp_path, rules=folder)
+
+
 @pytest.mark.parametrize("code", ["xx", "no code"])
 def test_a_code_that_wordfreq_does_not_know_is_refused_with_those_that_it_knows(tmp_path, code):
     language = {"attestation": {"wordfreq": code}}

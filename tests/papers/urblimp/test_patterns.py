@@ -184,8 +184,20 @@ def test_what_is_malformed_is_told_in_a_sentence_with_line_and_column(pattern, l
 
 
 def test_a_malformed_regular_expression_is_told_as_such():
-    with pytest.raises(UserError, match=r"pattern has a malformed regular expression \(.*unterm"):
+    with pytest.raises(
+        UserError, match=r"pattern has a malformed regular expression \(.*missing \)"
+    ):
         parse_pattern('V [form=re"(x"]')
+
+
+def test_a_pattern_that_any_words_could_match_in_any_way_is_refused():
+    apart = "; ".join(f"N{number} []" for number in range(4))
+    with pytest.raises(UserError, match="has 4 words in 4 parts that no edge connects; expected"):
+        parse_pattern(apart)
+    chain = "; ".join(f"N{number} -[a]-> N{number + 1}" for number in range(10))
+    with pytest.raises(UserError, match="has 11 words in 1 parts"):
+        parse_pattern(chain)
+    assert parse_pattern(f"{apart}; N0 -> N1; N2 -> N3").apart == 2
 
 
 # Against enumeration: clauses as text, and as what they say of words.

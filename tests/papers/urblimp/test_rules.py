@@ -486,7 +486,7 @@ def test_a_pattern_that_must_not_hold_is_about_a_word_of_the_rule(tmp_path):
         (["V"], "is ['V']: expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."),
         ("V [", "separated by semicolons."),
         ("", "is '': pattern is empty; expected clauses such as V [upos=VERB]"),
-        ('V [form=re"("]', 'expected one as Python reads it, such as re".+ے".'),
+        ('V [form=re"("]', 'expected one as RE2 reads it, such as re".+ے".'),
     ],
 )
 @pytest.mark.parametrize("key", ["pattern", "without"])

@@ -270,6 +270,15 @@ def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path):
     assert read_validation([path], [key], outputs, lenient)["left_out"] == 0
 
 
+def test_rows_of_a_list_without_a_choice_are_counted(lists, tmp_path, caplog):
+    sheets, key = lists
+    filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]
+    write_sheet(filled[0], SHEET, rows_of(filled[0])[:-3])
+    outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
+    assert read_validation(filled, [key], outputs, OPTIONS)["unfilled"] == 3
+    assert "3 rows of the lists that were filled have no choice" in caplog.text
+
+
 def test_a_list_may_be_filled_in_by_two_people_whose_pairs_enter_no_kappa(lists, tmp_path):
     sheets, key = lists
     filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]

@@ -81,7 +81,9 @@ def read_blimp_ratings(
     """Make a table of the single human judgements that BLiMP's authors released."""
 
 
-@calls(f"{PAPER}.analysis.bins:bin_accuracies", packages=shared.STATISTICS, notes="rows")
+@calls(
+    f"{PAPER}.analysis.bins:bin_accuracies", packages=shared.STATISTICS, notes="rows", cheap=True
+)
 def bin_accuracies(
     results: Path = shared.JUDGED,
     models: str = shared.EVALUATED,
@@ -101,7 +103,7 @@ def _and_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
     return method, INDIVIDUAL
 
 
-@calls(f"{PAPER}.analysis.curves:fit_curves", packages=shared.MODELLING, notes="terms")
+@calls(f"{PAPER}.analysis.curves:fit_curves", packages=shared.MODELLING, notes="terms", cheap=True)
 def fit_curves(
     accuracies: Path = argument("Accuracies table."),
     curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),

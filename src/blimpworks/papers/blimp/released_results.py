@@ -10,7 +10,6 @@ as in Table 4.) The judgements, one by one, are from ``raw_results/all_outputs/h
 in any order.
 """
 
-import csv
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,7 +17,8 @@ from pathlib import Path
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
+from blimpworks.files import BadLine, table_rows, text_of
 from blimpworks.papers.blimp.paradigms import (
     BENCHMARK,
     HUMAN,
@@ -62,23 +62,20 @@ HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
     """A released file. Raises UserError when it is missing or not as expected."""
-    try:
-        frame = pd.read_csv(path)
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path} is no readable CSV file ({error}). Retrieve it again.") from error
-    missing = [column for column in (*keys, *numbers) if column not in frame]
-    if missing:
-        raise UserError(
-            f"{path}:1: there is no column {missing[0]!r}; expected {', '.join(keys)} and "
-            f"{', '.join(numbers)}. Retrieve BLiMP's released results again."
-        )
+    columns = (*keys, *numbers)
+    with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
+        frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
+        again = frame.index[frame.duplicated(keys)]
+        if len(again):
+            raise BadLine(again[0] + 2, f"{' '.join(frame.loc[again[0], keys])} stands there twice")
     for column, most in numbers.items():
         values = pd.to_numeric(frame[column], errors="coerce")
-        for line in frame.index[~values.between(0, most)]:
+        for line in frame.index[~(values.between(0, most) & values.lt(float("inf")))]:
             raise UserError(
                 f"{path}:{line + 2}: {column} is {str(frame[column][line])!r}; expected a number "
                 f"from 0 to {most:g}. Retrieve BLiMP's released results again."
             )
+        frame[column] = values
     return frame
 
 
@@ -128,18 +125,23 @@ def _again(row: Mapping[str, object], key: str, where: str) -> float:
 
 
 def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise UserError(f"{path} is not readable ({error}). Retrieve it again.") from error
+    seen: set[object] = set()
+    with reading(path, "BLiMP's results of 2021", "Retrieve them again."):
+        lines = text_of(path).splitlines() or [""]
     for number, line in enumerate(lines, start=1):
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
+        row = row if isinstance(row, dict) else {}
         uid = row.get("UID")
-        if uid not in PHENOMENON_OF and uid != RERUN_MEAN:
-            raise UserError(f"{path}:{number}: UID is {uid!r}; expected a paradigm of BLiMP.")
+        # A mean stands there for each phenomenon, and one for all.
+        place = (uid, row.get("linguistics_term") if uid == RERUN_MEAN else None)
+        if uid not in [*PHENOMENON_OF, RERUN_MEAN] or place in seen:
+            raise UserError(
+                f"{path}:{number}: UID is {uid!r}; expected a paradigm of BLiMP, each once."
+            )
+        seen.add(place)
         for key, model in RERUN_MODELS.items() if uid != RERUN_MEAN else ():
             share = _again(row, key, f"{path}:{number}")
             yield _row(model, uid, RERUN, share, RELEASED_PAIRS)
@@ -243,24 +245,12 @@ def _rating(row: Row, slot: int, where: str) -> dict[str, object]:
 
 def _ratings(path: Path) -> Iterator[dict[str, object]]:
     """Ratings of a file, in its order. Raises UserError where it is not as expected."""
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            rows = csv.DictReader(handle)
-            needed = (*FIELDS, *(name for slot in SLOTS for name in _fields(slot)))
-            missing = [name for name in needed if name not in (rows.fieldnames or ())]
-            if missing:
-                raise UserError(
-                    f"{path}:1: there is no column {missing[0]!r}; expected BLiMP's released "
-                    "responses. Retrieve them again."
-                )
-            for row in rows:
-                for slot in SLOTS:
-                    rating = _rating(row, slot, f"{path}:{rows.line_num}")
-                    yield {"line": rows.line_num} | rating
-    except FileNotFoundError as error:
-        raise UserError(
-            f"{path} does not exist; expected BLiMP's released responses. Retrieve them."
-        ) from error
+    needed = (*FIELDS, *(name for slot in SLOTS for name in _fields(slot)))
+    with reading(path, "BLiMP's released responses", "Retrieve them again."):
+        rows = [*table_rows(path, needed)]
+    for line, row in rows:
+        for slot in SLOTS:
+            yield {"line": line} | _rating(row, slot, f"{path}:{line}")
 
 
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:

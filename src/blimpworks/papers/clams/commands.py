@@ -20,7 +20,7 @@ from blimpworks.papers.clams.settings import ClamsOptions
 PAPER = "blimpworks.papers.clams"
 
 
-@calls(f"{PAPER}.items.build:count_sets", packages=shared.ARROW, notes="minimal_sets")
+@calls(f"{PAPER}.items.build:count_sets", packages=shared.ARROW, notes="minimal_sets", cheap=True)
 def count_sets(
     sets: list[LanguageFile] = argument(
         "Released files, as LANG=PATH.",

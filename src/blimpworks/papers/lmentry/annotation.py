@@ -332,13 +332,24 @@ def read_key(paths: Sequence[Path]) -> pd.DataFrame:
     return joined.astype(dict.fromkeys(("lang", "model", "phenomenon"), object))
 
 
+def unlabelled(labels: pd.DataFrame, key: pd.DataFrame) -> dict[str, int]:
+    """Rows without a label by each annotator, in the languages that the annotator has labelled."""
+    langs = dict(zip(key["row"], key["lang"], strict=True))
+    sizes = key["lang"].value_counts()
+    return {
+        str(name): int(sizes[[*{langs[row] for row in own}]].sum()) - len(own)
+        for name, own in labels.groupby("annotator")["row"]
+    }
+
+
 def measure_agreement(
     sheets: Sequence[Path], keys: Sequence[Path], judgements: Path, output: Path
 ) -> Mapping[str, int]:
     """Write the agreement of the verdicts with filled sheets, and of annotators with each other.
 
     ``keys`` are those of the exported sheets, ``judgements`` the directory of the tables
-    LANG/MODEL.parquet. Returns how many labels each annotator gave. Raises UserError for sheets
+    LANG/MODEL.parquet. Returns how many labels each annotator gave, and how many rows of the same
+    languages' sheets ``ANNOTATOR lacks``. Raises UserError for sheets
     that ``read_labels`` refuses, and for tables that are missing or of another schema.
     """
     key = read_key(keys)
@@ -352,4 +363,8 @@ def measure_agreement(
     rows = [*_pairs(judged, [*pairs, *combinations(annotators, 2)])]
     frame = pd.DataFrame(rows, columns=ANNOTATION_AGREEMENT.names)
     write_frame(frame, ANNOTATION_AGREEMENT, output)
-    return {name: int((labels["annotator"] == name).sum()) for name in annotators}
+    counts = {name: int((labels["annotator"] == name).sum()) for name in annotators}
+    lacking = {f"{name} lacks": n for name, n in unlabelled(labels, key).items() if n}
+    for name, n in lacking.items():
+        log.warning("%s %d rows of the sheets", name, n)
+    return counts | lacking

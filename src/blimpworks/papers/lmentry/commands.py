@@ -9,7 +9,16 @@ from typing import Any
 import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import READ, Use, calls, command, dumped, recorded, spread
+from blimpworks.commands.declare import (
+    FILLED_IN,
+    READ,
+    Use,
+    calls,
+    command,
+    dumped,
+    recorded,
+    spread,
+)
 from blimpworks.commands.options import (
     LanguageFile,
     argument,
@@ -34,6 +43,7 @@ ANSWERED = argument(
 @command(
     f"{PAPER}.judging.judge:judge_answers",
     packages=("pyarrow", "google-re2", "num2words", "jamo"),
+    cheap=True,
 )
 def judge_answers(
     items: list[Path] = option("Prompts; one table for each language."),
@@ -79,7 +89,7 @@ def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
     return paths
 
 
-@calls(f"{PAPER}.items.prompts:count_prompts", packages=("jamo", "pyarrow"))
+@calls(f"{PAPER}.items.prompts:count_prompts", packages=("jamo", "pyarrow"), cheap=True)
 def count_lmentry_prompts(
     packs: list[Path] = argument("Language packs."),
     declarations: Path = DECLARATIONS,
@@ -131,9 +141,9 @@ def annotation_sheet(
     """Draw answers for people to judge, and write them as a sheet."""
 
 
-@recorded(f"{PAPER}.annotation:measure_agreement", packages=shared.MODELLING)
+@recorded(f"{PAPER}.annotation:measure_agreement", packages=shared.MODELLING, cheap=True)
 def read_annotations(
-    sheets: list[Path] = argument("Filled sheets."),
+    sheets: list[Path] = argument("Filled sheets.", use=FILLED_IN),
     keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
     judgements: Path = option(
         "Directory of judgements, LANG/MODEL.parquet.",
@@ -150,7 +160,7 @@ def read_annotations(
     return counts
 
 
-@calls(f"{PAPER}.analysis.verdicts:compare_verdicts", packages=FRAMES)
+@calls(f"{PAPER}.analysis.verdicts:compare_verdicts", packages=FRAMES, cheap=True)
 def compare_verdicts(
     results: Path = ANSWERED,
     models: str = shared.EVALUATED,

@@ -62,6 +62,7 @@ def find_candidates(
     packages=("numpy", "pyarrow", "scipy"),
     notes="evidence",
     pandas=False,
+    cheap=True,
 )
 def measure_agreement(
     candidates: Path = shared.TABLE,
@@ -90,7 +91,13 @@ def build_pairs(
     """Make every minimal pair that passes the checks."""
 
 
-@calls(f"{ITEMS}.sampling:sample_items", packages=shared.ARROW, notes="counts", pandas=False)
+@calls(
+    f"{ITEMS}.sampling:sample_items",
+    packages=shared.ARROW,
+    notes="counts",
+    pandas=False,
+    cheap=True,
+)
 def sample_items(
     pairs: Path = shared.TABLE,
     output: Path = shared.OUTPUT,
@@ -126,7 +133,9 @@ def build_frequencies(
     """Count how much text there is of each language, and rank them by it."""
 
 
-@calls(f"{ANALYSIS}.regressions:fit_regressions", packages=shared.MODELLING, notes="terms")
+@calls(
+    f"{ANALYSIS}.regressions:fit_regressions", packages=shared.MODELLING, notes="terms", cheap=True
+)
 def fit_regressions(
     accuracies: Path = argument("Accuracies table."),
     models: dict[str, Any] = json_option("Size, family and tuning of models, as JSON."),
@@ -144,7 +153,7 @@ def _items_of(items: Path, given: Mapping[str, Any]) -> dict[str, Path]:
     return {lang: items / f"{lang}.parquet" for _, lang, _ in tables}
 
 
-@recorded(f"{ANALYSIS}.margins:fit_margins", packages=shared.MODELLING)
+@recorded(f"{ANALYSIS}.margins:fit_margins", packages=shared.MODELLING, cheap=True)
 def fit_margins(
     scores: Path = shared.EVALUATED_TABLES,
     items: Path = option(

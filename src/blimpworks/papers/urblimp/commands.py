@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import Use, calls, command, dumped, recorded
+from blimpworks.commands.declare import FILLED_IN, Use, calls, command, dumped, recorded
 from blimpworks.commands.options import argument, option, settings, written
 from blimpworks.papers.urblimp.settings import UrblimpOptions, ValidationOptions
 
@@ -57,9 +57,10 @@ def validation_lists(
 @recorded(
     f"{PAPER}.validation.results:read_validation",
     packages=("numpy", "pandas", "pyarrow", "statsmodels"),
+    cheap=True,
 )
 def read_validation(
-    sheets: list[Path] = argument("Filled lists."),
+    sheets: list[Path] = argument("Filled lists.", use=FILLED_IN),
     keys: list[Path] = option("Key of lists; repeatable.", "--key"),
     ratings: Path = written("Table of ratings to write."),
     participants: Path = written("Table of participants to write."),
@@ -79,7 +80,7 @@ def read_validation(
     return facts
 
 
-@calls(f"{PAPER}.analysis.lengths:compare_lengths", packages=shared.ARROW)
+@calls(f"{PAPER}.analysis.lengths:compare_lengths", packages=shared.ARROW, cheap=True)
 def compare_lengths(
     results: Path = shared.JUDGED,
     models: str = shared.EVALUATED,

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from blimpworks.campaign.methods import PREFIXES
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
+from blimpworks.files import text_of
 from blimpworks.items import evenly, item_id
 from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
@@ -112,7 +113,7 @@ def _record(text: str, where: str, uid: str, number: int) -> Record:
             span_of(getattr(record, f"sentence_{side}"), *critical)
     except ValidationError as error:
         problem = _problem(error)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         problem = str(error)
     else:
         if uid == record.UID and record.pairID == str(number):
@@ -132,24 +133,18 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
     them. Raises UserError naming file, line and what is wrong.
     """
     seen: dict[tuple[str, str], int] = {}
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, text in enumerate(lines):
-                where = f"{path}:{number + 1}"
-                record = _record(text, where, path.stem, number)
-                first = seen.setdefault((record.sentence_good, record.sentence_bad), number)
-                if first != number:
-                    raise UserError(
-                        f"{where}: the pair stands in line {first + 1} too; expected distinct "
-                        "pairs. Retrieve or generate the file again."
-                    )
-                yield record
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a paradigm of BLiMP.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path} is not in UTF-8 ({error.reason}); retrieve or generate the file again."
-        ) from error
+    with reading(path, "a paradigm of BLiMP", "Retrieve or generate the file again."):
+        lines = text_of(path).removesuffix("\n").split("\n")
+    for number, text in enumerate(lines):
+        where = f"{path}:{number + 1}"
+        record = _record(text, where, path.stem, number)
+        first = seen.setdefault((record.sentence_good, record.sentence_bad), number)
+        if first != number:
+            raise UserError(
+                f"{where}: the pair stands in line {first + 1} too; expected distinct "
+                "pairs. Retrieve or generate the file again."
+            )
+        yield record
     if pairs is not None and len(seen) != pairs:
         raise UserError(
             f"{path} has {len(seen)} pairs; expected {pairs}. Retrieve or generate the file again."

@@ -8,13 +8,12 @@ takes any, and divided by its highest value; a language's complexity is the mean
 features that it has.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from blimpworks.errors import UserError
-from blimpworks.files import read_cells
+from blimpworks.errors import UserError, reading
+from blimpworks.files import BadLine, read_cells, table_rows
 from blimpworks.tables import MORPHOLOGY, write_rows
 
 SCALES = {
@@ -40,20 +39,17 @@ class Category:
 
 
 def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows of a WALS table, each with where it stands. Raises UserError for another table."""
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            reader = csv.DictReader(handle)
-            missing = [c for c in columns if c not in (reader.fieldnames or ())]
-            if missing:
-                raise UserError(
-                    f"{path}:1: there is no column {', '.join(missing)}; expected a table of "
-                    "WALS's repository. Retrieve it again."
-                )
-            for row in reader:
-                yield f"{path}:{reader.line_num}", row
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a table of WALS.") from error
+    """Rows of a WALS table, each with where it stands; the first of ``columns`` is their key.
+
+    Raises UserError for another table, one that is cut short, and for a key that stands twice.
+    """
+    seen: dict[str, int] = {}
+    with reading(path, "a table of WALS's repository", "Retrieve it again."):
+        for line, row in table_rows(path, columns):
+            key = row[columns[0]]
+            if seen.setdefault(key, line) != line:
+                raise BadLine(line, f"{columns[0]} {key!r} stands in line {seen[key]} too")
+            yield f"{path}:{line}", row
 
 
 def _numbers(elements: Path) -> dict[str, Category]:
@@ -102,10 +98,17 @@ def choose_languages(
 
     Ties go by WALS's code. ``languages`` is cldf/languages.csv of its repository.
 
-    Raises UserError for a missing or broken table.
+    Raises UserError for a missing or broken table, and for one that lacks a language with values.
     """
     chosen: dict[str, str] = {}
-    for _, row in sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda r: r[1]["ID"]):
+    rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda r: r[1]["ID"])
+    lost = categories.keys() - {row["ID"] for _, row in rows}
+    if lost:
+        raise UserError(
+            f"{languages} has no row of {min(lost)!r}, nor of {len(lost) - 1} other languages that "
+            "have values; expected all of WALS's. Take both from one release."
+        )
+    for _, row in rows:
         lang, name = row["ISO639P3code"], row["ID"]
         if not lang or name not in categories:
             continue

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
+from blimpworks.files import text_of
 from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.papers.clams.items.constructions import CAPITALS, STOP, has_capitals, phenomenon_of
 from blimpworks.papers.clams.settings import ClamsOptions, variant_of
@@ -25,24 +26,42 @@ Pair = tuple[str, str]
 def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
     """The pairs of a file, in order, each with the line (from 1) of its second sentence.
 
-    Raises UserError naming the line that is none.
+    Raises UserError naming the line that is none, a True line without a False one after it, and
+    a file that seems cut short: the last sentence has no line end (those of English have none) and
+    fewer words than its pair, or a word that no other sentence has.
     """
-    try:
-        with path.open(encoding="utf-8") as handle:
-            good: str | None = None
-            for line, text in enumerate(handle, start=1):
-                verdict, _, sentence = text.rstrip("\n").partition("\t")
-                if verdict == "True" and sentence:
-                    good = sentence
-                elif verdict == "False" and sentence and good is not None:
-                    yield line, (good, sentence)
-                else:
-                    raise UserError(
-                        f"{path}:{line}: {text.rstrip()!r} is not part of an evaluation set; "
-                        "expected True or False, a tab and a sentence, the first one True."
-                    )
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected an evaluation set of CLAMS.") from error
+    with reading(path, "an evaluation set of CLAMS", "Retrieve or generate it again."):
+        text = text_of(path).replace("\r\n", "\n")
+    lines = text.removesuffix("\n").split("\n") if text else []
+    if not lines:
+        raise UserError(f"{path} has no pair; expected an evaluation set of CLAMS.")
+    good: str | None = None
+    for line, each in enumerate(lines, start=1):
+        verdict, _, sentence = each.partition("\t")
+        sentence = "" if "\t" in sentence else sentence
+        paired = good is None or lines[line - 2].startswith("False")
+        if verdict == "True" and sentence and paired and line < len(lines):
+            good = sentence
+        elif verdict == "False" and sentence and good is not None:
+            if line == len(lines) and not text.endswith("\n"):
+                _check_last(path, lines, (good, sentence))
+            yield line, (good, sentence)
+        else:
+            raise UserError(
+                f"{path}:{line}: {each.rstrip()!r:.90} is not part of an evaluation set; expected "
+                "True or False, a tab and a sentence, the first one True, each with False ones."
+            )
+
+
+def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
+    """Raise UserError where the last sentence, which has no line end, seems cut short."""
+    good, bad = (sentence.split(" ") for sentence in pair)
+    known = {word for each in lines[:-1] for word in each.partition("\t")[2].split(" ")}
+    if len(bad) < len(good) or not known.issuperset(bad):
+        raise UserError(
+            f"{path}:{len(lines)}: the file ends in mid-line, with {pair[1]!r:.90}; expected a "
+            "line end. Retrieve or generate it again, or end the line if it is whole."
+        )
 
 
 def focus_of(pair: Pair) -> str | None:
@@ -109,8 +128,6 @@ def _row(lang: str, phenomenon: str, path: Path, line: int, pair: Pair) -> dict[
 def _rows(lang: str, path: Path, options: ClamsOptions) -> Iterator[dict[str, Any]]:
     """Items of a set, those with a capital first letter after the others."""
     pairs = evenly(list(read_pairs(path)), options.per_paradigm)
-    if not pairs:
-        raise UserError(f"{path} has no pair; expected an evaluation set of CLAMS.")
     for line, pair in pairs:
         yield _row(lang, phenomenon_of(path.stem), path, line, pair)
     if not (options.capitals and has_capitals(path.stem)):

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
+from blimpworks.files import text_of
 
 WORDS, RHYMES, HOMOPHONES = "lmentry_words.json", "rhyme_groups.json", "homophones.csv"
 SENTENCES = "simple_sentences.csv"
@@ -102,17 +103,15 @@ def _find(named: Mapping[str, Path], name: str) -> Path:
 
 
 def _text(path: Path) -> str:
-    try:
+    with reading(path, "a resource of Multi-LMentry", "Convert it, or retrieve it again."):
         # With or without a byte order mark.
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not in UTF-8 ({error}); convert it.") from error
+        return text_of(path, "utf-8-sig")
 
 
 def _mapping(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON ({error}); correct it.") from error
     if not isinstance(content, dict) or not content:
         raise UserError(f"{path} holds no members; expected a JSON object.")
@@ -141,21 +140,22 @@ def _groups(path: Path) -> dict[str, list[str]]:
 
 def _rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     """Rows of a table whose headings, in any case and among others, are ``columns``."""
-    reader = csv.DictReader(io.StringIO(_text(path), newline=""))
-    reader.fieldnames = [name.lower() for name in reader.fieldnames or []]
-    missing = [name for name in columns if name not in reader.fieldnames]
-    if missing:
-        raise UserError(
-            f"{path}:1: no column {missing[0]!r} among {', '.join(reader.fieldnames)}; "
-            f"expected {', '.join(columns)}."
-        )
-    rows = []
-    for row in reader:
-        empty = [name for name in columns if not row[name]]
-        if empty:
-            raise UserError(f"{path}:{reader.line_num}: {empty[0]} is empty; fill it in.")
-        rows.append(row)
-    return rows
+    with reading(path, f"a table of {', '.join(columns)}", "Correct it."):
+        reader = csv.DictReader(io.StringIO(_text(path), newline=""))
+        reader.fieldnames = [name.lower() for name in reader.fieldnames or []]
+        missing = [name for name in columns if name not in reader.fieldnames]
+        if missing:
+            raise UserError(
+                f"{path}:1: no column {missing[0]!r} among {', '.join(reader.fieldnames):.100}; "
+                f"expected {', '.join(columns)}."
+            )
+        rows = []
+        for row in reader:
+            empty = [name for name in columns if not row[name]]
+            if empty:
+                raise UserError(f"{path}:{reader.line_num}: {empty[0]} is empty; fill it in.")
+            rows.append(row)
+        return rows
 
 
 def _homophones(path: Path) -> list[Homophone]:

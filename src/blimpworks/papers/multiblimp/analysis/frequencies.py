@@ -14,8 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import LanguageRow, read_rows
+from blimpworks.campaign.catalogue_checks import keyed
 from blimpworks.campaign.reference import FrequencyCodesRow
-from blimpworks.errors import UserError
+from blimpworks.errors import reading
+from blimpworks.files import BadLine, table_rows
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import write_rows
 
@@ -32,31 +34,25 @@ def read_totals(path: Path) -> dict[str, Counts]:
     Raises UserError when the file is missing, no such table, or cut short.
     """
     totals: dict[str, Counts] = {}
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            reader = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
-            if reader.fieldnames != ["code", *UNITS]:
-                raise UserError(
-                    f"{path}:1: columns are {reader.fieldnames}; expected code, "
-                    f"{', '.join(UNITS)}. Retrieve GlotCC's totals again."
-                )
-            for row in reader:
-                where = f"{path}:{reader.line_num}"
-                _add(totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0)), row, where)
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected GlotCC's totals.") from error
+    codes: dict[str, int] = {}
+    expected = f"GlotCC's totals (code, {', '.join(UNITS)}, between tabs)"
+    with reading(path, expected, "Retrieve them again."):
+        columns = ("code", *UNITS)
+        for line, row in table_rows(path, columns, delimiter="\t", quoting=csv.QUOTE_NONE):
+            if codes.setdefault(row["code"], line) != line:
+                raise BadLine(line, f"{row['code']!r} stands in line {codes[row['code']]} too")
+            _add(totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0)), row, line)
     return totals
 
 
-def _add(counts: Counts, row: Mapping[str, str | None], where: str) -> None:
+def _add(counts: Counts, row: Mapping[str, str], line: int) -> None:
+    """Add the counts of a row. Raises BadLine for what is none, or a language without a code."""
+    if len(row["code"]) < 3:
+        raise BadLine(line, f"the code is {row['code']!r}")
     for unit in UNITS:
-        text = row[unit]
-        if text is None or not text.isdecimal():
-            raise UserError(
-                f"{where}: {unit} of {row['code']!r} is {text or 'missing'}; expected four whole "
-                "numbers after the code. Retrieve GlotCC's totals again."
-            )
-        counts[unit] += int(text)
+        if not (row[unit].isascii() and row[unit].isdecimal()):
+            raise BadLine(line, f"{unit} of {row['code']!r} is {row[unit] or 'missing'}")
+        counts[unit] += int(row[unit])
 
 
 def resource_group(rank: int, languages: int) -> str:
@@ -90,7 +86,8 @@ def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) 
     The groups are shares of all that the catalogue has, so that a campaign of few languages
     puts each into the same group as the paper. Raises UserError for a malformed file.
     """
-    other = {row.lang: row.codes for row in read_rows(FrequencyCodesRow, codes)}
+    known = keyed(read_rows(FrequencyCodesRow, codes), "lang", codes)
+    other = {lang: row.codes for lang, row in known.items()}
     names = [row.lang for row in read_rows(LanguageRow, languages) if row.is_of("multiblimp")]
     rows = frequencies(names, other, read_totals(totals))
     write_rows(rows, FREQUENCIES, output)

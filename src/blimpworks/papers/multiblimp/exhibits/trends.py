@@ -32,6 +32,7 @@ from blimpworks.exhibits.style import (
     new_figure,
     say,
 )
+from blimpworks.exhibits.texts import take_literally
 from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
 from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
 from blimpworks.papers.multiblimp.exhibits import describe
@@ -121,6 +122,7 @@ def _draw_trend(axes: Axes, points: pd.DataFrame, curve: pd.Series | None) -> No
 def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
     """Name points above or below them, or beside them, where no other point or name is."""
     axes.margins(y=0.1)
+    take_literally(axes.figure)  # type: ignore[arg-type]
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     places = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in places]

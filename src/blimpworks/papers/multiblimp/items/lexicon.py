@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.papers.multiblimp.items.features import (
     READ_AS_MISSING,
     parse_feats,
@@ -21,7 +21,7 @@ from blimpworks.papers.multiblimp.items.features import (
     to_unimorph,
 )
 from blimpworks.papers.multiblimp.items.orthography import normalise_unimorph, read_tokens
-from blimpworks.papers.multiblimp.items.patches import patch_line, patch_rows
+from blimpworks.papers.multiblimp.items.patches import DROPPED, patch_line, patch_rows
 from blimpworks.papers.multiblimp.items.unwanted import unwanted_rows
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.tables import LEXICON, write_table
@@ -42,50 +42,77 @@ POS_OF_UPOS = {
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
 
 
+COLUMNS = 3
+"""Of a UniMorph table; one of segmentations has them as the fourth."""
+
+
 def read_unimorph(
-    path: Path, lang: str, special: Sequence[str], options: MultiblimpOptions
+    path: Path,
+    lang: str,
+    special: Sequence[str],
+    options: MultiblimpOptions,
+    odd: Counter[str] | None = None,
 ) -> Iterator[tuple[str, str, str]]:
     """Lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
     Lines with a blank form or lemma are skipped, as are forms that have a space after the
     ``special`` treatments (the pipeline replaces single words). A table of segmentations
-    separates its tags by "|" too. Raises UserError for a line with fewer than three
-    columns, or a file that is not UTF-8.
+    separates its tags by "|" too. ``odd`` counts what is skipped, and lines that are not as
+    others are. Raises UserError for a line with fewer than three columns, or a file that is
+    not UTF-8.
     """
     segmented = path.suffix == ".segmentations"
     ours = corrected(options, "scripts")
-    for number, line in enumerate(_lines(path), start=1):
+    odd = Counter() if odd is None else odd
+    lines = _lines(path)
+    odd["without_line_end"] += bool(lines[-1])
+    filled = [line for line in lines if line.strip()]
+    odd["repeated"] += len(filled) - len({*filled})
+    odd["in_no_table"] += not filled
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        fields = patch_line(line, lang, path.name).split("\t")
-        if len(fields) < 3:
+        patched = patch_line(line, lang, path.name)
+        fields = patched.split("\t")
+        if len(fields) < COLUMNS:
             raise UserError(
                 f"{path}:{number}: found {len(fields)} tab-separated columns, expected "
                 "lemma, form, tags. Correct the line or pin another version."
             )
-        lemma, form, tags = fields[:3]
+        lemma, form, tags = fields[:COLUMNS]
         if special:
             lemma, form = normalise_unimorph(lemma, form, special, corrected=ours)
-        if lemma and form and " " not in form:
+        odd["with_more_columns"] += len(fields) > COLUMNS + segmented
+        odd["without_tags"] += not tags.strip() and patched != DROPPED
+        if patched == DROPPED:
+            odd["patched_out"] += 1
+        elif not (lemma and form):
+            odd["blank"] += 1
+        elif " " in form:
+            odd["several_words"] += 1
+        else:
             yield lemma, form, tags.replace("|", ";") if segmented else tags
 
 
 def _lines(path: Path) -> list[str]:
     """Lines of a table, which upstream may have compressed (Slovak)."""
-    try:
+    with reading(path, "a UniMorph table", "Pin another version."):
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
         return content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
-    except (UnicodeDecodeError, lzma.LZMAError) as error:
-        raise UserError(
-            f"{path} is no UniMorph table in UTF-8 ({error}); pin another version."
-        ) from error
 
 
 def unimorph_entries(
-    paths: Iterable[Path], lang: str, special: Sequence[str], options: MultiblimpOptions
+    paths: Iterable[Path],
+    lang: str,
+    special: Sequence[str],
+    options: MultiblimpOptions,
+    odd: Counter[str] | None = None,
 ) -> list[Entry]:
-    """Distinct entries of a language's UniMorph tables, in order of appearance."""
-    rows = (row for path in paths for row in read_unimorph(path, lang, special, options))
+    """Distinct entries of a language's UniMorph tables, in order of appearance.
+
+    ``odd`` counts lines as ``read_unimorph`` does.
+    """
+    rows = (row for path in paths for row in read_unimorph(path, lang, special, options, odd))
     entries = (
         (lemma, form, pos, render(features))
         for lemma, form, tags in patch_rows(rows, lang)
@@ -201,12 +228,14 @@ def build_lexicon(
 ) -> dict[str, int]:
     """Write the ``lexicon`` table of a language; return the entries per source.
 
+    And, as ``lines_…``, how many lines of UniMorph's tables were skipped or odd, and why.
     ``special`` are the treatments of its spelling. Raises UserError for a malformed
     UniMorph table.
     """
     words = read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(words, options)
-    from_unimorph = unimorph_entries(unimorph, lang, special, options)
+    odd: Counter[str] = Counter()
+    from_unimorph = unimorph_entries(unimorph, lang, special, options, odd)
     if not corrected(options, "missing_words"):
         from_unimorph = [entry for entry in from_unimorph if not _reads_as_missing(entry)]
         from_ud = {e: n for e, n in from_ud.items() if not _reads_as_missing(e)}
@@ -217,4 +246,5 @@ def build_lexicon(
     names = ("lemma", "form", "pos", "features", "source", "frequency")
     columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
     write_table(pa.table(columns, schema=LEXICON.arrow()), LEXICON, output)
-    return {"unimorph": len(from_unimorph), "ud": len(from_ud)}
+    lines = {f"lines_{why}": count for why, count in sorted(odd.items()) if count}
+    return {"unimorph": len(from_unimorph), "ud": len(from_ud), **lines}

@@ -4,6 +4,7 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, anew from open data:
 treebank nor the corpus of the paper is public.
 """
 
+import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -97,6 +98,19 @@ def _of_files(trees: Sequence[Tree], files: Sequence[str] | None) -> list[Tree]:
     return [tree for tree in trees if not chosen or tree.file in chosen]
 
 
+def _check_files(rules: Path) -> None:
+    """Raise UserError for a file among the rules that nothing would read; hidden ones may be."""
+    known = {f"{name}.yaml" for name in (LANGUAGE, *PARADIGMS)}
+    visible = {path.name for path in rules.glob("[!.]*")}
+    if visible - known:
+        name = min(visible - known)
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0)
+        raise UserError(
+            f"{rules / name} is neither a language pack nor called after a paradigm, as "
+            f"{near[0]} is; expected nothing else among rules. Rename it, or move it away."
+        )
+
+
 def build_items(
     rules: Path,
     lang: str,
@@ -117,6 +131,7 @@ def build_items(
     many pairs each paradigm has. Raises UserError for rules or tables that are missing or
     malformed, and where there is no pair at all.
     """
+    _check_files(rules)
     language = read_language(rules / f"{LANGUAGE}.yaml")
     trees = list(read_trees(tokens, sentences, language.orthography))
     code = language.attestation.wordfreq

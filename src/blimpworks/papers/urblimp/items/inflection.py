@@ -5,14 +5,13 @@ each cell; closed classes are paradigms whose endings are whole words. A form is
 where its lemma gives it by rule, so that a treebank's slips change nothing.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from blimpworks.linguistics.orthography import regular
+from blimpworks.linguistics import regular
 from blimpworks.papers.urblimp.items.trees import Word
 from blimpworks.strict import Strict
 
@@ -70,14 +69,14 @@ class Paradigm(Strict):
         if unknown:
             raise ValueError(f"inside names {unknown[0]!r}, which is no cell of the paradigm")
         for expression in (self.lemma, self.stem[0], *(first for first, _ in self.joints)):
-            regular(expression)
+            regular.check(expression)
         for expression, new in (self.stem, *self.joints):
-            regular(expression, new)
+            regular.check(expression, new)
         return self
 
     @cached_property
-    def _joints(self) -> list[tuple[re.Pattern[str], str]]:
-        return [(re.compile(expression), new) for expression, new in self.joints]
+    def _joined(self) -> regular.Replacements:
+        return regular.Replacements(self.joints)
 
     @cached_property
     def _known(self) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -86,19 +85,17 @@ class Paradigm(Strict):
     def has(self, word: Word) -> bool:
         """Whether a word is of the class, by its part of speech and lemma."""
         of_class = not self.upos or word.upos in self.upos
-        return of_class and re.fullmatch(self.lemma, self._named(word.lemma)) is not None
+        return of_class and regular.expression(self.lemma).fullmatch(self._named(word.lemma))
 
     def _named(self, lemma: str) -> str:
         return self.names.get(lemma, lemma)
 
     def _spelled(self, stem: str, ending: str) -> str:
-        text = f"{stem}{JOINT}{ending}"
-        for expression, new in self._joints:
-            text = expression.sub(new, text)
-        return text.replace(JOINT, "")
+        return self._joined(f"{stem}{JOINT}{ending}").replace(JOINT, "")
 
     def _forms(self, lemma: str) -> dict[str, tuple[str, ...]]:
-        stem = re.sub(*self.stem, lemma, count=1)
+        expression, new = self.stem
+        stem = regular.expression(expression).sub(new, lemma, count=1)
         irregular = self.irregular.get(lemma, {})
         return {
             cell: irregular.get(cell, tuple(self._spelled(stem, ending) for ending in endings))

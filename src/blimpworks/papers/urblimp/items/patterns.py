@@ -15,7 +15,6 @@ meaning are those of Grew's request language (Guillaume 2021, Graph Matching and
 GREW tools for corpus exploration, maintenance and conversion, EACL), of which this is a part.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,14 +25,31 @@ from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedInput, VisitError
 
 from blimpworks.errors import UserError
+from blimpworks.linguistics.regular import Expression, expression
 from blimpworks.papers.urblimp.items.trees import Tree
 
 EXPECTED = (
     "expected clauses such as V [upos=VERB], V -[nsubj]-> S, S < K or S.Gender = V.Gender, "
     "separated by semicolons"
 )
+MOST_WORDS, MOST_APART = 10, 3
+"""Most words of a pattern, and most that no edges connect: each of these can be any word."""
 Match = Mapping[str, int]
 """Indices of words in a tree by the names that a pattern gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """A value that stands for itself."""
+
+    text: str
+
+    def fullmatch(self, text: str) -> bool:
+        """Whether it is the value."""
+        return text == self.text
+
+
+Value = Exactly | Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +57,7 @@ class Feature:
     """What a word's feature must be: one of ``values`` or, negated, none of them."""
 
     name: str
-    values: tuple[re.Pattern[str], ...]
+    values: tuple[Value, ...]
     """Empty: any value; negated, that it is absent."""
     negated: bool = False
 
@@ -115,6 +131,15 @@ class Pattern:
     nodes: Mapping[str, tuple[Feature, ...]]
     relations: tuple[Relation, ...] = ()
 
+    @property
+    def apart(self) -> int:
+        """In how many parts its words are, each connected by edges."""
+        part = {name: name for name in self.nodes}
+        for edge in (each for each in self.relations if isinstance(each, Edge)):
+            old, new = part[edge.first], part[edge.second]
+            part = {name: new if each == old else each for name, each in part.items()}
+        return len({*part.values()})
+
 
 @v_args(inline=True)
 class _Reader(Transformer[Token, Any]):
@@ -127,26 +152,26 @@ class _Reader(Transformer[Token, Any]):
         super().__init__()
         self.lists = lists
 
-    def listed(self, name: Token) -> re.Pattern[str]:
+    def listed(self, name: Token) -> Value:
         """A list of the pack, by its name. Raises UserError for one that it lacks."""
         if name not in self.lists:
             known = ", ".join(self.lists) or "none, for it has none"
             raise UserError(f"pattern names the list {str(name)!r}; the pack has {known}.")
-        return re.compile(self.lists[name])
+        return expression(self.lists[name])
 
-    def word(self, name: Token) -> re.Pattern[str]:
+    def word(self, name: Token) -> Value:
         """A value without quotation marks."""
-        return re.compile(re.escape(name))
+        return Exactly(str(name))
 
-    def string(self, text: Token) -> re.Pattern[str]:
+    def string(self, text: Token) -> Value:
         """A value between quotation marks."""
-        return re.compile(re.escape(text[1:-1]))
+        return Exactly(str(text[1:-1]))
 
-    def regex(self, text: Token) -> re.Pattern[str]:
+    def regex(self, text: Token) -> Value:
         """A regular expression, as ``re"…"``."""
-        return re.compile(text[3:-1])
+        return expression(str(text[3:-1]))
 
-    def values(self, *expressions: re.Pattern[str]) -> tuple[re.Pattern[str], ...]:
+    def values(self, *expressions: Value) -> tuple[Value, ...]:
         """Values between bars, of which one has to fit."""
         return expressions
 
@@ -207,7 +232,7 @@ def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
             raise error.orig_exc from None
         raise UserError(
             f"pattern has a malformed regular expression ({error.orig_exc}); expected one "
-            'as Python reads it, such as re".+ے".'
+            'as RE2 reads it, such as re".+ے".'
         ) from None
     except UnexpectedInput as error:
         line = (text.splitlines() or [""])[max(error.line, 1) - 1] if error.line > 0 else text
@@ -217,6 +242,12 @@ def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
         ) from None
     if not pattern.nodes:
         raise UserError(f"pattern is empty; {EXPECTED}.")
+    if len(pattern.nodes) > MOST_WORDS or pattern.apart > MOST_APART:
+        raise UserError(
+            f"pattern has {len(pattern.nodes)} words in {pattern.apart} parts that no edge "
+            f"connects; expected at most {MOST_WORDS} words in {MOST_APART} parts. Connect them "
+            "with edges, or leave some out."
+        )
     return pattern
 
 

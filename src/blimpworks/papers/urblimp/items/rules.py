@@ -22,7 +22,8 @@ from pydantic import (
 from blimpworks.campaign.settings.base import Variant
 from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.errors import UserError
-from blimpworks.linguistics.orthography import Orthography, regular
+from blimpworks.linguistics import regular
+from blimpworks.linguistics.orthography import Orthography
 from blimpworks.papers.urblimp.items.inflection import Inflection
 from blimpworks.papers.urblimp.items.patterns import Pattern, parse_pattern
 from blimpworks.papers.urblimp.phenomena import PARADIGMS
@@ -292,7 +293,7 @@ class Language(Strict):
     @classmethod
     def _regular(cls, lists: dict[str, str]) -> dict[str, str]:
         for expression in lists.values():
-            regular(expression)
+            regular.check(expression)
         return lists
 
 

@@ -4,6 +4,7 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -105,6 +106,13 @@ def accuracies_of(ratings: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def unfilled_rows(choices: pd.DataFrame, key: Key) -> int:
+    """Rows of the participants' lists that their files lack."""
+    sizes = Counter(row["list"] for row in key.values())
+    lists = choices[["participant", "list"]].drop_duplicates()
+    return sum(sizes[str(each)] for each in lists["list"]) - len(choices)
+
+
 def read_validation(
     sheets: Sequence[Path],
     keys: Sequence[Path],
@@ -120,6 +128,9 @@ def read_validation(
     key = read_key(keys)
     choices = read_choices(sheets, key)
     people = participants_of(choices, key, options.check_threshold)
+    unfilled = unfilled_rows(choices, key)
+    if unfilled:
+        log.warning("%d rows of the lists that were filled have no choice", unfilled)
     counted = people["participant"][~people["left_out"].astype(bool)]
     ratings = ratings_of(choices, [*counted])
     if ratings.empty:
@@ -146,5 +157,6 @@ def read_validation(
         "judgements": len(ratings),
         "pairs": len(sizes),
         "incomplete": lacking,
+        "unfilled": unfilled,
         "accuracy": float(accuracies["accuracy"].mean()),
     }

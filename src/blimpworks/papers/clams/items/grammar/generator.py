@@ -17,7 +17,7 @@ from pathlib import Path
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
-from blimpworks.papers.clams.items.grammar.model import Grammar, Reference, Template
+from blimpworks.papers.clams.items.grammar.model import Grammar, Reference, Template, fail
 from blimpworks.papers.clams.items.grammar.parser import common_beside, read_grammar
 
 MinimalSet = tuple[str, ...]
@@ -26,6 +26,8 @@ Stream = Callable[[], Iterator[MinimalSet]]
 Column = tuple[str, ...]
 """The k-th alternative of a varied preterminal, then that of each of its alternates."""
 LINES_AT_ONCE = 4096
+MOST_LINES = 20_000_000
+"""Lines of the largest file of sets; the largest released one has fewer than 100,000."""
 
 
 def generate(grammar: Grammar, variant: Variant) -> Iterator[MinimalSet]:
@@ -114,6 +116,19 @@ def _width(grammar: Grammar, reference: Reference, variant: Variant) -> int:
     return 1 + len(grammar.alternates(reference.target, variant))
 
 
+def _check_size(grammar: Grammar, variant: Variant) -> None:
+    """Raise UserError, before anything is generated, for a grammar that makes too much."""
+    lines = {each: count_template(grammar, each, variant)[1] for each in grammar.templates}
+    largest = max(lines, key=lambda each: lines[each])
+    if sum(lines.values()) > MOST_LINES:
+        fail(
+            largest.place,
+            "templates whose slots together make too many sentences, most of them by this one",
+            f"at most {MOST_LINES:,} lines in all",
+            "leave out slots or alternatives, or write a grammar for each template",
+        )
+
+
 def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
     """Minimal sets as the released files have them: ``True`` or ``False``, tab, sentence."""
     for good, *bad in sets:
@@ -135,8 +150,8 @@ def generate_sets(
 
     ``common`` is read before each grammar; None stands for the ``common.avg`` beside each. All
     grammars are read before the first file is written; each file is written whole or not at
-    all. Raises UserError for a grammar with a mistake, for unequal numbers of files, and for an
-    output that would overwrite another one or a grammar.
+    all. Raises UserError for a grammar with a mistake or of too many sentences, for unequal
+    numbers of files, and for an output that would overwrite another one or a grammar.
     """
     if len(grammars) != len(outputs):
         raise UserError(
@@ -151,6 +166,8 @@ def generate_sets(
                 "for each; correct --output."
             )
     parsed = [read_grammar(path, common or common_beside(path), variant) for path in grammars]
+    for grammar in parsed:
+        _check_size(grammar, variant)
     return [
         write_sets(generate(grammar, variant), output)
         for grammar, output in zip(parsed, outputs, strict=True)

@@ -6,7 +6,8 @@ from itertools import islice
 from pathlib import Path
 
 from blimpworks.campaign.variants import Variant
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
+from blimpworks.files import text_of
 from blimpworks.papers.clams.items.constructions import (
     CONSTRUCTIONS,
     ENGLISH,
@@ -22,12 +23,8 @@ def read_vocabulary(path: Path) -> set[str]:
 
     Raises UserError for a file that cannot be read, and for a line with several words.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"{path} cannot be read ({error}); expected a vocabulary, one word a line, in UTF-8."
-        ) from error
+    with reading(path, "a vocabulary, one word a line, in UTF-8", "Correct the path or the file."):
+        lines = text_of(path, "utf-8-sig").split("\n")
     words = [line.strip() for line in lines]
     for number, word in enumerate(words, start=1):
         if len(word.split()) > 1:
