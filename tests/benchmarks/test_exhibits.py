@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise, product
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -915,3 +916,33 @@ def test_a_pair_that_the_files_have_twice_does_not_rank_higher_for_it():
     worst = hardest(pd.DataFrame(rows, columns=columns))
     assert [*worst["item_id"]] == ["once", "twice"]
     assert [*worst["share"]] == [1.0, 0.5]
+
+
+# Labels that mean something elsewhere
+
+STRANGE = ["{id}", r"$\x$", "<script>", "100 % a_b & c|d", "two\nlines"]
+
+
+@pytest.fixture(scope="module")
+def strange(tmp_path_factory):
+    """Tables and labels whose names of models, paradigms and the benchmark have such signs."""
+    paradigms = {f"{sign} all": [f"{sign} {n}" for n in range(2)] for sign in STRANGE}
+    shape = Shape({f"m{n}": 0.5 + n / 10 for n in range(len(STRANGE))}, paradigms, n=4)
+    tables = simulate(tmp_path_factory.mktemp("strange"), shape)
+    labels = labels_of(shape)
+    facts = {**labels.facts, "benchmark": labels.facts["benchmark"] | {"label": r"$\x$ {id}"}}
+    models = dict(zip(shape.models, STRANGE, strict=True))
+    return tables, replace(labels, models=models, languages={"eng": "{id} <b>"}, facts=facts)
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURED if name != "acceptability"])
+def test_labels_that_mean_something_elsewhere_stand_in_every_exhibit(strange, tmp_path, name):
+    exhibit, outputs = built(name, *strange, tmp_path)
+    assert exhibit.cells
+    for path in outputs:
+        content = path.read_bytes()
+        assert content
+        if path.suffix in (".html", ".svg"):
+            ElementTree.fromstring(content)
+            assert b"<script" not in content
+            assert b"mathdefault" not in content

@@ -56,10 +56,8 @@ FAULTS = {
         "key 'data.0.bad' is missing; add it",
         {key: value for key, value in PAIRS.items() if key != "bad"},
     ),
-    "a folder outside": Fault(
-        "a name must stay in the benchmark's folder", pairs(files="../*.csv")
-    ),
-    "an absolute name": Fault("a name must stay in the benchmark's folder", pairs(files="/etc/*")),
+    "a folder outside": Fault("a name must stay below its directory", pairs(files="../*.csv")),
+    "an absolute name": Fault("a name must stay below its directory", pairs(files="/etc/*")),
     "a wrong code": Fault("key 'languages", pairs(), more={"languages": ["english"]}),
     "layouts of several kinds": Fault(
         "data has items of several kinds (pair, sentence)",

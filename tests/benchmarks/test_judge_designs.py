@@ -70,7 +70,7 @@ def test_rows_of_items_may_be_mixed(tmp_path):
     scores = write_scores(tmp_path / "scores.parquet", tokens)
     mixed = tmp_path / "mixed.parquet"
     table = pq.read_table(path)
-    pq.write_table(table.take([3, 0, 2, 1]), mixed)
+    pq.write_table(table.take([3, 0, 2, 1]).replace_schema_metadata(None), mixed)
     judge_designs(mixed, scores, tmp_path / "out.parquet", Rules(["critical_region"], ["half"], 0))
     rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
     assert [(row["item_id"], row["margin"]) for row in rows] == [("item 1", 2.0), ("item 0", 1.0)]

@@ -18,9 +18,10 @@ from blimpworks.benchmarks.declaration import (
     declaration_in,
     read_declaration,
 )
-from blimpworks.benchmarks.files import Row, as_text, is_one_of, local_files, pattern_of
+from blimpworks.benchmarks.files import Row, as_text, is_one_of, local_files
 from blimpworks.benchmarks.grouping import grouping
 from blimpworks.benchmarks.layouts import Naming, cell
+from blimpworks.benchmarks.names import pattern_of
 from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, write_frame, write_rows
@@ -141,9 +142,8 @@ def _single_ratings(row: Row, how: People) -> Iterator[Row]:
         return
     pattern = pattern_of(how.headings)
     for heading, value in row.cells[""]:
-        match = pattern.fullmatch(as_text(heading).strip())
-        if match and as_text(value).strip():
-            said = match.groupdict()
+        said = pattern.values(as_text(heading).strip())
+        if said is not None and as_text(value).strip():
             for column, names in how.rename.items():
                 if isinstance(names, Mapping) and column in said:
                     said[column] = names.get(said[column], said[column])

@@ -11,9 +11,15 @@ import pyarrow as pa
 from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.declaration import Declaration, Files, declaration_in, read_declaration
 from blimpworks.benchmarks.designs import Design
-from blimpworks.benchmarks.files import columns_in, local_files, rows_of, tables_in
+from blimpworks.benchmarks.files import (
+    local_files,
+    new_names_table,
+    rows_of,
+    tables_in,
+)
 from blimpworks.benchmarks.grouping import grouping
 from blimpworks.benchmarks.layouts import Item, Naming
+from blimpworks.benchmarks.names import columns_in
 from blimpworks.errors import UserError, reading
 from blimpworks.items import evenly, item_id
 from blimpworks.tables import ITEMS, LABEL, write_table
@@ -40,7 +46,7 @@ def with_new_names(how: Read, folder: Path) -> Read:
     Raises UserError for a table that is absent or malformed.
     """
     tables = {
-        column: _new_names(folder / names) if isinstance(names, str) else names
+        column: _new_names(new_names_table(folder, names)) if isinstance(names, str) else names
         for column, names in how.rename.items()
     }
     return how.model_copy(update={"rename": tables})

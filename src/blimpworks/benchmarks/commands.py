@@ -55,7 +55,12 @@ def build_declared_items(
     """Turn the files of a declared benchmark into items of a language."""
 
 
-@calls(f"{PACKAGE}.accuracies:read_people", packages=(*READING, *shared.STATISTICS), notes="rows")
+@calls(
+    f"{PACKAGE}.accuracies:read_people",
+    packages=(*READING, *shared.STATISTICS),
+    notes="rows",
+    cheap=True,
+)
 def read_people(
     declaration: Path = DECLARATION,
     benchmark: str = shared.BENCHMARK,
@@ -66,7 +71,12 @@ def read_people(
     """Make a table of people's accuracies on a declared benchmark."""
 
 
-@calls(f"{PACKAGE}.accuracies:read_released", packages=(*READING, *shared.STATISTICS), notes="rows")
+@calls(
+    f"{PACKAGE}.accuracies:read_released",
+    packages=(*READING, *shared.STATISTICS),
+    notes="rows",
+    cheap=True,
+)
 def read_released(
     declaration: Path = DECLARATION,
     benchmark: str = shared.BENCHMARK,
@@ -77,7 +87,7 @@ def read_released(
     """Make a table of accuracies from the decisions that a benchmark's authors released."""
 
 
-@calls(f"{PACKAGE}.accuracies:read_perplexities", packages=READING, notes="rows")
+@calls(f"{PACKAGE}.accuracies:read_perplexities", packages=READING, notes="rows", cheap=True)
 def read_perplexities(
     declaration: Path = DECLARATION,
     benchmark: str = shared.BENCHMARK,
@@ -120,7 +130,9 @@ def _judge_each(
             job.note(unjudged=library(table, scored, output, rules))
 
 
-@command(f"{PACKAGE}.judge_designs:judge_designs", packages=(*shared.ARROW, "lark", "pandas"))
+@command(
+    f"{PACKAGE}.judge_designs:judge_designs", packages=(*shared.ARROW, "lark", "pandas"), cheap=True
+)
 def judge_designs(
     items: list[Path] = ITEMS,
     scores: list[Path] = SCORES,
@@ -138,7 +150,7 @@ def judge_designs(
     _judge_each(judge_designs, library, items, scores, output, rules)
 
 
-@command(f"{PACKAGE}.judge_sentences:judge_sentences", packages=shared.ARROW)
+@command(f"{PACKAGE}.judge_sentences:judge_sentences", packages=shared.ARROW, cheap=True)
 def judge_sentences(
     items: list[Path] = ITEMS,
     scores: list[Path] = SCORES,

@@ -11,6 +11,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
 from blimpworks.benchmarks.files import ARCHIVES, SUFFIXES, plain_name
 from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.campaign.settings.parsing import validated
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.retrieval.download import Patience
@@ -79,16 +80,22 @@ def rows_of(dataset: Dataset, kind: str) -> list[SourceRow]:
         )
     licence = getattr(info.card_data, "license", None) or ""
     return [
-        SourceRow(
-            name=f"{kind}/{each.rfilename}",
-            kind=kind,
-            lang="",
-            version=info.sha,
-            sha256=each.lfs.sha256 if each.lfs else "",
-            bytes=each.size,
-            licence=licence if isinstance(licence, str) else ", ".join(licence),
-            url=hf_hub_url(dataset.name, each.rfilename, repo_type="dataset", revision=info.sha),
-            mirror=f"{kind}/{each.rfilename}",
+        validated(
+            SourceRow,
+            {
+                "name": f"{kind}/{each.rfilename}",
+                "kind": kind,
+                "lang": "",
+                "version": info.sha,
+                "sha256": each.lfs.sha256 if each.lfs else "",
+                "bytes": each.size,
+                "licence": licence if isinstance(licence, str) else ", ".join(licence),
+                "url": hf_hub_url(
+                    dataset.name, each.rfilename, repo_type="dataset", revision=info.sha
+                ),
+                "mirror": f"{kind}/{each.rfilename}",
+            },
+            dataset.name,
         )
         for each in files
     ]

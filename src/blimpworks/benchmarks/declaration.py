@@ -13,7 +13,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct
 from blimpworks.campaign.settings.parsing import parse_yaml
-from blimpworks.strict import Strict
+from blimpworks.files import relative
+from blimpworks.strict import Label, Strict
 
 Format = Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx"]
 Column = Annotated[str, Field(min_length=1)]
@@ -37,11 +38,7 @@ Code = Annotated[str, AfterValidator(_three_letters)]
 
 
 def _inside_folder(pattern: str) -> str:
-    if pattern.startswith("/") or ".." in pattern.split("/"):
-        raise ValueError(
-            "a name must stay in the benchmark's folder or among its sources: without '..', and "
-            "without '/' at its beginning"
-        )
+    relative(re.sub(r"\{\w+\}", "*", pattern))
     return pattern
 
 
@@ -280,7 +277,7 @@ class People(Files):
     """From 0 to 1, or in percent where a file has values above 1."""
     n: Column | None = None
     """Judgements behind an accuracy."""
-    note: str = ""
+    note: Label = ""
     """Who was asked and how, for captions."""
 
     @model_validator(mode="after")
@@ -322,15 +319,15 @@ class Perplexities(Files):
 class Declaration(Strict):
     """A benchmark that is data alone."""
 
-    label: str = Field(min_length=1)
+    label: Label = Field(min_length=1)
     """Name in tables and figures."""
-    title: str = Field(min_length=1)
+    title: Label = Field(min_length=1)
     """Of the paper, or of the data set."""
-    authors: str = Field(min_length=1)
+    authors: Label = Field(min_length=1)
     """With the year."""
-    address: str = ""
+    address: str = Field("", pattern=r"^(https?://[^\s\"'<>]+)?$")
     languages: Annotated[
-        tuple[Code, ...] | Mapping[Code, str], Field(min_length=1), BeforeValidator(_as_list)
+        tuple[Code, ...] | Mapping[Code, Label], Field(min_length=1), BeforeValidator(_as_list)
     ]
     """ISO 639-3 codes; with names where config/languages.tsv lacks the language."""
     data: Annotated[tuple[Data, ...], Field(min_length=1)]

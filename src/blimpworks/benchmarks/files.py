@@ -6,17 +6,19 @@ import gzip
 import io
 import json
 import lzma
-import re
+import struct
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from blimpworks.benchmarks.declaration import Files, People
+from blimpworks import errors
+from blimpworks.benchmarks.declaration import Files, People, declaration_in
+from blimpworks.benchmarks.names import columns_in
 from blimpworks.errors import UserError, reading
+from blimpworks.files import below, relative
 
 COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
     ".xz": lzma.decompress,
@@ -29,7 +31,10 @@ SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx"}
 SEPARATORS = ",;\t|"
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """Encodings by the byte order mark that files begin with."""
-BROKEN = (OSError, EOFError, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
+BROKEN = (
+    *(OSError, ValueError, RuntimeError, struct.error, tarfile.TarError, zipfile.BadZipFile),
+    *errors.BROKEN,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +83,18 @@ class Table:
     def text(self) -> str:
         """The decoded text. Raises UserError where it is not in the encoding."""
         try:
-            return self.content.decode(self.encoding)
-        except (UnicodeDecodeError, LookupError) as error:
-            line = ""
+            text = self.content.decode(self.encoding)
+            if "\0" in text:
+                raise UnicodeError("there is a NUL")
+        except (UnicodeError, LookupError) as error:
+            place = ""
             if isinstance(error, UnicodeDecodeError):
-                line = f":{self.content.count(10, 0, error.start) + 1}"
+                place = f":{self.content.count(10, 0, error.start) + 1}"
             raise UserError(
-                f"{self.name}{line} is not in {self.encoding} ({error}); state the file's encoding "
-                "with 'encoding', such as cp1251 or latin-1."
+                f"{self.name}{place} is not in {self.encoding} ({error}); state the file's "
+                "encoding with 'encoding', such as cp1251 or latin-1."
             ) from error
+        return text
 
     @property
     def separator(self) -> str:
@@ -106,34 +114,22 @@ class Table:
         )
 
 
-@cache
-def pattern_of(names: str) -> re.Pattern[str]:
-    """Regular expression of a pattern of names: ``*`` and ``{column}`` are text without a slash."""
-    parts = re.split(r"(\*|\{\w+\})", names)
-    pattern = ""
-    for part in parts:
-        name = part[1:-1]
-        if part == "*":
-            pattern += "[^/]*"
-        elif part.startswith("{") and part.endswith("}"):
-            pattern += f"(?P={name})" if f"(?P<{name}>" in pattern else f"(?P<{name}>[^/]+)"
-        else:
-            pattern += re.escape(part)
-    return re.compile(pattern)
-
-
-def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
-    """What a file's name says, by column; None where no pattern fits it."""
-    matches = (pattern_of(pattern).fullmatch(name) for pattern in patterns)
-    match = next(filter(None, matches), None)
-    return match.groupdict() if match else None
-
-
 def local_files(folder: Path) -> dict[str, Path]:
-    """Files in a benchmark's folder, by their names in patterns; hidden ones are no data."""
+    """Files in a benchmark's folder, by their names in patterns; hidden ones are no data.
+
+    Raises UserError for a link that leads out of the folder.
+    """
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     named = {path.relative_to(folder).as_posix(): path for path in files}
-    return {name: path for name, path in named.items() if not f"/{name}".count("/.")}
+    shown = {name: path for name, path in named.items() if not f"/{name}".count("/.")}
+    for name in (name for name, path in shown.items() if path.is_symlink()):
+        below(folder, name, f"{folder}: a file")
+    return shown
+
+
+def new_names_table(folder: Path, name: str) -> Path:
+    """A table of new names. Raises UserError for one outside the benchmark's folder."""
+    return below(folder, name, f"{declaration_in(folder)}: a table of 'rename'")
 
 
 def plain_name(name: str) -> str:
@@ -170,7 +166,8 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 def tables_in(path: Path, name: str, how: Files) -> Iterator[tuple[Table, dict[str, str]]]:
     """The file, or those inside an archive, each with what its name says by column.
 
-    Raises UserError for one that is absent, broken, or an archive without such members.
+    Raises UserError for one that is absent, broken, or an archive without such members, or with
+    one whose name leads out of it.
     """
     said = columns_in(how.patterns, name) or {}
     try:
@@ -196,6 +193,11 @@ def tables_in(path: Path, name: str, how: Files) -> Iterator[tuple[Table, dict[s
 
 def _check_members(name: str, members: Sequence[str], how: Files) -> None:
     """Some member of an archive must be among those that are read. Raises UserError else."""
+    for member in members:
+        try:
+            relative(member)
+        except ValueError as error:
+            raise UserError(f"{name}: member {member!r:.80}: {error}; pack it anew.") from error
     chosen = [m for m in members if not how.members or columns_in([how.members], m) is not None]
     if not chosen:
         raise UserError(
@@ -211,6 +213,7 @@ def rows_of(table: Table, said: Mapping[str, str]) -> Iterator[Row]:
     UserError where the file is malformed, or a column stands twice.
     """
     added = {**said, **table.how.constants}
+    line = 0
     for line, cells in READERS[table.format](table):
         twice = added.keys() & cells.keys()
         if twice:
@@ -224,6 +227,8 @@ def rows_of(table: Table, said: Mapping[str, str]) -> Iterator[Row]:
                 whole[column] = values.get(as_text(whole[column]), whole[column])
         if all(is_one_of(whole.get(key), among) for key, among in table.how.where.items()):
             yield Row(whole, table.name, line)
+    if not line:
+        raise UserError(f"{table.name} has no rows; expected some. Retrieve it again.")
 
 
 def as_text(value: object) -> str:
@@ -325,7 +330,7 @@ def _jsonl_rows(table: Table) -> Iterator[tuple[int, dict[str, Any]]]:
 def _parsed(text: str, table: Table, line: int) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{table.name}:{line} is no JSON ({error}); retrieve it again.") from error
 
 
@@ -353,7 +358,7 @@ def _parquet_rows(table: Table) -> Iterator[tuple[int, dict[str, Any]]]:
     import pyarrow.parquet as pq
 
     with reading(Path(table.name), "a Parquet file", "Retrieve it again."):
-        rows = pq.read_table(io.BytesIO(table.content)).to_pylist()
+        rows = pq.read_table(io.BytesIO(table.content), page_checksum_verification=True).to_pylist()
     for number, value in enumerate(rows, start=1):
         yield number, _record(value, table, number)
 

@@ -17,8 +17,9 @@ from blimpworks.benchmarks.declaration import (
     read_declaration,
 )
 from blimpworks.benchmarks.exhibits import specs_of
-from blimpworks.benchmarks.files import columns_in, local_files
+from blimpworks.benchmarks.files import local_files, new_names_table
 from blimpworks.benchmarks.grouping import ALL, grouping
+from blimpworks.benchmarks.names import columns_in
 from blimpworks.campaign.catalogue import (
     Catalogue,
     LanguageRow,
@@ -95,7 +96,7 @@ class Declared:
         tables = [t for each in entries for t in each.rename.values() if isinstance(t, str)]
         files = local_files(self.folder)
         chosen = (path for name, path in files.items() if columns_in(patterns, name) is not None)
-        return [*map(str, chosen), *(str(self.folder / table) for table in tables)]
+        return [*map(str, chosen), *(str(new_names_table(self.folder, t)) for t in tables)]
 
     # What its rules ask for
 

@@ -26,6 +26,8 @@ Values = Mapping[Place, Floats]
 
 ABSOLUTE, RELATIVE = 1e-3, 1e-5
 """Tolerances of ``=`` in syntaxgym-core, ``atol`` and ``rtol`` of ``numpy.isclose``."""
+LONGEST, DEEPEST = 5000, 200
+"""Characters and levels of the largest formula."""
 LEAST = np.finfo(np.float64).tiny
 TERMINALS = {
     "REGION": "a region before ';'",
@@ -155,9 +157,30 @@ def _expected(error: UnexpectedInput) -> str:
     return " or ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
+def _depth(tree: Tree[Token]) -> int:
+    """How many levels a formula has."""
+    deepest, waiting = 0, [(tree, 1)]
+    while waiting:
+        node, level = waiting.pop()
+        deepest = max(deepest, level)
+        waiting += [(each, level + 1) for each in node.children if isinstance(each, Tree)]
+    return deepest
+
+
 def _tree(text: str) -> Tree[Token]:
+    if len(text) > LONGEST:
+        raise UserError(
+            f"formula {text[:40]!r}… has {len(text):,} characters; expected at most {LONGEST:,}. "
+            "Make several predictions of it."
+        )
     try:
-        return _parser().parse(text)
+        tree = _parser().parse(text)
+        if _depth(tree) > DEEPEST:
+            raise UserError(
+                f"formula {text[:40]!r}… has more than {DEEPEST} levels; expected fewer. Make "
+                "several predictions of it."
+            )
+        return tree
     except UnexpectedInput as error:
         ends = isinstance(error, UnexpectedToken) and error.token.type == "$END"
         column = len(text) if ends else error.pos_in_stream or 0

@@ -5,7 +5,6 @@ from pathlib import Path
 from shlex import quote
 
 from blimpworks import __version__
-from blimpworks.audit.lineage import Record, record_of
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import ALL, Benchmark, Card, FirstToken, Items, Model, write_card
 from blimpworks.evaluation.facts import BenchmarkFacts, Facts, ModelFacts, sensitivity_table
@@ -17,6 +16,7 @@ from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_cla
 from blimpworks.evaluation.worst import worst_items, wrong_answers
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
+from blimpworks.records.reading import Record, record_of
 from blimpworks.tables import PARITY, read_table
 
 

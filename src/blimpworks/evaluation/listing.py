@@ -11,6 +11,7 @@ from blimpworks.campaign.registry import benchmarks, paper_of
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.files import below
 
 WIDTH = 80
 INDENT = "    "
@@ -55,7 +56,8 @@ def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
     """Whether a pinned file is on the disk: retrieved, or in the mirror (plain or .xz)."""
     places = [Path(campaign.pathvars.resources, "sources", row.name)]
     if campaign.mirror is not None and row.mirror:
-        places += [campaign.mirror / row.mirror, campaign.mirror / f"{row.mirror}.xz"]
+        names = (row.mirror, f"{row.mirror}.xz")
+        places += [below(campaign.mirror, name, f"{row.name}: mirror") for name in names]
     return any(place.is_file() for place in places)
 
 

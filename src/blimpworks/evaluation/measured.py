@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.campaign.registry import load
-from blimpworks.errors import reading
 from blimpworks.evaluation.card import ALL, MEAN, Accuracy, Row
 from blimpworks.evaluation.facts import BenchmarkFacts
+from blimpworks.parquet import open_parquet
 from blimpworks.tables import ACCURACIES, read_table
 
 COUNTS = ("n", "skipped", "ties", "near_ties")
@@ -134,7 +133,7 @@ def item_counts(path: Path) -> dict[str, int]:
 
     Raises UserError when the table is missing or broken.
     """
-    with reading(path, "a table of items", "Build it."), pq.ParquetFile(path) as file:
+    with open_parquet(path, "a table of items", "Build it.") as file:
         several = {"item", "condition"} <= {*file.schema_arrow.names}
         key = "item" if several else "item_id"
         table = file.read(columns=["phenomenon", key])

@@ -60,7 +60,8 @@ def _context(card: Card) -> dict[str, Any]:
         "languages": _languages,
         "name_of": lambda code: show.language(code, card["languages"]),
         "label": lambda model: card["models"][model]["label"],
-        "style": Markup((ASSETS.parent / STYLE).read_text(encoding="utf-8")),
+        # A file of ours, without a word of anybody else.
+        "style": Markup((ASSETS.parent / STYLE).read_text(encoding="utf-8")),  # noqa: S704
     }
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.evaluation.card import MEAN, Gap, Ranked, Ranking, SizeClass
 from blimpworks.evaluation.facts import BenchmarkFacts, Facts, PrintedModel
 from blimpworks.evaluation.measured import mean_of, names_of, phenomenon_label, read_accuracies
 from blimpworks.evaluation.show import size as size_text
+from blimpworks.parquet import count_rows
 from blimpworks.tables import ACCURACIES
 
 FACTOR = 3
@@ -149,7 +149,7 @@ def _numbers(frame: pd.DataFrame) -> str:
 def _is_sample(benchmark: BenchmarkFacts, lang: str) -> bool:
     """Whether models were run on some of the items of a language alone, or of any of all."""
     return any(
-        pq.read_metadata(whole).num_rows > pq.read_metadata(benchmark["items"][code]).num_rows
+        count_rows(Path(whole)) > count_rows(Path(benchmark["items"][code]))
         for code, whole in benchmark["whole"].items()
         if lang in (code, MEAN)
     )

@@ -16,6 +16,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.job import REPOSITORY
 from blimpworks.retrieval.download import offline_variable
+from blimpworks.yaml_files import read_yaml
 
 TEMPLATES = "config/evaluation"
 """Folder of the campaigns that evaluations start from, one for each choice of data."""
@@ -135,7 +136,7 @@ def campaign_settings(
 
 def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
     """Write a campaign file; whether it replaces one with other settings."""
-    before = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else settings
+    before = read_yaml(path, "a campaign file") if path.exists() else settings
     head = (
         "# An evaluation, as a campaign that can be run again, sent to a cluster and cited:\n"
         f"# snakemake --configfile {quote(as_setting(path))} --cores 2 report_card\n"

@@ -1,5 +1,6 @@
 """Running the campaign of an evaluation with Snakemake, with progress for people."""
 
+import logging
 import os
 import re
 import signal
@@ -162,13 +163,20 @@ def interrupts_passed_on() -> Iterator[Interrupts]:
 
 
 def _read(process: subprocess.Popen[str], output: Output, log: Path) -> None:
+    """Take in what Snakemake says, and write it into the log as long as that can be written."""
     assert process.stderr is not None
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w", encoding="utf-8") as handle:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("w", encoding="utf-8") as handle:
+            for line in process.stderr:
+                output.take(line)
+                handle.write(line)
+                handle.flush()
+    except OSError as error:
+        logging.getLogger(__name__).warning("%s cannot be written: %s", log, error)
+        # Or else Snakemake would wait for a reader.
         for line in process.stderr:
             output.take(line)
-            handle.write(line)
-            handle.flush()
 
 
 def _follow(process: subprocess.Popen[str], reporter: Reporter) -> None:

@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypedDict
 
-import yaml
+from blimpworks.yaml_files import read_yaml
 
 
 class Description(TypedDict):
@@ -24,7 +24,7 @@ class Descriptions:
     @cached_property
     def entries(self) -> dict[str, dict[str, str]]:
         """The fields of ``Description`` by key, those that are not empty, without values."""
-        entries: dict[str, dict[str, str]] = yaml.safe_load(self.path.read_text(encoding="utf-8"))
+        entries: dict[str, dict[str, str]] = read_yaml(self.path, "descriptions of exhibits")
         return entries
 
     def __call__(self, key: str, **values: object) -> Description:

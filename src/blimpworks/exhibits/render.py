@@ -1,5 +1,6 @@
 """Exhibits as files: CSV, Markdown, LaTeX and HTML for tables; PDF, PNG and SVG for figures."""
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,10 +14,19 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Exhibit
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.sheets import ABSENT, Column, Sheet, sheets
+from blimpworks.exhibits.texts import take_literally
 from blimpworks.files import atomic, write_text
 
 PNG_DPI = 300
 MARKDOWN_SIGNS = "\\|*_`<&~[]"
+# Signs where they would mean something to Markdown or the mathematics in it: inside words, before
+# digits or spaces they stay as they are.
+MEANING = re.compile(
+    r"""[|`] | [\\](?=[!-/:-@\[-`{-~]) | <(?=[a-z/!?]) | &(?=\#?\w+;) | \$(?=.*\$) | \*(?=\w)
+    | (?<![^\W_])_ | _(?![^\W_]) | ~(?=~) | \[(?=[^\]]*\]\()""",
+    re.IGNORECASE | re.VERBOSE,
+)
+BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
 RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
 SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
 % With babel, in the preamble: \usepackage[bidi=basic]{babel} \babelprovide[import]{urdu}
@@ -48,16 +58,19 @@ FILE_SETTINGS: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "blimpworks",
+    "text.parse_math": False,
 }
 METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"Date": None}}
 
 
 def _latex(text: str) -> str:
-    return "".join(LATEX_ESCAPES.get(character, character) for character in text)
+    line = BREAKS.sub(" ", text)
+    return "".join(LATEX_ESCAPES.get(character, character) for character in line)
 
 
-def _pipe_safe(text: str) -> str:
-    return text.replace("|", "\\|")
+def _markdown(text: str) -> str:
+    """A label or number: what would mean something to Markdown stands for itself."""
+    return MEANING.sub(lambda sign: f"\\{sign[0]}", BREAKS.sub(" ", text))
 
 
 def _isolated(text: str, before: str, after: str) -> str:
@@ -69,7 +82,8 @@ def _isolated(text: str, before: str, after: str) -> str:
 
 def _markdown_text(text: str) -> str:
     """Running text: no character of it means anything to Markdown."""
-    escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in text)
+    line = BREAKS.sub(" ", text)
+    escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in line)
     return _isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
 
 
@@ -90,7 +104,7 @@ def csv_text(exhibit: Exhibit) -> str:
 
 def markdown_text(exhibit: Exhibit) -> str:
     """The table as printed, with its title and caption, as a Markdown page."""
-    escape = _markdown_text if exhibit.textual else _pipe_safe
+    escape = _markdown_text if exhibit.textual else _markdown
     printed_sheets = list(sheets(exhibit, escape, lambda text: f"**{text}**"))
     columns = printed_sheets[0].columns
     named = any(upper and f"{upper} {lower}" == n for n, (upper, lower) in exhibit.heads.items())
@@ -113,7 +127,7 @@ def markdown_text(exhibit: Exhibit) -> str:
         colalign=["right" if c.right else "left" for c in columns] + ["right"] * missing,
         disable_numparse=True,
     )
-    return f"# {exhibit.title}\n\n{table}\n\n{exhibit.caption}\n"
+    return f"# {_markdown(exhibit.title)}\n\n{table}\n\n{_markdown(exhibit.caption)}\n"
 
 
 def _latex_column(column: Column) -> str:
@@ -133,7 +147,13 @@ def _latex_headings(columns: Sequence[Column]) -> list[str]:
             rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if upper else []
             at += span
         lines += [" & ".join(cells) + r" \\", "".join(rules)]
-    return [*lines, " & ".join(c.lower for c in columns) + r" \\"]
+    return [*lines, _latex_row([c.lower for c in columns])]
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    r"""A line of a table; ``\\\\`` before it would take a bracket or a star as its own."""
+    line = " & ".join(cells)
+    return (f"{{}}{line}" if line.startswith(("[", "*")) else line) + r" \\"
 
 
 def _latex_body(printed_sheets: Sequence[Sheet]) -> list[str]:
@@ -143,7 +163,7 @@ def _latex_body(printed_sheets: Sequence[Sheet]) -> list[str]:
         lines += [r"\midrule"] if number else []
         if sheet.headed:
             lines += [*_latex_headings(sheet.columns), r"\midrule"]
-        lines += [" & ".join(row) + r" \\" for row in sheet.body]
+        lines += map(_latex_row, sheet.body)
     return [*lines, r"\bottomrule"]
 
 
@@ -193,6 +213,7 @@ def render(exhibit: Exhibit, output: Path) -> None:
         atomic(output) as temporary,
         mpl.rc_context(FILE_SETTINGS),
     ):
+        take_literally(exhibit.figure)
         exhibit.figure.savefig(
             temporary, format=suffix, dpi=PNG_DPI, metadata=METADATA[suffix], bbox_inches="tight"
         )

@@ -45,6 +45,7 @@ SETTINGS: dict[Any, Any] = {
     "grid.linewidth": 0.4,
     "grid.color": "#DDDDDD",
     "legend.frameon": False,
+    "text.parse_math": False,
 }
 
 

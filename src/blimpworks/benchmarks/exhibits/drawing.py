@@ -22,6 +22,7 @@ from blimpworks.exhibits.fonts import font_for, has_bold, letters_of
 from blimpworks.exhibits.pen import HOUSE, text_size
 from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.exhibits.style import BLUE, GREY, VERMILION, new_figure, say
+from blimpworks.exhibits.texts import take_literally
 
 SMALL = 6.0
 """Size of the smallest letters, in points."""
@@ -274,6 +275,7 @@ OFFSETS = (
 def lay_out(figure: Figure) -> None:
     """Give axes and texts the places that they have in print, by which names find room."""
     figure.set_dpi(PNG_DPI)
+    take_literally(figure)
     figure.draw_without_rendering()
 
 
