@@ -1,5 +1,6 @@
 import gc
 import os
+import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -186,6 +187,18 @@ def scratch(built, tmp_path):
     from support.checkout import copy_of
 
     return copy_of(built, tmp_path / "copy")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 64 KiB, and a function that makes it larger."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
 
 
 @pytest.fixture
