@@ -8,7 +8,7 @@ import random
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from unittest import mock
 
@@ -25,7 +25,7 @@ sys.path.insert(0, str(REPOSITORY / "tests"))
 from blimpworks.campaign.settings.scoring import ScoringOptions  # noqa: E402
 from blimpworks.campaign.settings.training import TransformerRecipe  # noqa: E402
 from blimpworks.scoring import run  # noqa: E402
-from blimpworks.scoring.collect import collect_scores  # noqa: E402
+from blimpworks.scoring.collect import Shards, collect_scores  # noqa: E402
 from blimpworks.scoring.engine import load_engine  # noqa: E402
 from support import tiny  # noqa: E402
 
@@ -119,11 +119,9 @@ def random_llama(small, directory, dtype="float32", device="cpu", **sizes):
 def loaded(engine):
     """Make ``score_items`` take an engine that is loaded already."""
 
-    @contextmanager
-    def give(*_):
-        yield engine
-
-    with mock.patch.object(run, "open_engine", give):
+    give = mock.patch.object(run, "load_engine", return_value=engine)
+    # Nor is it closed afterwards: another round follows.
+    with give, mock.patch.object(run, "closing", nullcontext):
         yield
 
 
@@ -132,7 +130,7 @@ def score(engine, checkpoint, items, options, directory):
     manifest, store = directory / "manifest.json", directory / "shards"
     with loaded(engine):
         run.score_items([items], checkpoint, store, manifest, "transformers", options)
-    return collect_scores(items, manifest, store, directory / "scores.parquet")
+    return collect_scores(items, Shards(manifest, store), directory / "scores.parquet")
 
 
 def ours(checkpoint, items, **options):
