@@ -1,7 +1,9 @@
 """The demo campaign as a user runs it: built, run again, edited, damaged, explained."""
 
+import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +21,18 @@ pytestmark = pytest.mark.xdist_group("workflow")
 def test_every_campaign_can_be_planned_offline(bare, campaign):
     done = bare.snakemake("-n", "--quiet", campaign=campaign)
     assert done.returncode == 0, output_of(done)
+
+
+def test_labels_may_have_signs_that_mean_something_to_snakemake_and_the_shell(tmp_path):
+    checkout = fresh(tmp_path / "checkout")
+    label = r"{id} $\x$ <b> 100 % a_b & c|d; touch $(no)"
+    checkout.edit("config/models.tsv", "ngram-5\t5-gram\t", f"ngram-5\t{label}\t")
+    done = checkout.snakemake("-n", "-p", "report", "multiblimp_table5")
+    assert done.returncode == 0, output_of(done)
+    lines = [line for line in output_of(done).splitlines() if "--labels" in line and "{id}" in line]
+    commands = [shlex.split(line.partition("Shell command: ")[2]) for line in lines]
+    labels = [json.loads(each[each.index("--labels") + 1]) for each in commands]
+    assert any(label in each.get("models", {}).values() for each in labels)
 
 
 def test_the_literal_slurm_profile_works_from_the_root(bare):
@@ -115,6 +129,13 @@ def test_a_misspelt_key_stops_the_run_with_one_sentence(bare):
     assert sentence in output_of(done)
 
 
+def test_a_key_that_stands_twice_stops_the_run_with_one_sentence(bare):
+    (bare.path / "config/twice.yaml").write_text("campaign: a\nlimit: 1\nlimit: 2\n")
+    done = bare.snakemake("-n", campaign="config/twice.yaml")
+    assert done.returncode == 1
+    assert "key 'limit' stands twice, first in line 2; keep one" in output_of(done)
+
+
 def test_an_unknown_language_stops_the_run_with_one_sentence(bare):
     (bare.path / "config/unknown.yaml").write_text("campaign: unknown\nlanguages: [tlh]\n")
     done = bare.snakemake("-n", campaign="config/unknown.yaml")
@@ -140,13 +161,13 @@ def test_a_wrong_checksum_is_told_with_both_sums_and_nothing_is_left(scratch):
     assert not (scratch.path / "resources/demo/sources" / path).exists()
 
 
-def test_a_truncated_treebank_is_told_with_file_and_line(scratch):
+def test_a_treebank_truncated_since_its_retrieval_is_refused_by_name(scratch):
     path = "ud/UD_English-Demo/en_demo-ud-test.conllu"
     retrieved = scratch.path / "resources/demo/sources" / path
     retrieved.write_bytes(retrieved.read_bytes()[:-40])
     done = scratch.snakemake("resources/demo/tokens/eng.parquet")
     assert done.returncode == 1
-    assert "en_demo-ud-test.conllu:" in output_of(done)
+    assert f"{path} is not what its job wrote" in output_of(done)
 
 
 def test_the_papers_printed_numbers_make_exhibits_without_any_model(printed):
