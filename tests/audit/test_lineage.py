@@ -318,11 +318,11 @@ def test_a_language_that_only_one_run_has_is_named():
 def test_a_run_in_another_directory_has_the_same_keys(here):
     campaign(RESULTS, 1, 2)
     write_text(here / "in.txt", "input\n")
-    funnel("resources/y/tokens/deu.parquet", ["in.txt"])
-    funnel(RESULTS / "items/p/all/deu.parquet", ["resources/y/tokens/deu.parquet"])
+    funnel("resources/y/sources/deu.parquet", ["in.txt"])
+    funnel(RESULTS / "items/p/all/deu.parquet", ["resources/y/sources/deu.parquet"])
     run = load_run(here / RESULTS)
     assert (run.recorded, run.base) == ("results/x", here)
-    assert {"results/items/p/deu.parquet", "resources/tokens/deu.parquet"} <= {*run.jobs}
+    assert {"results/items/p/deu.parquet", "resources/sources/deu.parquet"} <= {*run.jobs}
     (here / RESULTS).rename(here / "kept")
     moved = load_run(here / "kept")
     assert moved.base is None

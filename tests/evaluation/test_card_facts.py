@@ -52,7 +52,7 @@ def test_a_card_is_made_from_every_judgement_and_score_and_what_papers_print():
         "results/demo/accuracies/printed/multiblimp.parquet",
         "results/demo/judgements/multiblimp/fra/ngram-5.parquet",
         "results/demo/scores/demo_pairs/deu/transformer-small.parquet",
-        "resources/demo/models/ngram-5/deu/checkpoint.json",
+        "results/demo/models/ngram-5/deu/checkpoint.json",
     ):
         assert table in tables
     assert not any("sensitivity" in table for table in tables)

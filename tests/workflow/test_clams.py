@@ -88,7 +88,7 @@ def test_each_language_has_the_pairs_of_its_grammars(checkout):
 
 
 def test_two_seeds_are_two_models_whose_mean_is_shown(checkout):
-    folder = checkout.path / "resources/demo/models"
+    folder = checkout.path / "results/demo/models"
     models = [f"lstm-small-multi-seed{number}" for number in (1, 2)]
     weights = {(folder / m / "multi/model.safetensors").read_bytes() for m in models}
     assert len(weights) == 2

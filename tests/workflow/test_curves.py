@@ -96,7 +96,7 @@ def test_both_families_have_points_at_both_sizes(checkout):
 
 
 def test_a_sample_is_one_and_the_same_for_both_families(checkout):
-    models = checkout.path / "resources/demo/models"
+    models = checkout.path / "results/demo/models"
     trained = {}
     for path in models.glob("*-curve-*/eng/checkpoint.json"):
         source = json.loads(path.read_text())["source"]

@@ -165,7 +165,7 @@ def test_a_treebank_truncated_since_its_retrieval_is_refused_by_name(scratch):
     path = "ud/UD_English-Demo/en_demo-ud-test.conllu"
     retrieved = scratch.path / "resources/demo/sources" / path
     retrieved.write_bytes(retrieved.read_bytes()[:-40])
-    done = scratch.snakemake("resources/demo/tokens/eng.parquet")
+    done = scratch.snakemake("results/demo/tokens/eng.parquet")
     assert done.returncode == 1
     assert f"{path} is not what its job wrote" in output_of(done)
 
@@ -191,7 +191,7 @@ def test_a_campaign_without_models_builds_its_data_alone(bare):
 
 def test_a_campaign_that_names_no_places_uses_the_documented_ones(scratch):
     scratch.change(without="pathvars")
-    done = scratch.snakemake("resources/tokens/deu.parquet")
+    done = scratch.snakemake("results/tokens/deu.parquet")
     assert done.returncode == 0, done.stdout + done.stderr
     for path in ("logs/build_tokens/deu.log", "logs/benchmarks/build_tokens/deu.tsv"):
         assert (scratch.path / path).is_file()
@@ -203,8 +203,8 @@ def test_files_left_out_for_want_of_a_checksum_are_named(scratch):
     extra = ["deu", "UD_German-Demo", "de_demo-ud-dev.conllu", "1", "", "", "", "CC0-1.0", "", "x"]
     catalogue.write_text("".join("\t".join(row) + "\n" for row in [*rows, extra]))
     scratch.change(unpinned="skip")
-    shutil.rmtree(scratch.path / "resources/demo/tokens")
-    done = scratch.snakemake("resources/demo/tokens/deu.parquet")
+    shutil.rmtree(scratch.path / "results/demo/tokens")
+    done = scratch.snakemake("results/demo/tokens/deu.parquet")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "does without 1 files that have no checksum" in done.stderr
     assert "ud/UD_German-Demo/de_demo-ud-dev.conllu" in done.stderr

@@ -16,7 +16,7 @@ import pytest
 from support.checkout import copy_of, output_of
 
 pytestmark = pytest.mark.xdist_group("workflow")
-MODELS = "resources/demo/models"
+MODELS = "results/demo/models"
 TRANSFORMER, NGRAM = "transformer-small", "ngram-5"
 BOTH = "evaluations/both"
 BENCHMARKS = ["demo_pairs", "clams"]

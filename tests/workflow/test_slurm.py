@@ -67,7 +67,7 @@ def test_the_demo_campaign_gives_the_same_on_slurm_as_without(cluster, built, tm
 
 @pytest.mark.slow_slurm
 def test_an_evaluation_runs_on_slurm_by_one_command(cluster, local):
-    model = "resources/demo/models/transformer-small/eng"
+    model = "results/demo/models/transformer-small/eng"
     where = ("--data", "embedded", "--benchmarks", "demo_pairs", "--profile", "slurm")
     before = {job["id"] for job in cluster.squeue()}
     done = local.run("blimpworks", "evaluate", model, *where, **cluster.environment())

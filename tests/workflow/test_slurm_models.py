@@ -177,7 +177,7 @@ def test_a_run_that_waits_in_vain_ends_and_says_so(cluster, tmp_path):
     campaign = Campaign(cluster, checkout.path, checkout.path)
     impatient = ("--slurm-status-attempts", "1", "--max-status-checks-per-second", "1")
     impatient += ("--verbose",)  # says that a question went unanswered
-    target = "resources/demo/tokens/eng.parquet"
+    target = "results/demo/tokens/eng.parquet"
     campaign.start(*impatient, "--", target, BLIMPWORKS_WATCHDOG="2,10")
     cluster.wait_for(lambda: "has been submitted" in campaign.said(), 60, "a job is submitted")
     cluster.stop_controller()

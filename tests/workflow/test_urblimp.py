@@ -108,7 +108,7 @@ def test_what_became_of_each_match_is_counted(checkout):
 
 
 def test_models_are_trained_on_the_other_files_sentences_spelled_as_pairs_are(checkout):
-    text = (checkout.path / "resources/demo/text/urd.txt").read_text(encoding="utf-8")
+    text = (checkout.path / "results/demo/training/text/urd.txt").read_text(encoding="utf-8")
     items = table(checkout, "items/urblimp/urd")
     assert not {*text.splitlines()} & {*items["good"], *items["bad"]}
     assert text.count("\n") > 20

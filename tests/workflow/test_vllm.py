@@ -71,7 +71,7 @@ def test_its_scores_and_decisions_are_those_of_minicons_and_the_harness(checkout
     pairs = {row["item_id"]: (row["good"], row["bad"]) for row in items.to_pylist()}
     texts = [text for row in found for text in pairs[row["item_id"]]]
     ours = np.array([row[f"logprob_{side}"] for row in found for side in ("good", "bad")])
-    model = checkout.path / "resources/demo-served/models/transformer-small/eng"
+    model = checkout.path / "results/demo-served/models/transformer-small/eng"
     minicons = peers.minicons(model, texts, reduction=peers.summed, bos_token=True)
     harness = peers.loglikelihoods(peers.harness(model), texts)
     for theirs in (minicons, harness):

@@ -10,7 +10,7 @@ rule build_text:
         pairs=lambda w: layout.training.text_items(w.lang),
         language=lambda w: layout.training.spelling_pack(w.lang),
     output:
-        "<resources>/text/{lang}.txt",
+        "<results>/training/text/{lang}.txt",
     log:
         "<logs>/build_text/{lang}.log",
     benchmark:
@@ -37,7 +37,7 @@ rule join_text:
     input:
         layout.training.joined_texts(),
     output:
-        "<resources>/text/multi.txt",
+        "<results>/training/text/multi.txt",
     log:
         "<logs>/join_text/multi.log",
     benchmark:
@@ -59,9 +59,10 @@ rule build_corpus:
     input:
         unpack(lambda w: layout.training.corpus_inputs(w.corpus, w.lang)),
     output:
-        description="<resources>/corpora/{corpus}/{lang}/corpus.json",
+        description="<results>/training/corpora/{corpus}/{lang}/corpus.json",
         files=expand(
-            "<resources>/corpora/{{corpus}}/{{lang}}/{part}.txt", part=CORPUS_PARTS
+            "<results>/training/corpora/{{corpus}}/{{lang}}/{part}.txt",
+            part=CORPUS_PARTS,
         ),
     log:
         "<logs>/build_corpus/{corpus}/{lang}.log",
@@ -95,9 +96,9 @@ rule join_corpora:
     input:
         unpack(lambda w: layout.training.joined_corpora(w.corpus)),
     output:
-        description="<resources>/corpora/{corpus}/multi/corpus.json",
+        description="<results>/training/corpora/{corpus}/multi/corpus.json",
         files=expand(
-            "<resources>/corpora/{{corpus}}/multi/{part}.txt", part=CORPUS_PARTS
+            "<results>/training/corpora/{{corpus}}/multi/{part}.txt", part=CORPUS_PARTS
         ),
     log:
         "<logs>/join_corpora/{corpus}.log",
@@ -123,9 +124,9 @@ rule sample_corpus:
     input:
         unpack(lambda w: layout.training.corpus_files(w.corpus, w.scope)),
     output:
-        description="<resources>/samples/{corpus}/{scope}/{tokens}-{number}/corpus.json",
+        description="<results>/training/samples/{corpus}/{scope}/{tokens}-{number}/corpus.json",
         files=expand(
-            "<resources>/samples/{{corpus}}/{{scope}}/{{tokens}}-{{number}}/{part}.txt",
+            "<results>/training/samples/{{corpus}}/{{scope}}/{{tokens}}-{{number}}/{part}.txt",
             part=CORPUS_PARTS,
         ),
     log:
@@ -155,9 +156,9 @@ rule sample_corpus:
 rule train_ngram:
     """An n-gram model of one language."""
     input:
-        "<resources>/text/{scope}.txt",
+        "<results>/training/text/{scope}.txt",
     output:
-        "<resources>/models/{model}/{scope}/checkpoint.json",
+        "<results>/models/{model}/{scope}/checkpoint.json",
     log:
         "<logs>/train_ngram/{model}/{scope}.log",
     benchmark:
@@ -189,7 +190,7 @@ for kind in ("transformer", "masked", "encoder-decoder", "lstm"):
         input:
             unpack(lambda w: layout.training.trained_on(w.model, w.scope)),
         output:
-            "<resources>/models/{model}/{scope}/checkpoint.json",
+            "<results>/models/{model}/{scope}/checkpoint.json",
         log:
             f"<logs>/{verb}/{{model}}/{{scope}}.log",
         benchmark:

@@ -5,9 +5,7 @@ rule parity:
     """One model scored in several ways on a fixed sample, against a reference."""
     input:
         pairs=layout.items_table("{benchmark}", "{lang}"),
-        checkpoint=lambda w: (
-            f"{RESOURCES}/models/{w.model}/{layout.training.scope_of(w.model, w.lang)}/checkpoint.json"
-        ),
+        checkpoint=lambda w: layout.training.checkpoint_of(w.model, w.lang),
     output:
         multiext(
             "<results>/parity/{benchmark}/{lang}/{model}/parity",

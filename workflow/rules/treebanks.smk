@@ -6,9 +6,9 @@ rule build_tokens:
     input:
         lambda w: layout.usable(CATALOGUE.treebanks[w.lang]),
     output:
-        tokens="<resources>/tokens/{lang}.parquet",
-        sentences="<resources>/sentences/{lang}.parquet",
-        malformed="<resources>/tokens/{lang}.malformed.tsv",
+        tokens="<results>/tokens/{lang}.parquet",
+        sentences="<results>/sentences/{lang}.parquet",
+        malformed="<results>/tokens/{lang}.malformed.tsv",
     log:
         "<logs>/build_tokens/{lang}.log",
     benchmark:

@@ -11,7 +11,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX
 from blimpworks.records.reading import Record, Records, with_upstream
 
-RESOURCES = ("sources", "tokens", "sentences", "text", "models")
+RESOURCES = ("sources", "models")
 """Directories of a campaign's resources, below a root that each campaign calls as it likes."""
 
 

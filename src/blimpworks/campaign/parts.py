@@ -41,6 +41,8 @@ class Part:
     sets: tuple[tuple[str, str], ...]
     """Benchmark and language of each items table."""
     kind: Kind = "score"
+    trained: bool = False
+    """Whether the campaign trains the model, in place of retrieving it."""
 
     @property
     def title(self) -> str:
@@ -73,8 +75,7 @@ class Part:
 
     def checkpoint(self, campaign: Campaign) -> Path:
         """The checkpoint that it scores with."""
-        resources = campaign.pathvars.resources
-        return Path(resources, "models", self.model, self.scope, "checkpoint.json")
+        return checkpoint_file(campaign, self.model, self.scope, trained=self.trained)
 
     def log(self, campaign: Campaign) -> Path:
         """Log of its job; the journal and the progress lie beside it."""
@@ -83,6 +84,16 @@ class Part:
     def items(self, campaign: Campaign) -> list[Path]:
         """Its items tables."""
         return [items_table(campaign, *each) for each in self.sets]
+
+
+def checkpoint_file(campaign: Campaign, model: str, scope: str, *, trained: bool) -> Path:
+    """The checkpoint of a model for a language, or ``multi``.
+
+    Retrieved ones are any campaign's. One that is trained here depends on the campaign's items,
+    whose sentences its text leaves out, so it lies among the results.
+    """
+    root = campaign.pathvars.results if trained else campaign.pathvars.resources
+    return Path(root, "models", model, scope, "checkpoint.json")
 
 
 def items_folder(campaign: Campaign) -> Path:
@@ -177,7 +188,10 @@ def _parts(campaign: Campaign, catalogue: Catalogue, groups: Groups, kind: Kind)
             for lang in covered_by(campaign, catalogue, groups, row, benchmark):
                 shares.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
         engine = engine_of(campaign, row)
-        parts += [Part(name, part, engine, tuple(each), kind) for part, each in shares.items()]
+        parts += [
+            Part(name, part, engine, tuple(sets), kind, trained=bool(row.recipe))
+            for part, sets in shares.items()
+        ]
     return parts
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from blimpworks.campaign.parts import benchmarks_of, whole_items_table
+from blimpworks.campaign.parts import benchmarks_of, checkpoint_file, whole_items_table
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.retrieved import CORPUS, TEXT, treebank_languages
 from blimpworks.campaign.seeds import Seed
@@ -26,6 +26,11 @@ class TrainingLayout:
     """The trainings of a campaign."""
 
     layout: Layout
+
+    @property
+    def folder(self) -> str:
+        """Directory of what models are trained on, among the results: it depends on the items."""
+        return f"{self.layout.results}/training"
 
     def recipe_of(self, model: str) -> Recipe:
         """Recipe of a model that is trained here."""
@@ -65,11 +70,14 @@ class TrainingLayout:
         seed = self.layout.catalogue.seeds.get(model)
         return self.layout.campaign.training.seed + (seed.number if seed else 0)
 
+    def checkpoint_in(self, model: str, scope: str) -> str:
+        """Checkpoint of a model for a language, or ``multi``, trained here or retrieved."""
+        trained = bool(self.layout.catalogue.models[model].recipe)
+        return str(checkpoint_file(self.layout.campaign, model, scope, trained=trained))
+
     def checkpoint_of(self, model: str, lang: str) -> str:
         """Checkpoint of a model that covers a language."""
-        return (
-            f"{self.layout.resources}/models/{model}/{self.scope_of(model, lang)}/checkpoint.json"
-        )
+        return self.checkpoint_in(model, self.scope_of(model, lang))
 
     def text_sources(self, lang: str) -> list[str]:
         """Retrieved plain text of a language."""
@@ -79,7 +87,7 @@ class TrainingLayout:
         """Table of a treebank's tokens or sentences, where text or items may be made of it."""
         layout = self.layout
         read = treebank_languages(layout.campaign, layout.catalogue)
-        return [f"{layout.resources}/{kind}/{lang}.parquet"] if lang in read else []
+        return [f"{layout.results}/{kind}/{lang}.parquet"] if lang in read else []
 
     def text_items(self, lang: str) -> list[str]:
         """Items whose sentences a language's training text leaves out."""
@@ -113,8 +121,8 @@ class TrainingLayout:
         if released := self._released_corpus(corpus, lang):
             return {"released": released}
         return {
-            "tokens": f"{self.layout.resources}/tokens/{lang}.parquet",
-            "sentences": f"{self.layout.resources}/sentences/{lang}.parquet",
+            "tokens": f"{self.layout.results}/tokens/{lang}.parquet",
+            "sentences": f"{self.layout.results}/sentences/{lang}.parquet",
             "text": self.text_sources(lang),
             "pairs": self.text_items(lang),
         }
@@ -131,7 +139,7 @@ class TrainingLayout:
 
     def joined_texts(self) -> list[str]:
         """Training texts of those languages."""
-        return [f"{self.layout.resources}/text/{lang}.txt" for lang in self.joined_languages()]
+        return [f"{self.folder}/text/{lang}.txt" for lang in self.joined_languages()]
 
     def joined_corpora(self, corpus: str) -> dict[str, list[str]]:
         """Corpora of those languages: descriptions, and all their files."""
@@ -143,10 +151,10 @@ class TrainingLayout:
 
     def corpus_files(self, corpus: str, scope: str, sample: Seed | None = None) -> Files:
         """The description of a corpus, or of a sample of it, and the files that it describes."""
-        folder = f"{self.layout.resources}/corpora/{corpus}/{scope}"
+        folder = f"{self.folder}/corpora/{corpus}/{scope}"
         if sample:
             name = f"{sample.tokens}-{sample.number}"
-            folder = f"{self.layout.resources}/samples/{corpus}/{scope}/{name}"
+            folder = f"{self.folder}/samples/{corpus}/{scope}/{name}"
         return {
             "description": f"{folder}/corpus.json",
             "files": [f"{folder}/{part}.txt" for part in CORPUS_PARTS],
@@ -156,7 +164,7 @@ class TrainingLayout:
         """What a network is trained on: a text, or a corpus, or a sample of one."""
         corpus, seed = self.corpus_of(model), self.layout.catalogue.seeds.get(model)
         if corpus is None:
-            return {"description": f"{self.layout.resources}/text/{scope}.txt"}
+            return {"description": f"{self.folder}/text/{scope}.txt"}
         return self.corpus_files(corpus, scope, seed if seed and seed.tokens else None)
 
     def measured_on(self, model: str, lang: str) -> Files:

@@ -205,7 +205,7 @@ def _model(layout: Layout, name: str, covered: Coverage) -> ModelFacts:
             "first_token", row.first_token, layout.campaign.scoring.first_token
         ),
         "tuning": row.tuning,
-        "checkpoint": f"{layout.resources}/models/{name}/{scopes[0]}/checkpoint.json",
+        "checkpoint": layout.training.checkpoint_in(name, scopes[0]),
         "checkpoints": len(scopes),
     }
 

@@ -83,7 +83,7 @@ rule build_lmentry_practice:
         pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
         declarations=str(lmentry_sets.declarations_file(CAMPAIGN)),
     output:
-        "<resources>/practice/lmentry/{seed}/{lang}.parquet",
+        "<results>/training/practice/lmentry/{seed}/{lang}.parquet",
     log:
         "<logs>/build_practice/lmentry/{seed}/{lang}.log",
     benchmark:
@@ -109,7 +109,7 @@ rule build_dialogues:
     """Dialogues of those prompts, without any that the benchmark has."""
     input:
         practice=lambda w: [
-            f"{RESOURCES}/practice/lmentry/{TAUGHT[w.model].practice_seed}/{lang}.parquet"
+            f"{RESULTS}/training/practice/lmentry/{TAUGHT[w.model].practice_seed}/{lang}.parquet"
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
         asked=lambda w: [
@@ -121,7 +121,7 @@ rule build_dialogues:
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
     output:
-        "<resources>/dialogues/{model}/{scope}.jsonl",
+        "<results>/training/dialogues/{model}/{scope}.jsonl",
     log:
         "<logs>/build_dialogues/{model}/{scope}.log",
     benchmark:
@@ -150,9 +150,9 @@ rule build_dialogues:
 rule train_instruct:
     """A model that follows instructions, of these dialogues alone."""
     input:
-        "<resources>/dialogues/{model}/{scope}.jsonl",
+        "<results>/training/dialogues/{model}/{scope}.jsonl",
     output:
-        "<resources>/models/{model}/{scope}/checkpoint.json",
+        "<results>/models/{model}/{scope}/checkpoint.json",
     log:
         "<logs>/train_instruct/{model}/{scope}.log",
     benchmark:

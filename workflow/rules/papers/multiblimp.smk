@@ -16,7 +16,7 @@ FREQUENCIES = frequency_tables(layout, "multiblimp")
 rule build_lexicon:
     """UniMorph and the treebanks' own words to the lexicon of one language."""
     input:
-        tokens="<resources>/tokens/{lang}.parquet",
+        tokens="<results>/tokens/{lang}.parquet",
         unimorph=unimorph_tables,
     output:
         "<results>/lexicon/{lang}.parquet",
@@ -81,7 +81,7 @@ else:
     rule find_candidates:
         """Subjects and verbs of the treebanks that could agree."""
         input:
-            "<resources>/tokens/{lang}.parquet",
+            "<results>/tokens/{lang}.parquet",
         output:
             table="<results>/candidates/multiblimp/{lang}.parquet",
             funnel="<results>/funnel/multiblimp/candidates/{lang}.parquet",
@@ -159,8 +159,8 @@ else:
             candidates="<results>/candidates/multiblimp/{lang}.parquet",
             lexicon="<results>/lexicon/{lang}.parquet",
             agreement="<results>/agreement/multiblimp/{lang}.parquet",
-            tokens="<resources>/tokens/{lang}.parquet",
-            sentences="<resources>/sentences/{lang}.parquet",
+            tokens="<results>/tokens/{lang}.parquet",
+            sentences="<results>/sentences/{lang}.parquet",
         output:
             table="<results>/items/multiblimp/all/{lang}.parquet",
             funnel="<results>/funnel/multiblimp/pairs/{lang}.parquet",

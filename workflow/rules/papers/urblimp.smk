@@ -13,8 +13,8 @@ rule build_urblimp_items:
     """Pairs of all paradigms of a language, and what became of each match of a rule."""
     input:
         rules=lambda w: sorted(map(str, rules_folder(CAMPAIGN, w.lang).glob("*.yaml"))),
-        tokens="<resources>/tokens/{lang}.parquet",
-        sentences="<resources>/sentences/{lang}.parquet",
+        tokens="<results>/tokens/{lang}.parquet",
+        sentences="<results>/sentences/{lang}.parquet",
         lexicon="<results>/lexicon/{lang}.parquet",
         text=lambda w: layout.usable(CATALOGUE.sources_of(RULES_TEXT, w.lang)),
     output:

@@ -31,9 +31,9 @@ class PathVars(Strict):
     """Where the campaign's files go (Snakemake's path variables of the same names)."""
 
     results: str = "results"
-    """Products: items, scores, judgements, exhibits."""
+    """What the campaign makes: items, trained models, scores, judgements, exhibits."""
     resources: str = "resources"
-    """Retrieved and prepared inputs: treebanks, lexicons, models, training text."""
+    """What is retrieved: treebanks, lexicons, models. Campaigns may share it."""
     logs: str = "logs"
     """One log per job."""
     benchmarks: str = "logs/benchmarks"

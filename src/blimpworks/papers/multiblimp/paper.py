@@ -96,7 +96,7 @@ TABLES = {
     "agreement_counts": _FROM_TREEBANKS(
         template="{results}/agreement_counts/{paper}/{lang}.parquet"
     ),
-    "sentences": _FROM_TREEBANKS(template="{resources}/sentences/{lang}.parquet"),
+    "sentences": _FROM_TREEBANKS(template="{results}/sentences/{lang}.parquet"),
     "funnel": _FROM_TREEBANKS(
         paths=lambda layout, paper: [
             path
@@ -104,7 +104,7 @@ TABLES = {
             for path in layout.expand(f"{{results}}/funnel/{paper}/{stage}/{{lang}}.parquet", paper)
         ]
     ),
-    "tokens": TableKind(template="{resources}/tokens/{lang}.parquet"),
+    "tokens": TableKind(template="{results}/tokens/{lang}.parquet"),
     "candidates": TableKind(template="{results}/candidates/{paper}/{lang}.parquet"),
     "lexicon": TableKind(template="{results}/lexicon/{lang}.parquet"),
     # The pairs that items are drawn from.
