@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections import namedtuple
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,6 +30,9 @@ EXAMPLE = "config/site.example.yaml"
 PAPERS, DEMO = "config/config.yaml", "config/demo/config.yaml"
 
 
+Usage = namedtuple("Usage", ["total", "used", "free"])
+
+
 @pytest.fixture
 def at_root(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
@@ -53,7 +57,7 @@ def papers(new_checkout):
 
 @pytest.mark.xdist_group("papers")
 def test_the_papers_campaign_is_planned_for_the_example_cluster(papers):
-    assert papers.returncode == 0, output_of(papers)
+    assert papers.returncode == 2, output_of(papers)  # files without a checksum stop it
     plan = Plan.model_validate_json(papers.stdout)
     jobs = sum(model.jobs for model in plan.models) + len(plan.packs)
     assert jobs == sum(n for rule, n in plan.rules.items() if rule.startswith(("score", "answer")))
@@ -82,8 +86,9 @@ def test_the_text_fits_its_columns_and_says_what_the_data_say(papers):
         row = next(line for line in text.splitlines() if line.startswith(f"  {model.model}  "))
         assert f"{number(model.tokens_per_second)} {model.speed[0]}" in row
     # Released items of MultiBLiMP, corpora of CLAMS, and text for models and rules.
-    assert "124 files to retrieve have no checksum" in text
-    assert "llama-3.1-70b, llama-3.1-70b-instruct" in " ".join(text.split())  # gated
+    end = " ".join(text.partition("This campaign cannot be run as it is:")[2].split())
+    assert "124 files to retrieve have no checksum" in end
+    assert "meta-llama/Llama-3.1-70B, meta-llama/Llama-3.1-70B-Instruct" in " ".join(text.split())
 
 
 @pytest.mark.xdist_group("workflow")
@@ -281,9 +286,31 @@ def test_the_demo_is_planned_for_this_machine_without_a_site(tmp_path):
 def test_data_and_text_come_from_the_same_plan():
     plan = planned()
     assert Plan.model_validate(json.loads(plan.model_dump_json())) == plan
-    assert "engine: hf is transformers" in " ".join(
-        plan_text(plan, load_site(Path(EXAMPLE))).split()
-    )
+
+
+@pytest.mark.usefixtures("at_root")
+def test_large_models_without_a_cluster_stop_the_campaign():
+    plan = planned(site=None)
+    [stop] = [each for each in plan.stops if "need GPUs" in each]
+    assert "and no cluster is described: on processors a job would take up to" in stop
+    assert not re.search(r"^  llama-3.1-70b ", plan_text(plan, None), re.MULTILINE)
+
+
+@pytest.mark.usefixtures("at_root")
+def test_gated_models_without_a_token_stop_the_campaign(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "")
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))
+    assert any(stop.startswith("No token of the hub: set HF_TOKEN") for stop in planned().stops)
+    monkeypatch.setenv("HF_TOKEN", "hf_token")
+    plan = planned()
+    assert not any("token" in stop for stop in plan.stops)
+    assert any("gated: the owner of the token must have accepted" in note for note in plan.notes)
+
+
+@pytest.mark.usefixtures("at_root")
+def test_too_little_room_on_the_disk_stops_the_campaign(monkeypatch):
+    monkeypatch.setattr("blimpworks.cluster.plan.shutil.disk_usage", lambda _: Usage(10, 9, 1))
+    assert any(stop.startswith("Too little disk: resources need ") for stop in planned().stops)
 
 
 # What is there

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from blimpworks.commands.declare import command
+from blimpworks.commands.declare import REPRODUCE, command
 from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 
@@ -54,7 +54,7 @@ def _status_text(configfile: Path, model: str | None, *, json: bool) -> str:
     return status_text.as_text(progress, str(configfile), terminal_width())
 
 
-@command()
+@command(panel=REPRODUCE, example="status --configfile config/demo/config.yaml")
 def status(
     configfile: Path = CONFIG,
     model: str | None = option("Show this model's languages.", default=None),
@@ -77,7 +77,7 @@ def status(
         return
 
 
-@command()
+@command(panel=REPRODUCE, example="efficiency --configfile config/demo/config.yaml")
 def efficiency(
     configfile: Path = CONFIG,
     output: Path | None = option("Write a CSV file too.", default=None),
@@ -103,7 +103,7 @@ def efficiency(
         typer.echo(efficiency_text.as_text(report, terminal_width()))
 
 
-@command()
+@command(panel=REPRODUCE, example="plan --configfile config/demo/config.yaml")
 def plan(
     targets: list[str] = argument("What to make, as for snakemake; all by default.", default=list),
     configfile: Path = CONFIG,
@@ -131,5 +131,5 @@ def plan(
     if trouble and not planned.refused:
         raise trouble
     typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))
-    if planned.refused:
+    if planned.refused or planned.stops:
         raise typer.Exit(2)

@@ -38,6 +38,14 @@ from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Pr
 from blimpworks.cluster.present import NOTHING, is_done, stored
 from blimpworks.cluster.requests import Request
 from blimpworks.cluster.sizing import pack_request, sized_request
+from blimpworks.cluster.stops import (
+    endless,
+    licences,
+    token_there,
+    too_little_disk,
+    without_checksum,
+    without_token,
+)
 from blimpworks.cluster.trainings import plan_trainings, training_notes
 from blimpworks.errors import UserError
 
@@ -236,12 +244,8 @@ class _Planner:
         }
         places = {name: _existing(Path(getattr(self.campaign.pathvars, name))) for name in PLACES}
         free = {name: shutil.disk_usage(path).free for name, path in places.items()}
-        return DiskPlan(
-            **adds,
-            downloads_unknown=sizes.count(None),
-            free=free,
-            sufficient=_suffices(adds, free, places),
-        )
+        plan = DiskPlan(**adds, downloads_unknown=sizes.count(None), free=free, sufficient=True)
+        return plan.model_copy(update={"sufficient": _suffices(plan, places)})
 
     def _downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
         """Rows of files that are to be retrieved."""
@@ -273,28 +277,20 @@ class _Planner:
         assumptions = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in names)
         return f"{assumptions}, an assumption as long as nothing like it is scored"
 
-    def obstacles(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
-        """What will stop files and models from being retrieved, unless something is done."""
-        obstacles = []
-        unpinned = [row for row in self._downloads(dry) if not row.sha256]
-        if unpinned:
-            obstacles.append(
-                f"{len(unpinned)} files to retrieve have no checksum in the catalogue, and the run "
-                "stops at them: run `blimpworks pin` on its tables where there is a network, or "
-                "set unpinned: skip in the campaign."
-            )
+    def gated(self, parts: Sequence[Part]) -> list[ModelRow]:
+        """Models to retrieve whose licence must be accepted first."""
         models = dict.fromkeys(part.model for part in parts if not self._had(part))
-        gated = [name for name in models if self.catalogue.models[name].gated == "yes"]
-        if gated:
-            obstacles.append(
-                f"{len(gated)} models to retrieve want their licence accepted on the hub first, "
-                f"and HF_TOKEN set: {', '.join(gated)}."
-            )
-        return obstacles
+        rows = [self.catalogue.models[model] for model in models]
+        return [row for row in rows if row.gated == "yes"]
+
+    def stops(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
+        """What will stop files and models from being retrieved, unless something is done."""
+        return [*without_checksum(self._downloads(dry)), *without_token(self.gated(parts))]
 
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What a reader should know of the numbers, and do."""
-        notes = self.obstacles(dry, parts)
+        gated = self.gated(parts)
+        notes = [licences(gated)] if gated and token_there() else []
         notes += training_notes(self.trainings, self.catalogue, self.site)
         if dry is not None and dry.scored is None:
             notes.append("Snakemake did not name the jobs that score; taken are those not done.")
@@ -321,20 +317,19 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _suffices(adds: Mapping[str, int], free: Mapping[str, int], places: Mapping[str, Path]) -> bool:
+def _suffices(disk: DiskPlan, places: Mapping[str, Path]) -> bool:
     """Whether what a run adds to each place fits on its file system."""
-    produced = adds["stores"] + adds["tables"]
-    added = {"resources": sum(adds.values()) - produced, "results": produced}
     devices: dict[int, int] = {}
     for name, path in places.items():
         device = path.stat().st_dev
-        devices[device] = devices.get(device, 0) + added[name]
-    return all(devices[path.stat().st_dev] <= free[name] for name, path in places.items())
+        devices[device] = devices.get(device, 0) + disk.added[name]
+    return all(devices[path.stat().st_dev] <= disk.free[name] for name, path in places.items())
 
 
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> list[str]:
     """Where jobs take more than there is, and what comes of it."""
     limits = []
+    models = [model for model in models if not model.endless]
     long = [
         model.model for model in models if model.jobs and model.hours * 60 > model.minutes_asked
     ]
@@ -376,7 +371,7 @@ def make_plan(
             models.append(planner.model(name, work, packs))
         except UserError as error:
             trouble[name] = f"model {name!r}: {error}"
-    order = list(catalogue.models)
+    order, disk = list(catalogue.models), planner.disk(dry, work.parts)
     return Plan(
         campaign=campaign.campaign,
         site=str(site_file) if site_file else None,
@@ -388,7 +383,12 @@ def make_plan(
         packs=tuple(packs.values()),
         refused=refused | trouble,
         trainings=tuple(planner.trainings),
-        disk=planner.disk(dry, work.parts),
+        disk=disk,
         present=planner.present(),
         notes=(*planner.notes(dry, work.parts), *_limits(models, site)),
+        stops=(
+            *planner.stops(dry, work.parts),
+            *too_little_disk(disk),
+            *endless(models, site_file),
+        ),
     )

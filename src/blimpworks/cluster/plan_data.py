@@ -4,6 +4,9 @@ from typing import Literal
 
 from blimpworks.strict import Strict
 
+WEEK = 7 * 24
+"""Hours."""
+
 
 class ModelPlan(Strict):
     """What scoring with a model takes: the jobs that are still to run."""
@@ -40,6 +43,11 @@ class ModelPlan(Strict):
     """Of its own jobs, as asked for: what they are charged at most."""
     cpu_hours: float
     """Core-hours of all its jobs, where it runs on CPUs."""
+
+    @property
+    def endless(self) -> bool:
+        """Whether a job would take more than a week on processors: a GPU is missing."""
+        return not self.gpus and self.hours > WEEK
 
 
 class PackPlan(Strict):
@@ -97,9 +105,17 @@ class DiskPlan(Strict):
     sufficient: bool
 
     @property
+    def added(self) -> dict[str, int]:
+        """Bytes that a run adds, by directory."""
+        return {
+            "resources": self.downloads + self.weights,
+            "results": self.prepared + self.stores + self.tables,
+        }
+
+    @property
     def total(self) -> int:
         """Bytes of everything that a run adds on disk."""
-        return self.downloads + self.weights + self.prepared + self.stores + self.tables
+        return sum(self.added.values())
 
 
 class Present(Strict):
@@ -132,6 +148,8 @@ class Plan(Strict):
     disk: DiskPlan
     present: Present
     notes: tuple[str, ...]
+    stops: tuple[str, ...]
+    """What will stop the campaign, unless something is done, beside models that are refused."""
 
     @property
     def largest(self) -> tuple[str, int]:

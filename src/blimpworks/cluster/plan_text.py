@@ -30,10 +30,9 @@ def _rules(plan: Plan) -> Iterator[str]:
 
 
 def _row(model: ModelPlan, letters: Mapping[str, str]) -> dict[str, str]:
-    engine = "hf" if model.engine == "transformers" else model.engine
     return {
         "model": model.model,
-        "engine": f"{engine} {SHORT[model.dtype]}",
+        "engine": f"{model.engine} {SHORT[model.dtype]}",
         "GB": f"{model.weights_gb:.1f}",
         "GPUs": f"{model.gpus} × {letters[model.kind]}" if model.kind else "none",
         "host": f"{model.host_memory_mb / 1000:.0f}",
@@ -55,10 +54,11 @@ def _kind(kind: GpuKind) -> str:
 
 
 def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
-    if not plan.models:
+    models = [model for model in plan.models if not model.endless]
+    if not models:
         return
-    jobs = sum(model.jobs for model in plan.models) + len(plan.packs)
-    yield f"Scoring: {jobs} jobs of {len(plan.models)} models."
+    jobs = sum(model.jobs for model in models) + len(plan.packs)
+    yield f"Scoring: {jobs} jobs of {len(models)} models."
     for pack in plan.packs:
         where = f"{pack.gpus} GPU{'s' * (pack.gpus > 1)}" if pack.gpus else "no GPU"
         yield (
@@ -67,12 +67,12 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
         )
     kinds = site.gpus if site else ()
     letters = dict(zip((kind.label for kind in kinds), LETTERS, strict=False))
-    used = {model.kind for model in plan.models}
+    used = {model.kind for model in models}
     yield from (f"  {letters[kind.label]} = {_kind(kind)}" for kind in kinds if kind.label in used)
-    rows = [_row(model, letters) for model in plan.models]
+    rows = [_row(model, letters) for model in models]
     yield Padding(Columns(rows, left=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (
-        "  engine: hf is transformers. GB: weights. GPUs: of each job; the model is spread over "
+        "  GB: weights. GPUs: of each job; the model is spread over "
         "all of them (tensor parallel). host: GB of the host's memory. jobs: of its own, or so "
         "many parts in so many shared jobs. Mtok: million tokens to score. tok/s: m measured, s "
         "stated (peak × utilisation). h: of the longest job or part; asks: what its job asks SLURM "
@@ -90,7 +90,7 @@ def _hours(plan: Plan) -> Iterator[str]:
         yield f"GPU-hours: {number(sum(by_kind.values()))} ({parts})."
         requested = number(plan.gpu_hours_asked)
         yield f"  Asked for, and charged if jobs took all their time: {requested}."
-    cpu = sum(model.cpu_hours for model in plan.models)
+    cpu = sum(model.cpu_hours for model in plan.models if not model.endless)
     if cpu:
         yield f"Core-hours of scoring on CPUs: {number(cpu)}."
     name, memory = plan.largest
@@ -103,12 +103,14 @@ def _disk(disk: DiskPlan) -> Iterator[str]:
     yield f"Disk: about {decimal(disk.total)} more."
     yield (
         f"  resources: {decimal(disk.downloads)} of treebanks and sources{unknown}, "
-        f"{decimal(disk.weights)} of weights, {decimal(disk.prepared)} prepared"
+        f"{decimal(disk.weights)} of weights"
     )
-    yield f"  results: {decimal(disk.stores)} of scores, {decimal(disk.tables)} of tables"
+    yield (
+        f"  results: {decimal(disk.prepared)} of treebanks and pairs, {decimal(disk.stores)} of "
+        f"scores, {decimal(disk.tables)} of tables"
+    )
     free = ", ".join(f"{decimal(free)} for {name}" for name, free in disk.free.items())
-    verdict = "enough" if disk.sufficient else "NOT ENOUGH: make room, or change pathvars"
-    yield f"  free: {free}; {verdict}."
+    yield f"  free: {free}; {'enough' if disk.sufficient else 'NOT ENOUGH'}."
 
 
 def _of(pair: tuple[int, int]) -> str:
@@ -131,6 +133,12 @@ def _refused(plan: Plan) -> Iterator[str]:
             yield f"  - {reason}"
 
 
+def _stops(plan: Plan) -> Iterator[str]:
+    if plan.stops:
+        yield "This campaign cannot be run as it is:"
+        yield from (f"  - {stop}" for stop in plan.stops)
+
+
 def plan_text(plan: Plan, site: Site | None, width: int = WIDTH) -> str:
     """The plan in ``width`` columns."""
     where = f"on the cluster of {plan.site}" if plan.site else "on this machine"
@@ -151,6 +159,7 @@ def plan_text(plan: Plan, site: Site | None, width: int = WIDTH) -> str:
         _present(plan.present),
         ["Notes:", *notes] if notes else [],
         _refused(plan),
+        _stops(plan),
     ]
     blocks = [block for section in sections if (lines := [*section]) for block in (*lines, "")]
     return printed(blocks, width)

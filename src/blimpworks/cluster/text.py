@@ -113,7 +113,10 @@ def shortened(line: str) -> Text:
 
 def _wrapped(text: str, width: int) -> Text:
     below = " " * (len(text) - len(text.lstrip()) + 2)
-    lines = textwrap.wrap(text, width, subsequent_indent=below, break_long_words=False)
+    # Names have hyphens.
+    lines = textwrap.wrap(
+        text, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
+    )
     return Text("\n".join(lines))
 
 

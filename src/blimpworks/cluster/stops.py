@@ -1,0 +1,65 @@
+"""What will stop a campaign, as far as it is known before anything runs."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.filesize import decimal
+
+from blimpworks.campaign.catalogue import ModelRow, SourceRow, TreebankRow
+from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
+
+
+def too_little_disk(disk: DiskPlan) -> Iterator[str]:
+    """What is added to which directories, where their file systems have less room."""
+    if not disk.sufficient:
+        needs = ", ".join(
+            f"{name} need {decimal(size)}, {decimal(disk.free[name])} are free"
+            for name, size in disk.added.items()
+        )
+        yield f"Too little disk: {needs}. Make room, or name other directories as pathvars."
+
+
+def without_checksum(rows: Sequence[SourceRow | TreebankRow]) -> Iterator[str]:
+    """How many of the files to retrieve have no checksum."""
+    unpinned = [row for row in rows if not row.sha256]
+    if unpinned:
+        yield (
+            f"{len(unpinned)} files to retrieve have no checksum in the catalogue: run "
+            "`blimpworks pin` on its tables where there is a network, or set unpinned: skip in the "
+            "campaign."
+        )
+
+
+def token_there() -> bool:
+    """Whether the hub's client has a token: HF_TOKEN, or one that its login has saved."""
+    from huggingface_hub import get_token
+
+    return get_token() is not None
+
+
+def licences(rows: Sequence[ModelRow]) -> str:
+    """Which models' licences must be accepted on the hub, and where."""
+    names = ", ".join(dict.fromkeys(row.hf_id for row in rows))
+    return (
+        f"{len(rows)} models to retrieve are gated: the owner of the token must have accepted "
+        f"their licences on https://huggingface.co: {names}."
+    )
+
+
+def without_token(rows: Sequence[ModelRow]) -> Iterator[str]:
+    """What gated models want, where there is no token."""
+    if rows and not token_there():
+        yield f"No token of the hub: set HF_TOKEN, or run `hf auth login`. {licences(rows)}"
+
+
+def endless(models: Sequence[ModelPlan], site: Path | None) -> Iterator[str]:
+    """Models that would take more than a week a job on processors."""
+    slow = [model for model in models if model.endless]
+    if slow:
+        hours = max(model.hours for model in slow)
+        where = f"{site} has no GPUs for them" if site else "no cluster is described"
+        yield (
+            f"{len(slow)} of {len(models)} models need GPUs, and {where}: on processors a job "
+            f"would take up to {hours:,.0f} hours. Describe the cluster's GPUs (docs/cluster.md), "
+            "or name smaller models in the campaign."
+        )
