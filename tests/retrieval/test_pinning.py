@@ -1,5 +1,6 @@
 """Filling in the checksums of catalogue rows."""
 
+import lzma
 from hashlib import sha256
 
 import pytest
@@ -110,3 +111,16 @@ def test_rows_that_cannot_be_pinned_are_not_passed_over_in_silence(tmp_path):
     path.write_text("\n".join([HEADER, row("mine.txt", "")]) + "\n", encoding="utf-8")
     done = CliRunner().invoke(app, ["pin", str(path)], catch_exceptions=False)
     assert "without a checksum: 1, such as mine.txt" in done.output
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_file_of_ones_own_is_pinned_from_its_directory(tmp_path, compressed):
+    path, mine = tmp_path / "sources.tsv", tmp_path / "mine"
+    path.write_text("\n".join([HEADER, row("mine.txt", "")]) + "\n", encoding="utf-8")
+    [pin] = pinning._pins(path)
+    copy = mine / f"{pin.mirror}{'.xz' if compressed else ''}"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(lzma.compress(DATA) if compressed else DATA)
+    done = CliRunner().invoke(app, ["pin", str(path), "--mirror", str(mine)])
+    assert done.output == f"mine.txt\t{sha256(DATA).hexdigest()}\t{len(DATA)}\n"
+    assert pinning._pins(path)[0].sha256 == sha256(DATA).hexdigest()

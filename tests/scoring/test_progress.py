@@ -251,7 +251,7 @@ def test_the_command_exits_to_be_tried_again(models, items, tmp_path):
 
     early = run(time.time() + 5)
     assert early.returncode == 75
-    assert "blimpworks: 0 of " in early.stderr
+    assert "blimpworks (attempt): 0 of " in early.stderr
     assert "Traceback" not in early.stderr
     assert [path.name for path in out.rglob("*")] == []
     message = json.loads(log.with_suffix(".progress.json").read_text())

@@ -8,6 +8,11 @@ def hub_model(wildcards):
     return row, scope.partition("/")[0]
 
 
+def table_of(name):
+    """File of the catalogue that a source or treebank stands in."""
+    return CATALOGUE.tables.get(name, CAMPAIGN.catalogue.treebanks)
+
+
 def retrieval(wildcards):
     """The command, with its options, that fetches a file or a model."""
     row, scope = hub_model(wildcards)
@@ -16,8 +21,7 @@ def retrieval(wildcards):
         pin = PINS[name]
         values = {"url": pin.url, "sha256": pin.sha256}
         values |= {"bytes": pin.bytes or "", "mirror-path": pin.mirror, "name": name}
-        table = CATALOGUE.tables.get(name, CAMPAIGN.catalogue.treebanks)
-        values |= {"catalogue": table}
+        values |= {"catalogue": table_of(name)}
         command = "retrieve"
     else:
         language = CATALOGUE.languages.get(scope)
@@ -41,8 +45,9 @@ def unimorph_tables(wildcards):
 
 def checkpoint_of(wildcards):
     """Checkpoint behind a part of a model's scores: multi, a language, or multi.LANGUAGE."""
-    scope = wildcards.part.partition(".")[0]
-    return f"{RESOURCES}/models/{wildcards.model}/{scope}/checkpoint.json"
+    return layout.training.checkpoint_in(
+        wildcards.model, wildcards.part.partition(".")[0]
+    )
 
 
 def scored_items(wildcards):

@@ -1,5 +1,27 @@
 """What a campaign says at its start, at its end, and when jobs fail."""
 
+from snakemake.jobs import Job
+
+
+def is_refused(job):
+    """Whether a job that failed says in one sentence what is wrong: again it would do the same.
+
+    What a job says of its attempt begins otherwise. A pack's members have attempts of their own.
+    """
+    if job.rule.name in {f"score_{pack.name}" for pack in PACKS}:
+        return False
+    logs = [Path(log) for log in job.log if os.path.isfile(log)]
+    texts = (log.read_text(encoding="utf-8", errors="replace") for log in logs)
+    ends = [text.splitlines()[-1:] for text in texts]
+    return any(line.startswith("blimpworks: ") for last in ends for line in last)
+
+
+# A profile's retries are for jobs that ran out of memory, time or luck. Snakemake asks for their
+# number when a job has failed.
+Job.restart_times = property(
+    lambda job: 0 if is_refused(job) else job.rule.restart_times
+)
+
 
 def opening_words():
     """Files that the campaign does without because they are not pinned."""
@@ -9,6 +31,36 @@ def opening_words():
         return []
     absent = f"{len(names)} files that have no checksum (unpinned: skip):"
     return [f"Campaign {CAMPAIGN.campaign} does without {absent}", *names, ""]
+
+
+def check_retrieval():
+    """Stop before anything is retrieved if something cannot be, with all that is in the way."""
+    jobs = [j for j in workflow.dag.needrun_jobs() if j.rule.name == "retrieve"]
+    if not jobs:
+        return
+    from blimpworks.retrieval.ending import end_downloads_on_signals
+    from blimpworks.retrieval.preflight import HubNeed, obstacles
+    from blimpworks.retrieval.sources import Pin
+
+    end_downloads_on_signals()
+    models = [hub_model(job.wildcards)[0] for job in jobs]
+    files = [job.wildcards.file for job, row in zip(jobs, models) if row is None]
+    rows = [PINS[file.removeprefix("sources/")] for file in files]
+    pins = [
+        Pin(r.name, r.url, r.sha256, r.bytes, r.mirror, str(table_of(r.name)))
+        for r in rows
+    ]
+    needs = {
+        row.name: HubNeed(row.hf_id, row.gated == "yes")
+        for row in models
+        if row is not None and not is_local(row.hf_id)
+    }
+    what = obstacles(pins, [*needs.values()], CAMPAIGN.mirror, Path(RESOURCES))
+    if what:
+        raise WorkflowError(
+            f"{len(jobs)} files and models are to be retrieved, and not all can be:\n"
+            + "\n".join(f"  - {each}" for each in what)
+        )
 
 
 def closing_words():

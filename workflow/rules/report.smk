@@ -14,7 +14,8 @@ rule report:
             "<results>/reproduction/{name}.csv", name=("published", "measured")
         ),
     output:
-        directory("<results>/report"),
+        # Updated: the site of before stays until the new one is whole.
+        update(directory("<results>/report")),
     log:
         "<logs>/report.log",
     benchmark:

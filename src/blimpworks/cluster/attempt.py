@@ -318,4 +318,4 @@ def _tell(ended: Ended, place: Allocation) -> None:
     }
     if ended.cause in messages:
         where = f"SLURM job {place.slurm_job} on {place.node}: " if place.slurm_job else ""
-        print(f"blimpworks: {where}{messages[ended.cause]}.", file=sys.stderr)
+        print(f"blimpworks (attempt): {where}{messages[ended.cause]}.", file=sys.stderr)

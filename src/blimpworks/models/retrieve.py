@@ -36,6 +36,7 @@ from blimpworks.models.checkpoint import (
 from blimpworks.models.local import place_file, take_local
 from blimpworks.models.own_code import refuse_named_code
 from blimpworks.retrieval.download import disk_errors, offline_variable
+from blimpworks.retrieval.slots import slot
 
 # Folders hold other formats (onnx, original); a consolidated file repeats the shards.
 LEFT_OUT = ["*/*", "consolidated*"]
@@ -128,7 +129,8 @@ def _snapshot(model: HubModel) -> Path:
     if not _is_commit(model.revision):
         # Without this question an unreachable hub would let an old branch tip pass as new.
         HfApi().model_info(model.hf_id, revision=model.revision)
-    return Path(_download(model, model.revision, offline=False))
+    with slot(constants.ENDPOINT):
+        return Path(_download(model, model.revision, offline=False))
 
 
 def cached_snapshot(model: HubModel) -> Path:

@@ -19,6 +19,7 @@ from urllib3.util import Retry
 
 from blimpworks.campaign.addresses import check_address, check_redirect, scrubbed, shown
 from blimpworks.errors import UserError
+from blimpworks.retrieval.slots import slot
 
 OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
 PIECE = 1 << 16
@@ -133,7 +134,8 @@ def host_of(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
-def _session(patience: Patience) -> requests.Session:
+def open_session(patience: Patience) -> requests.Session:
+    """A session that tries again as ``patience`` says, and follows allowed redirects alone."""
     retry = _Retry(
         total=patience.retries,
         backoff_factor=patience.backoff,
@@ -148,7 +150,7 @@ def _session(patience: Patience) -> requests.Session:
     return session
 
 
-def _cause(error: RequestException, url: str) -> str:
+def cause_of(error: RequestException, url: str) -> str:
     """What went wrong before any answer came, in words."""
     if isinstance(error, TooManyRedirects):
         return f"{host_of(url)} sends on again and again, in a circle or too often"
@@ -201,7 +203,8 @@ class Transfer:
         self._check_allowed()
         self.part.parent.mkdir(parents=True, exist_ok=True)
         best, stalls = -1, 0
-        with disk_errors(self.part), _session(self.patience) as session:
+        opened = open_session(self.patience)
+        with disk_errors(self.part), slot(host_of(self.url)), opened as session:
             while not self._pull(session):
                 reached = self.received()
                 stalls = 0 if reached > best else stalls + 1
@@ -254,7 +257,7 @@ class Transfer:
         except RequestException as error:
             redirected = isinstance(error, _Refused | TooManyRedirects)
             remedy = "correct the row's url" if redirected else "check the network and proxy"
-            raise self._failed(_cause(error, self.url), remedy) from error
+            raise self._failed(cause_of(error, self.url), remedy) from error
         usable = (200, 206, 416) if have else (200,)
         if response.status_code not in usable:
             response.close()

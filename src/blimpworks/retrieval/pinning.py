@@ -1,7 +1,9 @@
 """Fill in the checksums of catalogue rows that have none."""
 
 import difflib
+import lzma
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +11,10 @@ from urllib.parse import urlsplit
 
 from blimpworks.campaign.addresses import shown
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.files import scratch, sha256_of, write_text
 from blimpworks.retrieval.download import Patience, Transfer
-from blimpworks.retrieval.sources import Pin
+from blimpworks.retrieval.sources import Pin, in_mirror
 
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
@@ -33,9 +35,13 @@ def is_fixed(url: str) -> bool:
     return bool(_COMMIT.search(path)) or (bool(_VERSION.search(path)) and not moving)
 
 
-def unpinned_names(catalogue: Path) -> list[str]:
-    """Rows without a checksum that could be pinned: their address names one state of a file."""
-    return [pin.name for pin in _pins(catalogue) if not pin.sha256 and is_fixed(pin.url)]
+def unpinned_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
+    """Rows without a checksum that could be pinned.
+
+    The ``mirror`` has their file, or their address names one state of it.
+    """
+    pins = [pin for pin in _pins(catalogue) if not pin.sha256]
+    return [pin.name for pin in pins if in_mirror(pin, mirror) or is_fixed(pin.url)]
 
 
 def left_unpinned(catalogue: Path) -> list[str]:
@@ -43,17 +49,21 @@ def left_unpinned(catalogue: Path) -> list[str]:
     return [pin.name for pin in _pins(catalogue) if not pin.sha256 and not is_fixed(pin.url)]
 
 
-def pin_row(catalogue: Path, name: str, patience: Patience | None = None) -> Pin:
-    """Download the file of row ``name`` and record its sha256 and bytes in ``catalogue``.
+def pin_row(
+    catalogue: Path, name: str, patience: Patience | None = None, *, mirror: Path | None = None
+) -> Pin:
+    """Record the sha256 and bytes of row ``name`` in ``catalogue``: of a file in ``mirror``.
 
-    ``name`` is the retrieved file's path below the resources directory. All other cells,
-    the order of the rows and the line ends stay as they are. Returns the filled pin.
+    Of its download where the mirror, if any, has none. ``name`` is the retrieved file's path below
+    the directory of sources. All other cells, the order of the rows and the line ends stay as they
+    are. Returns the filled pin.
 
     Raises UserError for an unknown or already pinned row, an address that names no commit
     or version, and whatever keeps the download from succeeding.
     """
     pin = _unpinned(name, _pins(catalogue), catalogue)
-    filled = _measure(pin, patience or Patience())
+    own = in_mirror(pin, mirror)
+    filled = _measured(pin, own) if own else _measure(pin, patience or Patience())
     # Read again: somebody may have edited the table while the file came in.
     _record(catalogue, [p.name for p in _pins(catalogue)].index(name), filled)
     return filled
@@ -71,7 +81,7 @@ def _pins(catalogue: Path) -> list[Pin]:
 
 
 def _unpinned(name: str, pins: Sequence[Pin], catalogue: Path) -> Pin:
-    """The one row called ``name``, which has an address but no checksum."""
+    """The one row called ``name``, which has no checksum."""
     known = {pin.name: pin for pin in pins}
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
@@ -83,16 +93,31 @@ def _unpinned(name: str, pins: Sequence[Pin], catalogue: Path) -> Pin:
             f"{pin.where} already has SHA-256 {pin.sha256}; to pin it anew, empty its sha256 "
             "and bytes first."
         )
-    if not is_fixed(pin.url):
-        raise UserError(
-            f"{pin.where}: url is {shown(pin.url)!r}, expected one with a 40-digit commit or a "
-            "version, because a moving file has no lasting checksum; put the commit into the url."
-        )
     return pin
 
 
+def _measured(pin: Pin, own: Path) -> Pin:
+    """Measure a file of a mirror, uncompressed."""
+    with scratch("blimpworks-pin") as directory:
+        copy = directory / "file"
+        opened = lzma.open if own.suffix == ".xz" and not pin.mirror.endswith(".xz") else open
+        expected = reading(own, "a file of the mirror, perhaps as .xz", "Replace it.")
+        with expected, opened(own, "rb") as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target)
+        return replace(pin, sha256=sha256_of(copy), bytes=copy.stat().st_size)
+
+
 def _measure(pin: Pin, patience: Patience) -> Pin:
-    """Download the whole file (never continuing an old part) and measure it."""
+    """Download the whole file (never continuing an old part) and measure it.
+
+    Raises UserError for an address that names no commit or version, too.
+    """
+    if not is_fixed(pin.url):
+        raise UserError(
+            f"{pin.where}: url is {shown(pin.url)!r}, expected one with a 40-digit commit or a "
+            "version, because a moving file has no lasting checksum; put the commit into the url. "
+            "Of a file of your own, name the directory that it lies in with --mirror."
+        )
     with scratch("blimpworks-pin") as directory:
         part = directory / "file"
         instead = "pin it on another machine"

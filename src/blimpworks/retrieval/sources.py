@@ -52,7 +52,7 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, patience: Patience | N
     """
     if not pin.sha256:
         raise UserError(_unpinned(pin))
-    local = _in_mirror(pin, mirror)
+    local = in_mirror(pin, mirror)
     if mirror is None or local is None:
         _download(pin, output, patience or Patience())
         return without_secrets(pin.url)
@@ -69,7 +69,11 @@ def _unpinned(pin: Pin) -> str:
     )
 
 
-def _in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
+def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
+    """The copy of a file in a mirror, plain or as .xz; None where there is none.
+
+    Raises UserError for a mirror that does not exist, or a place outside it.
+    """
     if mirror is None or not pin.mirror:
         return None
     if not mirror.is_dir():

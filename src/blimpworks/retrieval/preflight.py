@@ -1,0 +1,155 @@
+"""What would keep files and models from being retrieved, found in seconds before any is."""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from requests.exceptions import RequestException
+
+from blimpworks.errors import UserError
+from blimpworks.retrieval.download import (
+    Patience,
+    cause_of,
+    host_of,
+    offline_variable,
+    open_session,
+)
+from blimpworks.retrieval.sources import Pin, in_mirror
+
+LIMITS = (5.0, 5.0)
+"""Seconds to connect to a host and to get any answer from it."""
+AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class HubNeed:
+    """A model of the hub that is to be retrieved."""
+
+    hf_id: str
+    gated: bool
+
+
+def _such_as(names: Sequence[str]) -> str:
+    """How many files, and the first by name."""
+    return f"{len(names)} files, such as {names[0]}" if len(names) > 1 else names[0]
+
+
+def _unpinned(pins: Sequence[Pin]) -> Iterator[str]:
+    names = [pin.name for pin in pins if not pin.sha256]
+    if names:
+        tables = " and ".join(dict.fromkeys(pin.catalogue for pin in pins if not pin.sha256))
+        yield (
+            f"no checksum: {_such_as(names)}; run `blimpworks pin` on {tables or 'the catalogue'} "
+            "where there is a network, or set unpinned: skip in the campaign"
+        )
+
+
+def _room(pins: Sequence[Pin], folder: Path) -> Iterator[str]:
+    """Whether files whose size is known fit on the disk."""
+    needed = sum(pin.bytes or 0 for pin in pins)
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if needed > free:
+        yield (
+            f"{folder}: the files take {needed / 1e9:,.1f} GB, {free / 1e9:,.1f} GB are free; "
+            "make room, or name another directory as pathvars.resources"
+        )
+
+
+def _unreachable(url: str) -> str:
+    """Why the host of an address cannot be reached; empty where it answers, whatever it says."""
+    parts = urlsplit(url)
+    with open_session(Patience(retries=0)) as session:
+        try:
+            session.head(f"{parts.scheme}://{parts.netloc}/", timeout=LIMITS, allow_redirects=False)
+        except RequestException as error:
+            return cause_of(error, url)
+    return ""
+
+
+def _network(urls: Sequence[str]) -> Iterator[str]:
+    """Hosts that cannot be reached."""
+    hosts = {host_of(url): url for url in urls}
+    files = Counter(map(host_of, urls))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        causes = dict(zip(hosts, pool.map(_unreachable, hosts.values()), strict=True))
+    for host, cause in causes.items():
+        if cause:
+            yield f"no connection for {files[host]} files: {cause}; check the network and proxy"
+
+
+def _elsewhere(pins: Sequence[Pin], mirror: Path | None) -> Iterator[str]:
+    """What keeps files that no mirror has from being downloaded."""
+    try:
+        absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
+    except UserError as error:
+        yield str(error).rstrip(".")
+        return
+    nowhere = [pin.name for pin in absent if not pin.url]
+    if nowhere:
+        yield f"no address, and in no mirror: {_such_as(nowhere)}; put them into the mirror"
+    downloads = [pin for pin in absent if pin.url]
+    variable = offline_variable()
+    if downloads and variable:
+        names = [pin.name for pin in downloads]
+        yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"
+    elif downloads:
+        yield from _network([pin.url for pin in downloads])
+
+
+def _refusal(need: HubNeed) -> str:
+    """Why the hub does not give a model to the owner of the token; empty where it does."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
+
+    try:
+        HfApi().auth_check(need.hf_id)
+    except GatedRepoError:
+        return f"{need.hf_id}: its licence is not accepted (https://huggingface.co/{need.hf_id})"
+    except HfHubHTTPError as error:
+        return f"{need.hf_id}: {' '.join(str(error).split())}"
+    return ""
+
+
+def _hub(needs: Sequence[HubNeed]) -> Iterator[str]:
+    """What keeps models from being retrieved from the hub, which is asked about gated ones."""
+    if not needs or offline_variable():  # offline, models come from a cache
+        return
+    from huggingface_hub import constants, get_token
+
+    gated = [need for need in needs if need.gated]
+    cause = _unreachable(constants.ENDPOINT)
+    if cause:
+        yield (
+            f"no connection for {len(needs)} models: {cause}; check the network and proxy, or set "
+            "HF_HUB_OFFLINE=1 where a cache of the hub's client has them"
+        )
+    elif gated and get_token() is None:
+        names = [need.hf_id for need in gated]
+        yield (
+            f"no token of the hub for gated models ({', '.join(names)}): accept their licences on "
+            "https://huggingface.co, and set HF_TOKEN or run `hf auth login`"
+        )
+    else:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            yield from filter(None, pool.map(_refusal, gated))
+
+
+def obstacles(
+    pins: Sequence[Pin], models: Sequence[HubNeed], mirror: Path | None, folder: Path
+) -> list[str]:
+    """What would keep files, and models of the hub, from being retrieved into ``folder``.
+
+    Takes seconds: asks each host once for any answer, and the hub about each gated model.
+    """
+    pinned = [pin for pin in pins if pin.sha256]
+    return [
+        *_unpinned(pins),
+        *_elsewhere(pinned, mirror),
+        *_hub(models),
+        *_room(pinned, folder),
+    ]

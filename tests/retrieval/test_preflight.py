@@ -1,0 +1,149 @@
+"""What would keep files and models from being retrieved is said beforehand, all at once."""
+
+import threading
+import time
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import huggingface_hub
+import pytest
+
+from blimpworks.retrieval.preflight import HubNeed, obstacles
+from blimpworks.retrieval.slots import AT_ONCE, slot
+from blimpworks.retrieval.sources import Pin
+from support.loopback import DATA, serving
+
+SUM, SIZE = sha256(DATA).hexdigest(), len(DATA)
+CLOSED = "http://127.0.0.1:9/file.txt"
+
+
+@pytest.fixture(autouse=True)
+def _direct(monkeypatch):
+    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("NO_PROXY", "*")
+
+
+def pins(*urls, digest=SUM, size=SIZE):
+    return [
+        Pin(f"ud/{n}.txt", url, digest, size, f"ud/{n}.txt", "t.tsv") for n, url in enumerate(urls)
+    ]
+
+
+def test_nothing_is_in_the_way_of_a_server_that_answers_whatever_it_says(tmp_path):
+    with serving() as server:
+        assert obstacles(pins(server.url), [], None, tmp_path / "not/yet") == []
+
+
+def test_files_without_a_checksum_are_counted(tmp_path):
+    [said] = obstacles(pins("", "", digest=""), [], None, tmp_path)
+    assert said.startswith("no checksum: 2 files, such as ud/0.txt; run `blimpworks pin` on t.tsv")
+
+
+def test_a_host_that_is_not_reached_is_named_once(tmp_path):
+    [said] = obstacles(pins(CLOSED, CLOSED, CLOSED), [], None, tmp_path)
+    assert said.startswith("no connection for 3 files: no connection to 127.0.0.1:9 (")
+
+
+def test_a_file_of_the_mirror_needs_no_network(tmp_path):
+    (tmp_path / "ud").mkdir()
+    (tmp_path / "ud/0.txt").write_bytes(DATA)
+    assert obstacles(pins(CLOSED), [], tmp_path, tmp_path) == []
+
+
+def test_a_mirror_that_is_not_there_is_named(tmp_path):
+    [said] = obstacles(pins(CLOSED), [], tmp_path / "none", tmp_path)
+    assert said.startswith(f"mirror {tmp_path}/none is not a directory")
+
+
+def test_files_that_are_nowhere_are_named(tmp_path):
+    [said] = obstacles(pins(""), [], None, tmp_path)
+    assert said == "no address, and in no mirror: ud/0.txt; put them into the mirror"
+
+
+def test_a_variable_that_forbids_the_network_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
+    [said] = obstacles(pins(CLOSED, CLOSED), [], None, tmp_path)
+    assert said.startswith("BLIMPWORKS_OFFLINE forbids the network, and no mirror has 2 files")
+
+
+def test_files_that_do_not_fit_on_the_disk_are_added_up(tmp_path):
+    with serving() as server:
+        [said] = obstacles(pins(server.url, size=10**18), [], None, tmp_path)
+    assert said.startswith(f"{tmp_path}: the files take 1,000,000,000.0 GB, ")
+
+
+class Hub(BaseHTTPRequestHandler):
+    """Gives the model ``lab/open`` to everybody, and no other."""
+
+    def log_message(self, *args):
+        pass
+
+    def do_HEAD(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def do_GET(self):
+        opened = "lab/open" in self.path
+        self.send_response(200 if opened else 403)
+        if not opened:
+            self.send_header("X-Error-Code", "GatedRepo")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    endpoint = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", endpoint)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", str(tmp_path / "none"))
+    monkeypatch.setenv("HF_TOKEN", "")
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+NEEDS = [HubNeed("lab/open", True), HubNeed("lab/shut", True), HubNeed("lab/any", False)]
+
+
+@pytest.mark.usefixtures("hub")
+def test_gated_models_want_a_token(tmp_path):
+    [said] = obstacles([], NEEDS, None, tmp_path)
+    assert said.startswith("no token of the hub for gated models (lab/open, lab/shut): accept")
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_licence_that_is_not_accepted_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_of_nobody")
+    [said] = obstacles([], NEEDS, None, tmp_path)
+    assert said == "lab/shut: its licence is not accepted (https://huggingface.co/lab/shut)"
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_hub_that_is_not_reached_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:9")
+    [said] = obstacles([], NEEDS, None, tmp_path)
+    assert said.startswith("no connection for 3 models: no connection to 127.0.0.1:9")
+
+
+def test_few_downloads_from_a_host_run_at_once():
+    running, most, lock = [0], [0], threading.Lock()
+
+    def download():
+        with slot("host.example"):
+            with lock:
+                running[0] += 1
+                most[0] = max(most[0], running[0])
+            time.sleep(0.05)
+            with lock:
+                running[0] -= 1
+
+    threads = [threading.Thread(target=download) for _ in range(3 * AT_ONCE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert most[0] == AT_ONCE
+    assert running == [0]

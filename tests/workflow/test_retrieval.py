@@ -1,0 +1,79 @@
+"""Retrieving: what cannot succeed is said at once and never repeated, and an end is an end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from support.checkout import output_of
+from support.loopback import serving
+
+pytestmark = pytest.mark.xdist_group("workflow")
+PATHS = ("results", "resources", "logs", "benchmarks")
+
+
+def campaign_of(checkout, name, **settings):
+    """A campaign with places of its own, none of whose files has been retrieved."""
+    places = {kind: f"{kind}/{name}" for kind in PATHS}
+    checkout.change(f"config/{name}.yaml", pathvars=places, languages=["eng"], **settings)
+    return f"config/{name}.yaml"
+
+
+def test_files_that_cannot_be_had_are_listed_before_anything_is_tried(bare):
+    campaign = campaign_of(bare, "nowhere", mirror=None)
+    done = bare.snakemake("items", "--retries", "2", campaign=campaign)
+    said = output_of(done)
+    assert done.returncode == 1
+    assert "files and models are to be retrieved, and not all can be:" in said
+    assert "  - no address, and in no mirror: " in said
+    assert "rule retrieve" not in said
+    assert "Trying to restart" not in said
+
+
+def test_what_refuses_its_input_is_not_tried_again(bare):
+    campaign = campaign_of(bare, "refused")
+    source = "resources/refused/sources/ud/UD_English-Demo/en_demo-ud-test.conllu"
+    assert bare.snakemake(source, campaign=campaign).returncode == 0
+    retrieved = bare.path / source
+    retrieved.write_bytes(retrieved.read_bytes()[:-40])
+    target = "results/refused/tokens/eng.parquet"
+    done = bare.snakemake(target, "--retries", "2", campaign=campaign)
+    assert done.returncode == 1
+    assert "is not what its job wrote" in output_of(done)
+    assert "Trying to restart" not in output_of(done)
+
+
+def started(checkout, campaign, target):
+    """Snakemake at work on a target, without a proxy."""
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", target, "--configfile", campaign]
+    direct = {"NO_PROXY": "*", "PYTHONPATH": str(checkout.path / "src")}
+    return subprocess.Popen(
+        command, cwd=checkout.path, env=os.environ | direct, stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["TERM", "INT"])
+def test_a_workflow_that_waits_for_a_server_ends_when_it_is_told_to(bare, number):
+    name = f"waiting{number}"
+    table = bare.path / "config/demo/treebanks.tsv"
+    with serving() as server:
+        server.hold = 0
+        first, *rows = [line.split("\t") for line in table.read_text().splitlines()]
+        place = first.index("url")
+        rows = [[*row[:place], server.url, *row[place + 1 :]] for row in rows]
+        lines = ["\t".join(row) for row in [first, *rows]]
+        (bare.path / f"config/{name}.tsv").write_text("\n".join(lines) + "\n")
+        files = {"treebanks": f"config/{name}.tsv", "sources": "config/demo/sources.tsv"}
+        campaign = campaign_of(bare, name, mirror=None, catalogue=files)
+        run = started(bare, campaign, f"results/{name}/tokens/eng.parquet")
+        deadline = time.monotonic() + 300
+        while not server.ranges_requested and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert server.ranges_requested
+        run.send_signal(number)
+        # Far less than the minutes that a download is patient with a server.
+        said = run.communicate(timeout=45)[1]
+    assert run.returncode != 0, said
