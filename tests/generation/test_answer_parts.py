@@ -5,7 +5,7 @@ import pytest
 
 from blimpworks.analysis.accuracy import summarise
 from blimpworks.audit.evidence import spread
-from blimpworks.audit.explain_text import _item_lines
+from blimpworks.audit.explain_text import item_lines
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.parts import Part
 from blimpworks.cluster.dry_run import read_dry_run
@@ -122,7 +122,7 @@ def test_an_answer_is_shown_with_prompt_verdict_rule_and_pattern():
         "status": "ok",
         "finish": "length",
     }
-    assert _item_lines([item]) == [
+    assert item_lines([item]) == [
         "a1  template=1  published: right for certain, by rule pattern 'the answer is {answer}'",
         "   ? Which word is first?",
         "     Say it.",
@@ -130,8 +130,8 @@ def test_an_answer_is_shown_with_prompt_verdict_rule_and_pattern():
         "   > The answer is dog.  [cut off at the limit]",
     ]
     unanswered = item | {"text": None, "status": "too_long", "correct": None, "rule": None}
-    assert _item_lines([unanswered])[0].endswith("published: not judged")
-    assert _item_lines([unanswered])[-1] == "   no answer: too_long"
+    assert item_lines([unanswered])[0].endswith("published: not judged")
+    assert item_lines([unanswered])[-1] == "   no answer: too_long"
 
 
 def test_of_answers_wrong_and_right_ones_are_shown():

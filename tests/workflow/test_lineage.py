@@ -238,7 +238,7 @@ def test_check_names_the_file_with_one_altered_byte(scratch):
 
 
 def test_check_names_an_altered_input_outside_the_results(scratch):
-    victim = "resources/demo/models/ngram-5/eng/model.bin"
+    victim = "results/demo/models/ngram-5/eng/model.bin"
     alter(scratch.path / victim)
     assert [(p, path) for p, path, _ in findings(scratch)] == [("altered", victim)]
 

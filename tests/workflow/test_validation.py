@@ -69,7 +69,7 @@ def test_filled_lists_become_exhibits(asked):
 def test_a_number_of_people_leads_back_to_their_lists_and_the_pairs(asked):
     run(asked, f"{EXHIBITS}/table9.csv")
     done = asked.run(
-        *("blimpworks", "explain", f"{EXHIBITS}/table9.csv", "--all"),
+        *("blimpworks", "explain", f"{EXHIBITS}/table9.csv", "--ancestry"),
         *("--row", "Aspect", "--column", "Accuracy"),
     )
     assert done.returncode == 0, output_of(done)

@@ -1,6 +1,7 @@
 """Finding one cell of an exhibit by the names of its row and column."""
 
 import csv
+import difflib
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -29,8 +30,24 @@ def cells_file(exhibit: Path) -> Path:
     return exhibit.with_name(exhibit.name.split(".")[0] + CELLS_SUFFIX)
 
 
+def _no_exhibit(source: Path) -> str:
+    """Why a file has no cells: it is no exhibit's, or there is none of that name."""
+    name, folder = source.name.removesuffix(CELLS_SUFFIX), source.parent
+    known = sorted(path.name.removesuffix(CELLS_SUFFIX) for path in folder.glob(f"*{CELLS_SUFFIX}"))
+    if not known:
+        return (
+            f"{folder}/{name} is no file of an exhibit; expected one such as "
+            "RESULTS/exhibits/PAPER/table1.csv. `snakemake` builds those of a campaign."
+        )
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{folder} has no exhibit {name!r}; {hint}There are: {', '.join(known)}."
+
+
 def read_cells(source: Path) -> pd.DataFrame:
-    """The cells in a file. Raises UserError when there is no such file."""
+    """The cells in a file. Raises UserError when there is no such file, with what there is."""
+    if not source.exists():
+        raise UserError(_no_exhibit(source))
     with open_parquet(source, "the cells of an exhibit", "Build it.") as file:
         frame: pd.DataFrame = file.read().to_pandas()
     return frame

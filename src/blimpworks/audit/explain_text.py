@@ -2,102 +2,35 @@
 
 import json
 import textwrap
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
+from blimpworks.audit.aligned import aligned_lines, shown_number, shown_piece
+from blimpworks.audit.ancestry import FEW, WIDTH, Ancestry
 from blimpworks.audit.cells import TEXT
 from blimpworks.audit.explain import Explanation
-from blimpworks.audit.lineage import Node
 
-WIDTH = 100
-FEW = 3
-"""Most alike products that are listed one by one."""
 LISTED = 6
 """Most values of a filter that are listed one by one."""
-FACTS = 3
-"""Lines of what a job noted."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SHOWN = ("path", "line")
 
 
-def _job_line(node: Node) -> str:
-    """One line on the job behind a product: command, code, time, machine and commit."""
-    record = node.record
-    if node.remade:
-        return "made anew since, with other content: this version is gone"
-    if record is None:
-        return "from outside"
-    commit = (record["git"]["commit"] or "no commit")[:12]
-    state = {True: "", False: " with local changes", None: ""}[record["git"]["clean"]]
-    return (
-        f"{record['verb']}, code {record['code']}, {record['ended'][:19]} on "
-        f"{record['host']['name']}, commit {commit}{state}"
-    )
-
-
-def _facts(node: Node) -> list[str]:
-    """The facts that a job noted, such as counts or the source of a file, in lines."""
-    facts: list[str] = []
-    for key, value in (node.record["notes"] if node.record else {}).items():
-        inner = value.items() if isinstance(value, dict) else [(key, value)]
-        for name, fact in inner:
-            deep = fact.items() if isinstance(fact, dict) else [(name, fact)]
-            facts += [f"{name if n == name else f'{name} {n}'}: {f}" for n, f in deep if f]
-    lines = textwrap.wrap(", ".join(facts), WIDTH, break_long_words=False)
-    return lines if len(lines) <= FACTS else [*lines[:FACTS], "… (all in the record)"]
-
-
-def _kind(node: Node) -> str:
-    """The same for products of one command, suffix and depth: those that are listed together."""
-    return f"{node.record['verb'] if node.record else ''} {node.path.suffix} {len(node.path.parts)}"
-
-
-class _Tree:
-    """The ancestry as an indented list; each product is described once."""
-
-    def __init__(self, whole: bool, shown: Collection[str]) -> None:
-        self._seen: set[Path] = set()
-        self._whole, self._shown = whole, shown
-
-    def _listed(self, alike: list[Node]) -> list[Node]:
-        """Those of alike inputs that are listed: all, or those with shown items or rows, or one."""
-        if self._whole or len(alike) <= FEW:
-            return alike
-        return [node for node in alike if str(node.path) in self._shown][:FEW] or alike[:1]
-
-    def lines(self, node: Node, depth: int = 0) -> list[str]:
-        """The product, the job that made it, and what it was made from."""
-        indent = "   " * depth
-        first = f"{indent}← {node.path}  sha256 {node.sha256[:12]}…"
-        if node.path in self._seen:
-            return [first + "  (above)"]
-        self._seen.add(node.path)
-        lines = [first, f"{indent}     {_job_line(node)}"]
-        lines += [f"{indent}     {line}" for line in _facts(node)]
-        kinds: dict[str, list[Node]] = {}
-        for child in node.inputs:
-            kinds.setdefault(_kind(child), []).append(child)
-        for alike in kinds.values():
-            shown = self._listed(alike)
-            for child in shown:
-                lines += self.lines(child, depth + 1)
-            if len(shown) < len(alike):
-                lines.append(f"{indent}   ← … and {len(alike) - len(shown)} like it (--all)")
-        return lines
-
-
 def _token_lines(side: dict[str, Any]) -> list[str]:
-    """Pieces and log-probabilities; a star marks what is compared, ``·`` a space."""
-    words = []
-    for token in side["tokens"]:
-        piece = token["piece"].replace(" ", "·").replace("\n", "⏎") or "∅"
-        number = "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
-        words.append(f"{piece}{'*' if token['critical'] else ''} {number}".replace(" ", NO_BREAK))
+    """Pieces of one sentence and their log-probabilities."""
+    words = [f"{shown_piece(t)} {shown_number(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
     lines = textwrap.wrap("  ".join(words), WIDTH, break_long_words=False, break_on_hyphens=False)
     return [f"       {line.replace(NO_BREAK, ' ')}" for line in lines]
+
+
+def _pair_lines(good: dict[str, Any], bad: dict[str, Any]) -> list[str]:
+    """Both sentences of a pair, then their pieces aligned."""
+    lines = [sentence("+", good), sentence("-", bad)]
+    if good["tokens"] or bad["tokens"]:
+        lines += [f"     {x}" for x in aligned_lines(good["tokens"], bad["tokens"], WIDTH - 7)]
+    return lines
 
 
 def _origin_lines(item: dict[str, Any]) -> list[str]:
@@ -148,7 +81,8 @@ def _answer_lines(item: dict[str, Any]) -> list[str]:
     return [*lines, f"   no answer: {item['status']}"] if "status" in item else lines
 
 
-def _item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
+def item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
+    """Items in lines: the verdict, the sentences with their pieces, and where they come from."""
     lines: list[str] = []
     for item in items:
         if "item_id" in item:
@@ -159,19 +93,24 @@ def _item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
             verdict = verdict or _verdict(item)
             lines.append(f"{item['item_id']}  {item['paradigm'] or ''}{verdict}")
             lines += _answer_lines(item)
-        for sign, side in (("+", "good"), ("-", "bad")):
-            if side in item:
-                lines += _sentence_lines(sign, item[side])
+        if "good" in item and "bad" in item:
+            lines += _pair_lines(item["good"], item["bad"])
+        elif "good" in item:
+            lines += _sentence_lines("+", item["good"])
         lines += _condition_lines(item)
         lines += _origin_lines(item)
     return lines
 
 
+def sentence(sign: str, side: dict[str, Any]) -> str:
+    """A sentence behind a sign, with its log-probability."""
+    total = side["logprob"]
+    return f"   {sign} {side['text']}" + ("" if total is None else f"  [{total:.3f} nats]")
+
+
 def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
     """A sentence behind a sign, with its log-probability and those of its tokens."""
-    total = side["logprob"]
-    known = "" if total is None else f"  [{total:.3f} nats]"
-    return [f"   {sign} {side['text']}{known}", *_token_lines(side)]
+    return [sentence(sign, side), *_token_lines(side)]
 
 
 def _condition_lines(item: dict[str, Any]) -> list[str]:
@@ -230,13 +169,22 @@ def _where(text: str) -> str:
     return json.dumps(where, ensure_ascii=False)
 
 
-def _cell_lines(explanation: Explanation) -> list[str]:
+def _heading(explanation: Explanation) -> list[str]:
+    """The number, its interval, and what the paper prints in its place."""
+    cell = explanation.cell
+    number = "No cell of ours stands for this number."
+    if cell is not None:
+        number = f"{cell['row']} / {cell['column']} = {cell['text']}{_interval(cell)}"
+    return [number, *_printed_lines(explanation.printed)]
+
+
+def _formula_lines(explanation: Explanation) -> list[str]:
+    """The formula, the rows that it is of, and its value computed again."""
     cell, again = explanation.cell, explanation.recomputed
     if cell is None or again is None:
-        return ["No cell of ours stands for this number."]
+        return []
     agrees = abs(again - cell["value"]) < 1e-9
     return [
-        f"{cell['row']} / {cell['column']} = {cell['text']}{_interval(cell)}",
         f"   {cell['formula']} over {explanation.rows} {cell['source']} where "
         f"{_where(cell['filter'])}",
         f"   computed again from those rows: {again:.6g} "
@@ -248,15 +196,31 @@ def _paths(records: Sequence[dict[str, Any]], key: str) -> set[str]:
     return {record[key] for record in records if key in record}
 
 
-def as_text(explanation: Explanation, whole: bool = False) -> str:
-    """The explanation for people; ``whole`` names alike inputs one by one."""
-    lines = _cell_lines(explanation) + _printed_lines(explanation.printed)
-    if explanation.selected:
-        rows = _row_lines(explanation.selected, explanation.rows)
-        lines += ["", "Rows that it is computed from:", *rows]
-    if explanation.tree:
-        shown = {*_paths(explanation.items, "table"), *_paths(explanation.selected, "path")}
-        lines += ["", *_Tree(whole, shown).lines(explanation.tree)]
-    if explanation.items:
-        lines += ["", *_item_lines(explanation.items)]
-    return "\n".join(lines)
+def _ancestry(explanation: Explanation, *, whole: bool) -> list[str]:
+    """The products that the number was made from."""
+    if explanation.tree is None:
+        return []
+    shown = {*_paths(explanation.items, "table"), *_paths(explanation.selected, "path")}
+    heading = "Made from:" if whole else "Made from (--ancestry says more):"
+    return [heading, *Ancestry(whole, shown).lines(explanation.tree)]
+
+
+def sections(explanation: Explanation, *, whole: bool = False) -> dict[str, list[str]]:
+    """The explanation by parts, each in lines: sentences first, what they were made from last.
+
+    ``whole`` says all of the ancestry.
+    """
+    rows = _row_lines(explanation.selected, explanation.rows) if explanation.selected else []
+    return {
+        "number": _heading(explanation),
+        "items": item_lines(explanation.items),
+        "formula": _formula_lines(explanation),
+        "rows": ["Rows that it is computed from:", *rows] if rows else [],
+        "ancestry": _ancestry(explanation, whole=whole),
+    }
+
+
+def as_text(explanation: Explanation, *, whole: bool = False) -> str:
+    """The explanation for people; ``whole`` says all of the ancestry."""
+    parts = sections(explanation, whole=whole).values()
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
