@@ -581,7 +581,8 @@ def test_parts_by_language_are_those_that_the_workflow_would_make(bare, monkeypa
 
 @pytest.mark.xdist_group("workflow")
 def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
-    part = Part("transformer-small", "eng", "transformers", (("multiblimp", "eng"),))
+    sets = (("multiblimp", "eng"),)
+    part = Part("transformer-small", "eng", "transformers", sets, trained=True)
     campaign = load_campaign(scratch.path / "config/test.yaml")
     store = (scratch.path / part.manifest(campaign)).parent
     whole = tiny.contents(store / "shards")

@@ -10,6 +10,7 @@ import typer
 
 from blimpworks.commands import shared
 from blimpworks.commands.declare import (
+    AUTHOR,
     RECORDED,
     UNRECORDED,
     Arguments,
@@ -168,7 +169,7 @@ def judge_sentences(
     _judge_each(judge_sentences, library, items, scores, output, rules)
 
 
-@command()
+@command(panel=AUTHOR, example="show-benchmark rublimp")
 def show_benchmark(
     name: str = argument("Benchmark, by its folder's name."),
     sources: Path = option("Directory of the sources.", default=Path("resources/sources")),
@@ -188,7 +189,7 @@ def show_benchmark(
         typer.echo(line)
 
 
-@command()
+@command(panel=AUTHOR, example="pin-dataset RussianNLP/rublimp --folder config/benchmarks/mine")
 def pin_dataset(
     dataset: str = argument("Data set of the Hugging Face hub, OWNER/NAME."),
     revision: str = option("Commit, tag or branch; the commit is recorded.", default="main"),

@@ -18,12 +18,25 @@ from typing import Any
 
 import typer
 
-from blimpworks.commands.declare import DECLARED, GROUPS, Declared
+from blimpworks.commands.declare import (
+    AUDIT,
+    AUTHOR,
+    DECLARED,
+    EVALUATE,
+    GROUPS,
+    REPRODUCE,
+    Declared,
+)
 from blimpworks.commands.registry import declared_commands
 from blimpworks.errors import OutOfTime, UserError
 
 # Settings, jobs and their checks take a fifth of a second to import, and auditors need none.
-AUDITS = {"explain", "check", "diff"}
+AUDITS = {"explain", "check", "diff", "adopt"}
+WORKFLOW = "workflow"
+"""Group of the commands that the workflow runs, which need not be named before them."""
+ELSEWHERE = "Other programs, and the workflow"
+PANELS = (EVALUATE, REPRODUCE, AUDIT, AUTHOR, "")
+"""Headings of the help, in order."""
 DISK_ERRORS = {
     errno.ENOSPC,
     errno.EDQUOT,
@@ -38,22 +51,46 @@ def _group(help_text: str | None, **how: Any) -> typer.Typer:
     return typer.Typer(help=help_text, no_args_is_help=True, **how)
 
 
+def _add(app: typer.Typer, declared: Declared, *, hidden: bool = False) -> None:
+    """Add a command, with its example below its help."""
+    app.command(
+        declared.words[-1],
+        hidden=hidden,
+        rich_help_panel=declared.panel or None,
+        epilog=f"Example: blimpworks {declared.example}" if declared.example else None,
+    )(declared.callback)
+
+
+def _one_of_many() -> None:
+    """Let an app of one command expect its name, as one of many does."""
+
+
 def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
     """The ``blimpworks`` command with some commands, by default with all."""
     app = _group(
-        __doc__.splitlines()[0] if __doc__ else None,
+        "Minimal pairs: evaluate models, rebuild the papers' tables and figures, audit numbers.",
         name="blimpworks",
-        add_completion=False,
+        callback=_one_of_many,
         pretty_exceptions_enable=False,
     )
     chosen = [*(declared_commands().values() if commands is None else commands)]
     groups = {name: _group(GROUPS[name]) for name in dict.fromkeys(c.group for c in chosen) if name}
-    for declared in chosen:
-        own = groups.get(declared.group, app)
-        own.command(declared.words[-1])(declared.callback)
+    for declared in sorted(chosen, key=lambda each: PANELS.index(each.panel)):
+        _add(groups.get(declared.group, app), declared, hidden=declared.by_workflow)
     for name, group in groups.items():
-        app.add_typer(group, name=name)
+        app.add_typer(group, name=name, rich_help_panel=ELSEWHERE)
+    if commands is None:
+        app.add_typer(_workflow(chosen), name=WORKFLOW, rich_help_panel=ELSEWHERE)
     return app
+
+
+def _workflow(commands: Iterable[Declared]) -> typer.Typer:
+    """The commands that the workflow runs, as a group."""
+    group = _group("Commands that the workflow runs, a job each.")
+    for declared in commands:
+        if declared.by_workflow:
+            _add(group, declared)
+    return group
 
 
 def run_here(arguments: Sequence[str]) -> None:
@@ -125,8 +162,11 @@ def _share() -> Mapping[str, Any]:
     return find_allocation().place()
 
 
-def _commands(arguments: Sequence[str]) -> Iterable[Declared]:
-    """The commands that a command line may call, with this process prepared to run them."""
+def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
+    """The command that a command line calls, with this process prepared to run it.
+
+    None for all, where it names none.
+    """
     if AUDITS & {*arguments[:1]}:
         importlib.import_module("blimpworks.cli.audit")
         return DECLARED.values()
@@ -134,14 +174,15 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared]:
 
     record_share(_share)
     record_arguments(arguments)
-    commands = declared_commands().values()
-    if any(each.runs and each.words == (*arguments[: len(each.words)],) for each in commands):
+    every = declared_commands().values()
+    commands = [each for each in every if each.words == (*arguments[: len(each.words)],)]
+    if any(each.runs for each in commands):
         _close_input()
     # Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
     # It does without where pandas is not installed, and so do some commands.
-    if any(each.words == (*arguments[:1],) and not each.pandas for each in commands):
+    if any(not each.pandas for each in commands):
         sys.meta_path.insert(0, _NoPandas())
-    return commands
+    return commands or None
 
 
 def main() -> None:
@@ -151,6 +192,8 @@ def main() -> None:
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request to the hub
+    if sys.argv[1:2] == [WORKFLOW] and not "".join(sys.argv[2:3]).startswith("-"):
+        sys.argv[1:3] = sys.argv[2:3]
     try:
         _attempt(sys.argv[1:])
         command_line(_commands(sys.argv[1:]))()
@@ -158,7 +201,7 @@ def main() -> None:
         print(f"blimpworks: {error}", file=sys.stderr)
         sys.exit(2)
     except OutOfTime as pause:
-        print(f"blimpworks: {pause}", file=sys.stderr)
+        print(f"blimpworks (attempt): {pause}", file=sys.stderr)
         sys.exit(os.EX_TEMPFAIL)
     except OSError as error:
         if error.errno not in DISK_ERRORS:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from blimpworks.commands.declare import command
+from blimpworks.commands.declare import AUDIT, command
 from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 
@@ -16,7 +16,10 @@ JSON = option("Print JSON.", "--json", default=False)
 ITEMS = option("Show so many of its items.", default=1, min=0)
 
 
-@command()
+@command(
+    panel=AUDIT,
+    example="explain results/demo/exhibits/demo_pairs/models.png --row 5-gram --column German",
+)
 def explain(
     exhibit: Path = argument("Any file of an exhibit, or a comparison."),
     row: str | None = option("Row, as printed or by its code.", default=None),
@@ -27,12 +30,14 @@ def explain(
     printed_in: str | None = option(
         "Of a comparison: where it is printed.", "--exhibit", default=None
     ),
-    whole: bool = option("Name every input.", "--all", default=False),
+    whole: bool = option("Say all that it was made from.", "--ancestry", default=False),
+    html: Path | None = option("Write a page to this file instead.", default=None),
     json: bool = JSON,
 ) -> None:
     """Trace one number of an exhibit to its judgements, tokens, model and treebank sentences.
 
-    Without row and column, list the exhibit's cells. Of a comparison with what the papers
+    Sentences come first, what the number was made from last. Without row and column, list the
+    exhibit's cells. Of a comparison with what the papers
     print (reproduction/published.csv, measured.csv), trace the number compared.
     """
     from blimpworks.audit.cells import is_comparison, list_cells
@@ -50,12 +55,18 @@ def explain(
     if json:
         typer.echo(explanation.as_json())
         return
+    if html:
+        from blimpworks.audit.explain_page import write_page
+
+        write_page(explanation, html)
+        typer.echo(f"{html}: open it in a browser.")
+        return
     from blimpworks.audit.explain_text import as_text
 
-    typer.echo(as_text(explanation, whole))
+    typer.echo(as_text(explanation, whole=whole))
 
 
-@command()
+@command(panel=AUDIT, example="check results/demo")
 def check(
     root: Path = argument("Results tree, such as results/."),
     configfile: Path | None = option(
@@ -101,7 +112,28 @@ def _check_signature(root: Path, audit: "Audit", key: Path | None, signers: Path
         typer.echo(f"Signed: {sign(root, audit.root_hash, key)}", err=True)
 
 
-@command()
+@command(panel=AUDIT, example="adopt results/demo --configfile config/demo/config.yaml")
+def adopt(
+    root: Path = argument("Results tree that was copied here, such as results/."),
+    configfile: Path = option("Its campaign."),
+) -> None:
+    """Take over results from elsewhere, so that Snakemake does not make them again.
+
+    They are checked first: nothing may be altered, missing, or other than the campaign would make.
+    """
+    from blimpworks.audit.adopt import adopt as take_over
+    from blimpworks.audit.check import Meter, as_text, audit
+    from blimpworks.audit.plan import planned_jobs
+    from blimpworks.cli import run_here
+
+    result = audit(root, planned_jobs(configfile, run_here), Meter(), None)
+    if result.findings:
+        typer.echo(as_text(result, root))
+        raise UserError(f"{root} was not taken over: it is not what {configfile} would make.")
+    typer.echo(f"{take_over(configfile)} files are up to date; snakemake goes on from there.")
+
+
+@command(panel=AUDIT, example="diff results/demo results/demo-corrected")
 def diff(
     first: Path = argument("Results tree.", metavar="RUN_A"),
     second: Path = argument("Results tree.", metavar="RUN_B"),

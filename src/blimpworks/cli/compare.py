@@ -4,11 +4,11 @@ from pathlib import Path
 
 import typer
 
-from blimpworks.commands.declare import command
+from blimpworks.commands.declare import EVALUATE, command
 from blimpworks.commands.options import argument, option
 
 
-@command()
+@command(panel=EVALUATE, example="compare evaluations/gpt2 evaluations/mymodel")
 def compare(
     first: Path = argument("Directory of an evaluation, or a results tree.", metavar="A"),
     second: Path = argument("Directory of an evaluation, or a results tree.", metavar="B"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from blimpworks.commands.declare import UNRECORDED, command
+from blimpworks.commands.declare import EVALUATE, UNRECORDED, command
 from blimpworks.commands.options import argument, option
 
 MODELS = argument(
@@ -48,7 +48,7 @@ LISTED = option("Show benchmarks, languages, pairs, and what is on disk.", "--li
 DRY_RUN = option("Write the campaign, show its jobs, run none.", "--dry-run", default=False)
 
 
-@command()
+@command(panel=EVALUATE, example="evaluate gpt2 --data released --limit 200")
 def evaluate(
     models: list[str] = MODELS,
     benchmarks: str = BENCHMARKS,

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from blimpworks.campaign.exhibits import exhibits
-from blimpworks.commands.declare import command
+from blimpworks.commands.declare import REPRODUCE, command
 from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
@@ -96,7 +96,7 @@ def build_published(
             typer.echo(f"{spec.key}: {spec.title}")
 
 
-@command()
+@command(panel=REPRODUCE, example="list-exhibits")
 def list_exhibits(
     printed: Path = option("Directory of printed numbers.", default=Path("config/published")),
 ) -> None:

@@ -18,7 +18,7 @@ from blimpworks.campaign.settings.parsing import parse_options, parse_rows
 from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
 from blimpworks.campaign.variants import Variant
 from blimpworks.commands import shared
-from blimpworks.commands.declare import Use, calls, command
+from blimpworks.commands.declare import EVALUATE, Use, calls, command
 from blimpworks.commands.options import argument, option, pairs_of, settings
 from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
@@ -342,7 +342,13 @@ VARIANT = "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repe
 
 
 # Each variant's scores are the work of the command `score`, and recorded by it.
-@command("blimpworks.analysis.parity:measure_parity", packages=(*shared.MODELLING, "tabulate"))
+@command(
+    "blimpworks.analysis.parity:measure_parity",
+    packages=(*shared.MODELLING, "tabulate"),
+    panel=EVALUATE,
+    example="parity results/demo/models/ngram-5/eng/checkpoint.json "
+    "results/demo/items/demo_pairs/eng.parquet --output parity",
+)
 def parity(
     checkpoint: Path = argument("The model's checkpoint.json."),
     items: list[Path] = argument("Items tables."),

@@ -9,7 +9,15 @@ import typer
 
 from blimpworks.campaign.addresses import without_secrets
 from blimpworks.campaign.settings.campaign import TreebankOptions
-from blimpworks.commands.declare import READ, UNRECORDED, WITH_FOLDER, Use, command, recorded
+from blimpworks.commands.declare import (
+    AUTHOR,
+    READ,
+    UNRECORDED,
+    WITH_FOLDER,
+    Use,
+    command,
+    recorded,
+)
 from blimpworks.commands.options import argument, option, settings, written
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FirstToken
@@ -49,23 +57,26 @@ def retrieve(
     return {"origin": sources.retrieve(pin, output, Path(mirror) if mirror else None)}
 
 
-@command()
+@command(panel=AUTHOR, example="pin config/sources.tsv text/eng.txt")
 def pin(
     catalogue: Path = argument("Table of sources or treebanks."),
     names: list[str] = argument("Rows to pin; all by default.", default=list),
+    mirror: Path | None = option(
+        "Directory with files of your own, by column mirror.", default=None
+    ),
 ) -> None:
-    """Download rows that have no checksum and record their sha256 and bytes."""
+    """Record the sha256 and bytes of rows that have none: of a file of your own, or a download."""
     from blimpworks.retrieval.pinning import left_unpinned, pin_row, unpinned_names
 
-    for name in names or unpinned_names(catalogue):
-        filled = pin_row(catalogue, name)
+    for name in names or unpinned_names(catalogue, mirror):
+        filled = pin_row(catalogue, name, mirror=mirror)
         typer.echo(f"{filled.name}\t{filled.sha256}\t{filled.bytes}")
     left = left_unpinned(catalogue)
     if left and not names:
         typer.echo(
             f"without a checksum: {len(left)}, such as {left[0]}, whose address names no commit or "
-            "version. Put one into the url; of a file of your own, write its sha256 (sha256sum "
-            "FILE) and bytes into the row, and its place below the campaign's mirror into mirror.",
+            "version. Put one into the url; of a file of your own, write its place below the "
+            "campaign's mirror into the column mirror, and name that directory with --mirror.",
             err=True,
         )
 
@@ -95,7 +106,7 @@ def retrieve_model(
     return {"source": sealed.source.model_dump(), "files": len(sealed.files)}
 
 
-@command()
+@command(panel=AUTHOR, example="convert-weights ./pickled ./safetensors")
 def convert_weights(
     folder: Path = argument("Directory of a model with pickled weights."),
     output: Path = argument("Directory to write, a new one."),
@@ -138,7 +149,7 @@ def build_tokens(
     return counts
 
 
-@command()
+@command(panel=AUTHOR, example="schemas")
 def schemas(
     check: bool = option("Only compare; exit 1 on drift.", "--check", default=False),
 ) -> None:

@@ -105,6 +105,15 @@ class Declared:
     """Whether it may use pandas, which takes a second to import."""
     cheap: bool = False
     """Whether ``check --deep`` runs it again: it makes small tables or exhibits of tables."""
+    panel: str = ""
+    """Heading that the help lists it under; without one it is run by the workflow."""
+    example: str = ""
+    """A call of it, behind ``blimpworks``, for its help."""
+
+    @property
+    def by_workflow(self) -> bool:
+        """Whether people seldom call it."""
+        return not self.panel and not self.group
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -162,6 +171,13 @@ class Declared:
 
 DECLARED: dict[str, Declared] = {}
 """Every command whose module has been imported, by its name in records."""
+EVALUATE, REPRODUCE, AUDIT, AUTHOR = (
+    "Evaluate models",
+    "Reproduce the papers",
+    "Audit numbers",
+    "Write data of your own",
+)
+"""Headings of the help."""
 GROUPS: dict[str, str] = {}
 """Help of each group of commands, such as ``export``."""
 
@@ -238,6 +254,8 @@ def _declare(
     group: str = "",
     pandas: bool = True,
     cheap: bool = False,
+    panel: str = "",
+    example: str = "",
 ) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
     """Decorator that declares a function as a command, by its own name unless ``name`` is given.
 
@@ -247,7 +265,8 @@ def _declare(
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
         """The command that a function declares."""
         own = name or function.__name__
-        declared = Declared(function, own, run, runs, packages, notes, group, pandas, cheap)
+        facts = (packages, notes, group, pandas, cheap, panel, example)
+        declared = Declared(function, own, run, runs, *facts)
         if DECLARED.setdefault(own, declared) is not declared:
             raise ValueError(f"two commands are called {own!r}")
         return declared

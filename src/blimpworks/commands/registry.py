@@ -8,17 +8,17 @@ from blimpworks.commands.declare import DECLARED, Declared
 from blimpworks.records.commands import Command
 
 CORE = (
+    "evaluate",
+    "compare",
+    "progress",
+    "audit",
     "sources",
     "training",
     "scoring",
     "exhibits",
     "reproduction",
-    "evaluate",
     "evaluation",
-    "compare",
     "interop",
-    "audit",
-    "progress",
 )
 """Modules below ``blimpworks.cli`` with commands that no paper has for itself."""
 

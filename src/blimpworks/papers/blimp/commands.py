@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import RECORDED, Use, calls, command
+from blimpworks.commands.declare import AUTHOR, RECORDED, Use, calls, command
 from blimpworks.commands.options import argument, json_option, option, written
 from blimpworks.errors import UserError
 
@@ -47,7 +47,7 @@ def generate_blimp(
         job.note(pairs=generate.generate_paradigms(declarations, lexicon, output, pairs, seed))
 
 
-@command()
+@command(panel=AUTHOR, example="try-paradigm config/blimp/paradigms/causative.yaml --show 5")
 def try_paradigm(
     declaration: Path = argument("A paradigm, as declared."),
     lexicon: Path = option("Directory of the lexicon.", default=Path("config/blimp/lexicon")),

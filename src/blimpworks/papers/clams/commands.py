@@ -6,7 +6,7 @@ import typer
 
 from blimpworks.campaign.variants import Variant
 from blimpworks.commands import shared
-from blimpworks.commands.declare import Use, calls, command, spread
+from blimpworks.commands.declare import AUTHOR, Use, calls, command, spread
 from blimpworks.commands.options import (
     LanguageFile,
     argument,
@@ -82,7 +82,7 @@ def generate_sets(
         job.note(lines=dict(zip(map(str, output), counts, strict=True)))
 
 
-@command()
+@command(panel=AUTHOR, example="try-grammar config/grammars/ita/subj_rel.avg")
 def try_grammar(
     grammar: Path = argument("Attribute-varying grammar."),
     common: Path | None = COMMON,

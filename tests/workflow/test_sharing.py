@@ -1,0 +1,82 @@
+"""Campaigns that share what is retrieved, and results that were made elsewhere."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from support.checkout import CAMPAIGN, fresh, output_of
+
+pytestmark = pytest.mark.xdist_group("workflow")
+RESULTS, OTHER = "results/demo", "results/other"
+MODEL = "models/ngram-5/eng/checkpoint.json"
+
+
+@pytest.fixture
+def shared(scratch):
+    """A finished campaign, and another one with the same resources."""
+    places = {"resources": "resources/demo", "results": OTHER, "logs": "logs/other"}
+    scratch.change("config/other.yaml", pathvars=places | {"benchmarks": "logs/other/benchmarks"})
+    return scratch
+
+
+def test_a_campaign_trains_its_own_models_and_leaves_those_of_another_alone(shared):
+    theirs = (shared.path / RESULTS / MODEL).stat().st_mtime_ns
+    done = shared.snakemake(f"{OTHER}/{MODEL}", campaign="config/other.yaml")
+    assert done.returncode == 0, output_of(done)
+    assert "rule retrieve" not in output_of(done)
+    assert (shared.path / OTHER / MODEL).read_bytes() == (
+        shared.path / RESULTS / MODEL
+    ).read_bytes()
+    assert (shared.path / RESULTS / MODEL).stat().st_mtime_ns == theirs
+    assert shared.planned() == set()
+    assert shared.planned(f"{OTHER}/{MODEL}", campaign="config/other.yaml") == set()
+
+
+def test_campaigns_that_share_resources_run_at_once(shared):
+    shutil.rmtree(shared.path / RESULTS / "tokens")
+    table = "tokens/eng.parquet"
+    targets = {CAMPAIGN: f"{RESULTS}/{table}", "config/other.yaml": f"{OTHER}/{table}"}
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile"]
+    runs = [
+        subprocess.Popen(
+            [*command, campaign, "--", target], cwd=shared.path, stderr=subprocess.PIPE
+        )
+        for campaign, target in targets.items()
+    ]
+    for run in runs:
+        said = run.communicate(timeout=300)[1]
+        assert run.returncode == 0, said.decode()
+    first, second = ((shared.path / target).read_bytes() for target in targets.values())
+    assert first == second
+
+
+@pytest.fixture
+def copied(built, tmp_path):
+    """Results and resources in another checkout, without ages and without Snakemake's memory."""
+    checkout = fresh(tmp_path / "elsewhere")
+    for name in ("results", "resources"):
+        source, target = built.path / name, checkout.path / name
+        shutil.copytree(source, target, copy_function=shutil.copyfile)
+    return checkout
+
+
+def adopt(checkout):
+    return checkout.run("blimpworks", "adopt", RESULTS, "--configfile", CAMPAIGN)
+
+
+def test_results_that_were_copied_are_taken_over_and_not_made_again(copied):
+    done = adopt(copied)
+    assert done.returncode == 0, output_of(done)
+    assert "files are up to date; snakemake goes on from there" in done.stdout
+    assert copied.planned() == set()
+
+
+def test_results_that_were_altered_are_not_taken_over(copied):
+    table = copied.path / RESULTS / "exhibits/multiblimp/table5.csv"
+    table.write_text(table.read_text().replace("8", "9", 1))
+    done = adopt(copied)
+    assert done.returncode == 2
+    assert f"{RESULTS} was not taken over: it is not what {CAMPAIGN} would make" in done.stderr
+    assert "altered: results/demo/exhibits/multiblimp/table5.csv" in done.stdout
