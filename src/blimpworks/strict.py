@@ -25,8 +25,16 @@ def _one_line(text: str) -> str:
     return line
 
 
+def _in_legends(label: str) -> str:
+    if label.startswith("_"):
+        raise ValueError("a label must not begin with '_': legends leave such labels out")
+    return label
+
+
 Label = Annotated[str, AfterValidator(_one_line)]
 """A text for people, on one line: it may have any sign, and none means anything anywhere."""
+DrawnLabel = Annotated[Label, AfterValidator(_in_legends)]
+"""A label that figures have in their legends."""
 Within = Annotated[str, AfterValidator(relative)]
 """Name of a file below a directory that is not known yet (see ``files.below``)."""
 Part = Annotated[str, AfterValidator(_part)]

@@ -61,6 +61,14 @@ def checked(**settings):
             "Did you mean 'ngram-5'?",
         ),
         (
+            {"benchmarks": ["multiblimp"], "languages": ["Germn"], "models": []},
+            "Did you mean 'deu'?",
+        ),
+        (
+            {"benchmarks": ["multiblimp"], "languages": ["deu"], "models": ["Llama-3.1-8b"]},
+            "Did you mean 'llama-3.1-8b'?",
+        ),
+        (
             {"benchmarks": ["multiblimp"], "languages": ["deu"], "models": ["ngram-5"] * 2},
             "key 'models' is ['ngram-5', 'ngram-5']: 'ngram-5' stands there twice; keep one",
         ),

@@ -12,12 +12,13 @@ from markdown_it import MarkdownIt
 from matplotlib.figure import Figure
 from pydantic import TypeAdapter, ValidationError
 
+from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import Formula
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.render import csv_text, latex_text, markdown_text, render
 from blimpworks.report.pages import _plain
-from blimpworks.strict import Label
+from blimpworks.strict import DrawnLabel, Label
 
 LABELS = [
     "{id}",
@@ -131,3 +132,13 @@ def test_a_label_is_one_line_without_control_characters():
     assert read(" a \n b\t") == "a b"
     with pytest.raises(ValidationError, match="without control characters"):
         read("a\x00b")
+
+
+def test_a_label_that_legends_leave_out_is_refused():
+    with pytest.raises(ValidationError, match="must not begin with '_'"):
+        TypeAdapter(DrawnLabel).validate_python("_hidden_")
+
+
+def test_a_column_called_as_that_of_the_labels_is_refused():
+    with pytest.raises(UserError, match="a column is called 'Row'"):
+        csv_text(table_of(["Row"]))

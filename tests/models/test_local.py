@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from blimpworks.campaign.local_models import is_local, state_of
+from blimpworks.campaign.local_models import is_local, model_address, state_of
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
@@ -219,3 +219,16 @@ def test_what_cannot_be_converted_is_one_sentence(folder, tmp_path, there):
         (tmp_path / "safe").mkdir()
     says = "exists; expected a new directory" if there else "has no pickled weights"
     assert says in str(convert(folder, tmp_path / "safe").exception)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "gpt2", "lab/Model_1.5-B", "a/{lang}_{script}", "./x y", "~/m"]
+)
+def test_addresses_of_models_are_ids_of_the_hub_or_paths(text):
+    assert model_address(text) == text
+
+
+@pytest.mark.parametrize("text", ["lab/model/x", "my model", "https://huggingface.co/a/b", "a/b@c"])
+def test_what_can_be_no_address_of_a_model_is_refused(text):
+    with pytest.raises(ValueError, match="expected an id of the hub"):
+        model_address(text)

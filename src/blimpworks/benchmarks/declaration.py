@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, distinct
 from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.files import relative
-from blimpworks.strict import Label, Strict
+from blimpworks.strict import DrawnLabel, Label, Strict
 
 Format = Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx"]
 Column = Annotated[str, Field(min_length=1)]
@@ -319,7 +319,7 @@ class Perplexities(Files):
 class Declaration(Strict):
     """A benchmark that is data alone."""
 
-    label: Label = Field(min_length=1)
+    label: DrawnLabel = Field(min_length=1)
     """Name in tables and figures."""
     title: Label = Field(min_length=1)
     """Of the paper, or of the data set."""

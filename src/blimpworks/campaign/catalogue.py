@@ -7,7 +7,7 @@ standard library, because the Snakefile reads them each time it is parsed.
 import csv
 import difflib
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -21,13 +21,14 @@ from blimpworks.campaign.catalogue_checks import (
     check_treebanks,
     keyed,
 )
+from blimpworks.campaign.local_models import model_address
 from blimpworks.campaign.registry import papers, papers_of
 from blimpworks.campaign.seeds import Seed, from_seeds, row_called
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, text_of
-from blimpworks.strict import Label, Part, PerhapsWithin, Strict, Within
+from blimpworks.strict import DrawnLabel, Label, Part, PerhapsWithin, Strict, Within
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -148,14 +149,14 @@ class ModelRow(Strict):
     """A language model."""
 
     name: Slug
-    label: Label
+    label: DrawnLabel
     """As printed in tables and figures."""
-    family: Label
+    family: DrawnLabel
     papers: Names
     """Papers that evaluate it; empty for a model of our own, which a campaign must name and
     which then is run on each of its benchmarks (on prompts alone if it is trained to follow
     instructions)."""
-    hf_id: str
+    hf_id: Annotated[str, AfterValidator(model_address)]
     """Hugging Face id, or a place on this machine (beginning with /, ./, ../ or ~): a directory
     in Hugging Face's layout or with a checkpoint of ours, or an n-gram file. May hold {lang},
     {script}, and braces of its own doubled; empty for a model trained here."""
@@ -290,15 +291,19 @@ def _select(
     return {name: row for name, row in known.items() if name in names}
 
 
-def _remedy(name: str, known: Collection[str]) -> str:
+def _remedy(name: str, known: Mapping[str, Any]) -> str:
     """What to do about a name that no row has."""
     if model := row_called(name, known):
         return (
             f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and which "
             "sizes from 'tokens'."
         )
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]!r}?" if close else "Correct it or add a row."
+    called = {key.casefold(): key for key in known}
+    for key, row in known.items():
+        for column in ("name", "label", "hf_id"):
+            called.setdefault(getattr(row, column, key).casefold(), key)
+    close = difflib.get_close_matches(name.casefold(), called, n=1)
+    return f"Did you mean {called[close[0]]!r}?" if close else "Correct it or add a row."
 
 
 def _languages(path: Path) -> dict[str, LanguageRow]:

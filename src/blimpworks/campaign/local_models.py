@@ -1,12 +1,29 @@
 """Models that lie in a directory or a file of this machine, as the workflow knows them."""
 
 import hashlib
+import re
 from pathlib import Path
+
+HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
+"""Id of a model on the Hugging Face hub."""
 
 
 def is_local(address: str) -> bool:
     """Whether an address of a model is a path of this machine, and no name of the hub."""
     return address.startswith(("/", "./", "../", "~"))
+
+
+def model_address(text: str) -> str:
+    """An id of the hub or a path, perhaps with {lang} or {script} in it, or nothing.
+
+    Raises ValueError for what can be neither.
+    """
+    example = text.replace("{lang}", "deu").replace("{script}", "latn")
+    if not text or is_local(text) or HUB_ID.fullmatch(example):
+        return text
+    raise ValueError(
+        "expected an id of the hub (OWNER/NAME) or a path (beginning with /, ./, ../ or ~)"
+    )
 
 
 def state_of(place: Path) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import ENGINES, obstacle
-from blimpworks.campaign.local_models import is_local
+from blimpworks.campaign.local_models import HUB_ID, is_local
 from blimpworks.errors import UserError
 from blimpworks.evaluation.machine import VLLM, Machine, this_machine
 from blimpworks.evaluation.places import NGRAM_SUFFIXES, is_place, of_place
@@ -29,7 +29,6 @@ from blimpworks.files import write_text
 from blimpworks.models.facts import ENGINES as OWN_ENGINES
 from blimpworks.records.job import REPOSITORY
 
-HUB_ID = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
 

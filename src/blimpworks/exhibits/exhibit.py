@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import Formula
 from blimpworks.tables import CELLS
 
@@ -116,6 +117,7 @@ class Exhibit:
         """Cells as rows by columns, in order of appearance, stub columns first.
 
         ``attribute`` is "text", for the cells that are printed, or "value", for all.
+        Raises UserError where a column is called as that of the rows' labels.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))
@@ -128,5 +130,10 @@ class Exhibit:
             for texts in (self.stub, self.remarks)
         )
         joined = pd.concat([stub, frame, remarks], axis=1)
+        if self.row_title in joined.columns:
+            raise UserError(
+                f"a column is called {self.row_title!r}, as that of the rows' labels; give the "
+                "model, language or phenomenon another label"
+            )
         joined.index.name = self.row_title
         return joined.reset_index()
