@@ -105,3 +105,14 @@ def test_each_line_of_a_message_is_cut_by_itself():
     lines = str(UserError("\n".join(["a " * 2000, "b " * 2000]))).split("\n")
     assert [line[0] for line in lines] == ["a", "b"]
     assert {len(line) for line in lines} == {MOST}
+
+
+def test_a_long_list_is_cut_after_its_sixth_word():
+    names = ", ".join(f"model-{number:03}" for number in range(100))
+    cut = shortened(f"No model 'x'; expected one of {names}.")
+    assert cut.endswith("model-005, … (93 more), model-099.")
+
+
+def test_a_list_stays_whole_in_a_short_sentence():
+    sentence = f"expected one of {', '.join('abcdefghijkl')}"
+    assert shortened(sentence) == sentence

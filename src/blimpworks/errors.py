@@ -14,6 +14,8 @@ LONGEST = 299
 """Characters of a sentence, from which on values that it repeats are cut."""
 WORD = re.compile(r"([^\s/]{80})[^\s/]+")
 """One that is no path, of more than 80 characters."""
+LIST = re.compile(r"((?:[^\s,]+, ){6})((?:[^\s,]+, ){3,})")
+"""Words with commas between them, more than nine."""
 MOST = 999
 """Characters of a sentence, from which on its middle is cut; paths don't count."""
 PATH = re.compile(r"\S*/\S*")
@@ -31,8 +33,13 @@ NO_FILE = {
 }
 
 
+def _few(words: re.Match[str]) -> str:
+    """The first words of a list, and how many more it has before its last."""
+    return f"{words[1]}… ({words[2].count(', ')} more), "
+
+
 def shortened(sentence: str) -> str:
-    """A sentence without long words and long values in quotes, if it is long itself.
+    """A sentence without long words, long values in quotes and long lists, if it is long itself.
 
     And without its middle, if need be.
 
@@ -41,6 +48,7 @@ def shortened(sentence: str) -> str:
     """
     if len(sentence) > LONGEST:
         sentence = WORD.sub(r"\1…", QUOTATION.sub(r"\1\2…\1", sentence))
+        sentence = LIST.sub(_few, sentence)
     if len(PATH.sub("", sentence)) > MOST:
         rest = MOST // 3
         sentence = f"{sentence[: MOST - rest - 3]} … {sentence[-rest:]}"

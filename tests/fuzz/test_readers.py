@@ -46,6 +46,7 @@ EXCEPTED = {
     HOST: """
         cluster.attempt cluster.efficiency cluster.guard cluster.pack_run cluster.part_status
         cluster.watchdog evaluation.machine generation.vllm_engine scoring.vllm_engine
+        retrieval.slots
         scoring.vllm_server cli.evaluation cli.exhibits cli.reproduction cli.scoring
     """,
     WEIGHTS: """
