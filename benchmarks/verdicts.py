@@ -1,6 +1,6 @@
 """Verdicts a second on answers to Multi-LMentry's prompts, and the worst time of hostile ones.
 
-python benchmarks/verdicts.py [--lang eng] [--repeat 5]
+python benchmarks/verdicts.py [--lang eng] [--repeat 5] [--kilobytes 100]
 
 The answers are those that the tests have for every pattern, a fifth of them again with 400
 characters of explanation before or behind. `asked`: the prompt is known already, as it is for the
@@ -23,17 +23,22 @@ from blimpworks.papers.lmentry.judging.rules import RULES_OF
 
 ROOT = Path(__file__).resolve().parents[1]
 WHY = " ".join(["It is so because of how the words are written, letter by letter, one by one."] * 5)
-HOSTILE = {
-    "one letter": "a" * 100_000,
-    "quotes": '"' * 100_000,
-    "nested quotes": "\"'" * 25_000 + "x" + "'\"" * 25_000,
-    "control characters": "\x00\x01\x02\x1b" * 25_000,
-    "brackets": "(" * 50_000 + ")" * 50_000,
-    "the answer again and again": "{answer} " * 14_000,
-    "half a pattern again and again": "the answer is " * 7_000,
-    "line breaks": "\n" * 100_000 + "x",
-    "letters with accents": "é" * 100_000,
-}
+
+
+def hostile(kilobytes):
+    """Long texts by their names."""
+    size = 1000 * kilobytes
+    return {
+        "one letter": "a" * size,
+        "quotes": '"' * size,
+        "nested quotes": "\"'" * (size // 4) + "x" + "'\"" * (size // 4),
+        "control characters": "\x00\x01\x02\x1b" * (size // 4),
+        "brackets": "(" * (size // 2) + ")" * (size // 2),
+        "the answer again and again": "{answer} " * (size // 7),
+        "half a pattern again and again": "the answer is " * (size // 14),
+        "line breaks": "\n" * size + "x",
+        "letters with accents": "é" * size,
+    }
 
 
 def read_answers(lang):
@@ -98,10 +103,10 @@ def speeds(declared, examples, repeat):
     print(f"{'peer':10} {'':6} {rate:10,.0f} verdicts a second")
 
 
-def worst(declared, examples):
+def worst(declared, examples, kilobytes):
     by_task = {task: (task, arguments) for task, arguments, _ in examples}
-    print(f"\n{'100 kB of':32} {'worst':>8}  of")
-    for name, text in HOSTILE.items():
+    print(f"\n{f'{kilobytes} kB of':32} {'worst':>8}  of")
+    for name, text in hostile(kilobytes).items():
         found = []
         for method in ("published", "corrected"):
             judge = Judge(declared, method)
@@ -117,13 +122,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--lang", default="eng")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--kilobytes", type=int, default=100, help="of hostile answers")
     chosen = parser.parse_args()
     declared = read_pack(ROOT / f"config/lmentry/languages/{chosen.lang}.yaml").answers
     examples = read_answers(chosen.lang)
     mean = sum(len(answer) for _, _, answer in examples) / len(examples)
     print(f"{chosen.lang}: {len(examples)} answers of {mean:.0f} characters in the mean")
     speeds(declared, examples, chosen.repeat)
-    worst(declared, examples)
+    worst(declared, examples, chosen.kilobytes)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.run import score_items
 from support import tiny, vllm_kit
 from support.hostile import make_hostile
+from support.paths import REPOSITORY
 from support.vllm_kit import IN_PROCESS, ODD, OPTIONS
 
 pytest.importorskip("vllm", reason="no vLLM here: `make vllm`, then .vllm/bin/python -m pytest")
@@ -549,3 +550,14 @@ def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_p
     )
     assert "did not answer within" in words
     assert time.monotonic() - started < OPTIONS.vllm.start_timeout
+
+
+def test_the_benchmark_of_speed_prints_its_figures():
+    tiny_size = ["--pairs", "4", "--layers", "1", "--hidden", "32", "--repeat", "1"]
+    done = subprocess.run(
+        [sys.executable, "benchmarks/vllm_speed.py", *tiny_size],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(" | ")[0] for line in done.stdout.splitlines()]
+    assert {"| transformers", "| vLLM in process", "| vLLM served"} <= {*rows}
