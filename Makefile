@@ -4,9 +4,9 @@ PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
 UNIT_TESTS := not (workflow or mirror or slow or vllm or slow_vllm or slurm or slow_slurm)
 VLLM_TESTS := .vllm/bin/python -m pytest tests/scoring/test_vllm.py tests/generation/test_vllm_answers.py
-PACKAGE := src tests benchmarks notebooks config/demo/authoring
+PACKAGE := src tests benchmarks docs/site notebooks config/demo/authoring
 
-.PHONY: demo check test test-fuzz test-slurm test-vllm vllm lint lint-types lint-style format schemas envs clean
+.PHONY: demo check docs test test-fuzz test-slurm test-vllm vllm lint lint-types lint-style format schemas envs clean
 
 demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
 	snakemake --configfile config/demo/config.yaml --cores $(CORES) all report
@@ -22,6 +22,9 @@ test: .venv/.dev lint ## style, types and all but the longest tests; those of vL
 	vllm=$$!; trap 'kill $$vllm' INT TERM; \
 	python -m pytest -n $(CORES) --dist loadgroup -m "not slow_slurm"; failed=$$?; \
 	wait $$vllm || failed=1; cat $$output; rm -f $$output; exit $$failed
+
+docs: .venv/.dev ## the documentation as a site, site/index.html; notebooks with outputs after `make demo`
+	python docs/site/build.py site
 
 test-fuzz: .venv/.dev ## twenty times as many damaged files, and other ones: ten minutes
 	BLIMPWORKS_FUZZ=20 python -m pytest -n $(CORES) --dist load tests/fuzz tests/test_parquet.py
