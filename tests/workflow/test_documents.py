@@ -1,0 +1,84 @@
+"""Commands in the documents can be typed: they parse, their targets exist, and quick ones run."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from blimpworks.cli import command_line
+from support.checkout import output_of
+from support.paths import REPOSITORY
+
+pytestmark = pytest.mark.xdist_group("workflow")
+BLOCK = re.compile(r"^ *```(?:sh|console)?\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+PLACEHOLDER = re.compile(r"[…\[]|\b(?:MODEL|OWNER|COMMIT|NAME|CAMPAIGN|ID)\b")
+"""What stands for something of the reader's: such a line cannot be typed as it is."""
+CLUSTER = "--profile slurm"
+"""Run by tests/workflow/test_slurm.py on a real SLURM."""
+NO_NETWORK = {"BLIMPWORKS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
+
+
+def commands_in(path: Path) -> list[str]:
+    """Command lines in a document's blocks, without prompts and remarks, and in one line each."""
+    blocks = BLOCK.findall(path.read_text(encoding="utf-8"))
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    bare = (re.sub(r"\s{2,}#.*", "", line).strip().removeprefix("$ ") for line in lines)
+    started = (line.replace("python -m blimpworks", "blimpworks") for line in bare)
+    return [line for line in started if re.match(r"(blimpworks|snakemake|make) [^=:]", line)]
+
+
+DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+COMMANDS = dict.fromkeys(line for path in DOCUMENTS for line in commands_in(path))
+TYPED = [line for line in COMMANDS if not PLACEHOLDER.search(line)]
+OURS = [line for line in TYPED if line.startswith("blimpworks ")]
+PLANNED = [line for line in TYPED if line.startswith("snakemake ") and CLUSTER not in line]
+MADE = [line for line in TYPED if line.startswith("make ")]
+QUICK = [
+    line
+    for line in OURS
+    if re.search(r"explain results/demo/|check results/demo|try-|evaluate --list", line)
+    and "words.txt" not in line
+]
+
+
+def test_the_documents_have_commands_of_all_kinds():
+    assert len(COMMANDS) > 40
+    assert min(map(len, (OURS, PLANNED, MADE, QUICK))) >= 3
+
+
+@pytest.mark.parametrize("line", OURS)
+def test_a_command_is_one_that_there_is_with_these_options(line):
+    words = shlex.split(line)[1:]
+    command = typer.main.get_command(command_line())
+    with command.make_context("blimpworks", [], resilient_parsing=True) as context:
+        name, own, rest = command.resolve_command(context, words)
+        while isinstance(own, typer.core.TyperGroup):
+            group = own.make_context(name, [], parent=context, resilient_parsing=True)
+            name, own, rest = own.resolve_command(group, rest)
+        own.make_context(name, rest, parent=context)
+
+
+@pytest.mark.parametrize("line", MADE)
+def test_a_target_of_make_is_one_that_there_is(line):
+    targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert line.split()[1] in targets
+
+
+@pytest.mark.parametrize("line", PLANNED)
+def test_what_snakemake_is_told_to_make_can_be_planned(bare, line):
+    words = shlex.split(line)[1:]
+    campaign = bare.path / words[words.index("--configfile") + 1]
+    if not campaign.exists():
+        assert campaign.name == "mine.yaml"  # the reader's
+        return
+    done = bare.run("snakemake", "-n", "--quiet", "all", *words, **NO_NETWORK)
+    assert done.returncode == 0, output_of(done)
+
+
+@pytest.mark.parametrize("line", QUICK)
+def test_a_quick_command_runs(built, line):
+    done = built.run(*shlex.split(line), **NO_NETWORK)
+    assert done.returncode == 0, output_of(done)
+    assert done.stdout
