@@ -1,13 +1,15 @@
 """What would keep files and models from being retrieved is said beforehand, all at once."""
 
+import socket
 import threading
 import time
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import huggingface_hub
 import pytest
+from huggingface_hub import constants
 
+from blimpworks.retrieval import preflight
 from blimpworks.retrieval.preflight import HubNeed, obstacles
 from blimpworks.retrieval.slots import AT_ONCE, slot
 from blimpworks.retrieval.sources import Pin
@@ -73,8 +75,19 @@ def test_files_that_do_not_fit_on_the_disk_are_added_up(tmp_path):
     assert said.startswith(f"{tmp_path}: the files take 1,000,000,000.0 GB, ")
 
 
+def test_a_host_that_takes_its_time_is_left_to_the_download(tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "LIMITS", (5.0, 0.2))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/file.txt"
+        assert obstacles(pins(url), [], None, tmp_path) == []
+
+
+def test_an_address_that_is_not_allowed_is_not_asked(tmp_path):
+    assert obstacles(pins("file:///etc/passwd"), [], None, tmp_path) == []
+
+
 class Hub(BaseHTTPRequestHandler):
-    """Gives the model ``lab/open`` to everybody, and no other."""
+    """Gives the model ``lab/open`` to everybody, is too busy for ``lab/busy``, and has no other."""
 
     def log_message(self, *args):
         pass
@@ -84,9 +97,10 @@ class Hub(BaseHTTPRequestHandler):
         self.end_headers()
 
     def do_GET(self):
-        opened = "lab/open" in self.path
-        self.send_response(200 if opened else 403)
-        if not opened:
+        codes = {"open": 200, "busy": 500}
+        code = next((codes[name] for name in codes if f"lab/{name}" in self.path), 403)
+        self.send_response(code)
+        if code == 403:
             self.send_header("X-Error-Code", "GatedRepo")
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -97,8 +111,8 @@ def hub(monkeypatch, tmp_path):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     endpoint = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", endpoint)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", str(tmp_path / "none"))
+    monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "none"))
     monkeypatch.setenv("HF_TOKEN", "")
     yield server
     server.shutdown()
@@ -123,9 +137,15 @@ def test_a_licence_that_is_not_accepted_is_named(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("hub")
 def test_a_hub_that_is_not_reached_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     [said] = obstacles([], NEEDS, None, tmp_path)
     assert said.startswith("no connection for 3 models: no connection to 127.0.0.1:9")
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_hub_that_is_busy_is_left_to_the_download(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_of_nobody")
+    assert obstacles([], [HubNeed("lab/busy", True)], None, tmp_path) == []
 
 
 def test_few_downloads_from_a_host_run_at_once():

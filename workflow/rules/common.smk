@@ -24,7 +24,7 @@ from blimpworks.campaign.retrieved import available, lexicon_sources, read_files
 from blimpworks.campaign.run_checks import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.commands.registry import code_of
-from blimpworks.campaign.local_models import is_local, state_of
+from blimpworks.campaign.local_models import in_cache, is_local, state_of
 from blimpworks.errors import UserError
 
 CAMPAIGN_FILES = workflow.overwrite_configfiles or ["config/config.yaml"]

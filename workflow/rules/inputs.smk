@@ -8,6 +8,13 @@ def hub_model(wildcards):
     return row, scope.partition("/")[0]
 
 
+def address_of(row, scope):
+    """Where a model is retrieved from: its id on the hub, or its place on this machine."""
+    language = CATALOGUE.languages.get(scope)
+    script = language.script.lower() if language else ""
+    return row.hf_id.format(lang=scope, script=script)
+
+
 def table_of(name):
     """File of the catalogue that a source or treebank stands in."""
     return CATALOGUE.tables.get(name, CAMPAIGN.catalogue.treebanks)
@@ -24,13 +31,11 @@ def retrieval(wildcards):
         values |= {"catalogue": table_of(name)}
         command = "retrieve"
     else:
-        language = CATALOGUE.languages.get(scope)
-        script = language.script.lower() if language else ""
         values = {
             f: getattr(row, f) for f in ("name", "revision", "architecture", "dtype")
         }
         values |= {"first-token": row.first_token, "scope": scope}
-        values |= {"hf-id": row.hf_id.format(lang=scope, script=script)}
+        values |= {"hf-id": address_of(row, scope)}
         # A model of this machine may change in its place.
         if is_local(row.hf_id):
             values["state"] = state_of(Path(values["hf-id"]).expanduser())

@@ -1,6 +1,11 @@
 """What a campaign says at its start, at its end, and when jobs fail."""
 
+import time
+
 from snakemake.jobs import Job
+
+# Logs of before are no word of a job that this run has started.
+STARTED = time.time()
 
 
 def is_refused(job):
@@ -11,6 +16,7 @@ def is_refused(job):
     if job.rule.name in {f"score_{pack.name}" for pack in PACKS}:
         return False
     logs = [Path(log) for log in job.log if os.path.isfile(log)]
+    logs = [log for log in logs if log.stat().st_mtime >= STARTED]
     texts = (log.read_text(encoding="utf-8", errors="replace") for log in logs)
     ends = [text.splitlines()[-1:] for text in texts]
     return any(line.startswith("blimpworks: ") for last in ends for line in last)
@@ -43,19 +49,21 @@ def check_retrieval():
     from blimpworks.retrieval.sources import Pin
 
     end_downloads_on_signals()
-    models = [hub_model(job.wildcards)[0] for job in jobs]
-    files = [job.wildcards.file for job, row in zip(jobs, models) if row is None]
+    models = [hub_model(job.wildcards) for job in jobs]
+    files = [job.wildcards.file for job, (row, _) in zip(jobs, models) if row is None]
     rows = [PINS[file.removeprefix("sources/")] for file in files]
     pins = [
         Pin(r.name, r.url, r.sha256, r.bytes, r.mirror, str(table_of(r.name)))
         for r in rows
     ]
-    needs = {
-        row.name: HubNeed(row.hf_id, row.gated == "yes")
-        for row in models
-        if row is not None and not is_local(row.hf_id)
-    }
-    what = obstacles(pins, [*needs.values()], CAMPAIGN.mirror, Path(RESOURCES))
+    gated = {address_of(row, scope): row.gated for row, scope in models if row}
+    cache = SITE.cache if SITE else None
+    needs = [
+        HubNeed(address, is_gated == "yes")
+        for address, is_gated in gated.items()
+        if not is_local(address) and not in_cache(cache, address)
+    ]
+    what = obstacles(pins, needs, CAMPAIGN.mirror, Path(RESOURCES))
     if what:
         raise WorkflowError(
             f"{len(jobs)} files and models are to be retrieved, and not all can be:\n"

@@ -14,8 +14,9 @@ rule report:
             "<results>/reproduction/{name}.csv", name=("published", "measured")
         ),
     output:
-        # Updated: the site of before stays until the new one is whole.
-        update(directory("<results>/report")),
+        # The record beside the site: the command puts a new site in the place of the old one
+        # once it is whole, and Snakemake would take the old one away before.
+        "<results>/report.prov.json",
     log:
         "<logs>/report.log",
     benchmark:
@@ -26,6 +27,7 @@ rule report:
     params:
         code=code_of("build_report"),
         results=lambda w, output: Path(output[0]).parent,
+        site=lambda w, output: Path(output[0]).parent / "report",
         printed=lambda w: str(CAMPAIGN.catalogue.published),
         # Called, so that no braces of a label are taken for a wildcard.
         facts=lambda w: report_facts(),
@@ -42,4 +44,4 @@ rule report:
     shell:
         "python -m blimpworks build-report --results {params.results:q} "
         "--printed {params.printed:q} --facts {params.facts:q} "
-        "--measured {params.measured:q} --published {params.published_keys:q} {params.corrected:q} --resources {params.resources:q} --output {output:q} > {log:q} 2>&1"
+        "--measured {params.measured:q} --published {params.published_keys:q} {params.corrected:q} --resources {params.resources:q} --output {params.site:q} > {log:q} 2>&1"

@@ -11,7 +11,7 @@ from blimpworks.errors import UserError
 def _snakemake(campaign: Path, *arguments: str) -> str:
     """What Snakemake prints. Raises UserError with its last lines where it fails."""
     command = [sys.executable, "-m", "snakemake", "--configfile", str(campaign), "--cores", "1"]
-    command += arguments
+    command += ["--no-hooks", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         last = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()][-4:]

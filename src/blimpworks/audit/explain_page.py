@@ -15,9 +15,15 @@ TEMPLATE = "explained.html.jinja"
 SIGNS = {"+": "good", "-": "bad"}
 
 
+def _without_mark(token: Token | None) -> str:
+    """A piece as in the terminal, without the asterisk that marks a critical one there."""
+    shown = shown_piece(token)
+    return shown.removesuffix("*") if token is not None and token["critical"] else shown
+
+
 def _piece(token: Token | None) -> dict[str, Any]:
     return {
-        "piece": shown_piece(token).removesuffix("*"),
+        "piece": _without_mark(token),
         "number": shown_number(token),
         "critical": token is not None and token["critical"],
     }

@@ -26,6 +26,12 @@ def model_address(text: str) -> str:
     )
 
 
+def in_cache(folder: Path | None, hf_id: str) -> bool:
+    """Whether a cache of the hub's client, if there is one, has files of a model."""
+    name = hf_id.replace("/", "--")
+    return bool(folder and name) and Path(folder or "", f"models--{name}", "snapshots").is_dir()
+
+
 def state_of(place: Path) -> str:
     """Digest of names, sizes and time stamps of a model's files: whether it was changed."""
     files = sorted(place.iterdir()) if place.is_dir() else [place]

@@ -61,6 +61,11 @@ def _add(app: typer.Typer, declared: Declared, *, hidden: bool = False) -> None:
     )(declared.callback)
 
 
+def _place(panel: str) -> int:
+    """Where a heading stands in the help; unknown ones last."""
+    return PANELS.index(panel) if panel in PANELS else len(PANELS)
+
+
 def _one_of_many() -> None:
     """Let an app of one command expect its name, as one of many does."""
 
@@ -75,7 +80,7 @@ def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
     )
     chosen = [*(declared_commands().values() if commands is None else commands)]
     groups = {name: _group(GROUPS[name]) for name in dict.fromkeys(c.group for c in chosen) if name}
-    for declared in sorted(chosen, key=lambda each: PANELS.index(each.panel)):
+    for declared in sorted(chosen, key=lambda each: _place(each.panel)):
         _add(groups.get(declared.group, app), declared, hidden=declared.by_workflow)
     for name, group in groups.items():
         app.add_typer(group, name=name, rich_help_panel=ELSEWHERE)
@@ -192,8 +197,8 @@ def main() -> None:
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request to the hub
-    if sys.argv[1:2] == [WORKFLOW] and not "".join(sys.argv[2:3]).startswith("-"):
-        sys.argv[1:3] = sys.argv[2:3]
+    if sys.argv[1:2] == [WORKFLOW] and sys.argv[2:] and not sys.argv[2].startswith("-"):
+        del sys.argv[1]
     try:
         _attempt(sys.argv[1:])
         command_line(_commands(sys.argv[1:]))()

@@ -3,6 +3,7 @@
 import logging
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 TRIES = 3
 """Attempts in a row that got nowhere after which a member is given up, so that it does not
 hold back the others for ever."""
+SPEAKER = re.compile(r"^blimpworks( \(attempt\))?: ")
 FAILURE = 1
 """Exit code of a pack that a further attempt may complete."""
 
@@ -179,7 +181,7 @@ def _give_up(member: Member) -> bool:
     if tries == 0 or tries % TRIES:
         return False
     said = member.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    reason = said[-1].removeprefix("blimpworks: ") if said else "it said nothing"
+    reason = SPEAKER.sub("", said[-1]) if said else "it said nothing"
     failed = Failed(failed=reason, log=str(member.log))
     write_text(member.manifest, failed.model_dump_json(indent=1) + "\n")
     log.error("%s is given up: %s", member.name, reason)

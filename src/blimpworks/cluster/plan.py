@@ -9,6 +9,7 @@ from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.engines import find_engine
+from blimpworks.campaign.local_models import in_cache
 from blimpworks.campaign.parts import (
     ANSWERS_SUFFIX,
     Part,
@@ -40,6 +41,7 @@ from blimpworks.cluster.requests import Request
 from blimpworks.cluster.sizing import pack_request, sized_request
 from blimpworks.cluster.stops import (
     endless,
+    gated,
     licences,
     token_there,
     too_little_disk,
@@ -264,9 +266,7 @@ class _Planner:
     def _had(self, part: Part) -> bool:
         checkpoint = part.checkpoint(self.campaign)
         folder = self.site.cache if self.site else None
-        name = self.catalogue.models[part.model].hf_id.replace("/", "--")
-        cached = folder and name and Path(folder, f"models--{name}", "snapshots").is_dir()
-        return checkpoint.exists() or bool(cached)
+        return checkpoint.exists() or in_cache(folder, self.catalogue.models[part.model].hf_id)
 
     def _tokens_note(self, parts: Sequence[Part]) -> str:
         """Where the number of tokens a sentence comes from."""
@@ -280,8 +280,7 @@ class _Planner:
     def gated(self, parts: Sequence[Part]) -> list[ModelRow]:
         """Models to retrieve whose licence must be accepted first."""
         models = dict.fromkeys(part.model for part in parts if not self._had(part))
-        rows = [self.catalogue.models[model] for model in models]
-        return [row for row in rows if row.gated == "yes"]
+        return gated([self.catalogue.models[model] for model in models])
 
     def stops(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What will stop files and models from being retrieved, unless something is done."""

@@ -1,12 +1,16 @@
 """What will stop a campaign, as far as it is known before anything runs."""
 
+import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.filesize import decimal
 
 from blimpworks.campaign.catalogue import ModelRow, SourceRow, TreebankRow
+from blimpworks.campaign.local_models import is_local
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
+from blimpworks.retrieval.download import offline_variable
 
 
 def too_little_disk(disk: DiskPlan) -> Iterator[str]:
@@ -32,9 +36,18 @@ def without_checksum(rows: Sequence[SourceRow | TreebankRow]) -> Iterator[str]:
 
 def token_there() -> bool:
     """Whether the hub's client has a token: HF_TOKEN, or one that its login has saved."""
-    from huggingface_hub import get_token
-
+    try:
+        from huggingface_hub import get_token
+    except ModuleNotFoundError:  # of an environment that retrieves no models
+        return bool(os.environ.get("HF_TOKEN"))
     return get_token() is not None
+
+
+def gated(rows: Sequence[ModelRow]) -> list[ModelRow]:
+    """Models that the hub gives only to those who have accepted a licence; none offline."""
+    if offline_variable():  # they come from a cache
+        return []
+    return [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
 
 
 def licences(rows: Sequence[ModelRow]) -> str:
@@ -53,9 +66,10 @@ def without_token(rows: Sequence[ModelRow]) -> Iterator[str]:
 
 
 def endless(models: Sequence[ModelPlan], site: Path | None) -> Iterator[str]:
-    """Models that would take more than a week a job on processors."""
+    """Models that would take more than a week a job on processors, where there are only those."""
     slow = [model for model in models if model.endless]
-    if slow:
+    own_gpu = site is None and shutil.which("nvidia-smi")
+    if slow and not own_gpu:
         hours = max(model.hours for model in slow)
         where = f"{site} has no GPUs for them" if site else "no cluster is described"
         yield (

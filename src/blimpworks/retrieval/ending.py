@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -26,10 +27,13 @@ def _ending(before: Any) -> Callable[[int, FrameType | None], None]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         """End downloads on a signal."""
-        for process in _downloads():
-            process.terminate()
-        if callable(before):
-            before(number, frame)
+        try:
+            for process in _downloads():
+                with suppress(psutil.Error):  # it has just ended
+                    process.terminate()
+        finally:
+            if callable(before):
+                before(number, frame)
 
     return handle
 
@@ -40,5 +44,6 @@ def end_downloads_on_signals() -> None:
     Snakemake waits for jobs that run when it is told to end: for minutes, where a host does not
     answer. What was downloaded stays, and the next run goes on from there.
     """
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, _ending(signal.getsignal(each)))
+    with suppress(ValueError):  # only the main thread, which Snakemake's caller may not be, can
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, _ending(signal.getsignal(each)))

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
-from requests.exceptions import RequestException
+from requests.exceptions import ReadTimeout, RequestException
 
+from blimpworks.campaign.addresses import check_address
 from blimpworks.errors import UserError
 from blimpworks.retrieval.download import (
     Patience,
@@ -20,7 +22,7 @@ from blimpworks.retrieval.download import (
 )
 from blimpworks.retrieval.sources import Pin, in_mirror
 
-LIMITS = (5.0, 5.0)
+LIMITS = (10.0, 10.0)
 """Seconds to connect to a host and to get any answer from it."""
 AT_ONCE = 16
 
@@ -61,14 +63,28 @@ def _room(pins: Sequence[Pin], folder: Path) -> Iterator[str]:
 
 
 def _unreachable(url: str) -> str:
-    """Why the host of an address cannot be reached; empty where it answers, whatever it says."""
+    """Why the host of an address cannot be reached.
+
+    Empty where it answers, whatever it says, or is slow to: a download has more patience.
+    """
     parts = urlsplit(url)
-    with open_session(Patience(retries=0)) as session:
+    with open_session(Patience(retries=1)) as session:
         try:
             session.head(f"{parts.scheme}://{parts.netloc}/", timeout=LIMITS, allow_redirects=False)
+        except ReadTimeout:
+            return ""
         except RequestException as error:
             return cause_of(error, url)
     return ""
+
+
+def _is_allowed(url: str) -> bool:
+    """Whether an address may be asked at all; the download says what is wrong with another."""
+    try:
+        check_address(url)
+    except ValueError:
+        return False
+    return True
 
 
 def _network(urls: Sequence[str]) -> Iterator[str]:
@@ -98,20 +114,27 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None) -> Iterator[str]:
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"
     elif downloads:
-        yield from _network([pin.url for pin in downloads])
+        yield from _network([pin.url for pin in downloads if _is_allowed(pin.url)])
 
 
 def _refusal(need: HubNeed) -> str:
-    """Why the hub does not give a model to the owner of the token; empty where it does."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
+    """Why the hub does not give a model to the owner of the token.
 
+    Empty where it does, or fails for a reason that may pass: a download tries again.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
+
+    # The class of the client's network errors differs by version.
+    passing = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
     try:
         HfApi().auth_check(need.hf_id)
     except GatedRepoError:
         return f"{need.hf_id}: its licence is not accepted (https://huggingface.co/{need.hf_id})"
-    except HfHubHTTPError as error:
-        return f"{need.hf_id}: {' '.join(str(error).split())}"
+    except RepositoryNotFoundError:
+        return f"{need.hf_id}: the hub has no such model, or hides it from the token's owner"
+    except passing:
+        return ""
     return ""
 
 
@@ -119,8 +142,10 @@ def _hub(needs: Sequence[HubNeed]) -> Iterator[str]:
     """What keeps models from being retrieved from the hub, which is asked about gated ones."""
     if not needs or offline_variable():  # offline, models come from a cache
         return
-    from huggingface_hub import constants, get_token
-
+    try:
+        from huggingface_hub import constants, get_token
+    except ModuleNotFoundError:  # the jobs have an environment of their own
+        return
     gated = [need for need in needs if need.gated]
     cause = _unreachable(constants.ENDPOINT)
     if cause:
