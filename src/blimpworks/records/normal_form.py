@@ -204,14 +204,17 @@ class _Normaliser(ast.NodeTransformer):
             node.name = ""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """A function by what it does, whatever its name."""
         self._named(node)
         return self._function(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        """An asynchronous function by what it does, whatever its name."""
         self._named(node)
         return self._function(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """A class by its bases and body, whatever its name."""
         self._named(node)
         for part in ("bases", "keywords", "decorator_list"):
             setattr(node, part, [self.visit(each) for each in getattr(node, part)])

@@ -127,6 +127,7 @@ def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
     """
 
     def choose(described: Checkpoint) -> Choice:
+        """How the engine scores a checkpoint that describes itself so."""
         return choose_engine(name, described.architecture, described, options)
 
     return cast(Engine, build_engine(checkpoint, choose, options))
