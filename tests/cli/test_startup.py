@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from hashlib import sha256
 
 import pytest
 
@@ -33,6 +34,24 @@ def test_help_and_rules_load_neither_plots_nor_readers_nor_networks(script):
     loaded = {*done.stderr.split()}
     assert {"blimpworks", "typer"} & loaded
     assert not loaded & HEAVY
+
+
+def test_a_file_of_a_mirror_is_retrieved_without_settings_and_network(tmp_path):
+    """A campaign retrieves hundreds, each by a command of its own."""
+    (tmp_path / "a.txt").write_text("Kot spi.\n", encoding="utf-8")
+    digest = sha256((tmp_path / "a.txt").read_bytes()).hexdigest()
+    arguments = ["retrieve", "--name=a", "--url=https://a.example/a", f"--sha256={digest}"]
+    arguments += ["--bytes=", "--mirror-path=a.txt", f"--output={tmp_path}/out/a.txt"]
+    script = (
+        f"import sys\nsys.argv = ['blimpworks', *{arguments}, '--mirror={tmp_path}']\n"
+        "from blimpworks.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert (tmp_path / "out/a.txt").exists()
+    assert not {*done.stdout.split()} & {"requests", "blimpworks.campaign.settings.campaign"}
 
 
 WITHOUT_PANDAS = sorted(

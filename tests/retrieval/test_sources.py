@@ -17,7 +17,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import temporary_path
 from blimpworks.retrieval import sources
-from blimpworks.retrieval.download import PIECE, part_path
+from blimpworks.retrieval.disk import PIECE, part_path
 from blimpworks.retrieval.sources import Pin
 from support.loopback import DATA, QUICK, serving
 from support.paths import REPOSITORY

@@ -1,6 +1,7 @@
 """Addresses of files to download: which are allowed, and what of them may be shown."""
 
 import ipaddress
+import os
 import re
 from urllib.parse import urlsplit
 
@@ -9,11 +10,18 @@ HARMLESS = 4
 LONGEST = 120
 """Characters of an address that are shown."""
 LONGEST_HOST = 253
+OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
 SECRETS = re.compile(r"token|secret|signature|password|credential|api.?key|^(key|sig|auth)$", re.I)
 """Names of queries that hold what gives access."""
 _HOST = re.compile(r"[^:@\s]*(:\d*)?|\[[^\]\s]*\](:\d*)?")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"()<>]+", re.I)
 _PATH = re.compile(r"(?<=/)[^\s'\"()<>]*\?[^\s'\"()<>]+")
+
+
+def offline_variable() -> str | None:
+    """Name of the environment variable that forbids the network, if one is set to true."""
+    true = {"1", "ON", "YES", "TRUE"}
+    return next((v for v in OFFLINE_VARIABLES if os.environ.get(v, "").upper() in true), None)
 
 
 def _query(text: str) -> str:

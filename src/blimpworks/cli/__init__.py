@@ -7,7 +7,6 @@ default that decides a number lives in the campaign's settings.
 
 import contextvars
 import errno
-import importlib
 import logging
 import os
 import sys
@@ -21,17 +20,14 @@ import typer
 from blimpworks.commands.declare import (
     AUDIT,
     AUTHOR,
-    DECLARED,
     EVALUATE,
     GROUPS,
     REPRODUCE,
     Declared,
 )
-from blimpworks.commands.registry import declared_commands
+from blimpworks.commands.registry import called_commands, declared_commands
 from blimpworks.errors import OutOfTime, UserError
 
-# Settings, jobs and their checks take a fifth of a second to import, and auditors need none.
-AUDITS = {"explain", "check", "diff", "adopt"}
 WORKFLOW = "workflow"
 """Group of the commands that the workflow runs, which need not be named before them."""
 ELSEWHERE = "Other programs, and the workflow"
@@ -172,16 +168,12 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
 
     None for all, where it names none.
     """
-    if AUDITS & {*arguments[:1]}:
-        importlib.import_module("blimpworks.cli.audit")
-        return DECLARED.values()
-    from blimpworks.records.job import record_arguments, record_share
-
-    record_share(_share)
-    record_arguments(arguments)
-    every = declared_commands().values()
-    commands = [each for each in every if each.words == (*arguments[: len(each.words)],)]
+    commands = called_commands(arguments)
     if any(each.runs for each in commands):
+        from blimpworks.records.job import record_arguments, record_share
+
+        record_share(_share)
+        record_arguments(arguments)
         _close_input()
     # Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
     # It does without where pandas is not installed, and so do some commands.

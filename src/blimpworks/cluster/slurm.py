@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from blimpworks.campaign.parts import ANSWERS_SUFFIX
-
 PATIENCE = 20.0
 """Seconds to wait for an answer: a busy controller takes some."""
 JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
@@ -91,6 +89,9 @@ def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
 
     Snakemake writes a job's rule and wildcards into its comment.
     """
+    # Not above: each job asks SLURM for its share, and settings take a tenth of a second to import.
+    from blimpworks.campaign.parts import ANSWERS_SUFFIX
+
     answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])
     if answer is None:
         return Queue()

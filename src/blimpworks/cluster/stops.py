@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rich.filesize import decimal
 
+from blimpworks.campaign.addresses import offline_variable
 from blimpworks.campaign.catalogue import ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.local_models import is_local
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
-from blimpworks.retrieval.download import offline_variable
 
 
 def too_little_disk(disk: DiskPlan) -> Iterator[str]:

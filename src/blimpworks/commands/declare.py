@@ -121,11 +121,16 @@ class Declared:
         own = self.name.removeprefix(f"{self.group}_").replace("_", "-")
         return (self.group, own) if self.group else (own,)
 
+    def is_called(self, arguments: Sequence[str]) -> bool:
+        """Whether a command line begins with its words."""
+        return (*arguments[: len(self.words)],) == self.words
+
     @cached_property
     def callback(self) -> Callable[..., None]:
         """The function that the command line calls, with the declared function's signature."""
 
         def callback(**arguments: Any) -> None:
+            """Run the command; its help is the declared function's."""
             self.run(self, arguments)
 
         return update_wrapper(callback, self.function)

@@ -1,17 +1,18 @@
 """All commands, by their names in records, in the workflow and on the command line."""
 
 import importlib
+from collections.abc import Sequence
 from functools import cache
 
-from blimpworks.campaign.registry import papers
 from blimpworks.commands.declare import DECLARED, Declared
 from blimpworks.records.commands import Command
 
 CORE = (
+    "retrieval",
+    "audit",
     "evaluate",
     "compare",
     "progress",
-    "audit",
     "sources",
     "training",
     "scoring",
@@ -20,16 +21,29 @@ CORE = (
     "evaluation",
     "interop",
 )
-"""Modules below ``blimpworks.cli`` with commands that no paper has for itself."""
+"""Modules below ``blimpworks.cli`` with commands that no paper has for itself; first those that
+import little."""
 
 
 @cache
 def declared_commands() -> dict[str, Declared]:
     """Every command by its function's name."""
+    from blimpworks.campaign.registry import papers
+
     core = (f"blimpworks.cli.{name}" for name in CORE)
     for module in (*core, *(name for paper in papers().values() for name in paper.commands)):
         importlib.import_module(module)
     return DECLARED
+
+
+def called_commands(arguments: Sequence[str]) -> list[Declared]:
+    """The command that a command line calls, if any; imports no more modules than it must."""
+    for name in CORE:
+        importlib.import_module(f"blimpworks.cli.{name}")
+        called = [each for each in DECLARED.values() if each.is_called(arguments)]
+        if called:
+            return called
+    return [each for each in declared_commands().values() if each.is_called(arguments)]
 
 
 def recorded_commands() -> dict[str, Command]:

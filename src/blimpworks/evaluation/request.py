@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from blimpworks.campaign.addresses import offline_variable
 from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.job import REPOSITORY
-from blimpworks.retrieval.download import offline_variable
 from blimpworks.yaml_files import read_yaml
 
 TEMPLATES = "config/evaluation"

@@ -14,6 +14,7 @@ import requests
 from huggingface_hub import HfApi, get_token, hf_hub_url, snapshot_download
 from huggingface_hub.hf_api import ModelInfo
 
+from blimpworks.campaign.addresses import offline_variable
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import TRANSFORMERS_FILES
 from blimpworks.models.facts import (
@@ -36,7 +37,6 @@ from blimpworks.models.retrieve import (
     is_kept,
     shared_snapshot,
 )
-from blimpworks.retrieval.download import offline_variable
 
 WEIGHTS = "*.safetensors"
 MOST_HEADS = 8

@@ -20,7 +20,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from blimpworks.campaign.addresses import scrubbed, shown
+from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
 from blimpworks.campaign.local_models import is_local
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
@@ -35,7 +35,7 @@ from blimpworks.models.checkpoint import (
 )
 from blimpworks.models.local import place_file, take_local
 from blimpworks.models.own_code import refuse_named_code
-from blimpworks.retrieval.download import disk_errors, offline_variable
+from blimpworks.retrieval.disk import disk_errors
 from blimpworks.retrieval.slots import slot
 
 # Folders hold other formats (onnx, original); a consolidated file repeats the shards.

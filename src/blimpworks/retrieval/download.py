@@ -1,11 +1,6 @@
 """One file over HTTP: retried, resumed after a cut or a kill, and plain about what went wrong."""
 
-import errno
-import hashlib
-import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
@@ -17,19 +12,21 @@ from tqdm import tqdm
 from urllib3 import BaseHTTPResponse, exceptions
 from urllib3.util import Retry
 
-from blimpworks.campaign.addresses import check_address, check_redirect, scrubbed, shown
+from blimpworks.campaign.addresses import (
+    check_address,
+    check_redirect,
+    offline_variable,
+    scrubbed,
+    shown,
+)
 from blimpworks.errors import UserError
+from blimpworks.retrieval.disk import PIECE, disk_errors
 from blimpworks.retrieval.slots import slot
 
-OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
-PIECE = 1 << 16
-"""Bytes written at a time; a cut loses at most this much of what had arrived."""
 LARGEST = 20_000_000_000
 """Most bytes of a file whose size no catalogue states."""
 _RETRIED = (429, 500, 502, 503, 504)
 _LONGEST_WAIT = 120.0
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 # A subclass stands before its base.
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.NameResolutionError, "the host {host} cannot be found"),
@@ -70,42 +67,6 @@ class _Retry(Retry):
         """Seconds that the server asks to wait, at most ``_LONGEST_WAIT``; None if it does not."""
         wait = super().get_retry_after(response)
         return None if wait is None else min(wait, _LONGEST_WAIT)
-
-
-def offline_variable() -> str | None:
-    """Name of the environment variable that forbids the network, if one is set to true."""
-    true = {"1", "ON", "YES", "TRUE"}
-    return next((v for v in OFFLINE_VARIABLES if os.environ.get(v, "").upper() in true), None)
-
-
-def part_path(output: Path, url: str) -> Path:
-    """Where the first bytes of ``output`` wait for the rest.
-
-    Named after the address too: the beginning of one version must not be continued with
-    the end of another.
-    """
-    key = hashlib.sha256(url.encode()).hexdigest()[:12]
-    return output.with_name(f".{output.name}.{key}.part")
-
-
-@contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
-    """Turn a full disk or a missing permission under ``path`` into a UserError."""
-    try:
-        yield
-    except OSError as error:
-        reason = (error.strerror or "").lower()
-        if error.errno in _FULL:
-            raise UserError(
-                f"{path}: not enough room to write it ({reason}); free some in "
-                f"{path.parent} and run again."
-            ) from error
-        if error.errno in _DENIED:
-            raise UserError(
-                f"{error.filename or path}: {reason}; give yourself the permission or "
-                "choose another place."
-            ) from error
-        raise
 
 
 class _Refused(RequestException):

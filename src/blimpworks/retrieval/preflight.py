@@ -11,13 +11,12 @@ from urllib.parse import urlsplit
 
 from requests.exceptions import ReadTimeout, RequestException
 
-from blimpworks.campaign.addresses import check_address
+from blimpworks.campaign.addresses import check_address, offline_variable
 from blimpworks.errors import UserError
 from blimpworks.retrieval.download import (
     Patience,
     cause_of,
     host_of,
-    offline_variable,
     open_session,
 )
 from blimpworks.retrieval.sources import Pin, in_mirror

@@ -5,12 +5,15 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from blimpworks.campaign.addresses import shown, without_secrets
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, below, fsync_directory, sha256_of
-from blimpworks.retrieval.download import PIECE, Patience, Transfer, disk_errors, part_path
+from blimpworks.retrieval.disk import PIECE, disk_errors, part_path
+
+if TYPE_CHECKING:  # a file of a mirror needs no network, which takes a fifth of a second to import
+    from blimpworks.retrieval.download import Patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,9 @@ class Pin:
         return f"put the file into a mirror directory as {self.mirror}"
 
 
-def retrieve(pin: Pin, output: Path, mirror: Path | None, patience: Patience | None = None) -> str:
+def retrieve(
+    pin: Pin, output: Path, mirror: Path | None, patience: "Patience | None" = None
+) -> str:
     """Put the file that ``pin`` describes at ``output`` and say where it came from.
 
     Looks in ``mirror`` first (plain, then .xz), then downloads; an unfinished download is
@@ -54,7 +59,7 @@ def retrieve(pin: Pin, output: Path, mirror: Path | None, patience: Patience | N
         raise UserError(_unpinned(pin))
     local = in_mirror(pin, mirror)
     if mirror is None or local is None:
-        _download(pin, output, patience or Patience())
+        _download(pin, output, patience)
         return without_secrets(pin.url)
     _copy(pin, local, output)
     return local.relative_to(mirror).as_posix()
@@ -130,9 +135,12 @@ def _problem(pin: Pin, path: Path) -> str | None:
     return None if actual == pin.sha256 else f"has SHA-256 {actual}, expected {pin.sha256}"
 
 
-def _download(pin: Pin, output: Path, patience: Patience) -> None:
+def _download(pin: Pin, output: Path, patience: "Patience | None") -> None:
+    from blimpworks.retrieval.download import Patience, Transfer
+
     part = part_path(output, pin.url)
-    transfer = Transfer(pin.url, part, pin.bytes, pin.where, pin.instead, patience)
+    given = patience or Patience()
+    transfer = Transfer(pin.url, part, pin.bytes, pin.where, pin.instead, given)
     resumed = transfer.received() > 0
     transfer.run()
     problem = _problem(pin, part)

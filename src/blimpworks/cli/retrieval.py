@@ -1,0 +1,68 @@
+"""Commands that retrieve files and pin them. They import little: a campaign runs hundreds."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from blimpworks.campaign.addresses import without_secrets
+from blimpworks.commands.declare import AUTHOR, UNRECORDED, Use, command, recorded
+from blimpworks.commands.options import argument, option, written
+from blimpworks.errors import UserError
+
+
+def _size(text: str) -> int | None:
+    if text and not text.isdecimal():
+        raise UserError(f"--bytes is {text!r}, expected a whole number or nothing; correct it.")
+    return int(text) if text else None
+
+
+@recorded("blimpworks.retrieval.sources:retrieve", pandas=False)
+def retrieve(
+    name: str = option("Row of the catalogue."),
+    url: str = option(
+        "Address of the file.", use=Use(records=lambda name, url: {name: without_secrets(url)})
+    ),
+    sha256: str = option("Expected checksum of the uncompressed file."),
+    size: str = option(
+        "Expected size; '' if unknown.",
+        "--bytes",
+        use=Use(records=lambda _, text: {"bytes": _size(text)}),
+    ),
+    mirror_path: str = option("Path below the mirror, without .xz."),
+    output: Path = written("File to write."),
+    catalogue: str = option("File with the row, for messages.", default="", use=UNRECORDED),
+    mirror: str = option(
+        "Directory looked into first.", default="", envvar="BLIMPWORKS_MIRROR", use=UNRECORDED
+    ),
+) -> Mapping[str, Any]:
+    """Copy one pinned file from the mirror, or download it, and verify it."""
+    from blimpworks.retrieval import sources
+
+    pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue)
+    return {"origin": sources.retrieve(pin, output, Path(mirror) if mirror else None)}
+
+
+@command(panel=AUTHOR, example="pin config/sources.tsv text/eng.txt")
+def pin(
+    catalogue: Path = argument("Table of sources or treebanks."),
+    names: list[str] = argument("Rows to pin; all by default.", default=list),
+    mirror: Path | None = option(
+        "Directory with files of your own, by column mirror.", default=None
+    ),
+) -> None:
+    """Record the sha256 and bytes of rows that have none: of a file of your own, or a download."""
+    from blimpworks.retrieval.pinning import left_unpinned, pin_row, unpinned_names
+
+    for name in names or unpinned_names(catalogue, mirror):
+        filled = pin_row(catalogue, name, mirror=mirror)
+        typer.echo(f"{filled.name}\t{filled.sha256}\t{filled.bytes}")
+    left = left_unpinned(catalogue)
+    if left and not names:
+        typer.echo(
+            f"without a checksum: {len(left)}, such as {left[0]}, whose address names no commit or "
+            "version. Put one into the url; of a file of your own, write its place below the "
+            "campaign's mirror into the column mirror, and name that directory with --mirror.",
+            err=True,
+        )
