@@ -76,11 +76,11 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
         )
         if not isinstance(frame.index, pd.RangeIndex):
             raise ValueError("a row has more cells than there are headings")
+        for name in [name for name in frame if name not in TEXTS]:
+            frame[name] = pd.to_numeric(frame[name])
     missing = [name for name in columns if name not in frame]
     if missing:
         raise UserError(f"{path} has no columns {', '.join(missing)}; rebuild it.")
-    for name in [name for name in frame if name not in TEXTS]:
-        frame[name] = pd.to_numeric(frame[name])
     return frame
 
 

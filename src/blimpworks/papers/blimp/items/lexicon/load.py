@@ -25,7 +25,16 @@ EXCLUDED = "!"
 
 
 def _below(tree: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each class below some, with all that it falls under, itself included.
+
+    Raises ValueError where something stands below a class that is no class.
+    """
     for name, narrower in tree.items():
+        if not isinstance(name, str) or not isinstance(narrower, Mapping | None):
+            raise ValueError(
+                f"below {' / '.join((*above, str(name)))} stands {narrower!r:.60}, expected names "
+                "of classes, each with a colon; correct it."
+            )
         yield name, frozenset((*above, name))
         yield from _below(narrower or {}, (*above, name))
 
@@ -65,9 +74,17 @@ class Classes:
 
 
 def read_classes(path: Path) -> Classes:
-    """Read a hierarchy. Raises UserError when it is missing, or a class stands twice in it."""
+    """Read a hierarchy.
+
+    Raises UserError when it is missing or malformed, or a class stands twice in it.
+    """
     classes: dict[str, frozenset[str]] = {}
-    for name, wider in _below(read_settings(path, "hierarchy of classes"), ()):
+    tree = read_settings(path, "hierarchy of classes")
+    try:
+        hierarchy = [*_below(tree, ())]
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+    for name, wider in hierarchy:
         if name in classes:
             raise UserError(f"{path}: class {name!r} stands twice; name it once.")
         classes[name] = wider
