@@ -23,6 +23,14 @@ def test_one_job_scores_all_languages_of_a_model_with_one_load(bare):
     assert scoring_jobs(bare) == {"score_with_vllm": "1"}
 
 
+def test_a_run_whose_software_is_missing_ends_before_any_job(bare):
+    bare.change("config/hub.yaml", models=[HUB])
+    done = bare.snakemake("--cores", "1", campaign="config/hub.yaml")
+    assert done.returncode != 0
+    assert "vLLM is not installed: `bash envs/install.sh vllm-cuda` for GPUs" in output_of(done)
+    assert "Finished jobid" not in output_of(done)
+
+
 def test_a_site_may_have_many_small_jobs_instead(bare):
     assert scoring_jobs(bare, scoring={"jobs": "language"}) == {"score_with_vllm": "3"}
 

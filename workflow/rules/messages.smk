@@ -39,6 +39,28 @@ def opening_words():
     return [f"Campaign {CAMPAIGN.campaign} does without {absent}", *names, ""]
 
 
+def check_software():
+    """Stop before anything is started if jobs need software that is not there."""
+    if workflow.deployment_settings.deployment_method:
+        return  # Snakemake makes the environments
+    from blimpworks.cluster.software import missing_software
+
+    jobs = [*workflow.dag.needrun_jobs()]
+    names = {job.rule.name for job in jobs}
+    scoring = ("score", "answer")
+    alone = {
+        job.wildcards.get("model") for job in jobs if job.rule.name.startswith(scoring)
+    }
+    engines = {layout.engine_of(model) for model in alone - {None}}
+    packs = (pack for pack in PACKS if f"score_{pack.name}" in names)
+    engines |= {part.engine for pack in packs for part in pack.parts}
+    absent = [*missing_software(engines, names, ROOT)]
+    if absent:
+        raise WorkflowError(
+            "Software is missing:\n" + "\n".join(f"  - {a}" for a in absent)
+        )
+
+
 def check_retrieval():
     """Stop before anything is retrieved if something cannot be, with all that is in the way."""
     jobs = [j for j in workflow.dag.needrun_jobs() if j.rule.name == "retrieve"]

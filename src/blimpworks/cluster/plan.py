@@ -46,6 +46,7 @@ from blimpworks.cluster.stops import (
     token_there,
     too_little_disk,
     without_checksum,
+    without_software,
     without_token,
 )
 from blimpworks.cluster.trainings import plan_trainings, training_notes
@@ -284,7 +285,11 @@ class _Planner:
 
     def stops(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What will stop files and models from being retrieved, unless something is done."""
-        return [*without_checksum(self._downloads(dry)), *without_token(self.gated(parts))]
+        return [
+            *without_checksum(self._downloads(dry)),
+            *without_token(self.gated(parts)),
+            *without_software(parts, dry.rules if dry else ()),
+        ]
 
     def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What a reader should know of the numbers, and do."""

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from rich.filesize import decimal
@@ -10,7 +10,10 @@ from rich.filesize import decimal
 from blimpworks.campaign.addresses import offline_variable
 from blimpworks.campaign.catalogue import ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.local_models import is_local
+from blimpworks.campaign.parts import Part
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
+from blimpworks.cluster.software import missing_software
+from blimpworks.records.job import REPOSITORY
 
 
 def too_little_disk(disk: DiskPlan) -> Iterator[str]:
@@ -63,6 +66,12 @@ def without_token(rows: Sequence[ModelRow]) -> Iterator[str]:
     """What gated models want, where there is no token."""
     if rows and not token_there():
         yield f"No token of the hub: set HF_TOKEN, or run `hf auth login`. {licences(rows)}"
+
+
+def without_software(parts: Sequence[Part], rules: Collection[str]) -> Iterator[str]:
+    """Software that jobs need and nobody has installed, where conda will not install it either."""
+    if shutil.which("conda") is None:
+        yield from missing_software({part.engine for part in parts}, rules, REPOSITORY)
 
 
 def endless(models: Sequence[ModelPlan], site: Path | None) -> Iterator[str]:
