@@ -44,8 +44,8 @@ class Checkout:
         self.path = path
 
     def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        path = os.pathsep.join([str(REPOSITORY / ".tools/bin"), os.environ["PATH"]])
-        env = {**os.environ, "PYTHONPATH": str(self.path / "src"), "PATH": path, **environment}
+        env = {**os.environ, "PYTHONPATH": str(self.path / "src"), **environment}
+        env["PATH"] = os.pathsep.join([str(REPOSITORY / ".tools/bin"), env["PATH"]])
         return subprocess.run(
             [sys.executable, "-m", *command],
             cwd=self.path,
