@@ -69,6 +69,13 @@ class UserError(Exception):
         super().__init__("\n".join(map(shortened, lines)))
 
 
+class TransientError(UserError):
+    """A fault that may be gone when the same is tried again, such as a server that was too slow.
+
+    The command line prints it as the word of an attempt, and exits with 1.
+    """
+
+
 class OutOfTime(Exception):
     """Work was stopped where nothing is lost, because the allocation is nearly over.
 

@@ -20,7 +20,7 @@ import torch
 import urllib3
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from blimpworks.errors import UserError
+from blimpworks.errors import TransientError, UserError
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.models.threads import single_thread
 from blimpworks.scoring.engine import Encoded, load_engine
@@ -318,10 +318,10 @@ def score(items, checkpoint, directory, options=OPTIONS):
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=vllm_kit.environment())
 
 
-def last_words(process):
+def last_words(process, code=2):
     """What a failed command ends with; it must not be a stack trace."""
     _, said = process.communicate()
-    assert process.returncode == 2, said
+    assert process.returncode == code, said
     assert "\nTraceback" not in said
     return said.strip().splitlines()[-1]
 
@@ -508,8 +508,9 @@ def test_many_deadly_sentences_in_a_row_do_not_end_a_job_whose_server_scores_oth
 
 def test_a_server_that_dies_of_every_sentence_ends_the_job(staged):
     model, kind = staged(dies_of(*range(90)), "RuntimeError: no such kernel")
-    with pytest.raises(UserError, match=r"3 times in a row \(RuntimeError: no such kernel"):
+    with pytest.raises(UserError, match=r"3 times in a row \(RuntimeError: no such kernel") as seen:
         model.logprobs([[number, 5] for number in range(90)])
+    assert not isinstance(seen.value, TransientError)
     assert kind.starts == 5
 
 
@@ -527,7 +528,7 @@ def test_a_server_that_no_longer_scores_what_it_scored_ends_the_job_and_blames_n
     recovery = 5
     model, _ = staged(mood, "Segmentation fault")
     model.logprobs(prompts[:1])
-    with pytest.raises(UserError, match="failed, 3 times in a row"):
+    with pytest.raises(TransientError, match="failed, 3 times in a row"):
         model.logprobs(prompts)
 
 
@@ -546,8 +547,9 @@ def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_p
     hasty = OPTIONS.vllm.model_copy(update={"start_timeout": 1})
     started = time.monotonic()
     words = last_words(
-        score(items, checkpoint, tmp_path, OPTIONS.model_copy(update={"vllm": hasty}))
+        score(items, checkpoint, tmp_path, OPTIONS.model_copy(update={"vllm": hasty})), code=1
     )
+    assert words.startswith("blimpworks (attempt): ")
     assert "did not answer within" in words
     assert time.monotonic() - started < OPTIONS.vllm.start_timeout
 

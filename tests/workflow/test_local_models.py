@@ -70,6 +70,12 @@ def test_models_of_this_machine_are_retrieved_like_those_of_the_hub(campaign, pl
     assert campaign.planned(*targets, campaign=LOCAL) == {"retrieve"}
 
 
+def test_a_model_that_the_campaign_itself_names_is_retrieved_and_scored(bare, places):
+    bare.change(LOCAL, models=[], own_models={"mine": {"path": str(places / "of {{braces}}")}})
+    planned = bare.planned("results/demo/judgements/multiblimp/deu/mine.parquet", campaign=LOCAL)
+    assert {"retrieve", "score"} <= planned
+
+
 def test_a_model_of_some_languages_is_run_on_these(campaign):
     judged = "results/demo/judgements/multiblimp/{}/each.parquet"
     assert "score" in campaign.planned(judged.format("deu"), campaign=LOCAL)

@@ -1,11 +1,17 @@
 """Results from elsewhere, taken over without making them again."""
 
+import os
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from blimpworks.audit.plan import TARGETS
 from blimpworks.errors import UserError
+
+ROOM = 1_000_000
+"""Bytes of the names on a command line; Linux takes two million, with the environment."""
 
 
 def _snakemake(campaign: Path, *arguments: str) -> str:
@@ -25,6 +31,14 @@ def _products(campaign: Path, target: str) -> list[str]:
     return [*dict.fromkeys(row[0] for row in rows[1:] if len(row) > 1)]
 
 
+def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Names in order, as many at a time as a command line can have."""
+    longest = max(len(os.fsencode(name)) for name in names) + 1 if names else 1
+    left = iter(names)
+    while some := tuple(islice(left, ROOM // longest)):
+        yield some
+
+
 def adopt(campaign: Path) -> int:
     """Have Snakemake take the products that exist for up to date, as if it had made them here.
 
@@ -42,6 +56,6 @@ def adopt(campaign: Path) -> int:
         # Products of a whole paper are no targets one by one.
         names += [target] if there == products else there if target == TARGETS[0] else []
         files |= {*there}
-    if names:
-        _snakemake(campaign, "--touch", "--rerun-triggers", "mtime", "--", *names)
+    for some in command_lines(names):
+        _snakemake(campaign, "--touch", "--rerun-triggers", "mtime", "--", *some)
     return len(files)

@@ -1,6 +1,5 @@
 """A results tree as one run, wherever it lies, so that two can be laid side by side."""
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX
+from blimpworks.json_files import load_json
 from blimpworks.records.reading import Record, Records, with_upstream
 
 RESOURCES = ("sources", "models")
@@ -72,7 +72,7 @@ def _own_records(root: Path) -> Iterator[tuple[str, Record]]:
     """Records below ``root`` (no pointers), with the path of their product in it."""
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
         try:
-            record = json.loads(path.read_bytes())
+            record = load_json(path.read_bytes())
         except ValueError as error:
             raise UserError(f"{path} is not a readable record ({error}). Run `check`.") from error
         if isinstance(record, dict) and "outputs" in record:

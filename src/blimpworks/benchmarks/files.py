@@ -4,7 +4,6 @@ import bz2
 import csv
 import gzip
 import io
-import json
 import lzma
 import struct
 import tarfile
@@ -19,6 +18,7 @@ from blimpworks.benchmarks.declaration import Files, People, declaration_in
 from blimpworks.benchmarks.names import columns_in
 from blimpworks.errors import UserError, reading
 from blimpworks.files import below, relative
+from blimpworks.json_files import load_json
 
 COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
     ".xz": lzma.decompress,
@@ -329,7 +329,7 @@ def _jsonl_rows(table: Table) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _parsed(text: str, table: Table, line: int) -> Any:
     try:
-        return json.loads(text)
+        return load_json(text)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{table.name}:{line} is no JSON ({error}); retrieve it again.") from error
 

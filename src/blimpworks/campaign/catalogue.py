@@ -5,9 +5,8 @@ standard library, because the Snakefile reads them each time it is parsed.
 """
 
 import csv
-import difflib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -23,8 +22,10 @@ from blimpworks.campaign.catalogue_checks import (
 )
 from blimpworks.campaign.local_models import model_address
 from blimpworks.campaign.registry import papers, papers_of
-from blimpworks.campaign.seeds import Seed, from_seeds, row_called
+from blimpworks.campaign.seeds import Seed, from_seeds
+from blimpworks.campaign.selection import select_rows
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, text_of
@@ -275,37 +276,6 @@ class Catalogue:
         return [row for row in self.sources.values() if (row.kind, row.lang) == (kind, lang)]
 
 
-def _select(
-    names: Sequence[str] | Literal["all"], known: dict[str, Row], what: str, path: Path
-) -> dict[str, Row]:
-    """The wanted rows, in catalogue order. Raises UserError for an unknown name."""
-    if names == "all":
-        return known
-    for name in names:
-        if name not in known:
-            raise UserError(
-                f"{what} {name!r} of the campaign is not in {path}, which has "
-                f"{', '.join(list(known)[:8])}, … ({len(known)} in all). "
-                f"{_remedy(name, known)}"
-            )
-    return {name: row for name, row in known.items() if name in names}
-
-
-def _remedy(name: str, known: Mapping[str, Any]) -> str:
-    """What to do about a name that no row has."""
-    if model := row_called(name, known):
-        return (
-            f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and which "
-            "sizes from 'tokens'."
-        )
-    called = {key.casefold(): key for key in known}
-    for key, row in known.items():
-        for column in ("name", "label", "hf_id"):
-            called.setdefault(getattr(row, column, key).casefold(), key)
-    close = difflib.get_close_matches(name.casefold(), called, n=1)
-    return f"Did you mean {called[close[0]]!r}?" if close else "Correct it or add a row."
-
-
 def _languages(path: Path) -> dict[str, LanguageRow]:
     """Rows of the table of languages, and of those that papers alone have."""
     known = keyed(read_rows(LanguageRow, path), "lang", path)
@@ -334,6 +304,18 @@ def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
     return tables
 
 
+def _models(campaign: Campaign) -> dict[str, ModelRow]:
+    """Models of the table and the campaign's own, by name. Raises UserError for one in both."""
+    path = campaign.catalogue.models
+    rows = keyed(read_rows(ModelRow, path), "name", path)
+    for name, own in campaign.own_models.items():
+        key = f"own_models of campaign {campaign.campaign!r}, {name!r}"
+        if name in rows:
+            raise UserError(f"{key}: {path} has a model of this name too; choose another.")
+        rows[name] = validated(ModelRow, own.cells(name), key)
+    return rows
+
+
 def load_catalogue(campaign: Campaign) -> Catalogue:
     """Read the campaign's catalogues and keep what it selects.
 
@@ -342,16 +324,17 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     """
     files = campaign.catalogue
     known = _languages(files.languages)
-    languages = _select(campaign.languages, known, "language", files.languages)
+    languages = select_rows(campaign.languages, known, "language", files.languages)
     if campaign.languages == "all":
         mine = {paper.name for paper in papers_of(campaign)}
         rows = languages.items()
         languages = {lang: row for lang, row in rows if not row.papers or mine & {*row.papers}}
-    every = keyed(read_rows(ModelRow, files.models), "name", files.models)
-    models = _select(campaign.models, every, "model", files.models)
+    every = _models(campaign)
+    models = select_rows(campaign.models, every, "model", files.models)
     if campaign.models == "all":
         had = {name: row for name, row in models.items() if row.hf_id or row.recipe}
-        models = {name: row for name, row in had.items() if row.papers}
+        own = campaign.own_models
+        models = {name: row for name, row in had.items() if row.papers or name in own}
     treebanks: dict[str, list[TreebankRow]] = {lang: [] for lang in languages}
     for row in read_rows(TreebankRow, files.treebanks):
         if row.lang in treebanks:
@@ -380,5 +363,5 @@ def whole_catalogue(campaign: Campaign) -> Catalogue:
     """
     files = campaign.catalogue
     languages = _languages(files.languages)
-    models = keyed(read_rows(ModelRow, files.models), "name", files.models)
+    models = _models(campaign)
     return Catalogue(languages, models, treebanks={}, sources={})

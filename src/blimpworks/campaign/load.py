@@ -63,7 +63,10 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         except UserError as error:
             raise UserError(f"{source}: {error}") from error
     _check_corpora(campaign.training, source)
-    return campaign.model_copy(update={"catalogue": _placed(campaign.catalogue)})
+    changes: dict[str, Any] = {"catalogue": _placed(campaign.catalogue)}
+    if campaign.models != "all":
+        changes["models"] = (*dict.fromkeys((*campaign.models, *campaign.own_models)),)
+    return campaign.model_copy(update=changes)
 
 
 def _placed(files: CatalogueFiles) -> CatalogueFiles:

@@ -13,6 +13,13 @@ def is_local(address: str) -> bool:
     return address.startswith(("/", "./", "../", "~"))
 
 
+def local_path(text: str) -> str:
+    """A path of this machine. Raises ValueError for what does not begin as one."""
+    if is_local(text):
+        return text
+    raise ValueError("expected a path (beginning with /, ./, ../ or ~)")
+
+
 def model_address(text: str) -> str:
     """An id of the hub or a path, perhaps with {lang} or {script} in it, or nothing.
 

@@ -26,7 +26,7 @@ from blimpworks.commands.declare import (
     Declared,
 )
 from blimpworks.commands.registry import called_commands, declared_commands
-from blimpworks.errors import OutOfTime, UserError
+from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
 """Group of the commands that the workflow runs, which need not be named before them."""
@@ -185,7 +185,8 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
 def main() -> None:
     """Run the command line; a user's mistake ends in one sentence and exit code 2.
 
-    Work that stopped because its allocation is nearly over ends in exit code 75.
+    Work that stopped because its allocation is nearly over ends in exit code 75, and a fault that
+    another attempt may not meet in 1.
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request to the hub
@@ -194,6 +195,9 @@ def main() -> None:
     try:
         _attempt(sys.argv[1:])
         command_line(_commands(sys.argv[1:]))()
+    except TransientError as error:
+        print(f"blimpworks (attempt): {error}", file=sys.stderr)
+        sys.exit(1)
     except UserError as error:
         print(f"blimpworks: {error}", file=sys.stderr)
         sys.exit(2)

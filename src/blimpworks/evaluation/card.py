@@ -11,6 +11,7 @@ from typing import Literal, TypedDict, cast
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import write_text
+from blimpworks.json_files import load_json
 
 ALL = "all"
 FORMAT = 1
@@ -266,7 +267,7 @@ def read_card(path: Path) -> Card:
     """
     remedy = "Build it: snakemake --configfile CAMPAIGN --cores 2 report_card."
     with reading(path, "a report card (card.json)", remedy):
-        card = json.loads(path.read_text(encoding="utf-8"))
+        card = load_json(path.read_text(encoding="utf-8"))
     if not isinstance(card, dict) or card.get("format") != FORMAT:
         raise UserError(
             f"{path} is no report card of format {FORMAT}; give a card.json that this version of "

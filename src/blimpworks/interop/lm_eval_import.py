@@ -5,7 +5,6 @@ paradigm, is the document itself. Three spellings of a pair are known.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -15,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from blimpworks.errors import UserError
+from blimpworks.json_files import load_json
 from blimpworks.tables import ITEMS, write_table
 
 PAIRS = (("sentence_good", "sentence_bad"), ("sen", "wrong_sen"), ("good", "bad"))
@@ -143,7 +143,7 @@ def _document(line: str, seen: set[str]) -> Doc | None:
     Raises ValueError for what is wrong with the line.
     """
     try:
-        value = json.loads(line)
+        value = load_json(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is not JSON ({error})") from error
     doc = value.get("doc", value) if isinstance(value, dict) else value

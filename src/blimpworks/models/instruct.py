@@ -1,6 +1,5 @@
 """Small causal models that follow instructions: trained on dialogues, with a chat template."""
 
-import json
 import re
 from dataclasses import replace
 from functools import partial
@@ -12,6 +11,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from blimpworks.campaign.settings.training import InstructRecipe
 from blimpworks.errors import UserError, reading
 from blimpworks.items import evenly
+from blimpworks.json_files import load_json
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.tokenizer import BOS, EOS, EOS_ID
 from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, new_model, padded, train_kind
@@ -46,7 +46,7 @@ def written(system: str, prompt: str, answer: str) -> str:
 def _dialogue(line: str, place: str) -> str:
     """The dialogue of a line of JSON, as text. Raises UserError, with the place, for others."""
     try:
-        fields = json.loads(line)
+        fields = load_json(line)
         return written(fields["system"], fields["prompt"], fields["answer"])
     except (ValueError, RecursionError, KeyError, TypeError) as error:
         raise UserError(

@@ -15,6 +15,7 @@ from typing import Any
 
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, sidecar_path
+from blimpworks.json_files import load_json
 
 Record = dict[str, Any]
 HERE = Path()
@@ -99,7 +100,7 @@ def _damaged(path: Path, fault: object) -> UserError:
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
+        return load_json(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(path, error) from error
 

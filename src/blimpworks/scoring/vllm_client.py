@@ -13,6 +13,7 @@ from typing import Generic, Literal, TypeVar, cast
 
 import urllib3
 
+from blimpworks.errors import TransientError, UserError
 from blimpworks.scoring.engine import Failure
 from blimpworks.scoring.vllm_server import VllmServer, is_full
 from blimpworks.scoring.vllm_setup import Setup
@@ -134,7 +135,8 @@ class Served(ABC, Generic[P, R]):
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
         """The result of each request, or why there is none.
 
-        Raises UserError when the server does not start, or dies of everything.
+        Raises UserError when the server does not start, or dies of everything; TransientError
+        when it is too slow to start, or dies after it has answered.
         """
         self._in_flight = self._usual
         return run_batches(requests, self._size, self._attempt)
@@ -215,7 +217,9 @@ class Served(ABC, Generic[P, R]):
             mark: Trouble = "out_of_memory" if full else "refused"
             outcomes[place] = mark if alone else "deadly"
         self._in_flight, self._usual = 1, 1 if full else self._usual
-        error = server.failure(f"failed, {self._deaths} times in a row")
+        # What it once answered it can answer: then it is the node that ends it.
+        kind = TransientError if self._known else UserError
+        error = server.failure(f"failed, {self._deaths} times in a row", kind)
         self.close()
         if self._deaths > self._options.restarts:
             raise error

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import urllib3
 
-from blimpworks.errors import UserError
+from blimpworks.errors import TransientError, UserError
 from blimpworks.files import KEPT, new_scratch
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.vllm_setup import Setup
@@ -139,8 +139,8 @@ class VllmServer:
     def start(self) -> None:
         """Start it and wait until it answers.
 
-        Raises UserError, with the telling line of its log, when it dies before or takes too
-        long.
+        Raises UserError, with the telling line of its log, when it dies before, and
+        TransientError when it takes too long.
         """
         for left in (2, 1, 0):
             self.port = free_port(self.address)
@@ -181,7 +181,7 @@ class VllmServer:
                 return True
             now = time.monotonic()
             if now - started > self._setup.options.start_timeout:
-                error = self.failure(f"did not answer within {now - started:.0f} s")
+                error = self.failure(f"did not answer within {now - started:.0f} s", TransientError)
                 self.stop()
                 raise error
             if now - logged > LOG_INTERVAL:
@@ -221,14 +221,17 @@ class VllmServer:
         killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
         return bool(killed) or is_full(self.read_log())
 
-    def failure(self, what: str) -> UserError:
-        """The error that says what happened, and why as far as the log knows; the log stays."""
+    def failure(self, what: str, kind: type[UserError] = UserError) -> UserError:
+        """An error of a kind that says what happened, and why as far as the log knows.
+
+        The log stays.
+        """
         self._failed = True
         with suppress(OSError):
             (self.log.parent / KEPT).touch()
         said = self.read_log()
         log.error("end of %s:\n%s", self.log, "\n".join(said.splitlines()[-40:]))
-        return UserError(
+        return kind(
             f"{self._setup.model}: the vLLM server {what} ({telling_line(said)}); its log is "
             f"{self.log}. Correct the cause, or choose the engine transformers."
         )

@@ -10,10 +10,16 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from blimpworks.campaign.local_models import local_path
 from blimpworks.campaign.settings.base import Positive
-from blimpworks.campaign.settings.scoring import EngineName, ParityOptions, ScoringOptions
+from blimpworks.campaign.settings.scoring import (
+    Dtype,
+    EngineName,
+    ParityOptions,
+    ScoringOptions,
+)
 from blimpworks.campaign.settings.training import TrainingOptions
-from blimpworks.strict import Label, Strict
+from blimpworks.strict import DrawnLabel, Label, Strict
 
 
 def once_each(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -87,6 +93,44 @@ class ReportCardOptions(Strict):
     """Worst items that are shown of each model and benchmark."""
 
 
+class OwnModel(Strict):
+    """A model of this machine that is in no table of models."""
+
+    path: Annotated[str, AfterValidator(local_path)]
+    """A directory in Hugging Face's layout or with a checkpoint of ours, or an n-gram file:
+    beginning with /, ./, ../ or ~. With {lang} in it, one for each language."""
+    label: DrawnLabel = ""
+    """As shown in tables and figures; empty: its name."""
+    architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"] = "causal"
+    engine: EngineName = "transformers"
+    dtype: Dtype = "float32"
+    first_token: Literal["bos", "eos", "skip"] = "bos"
+    """What conditions the first token."""
+    tuning: Literal["base", "chat"] = "base"
+    languages: str = ""
+    """A group of the table of groups, or ISO 639-3 codes separated by commas; empty: all."""
+    parameters: float | None = Field(None, gt=0)
+    """Billions, from which a cluster's jobs follow."""
+
+    def cells(self, name: str) -> dict[str, object]:
+        """The row that it would have in a table of models, by column."""
+        own = self.model_dump(exclude={"path", "label", "parameters"})
+        absent = dict.fromkeys(
+            ("papers", "revision", "recipe", "gpus", "gpu_memory_gb", "note"), ""
+        )
+        return {
+            **dict.fromkeys(absent, ""),
+            **own,
+            "name": name,
+            "label": self.label or name,
+            "family": self.label or name,
+            "hf_id": self.path,
+            "scope": "monolingual" if "{lang}" in self.path else "multilingual",
+            "parameters": self.parameters or "",
+            "gated": "no",
+        }
+
+
 class Campaign(Strict):
     """A campaign: which benchmarks, languages and models, and how."""
 
@@ -109,6 +153,8 @@ class Campaign(Strict):
     models: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
     """Names of models of the catalogue, all that the papers evaluate, or none: then the data
     alone are built."""
+    own_models: dict[str, OwnModel] = Field(default={})
+    """Models of this machine, by the name that they are given here; run beside ``models``."""
     limit: Positive | None = None
     """Items of each benchmark and language that models are run on: a sample balanced over
     paradigms; null for all."""

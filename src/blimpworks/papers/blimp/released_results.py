@@ -10,7 +10,6 @@ as in Table 4.) The judgements, one by one, are from ``raw_results/all_outputs/h
 in any order.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, table_rows, text_of
+from blimpworks.json_files import load_json
 from blimpworks.papers.blimp.paradigms import (
     BENCHMARK,
     HUMAN,
@@ -130,7 +130,7 @@ def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
         lines = text_of(path).splitlines() or [""]
     for number, line in enumerate(lines, start=1):
         try:
-            row = json.loads(line)
+            row = load_json(line)
         except (ValueError, RecursionError) as error:
             raise UserError(f"{path}:{number}: no JSON object ({error}).") from error
         row = row if isinstance(row, dict) else {}

@@ -4,7 +4,6 @@ One file of JSON lines per paradigm, called after it. Source: Warstadt et al. (2
 4.1 and 6.4, and the files themselves: which fields there are is said nowhere else.
 """
 
-import json
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from blimpworks.campaign.methods import PREFIXES
 from blimpworks.errors import UserError, reading
 from blimpworks.files import text_of
 from blimpworks.items import evenly, item_id
+from blimpworks.json_files import load_json
 from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
 from blimpworks.tables import write_rows
@@ -108,7 +108,7 @@ def _problem(error: ValidationError) -> str:
 def _record(text: str, where: str, uid: str, number: int) -> Record:
     """A line, checked. Raises UserError."""
     try:
-        record = Record.model_validate(json.loads(text))
+        record = Record.model_validate(load_json(text))
         for side, critical in zip(("good", "bad"), record.critical() or (), strict=False):
             span_of(getattr(record, f"sentence_{side}"), *critical)
     except ValidationError as error:

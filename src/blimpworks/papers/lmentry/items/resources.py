@@ -11,7 +11,6 @@ neither.
 
 import csv
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import text_of
+from blimpworks.json_files import load_json
 
 WORDS, RHYMES, HOMOPHONES = "lmentry_words.json", "rhyme_groups.json", "homophones.csv"
 SENTENCES = "simple_sentences.csv"
@@ -110,7 +110,7 @@ def _text(path: Path) -> str:
 
 def _mapping(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(_text(path))
+        content = load_json(_text(path))
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON ({error}); correct it.") from error
     if not isinstance(content, dict) or not content:
