@@ -1,0 +1,110 @@
+"""Lock files: what a table of the catalogue left open, as it was found when first retrieved.
+
+One stands beside each table that has any, as ``models.lock.tsv`` beside ``models.tsv``, and is
+committed with it. Jobs write it, many at a time; nothing in it is a parameter of a rule, so that
+writing it makes nothing stale.
+"""
+
+import csv
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from blimpworks.errors import UserError, reading
+from blimpworks.files import table_rows, text_of, write_text
+from blimpworks.strict import Strict
+
+
+class LockedRow(Strict):
+    """A row of a lock file: what identifies it, and what was found."""
+
+    key: ClassVar[tuple[str, ...]]
+    """Fields that identify a row."""
+
+    def identity(self) -> tuple[str, ...]:
+        """Values of the fields that identify the row."""
+        return tuple(str(getattr(self, name)) for name in self.key)
+
+
+Row = TypeVar("Row", bound=LockedRow)
+
+
+def _beside(table: Path) -> Path:
+    return table.with_name(f"{table.stem}.lock.tsv")
+
+
+def lock_path(table: Path) -> Path:
+    """The lock file that is written for a table: the one beside it.
+
+    Below the working directory, in ``config/``, where nobody may write beside the table: so many
+    can share a catalogue that is not theirs.
+    """
+    path = _beside(table)
+    may_write = os.access(path if path.exists() else path.parent, os.W_OK)
+    return path if may_write and os.access(path.parent, os.W_OK) else Path("config", path.name)
+
+
+def _rows(kind: type[Row], path: Path) -> dict[tuple[str, ...], Row]:
+    """Rows of one lock file, none where there is no file or nothing but headings."""
+    rows: dict[tuple[str, ...], Row] = {}
+    remedy = "Correct the line or delete it: it is made again when its row is next retrieved."
+    if not path.exists():
+        return rows
+    with reading(path, f"a lock file of {kind.__name__}", remedy):
+        if len(text_of(path).splitlines()) < 2:
+            return rows
+        columns = [*kind.model_fields]
+        for line, cells in table_rows(path, columns, delimiter="\t", quoting=csv.QUOTE_NONE):
+            with reading(Path(f"{path}:{line}"), f"a row of {kind.__name__}", remedy):
+                row = kind.model_validate(cells)
+            if row.identity() in rows:
+                raise UserError(f"{path}:{line}: {row.identity()} stands there twice; keep one.")
+            rows[row.identity()] = row
+    return rows
+
+
+def read_lock(kind: type[Row], table: Path) -> dict[tuple[str, ...], Row]:
+    """What is locked of a table, by the values of the rows' ``key``.
+
+    Where the table's own lock file may not be written, the one that is written in its place goes
+    before it. Raises UserError, with file and line, for a malformed one.
+    """
+    return _rows(kind, _beside(table)) | _rows(kind, lock_path(table))
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """A block that no other process runs for ``path`` at the same time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f".{path.name}.guard").open("w", encoding="utf-8") as guard:
+        # Some disks of networks lock nothing: then a row may be lost, and is recorded again.
+        with suppress(OSError):
+            fcntl.flock(guard, fcntl.LOCK_EX)
+        yield
+
+
+def _text(kind: type[Row], rows: Mapping[tuple[str, ...], Row]) -> str:
+    """A lock file: headings, and rows by their keys, so that their order is always the same."""
+    lines = [[*kind.model_fields]]
+    for _, row in sorted(rows.items()):
+        lines.append([str(getattr(row, name)) for name in kind.model_fields])
+    return "".join("\t".join(line) + "\n" for line in lines)
+
+
+def record(row: Row, table: Path, *, replace: bool = False) -> Row:
+    """Put a row into the lock file of a table, whole or not at all.
+
+    Returns the row that stands there afterwards: the one that another job was first to record,
+    unless ``replace``. Raises UserError for a malformed lock file, OSError where none can be
+    written.
+    """
+    path, kind = lock_path(table), type(row)
+    with _alone(path):
+        standing = read_lock(kind, table).get(row.identity())
+        if standing is not None and not replace:
+            return standing
+        write_text(path, _text(kind, _rows(kind, path) | {row.identity(): row}))
+    return row

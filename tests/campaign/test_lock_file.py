@@ -1,0 +1,114 @@
+"""What a table leaves open is recorded once, beside it, by many jobs at a time."""
+
+import subprocess
+import sys
+from typing import ClassVar
+
+import pytest
+
+from blimpworks.campaign import lock_file
+from blimpworks.campaign.lock_file import LockedRow, lock_path, read_lock, record
+from blimpworks.errors import UserError
+
+
+class Locked(LockedRow):
+    key: ClassVar = ("name", "asked")
+    name: str
+    asked: str
+    digest: str
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "config" / "things.tsv"
+    path.parent.mkdir()
+    path.write_text("name\n")
+    return path
+
+
+def row(name="b", digest="1"):
+    return Locked(name=name, asked="main", digest=digest)
+
+
+def test_a_row_is_recorded_beside_its_table_in_an_order_of_its_own(table):
+    record(row("b"), table)
+    record(row("a", "2"), table)
+    text = table.with_name("things.lock.tsv").read_text()
+    assert text == "name\tasked\tdigest\na\tmain\t2\nb\tmain\t1\n"
+    assert read_lock(Locked, table)["a", "main"].digest == "2"
+
+
+def test_the_first_to_record_is_right_unless_it_is_to_be_replaced(table):
+    record(row(), table)
+    assert record(row(digest="9"), table).digest == "1"
+    assert record(row(digest="9"), table, replace=True).digest == "9"
+    assert [each.digest for each in read_lock(Locked, table).values()] == ["9"]
+
+
+def test_nothing_is_locked_without_a_file_or_without_rows(table):
+    assert read_lock(Locked, table) == {}
+    lock_path(table).write_text("name\tasked\tdigest\n")
+    assert read_lock(Locked, table) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("name\tasked\na\tmain\n", "lock.tsv:1: there is no column digest"),
+        ("name\tasked\tdigest\na\tmain\n", "lock.tsv:2: 2 cells, but 3 headings"),
+        ("name\tasked\tdigest\na\tmain\t1", "lock.tsv:2: the line has no end"),
+        ("name\tasked\tdigest\n" + 2 * "a\tmain\t1\n", "lock.tsv:3: ('a', 'main') stands"),
+    ],
+)
+def test_a_malformed_lock_file_says_where(table, text, fault):
+    lock_path(table).write_text(text)
+    with pytest.raises(UserError, match=fault.replace("(", r"\(").replace(")", r"\)")):
+        read_lock(Locked, table)
+
+
+def test_a_catalogue_of_others_is_read_and_a_lock_written_here(table, tmp_path, monkeypatch):
+    record(row("a"), table)
+    record(row("b"), table)
+    theirs = lock_path(table).read_text()
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    # Root, who runs some of the tests, may write everywhere.
+    monkeypatch.setattr(lock_file.os, "access", lambda path, mode: False)
+    record(row("c"), table)
+    record(row("a", "7"), table, replace=True)
+    assert (tmp_path / "here/config/things.lock.tsv").exists()
+    assert {k[0]: r.digest for k, r in read_lock(Locked, table).items()} == {
+        "a": "7",
+        "b": "1",
+        "c": "1",
+    }
+    monkeypatch.undo()
+    assert lock_path(table).read_text() == theirs
+
+
+MANY = """
+import sys
+from pathlib import Path
+from blimpworks.campaign.lock_file import LockedRow, record
+class Locked(LockedRow):
+    key = ("name",)
+    name: str
+    writer: str
+for number in range(20):
+    record(Locked(name=str(number % 10) if number % 2 else sys.argv[2] + str(number),
+                  writer=sys.argv[2]), Path(sys.argv[1]))
+"""
+
+
+def test_no_row_is_lost_where_many_write_at_once(table):
+    class Own(LockedRow):
+        key: ClassVar = ("name",)
+        name: str
+        writer: str
+
+    commands = [[sys.executable, "-c", MANY, table, writer] for writer in "abc"]
+    running = [subprocess.Popen(command) for command in commands]
+    assert [each.wait(60) for each in running] == [0, 0, 0]
+    rows = read_lock(Own, table)
+    assert len(rows) == 3 * 10 + 5
+    assert [p.name for p in table.parent.glob("*.tmp")] == []
