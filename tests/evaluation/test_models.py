@@ -419,11 +419,11 @@ def test_a_model_of_the_hub_is_known_before_its_weights_are_downloaded(hub, trai
 
 @pytest.mark.slow
 def test_a_hub_that_hands_out_no_parts_is_not_asked_for_the_whole(hub, trained, tmp_path):
-    hub.ranges = False
+    hub.cdn.ranges = False
     try:
         (row,) = ask_hub(hub, tmp_path, "lab/Tiny_1")
     finally:
-        hub.ranges = True
+        hub.cdn.ranges = True
     # By size, which counts the head of the file as if it were weights.
     assert row["parameters"] == pytest.approx(hub.size / 4 / 1e9, rel=1e-3)
     assert row["parameters"] > resolved(trained / "causal").row.parameters
@@ -432,7 +432,7 @@ def test_a_hub_that_hands_out_no_parts_is_not_asked_for_the_whole(hub, trained, 
 REFUSED = {
     "lab/absent": "model 'lab/absent' does not exist on http",
     "lab/Tiny_1@v9": "model 'lab/Tiny_1' has no revision 'v9' on http",
-    "lab/gated": "model 'lab/gated' is gated (HTTP 403)",
+    "lab/gated": "model 'lab/gated' is gated (HTTP 401)",
     "lab/coded": "lab/coded: config.json names code of its own (auto_map), which is never run",
     "lab/pickled": "then blimpworks convert-weights pickled NEW-DIRECTORY, and name that directory",
     "lab/empty": "model 'lab/empty' has no *.safetensors; expected a model's weights",

@@ -9,13 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from support.hub_kit import COMMIT, call, serving
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.lock_file import read_lock
+from blimpworks.campaign.locked_models import LockedModel
+from support.hub_kit import COMMIT, EXPIRED, GOOD, call, client_of, serving
+
+LATER = "fedcba9876543210fedcba9876543210fedcba98"
 
 
-def safetensors(seed):
-    """A file with one tensor of eight float32 numbers."""
-    head = json.dumps({"w": {"dtype": "F32", "shape": [8], "data_offsets": [0, 32]}}).encode()
-    return len(head).to_bytes(8, "little") + head + bytes([seed]) * 32
+def safetensors(seed, numbers=8):
+    """A file with one tensor of some float32 numbers."""
+    size = 4 * numbers
+    tensor = {"dtype": "F32", "shape": [numbers], "data_offsets": [0, size]}
+    head = json.dumps({"w": tensor}).encode()
+    return len(head).to_bytes(8, "little") + head + bytes([seed]) * size
 
 
 MODEL = {
@@ -26,27 +33,59 @@ MODEL = {
     "README.md": b"# read me",
     "onnx/config.json": b"{}",
 }
+INDEX = b'{"weight_map": {"v": "model-2.safetensors", "w": "model-1.safetensors"}}'
+SHARDS = MODEL | {"model.safetensors.index.json": INDEX, "model-1.safetensors": safetensors(3)}
 REPOSITORIES = {
     "lab/good": MODEL | {"model.safetensors": safetensors(1)},
     "lab/pickled": MODEL,
-    "lab/sharded": MODEL
-    | {
-        "model.safetensors.index.json": b'{"weight_map": {"v": "model-2.safetensors"}}',
-        "model-1.safetensors": safetensors(3),
-    },
+    "lab/sharded": SHARDS | {"model-2.safetensors": safetensors(5)},
+    "lab/partly": SHARDS,
     "lab/coded": MODEL
     | {
         "tokenizer_config.json": b'{"auto_map": {"AutoTokenizer": ["modeling_evil.T", null]}}',
         "model.safetensors": safetensors(4),
     },
     "lab/gated": MODEL | {"model.safetensors": safetensors(2)},
+    # Larger than the pieces in which the library reads.
+    "lab/large": MODEL | {"model.safetensors": safetensors(6, 3_000_000)},
 }
 
 
 @pytest.fixture(scope="module")
-def hub():
-    with serving(REPOSITORIES) as server:
-        yield server
+def server():
+    with serving(REPOSITORIES) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(server, tmp_path_factory):
+    with client_of(server, tmp_path_factory.mktemp("home")) as started:
+        yield started
+
+
+@pytest.fixture
+def hub(server):
+    server.reset()
+    return server
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table of models, beside which commits are locked."""
+    path = tmp_path / "config" / "models.tsv"
+    path.parent.mkdir()
+    columns = [*ModelRow.model_fields]
+    cells = dict.fromkeys(columns, "") | {"name": "tiny", "label": "Tiny", "family": "Tiny"}
+    cells |= {"hf_id": "lab/good", "revision": "main", "architecture": "causal"}
+    cells |= {"engine": "transformers", "scope": "multilingual", "tuning": "base"}
+    cells |= {"dtype": "float32", "first_token": "bos", "gated": "no"}
+    path.write_text("\n".join("\t".join(row) for row in (columns, cells.values())) + "\n")
+    return path
+
+
+def locked(table):
+    """Commits that are locked, by repository and revision."""
+    return {key: row.commit for key, row in read_lock(LockedModel, table).items()}
 
 
 def arguments(output, hf_id, revision):
@@ -57,15 +96,21 @@ def arguments(output, hf_id, revision):
 
 
 @pytest.fixture
-def fetch(hub, tmp_path):
-    """Run the verb."""
+def fetch(hub, client, tmp_path):
+    """Run the command, with a cache of the test's own."""
 
     def run(hf_id="lab/good", revision="main", **environment):
         output = tmp_path / "model" / "checkpoint.json"
-        command = ["-m", "blimpworks", *arguments(output, hf_id, revision)]
-        return output, call(command, hub, tmp_path / "store", **environment)
+        return output, client(arguments(output, hf_id, revision), tmp_path / "store", **environment)
 
     return run
+
+
+def sealed(fetched):
+    """The seal of a model that was retrieved."""
+    output, done = fetched
+    assert done.returncode == 0, done.stderr
+    return json.loads(output.read_text())
 
 
 def sentence_of(done):
@@ -74,86 +119,156 @@ def sentence_of(done):
     return done.stderr.strip().splitlines()[-1]
 
 
-@pytest.mark.slow
 def test_a_model_is_retrieved_and_found_again_offline(fetch, hub):
     output, done = fetch()
-    assert done.returncode == 0, done.stderr
-    sealed = json.loads(output.read_text())
     kept = ["config.json", "model.safetensors", "tokenizer.model"]
     good = REPOSITORIES["lab/good"]
-    assert sealed["files"] == {name: sha256(good[name]).hexdigest() for name in kept}
+    seal = sealed((output, done))
+    assert seal["files"] == {name: sha256(good[name]).hexdigest() for name in kept}
     source = {"kind": "retrieved", "hf_id": "lab/good", "revision": COMMIT}
-    assert sealed["source"] == source
+    assert seal["source"] == source
     record = json.loads(output.with_name("checkpoint.json.prov.json").read_text())
     assert record["notes"]["source"] == source
-    seal = output.read_bytes()
     hub.asked.clear()
-    _, again = fetch(HF_HUB_OFFLINE="1")
-    assert again.returncode == 0, again.stderr
-    assert output.read_bytes() == seal
+    assert sealed(fetch(HF_HUB_OFFLINE="1")) == seal
     assert hub.asked == []
 
 
-REFUSED = {
-    ("lab/absent", "main"): "does not exist on http",
-    ("lab/good", "v9"): "has no revision 'v9' on http",
-    ("lab/gated", "main"): "is gated (HTTP 403)",
-    ("lab/sharded", "main"): "lacks model-2.safetensors, which its index names",
-    ("lab/coded", "main"): "lab/coded: tokenizer_config.json names code of its own (auto_map)",
-    ("lab/pickled", "main"): "has no *.safetensors weights",
-    ("not a name", "main"): "is no name of the hub",
-}
-ONE_AFTER_ANOTHER = """
-import json, sys
-from blimpworks.cli import main
-for sys.argv[1:] in json.loads(sys.argv[1]):
-    try:
-        main()
-    except SystemExit as end:
-        assert end.code == 2
-"""
-
-
-@pytest.mark.slow
-def test_models_that_are_refused(hub, tmp_path):
-    """Each with one sentence; in one process, because starting one takes the longest."""
-    output = tmp_path / "model" / "checkpoint.json"
-    runs = [arguments(output, *model) for model in REFUSED]
-    done = call(["-c", ONE_AFTER_ANOTHER, json.dumps(runs)], hub, tmp_path / "store")
+def test_large_files_come_from_a_cdn_that_is_told_no_token(fetch, hub):
+    _, done = fetch(HF_TOKEN=GOOD)
     assert done.returncode == 0, done.stderr
-    said = [line for line in done.stderr.splitlines() if line.startswith("blimpworks: ")]
-    for sentence, expected in zip(said, REFUSED.values(), strict=True):
-        assert expected in sentence
+    assert hub.cdn.requests
+    assert not any("uthorization" in str(headers) for _, headers in hub.cdn.requests)
+    assert "s3cret" not in done.stderr
+
+
+def test_all_shards_that_an_index_names_are_retrieved(fetch):
+    files = sealed(fetch("lab/sharded"))["files"]
+    assert {"model-1.safetensors", "model-2.safetensors"} < {*files}
+
+
+def test_a_pull_request_is_a_revision(fetch, hub):
+    good = REPOSITORIES["lab/good"]
+    hub.move("lab/good", "refs/pr/7", LATER, good | {"model.safetensors": safetensors(9)})
+    seal = sealed(fetch(revision="refs/pr/7"))
+    assert seal["source"]["revision"] == LATER
+    assert seal["files"]["model.safetensors"] == sha256(safetensors(9)).hexdigest()
+
+
+def test_a_model_that_was_renamed_is_followed_and_its_new_name_said(fetch, hub):
+    hub.renamed["lab/old"] = "lab/good"
+    output, done = fetch("lab/old")
+    assert sealed((output, done))["source"]["hf_id"] == "lab/old"
+    assert "lab/old is called lab/good on the hub now" in done.stderr
+
+
+REFUSED = {
+    ("lab/absent", "main", ""): "does not exist on http",
+    ("lab/good", "v9", ""): "has no revision 'v9' on http",
+    ("lab/gated", "main", ""): "is gated (HTTP 401): its licence must be accepted first; do so at",
+    ("lab/gated", "main", "hf_x"): "(HTTP 403), and the account of your token has not accepted its",
+    ("lab/good", "main", EXPIRED): "(HTTP 401), which does not know your token; set HF_TOKEN to a",
+    ("lab/off", "main", ""): "is disabled on http",
+    ("lab/partly", "main", ""): "lacks model-2.safetensors, which its index names",
+    ("lab/coded", "main", ""): "lab/coded: tokenizer_config.json names code of its own (auto_map)",
+    ("lab/pickled", "main", ""): "has no *.safetensors weights",
+    ("not a name", "main", ""): "is no name of the hub",
+}
+
+
+@pytest.mark.parametrize("model", REFUSED, ids="@".join)
+def test_a_model_that_is_refused(fetch, hub, model):
+    hub.disabled = {"lab/off"}
+    hf_id, revision, token = model
+    output, done = fetch(hf_id, revision, HF_TOKEN=token)
+    sentence = sentence_of(done)
+    assert REFUSED[model] in sentence
+    assert not token or token not in done.stderr
     assert not output.exists()
 
 
-@pytest.mark.slow
 def test_a_token_opens_a_gated_model(fetch):
-    _, done = fetch("lab/gated", HF_TOKEN="hf_good")
+    _, done = fetch("lab/gated", HF_TOKEN=GOOD)
     assert done.returncode == 0, done.stderr
-    assert "hf_good" not in done.stderr
+    assert GOOD not in done.stderr
 
 
-@pytest.mark.slow
-def test_no_hub_and_no_cache(fetch):
-    _, done = fetch(HF_ENDPOINT="http://127.0.0.1:1")
+# What goes wrong on the way
+
+API, CONFIG, WEIGHTS = "GET /api/models/lab/good/revision", "resolve/", "GET /"
+LIMIT = {"RateLimit": '"api";r=0;t=2', "RateLimit-Policy": '"fixed window";"api";q=500;w=300'}
+PASSING = {
+    "too many requests": ("hub", API, 429, {"Retry-After": "1"}),
+    "too many requests in a window": ("hub", API, 429, LIMIT),
+    "a hub that is down": ("hub", API, 503, {}),
+    "a listing that fails": ("hub", "/tree/", 502, {}),
+    "too many requests for files": ("hub", CONFIG, 429, {"Retry-After": "1"}),
+    "files that fail": ("hub", CONFIG, 500, {}),
+    "a CDN that fails": ("cdn", WEIGHTS, 503, {}),
+    "a CDN that is busy": ("cdn", WEIGHTS, 429, {"Retry-After": "1"}),
+}
+
+
+@pytest.mark.parametrize("trouble", PASSING)
+def test_what_passes_is_waited_for(fetch, hub, trouble):
+    port, text, status, headers = PASSING[trouble]
+    server = hub if port == "hub" else hub.cdn
+    server.troubles += 2 * [(text, status, headers)]
+    assert sealed(fetch())["source"]["revision"] == COMMIT
+    assert server.troubles == []
+
+
+LASTING = {
+    429: "is not given now, after too many requests from here (HTTP 429: Slow down); try again",
+    403: "is not given to you (HTTP 403: Slow down); allow your token to read it in the token's",
+    500: "(HTTP 500: Slow down); try again later.",
+}
+
+
+@pytest.mark.parametrize("status", LASTING)
+def test_what_does_not_pass_is_one_sentence(fetch, hub, status):
+    hub.troubles += 99 * [(API, status, {"X-Error-Message": "Slow down.", "Retry-After": "1"})]
+    assert LASTING[status] in sentence_of(fetch()[1])
+    assert len([path for path in hub.asked if "lab/good" in path]) == (1 if status == 403 else 6)
+
+
+def test_a_transfer_that_breaks_off_goes_on_where_it_ended(fetch, hub):
+    hub.cdn.cuts = [11_000_000, 100]
+    output, done = fetch("lab/large")
+    files = sealed((output, done))["files"]
+    large = REPOSITORIES["lab/large"]["model.safetensors"]
+    assert files["model.safetensors"] == sha256(large).hexdigest()
+    assert "s3cret" not in done.stderr
+    first, *more = [headers.get("Range") for _, headers in hub.cdn.requests]
+    assert first is None
+    assert more == 2 * [f"bytes={10 * 1024 * 1024}-"]
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_damaged_files(fetch, hub, name):
+    target, what = (hub.cdn, "spoil") if name.startswith("model") else (hub, "spoil_small")
+    setattr(target, what, lambda body: body[:-1] + b"?")
+    output, done = fetch()
+    assert f"{name} in the cache is damaged: its " in sentence_of(done)
+    assert not output.exists()
+
+
+def test_chunks_that_cannot_be_had_are_replaced_by_the_whole_file(fetch, hub):
+    hub.xet = True
+    output, done = fetch()
+    sealed((output, done))
+    assert "by HTTP" in done.stderr
+
+
+def test_no_hub_and_no_cache(fetch, tmp_path):
+    nowhere = type("Nowhere", (), {"server_port": 1})
+    command = arguments(tmp_path / "model" / "checkpoint.json", "lab/good", "main")
+    done = call(["-m", "blimpworks", *command], nowhere, tmp_path / "store")
     assert "the hub http://127.0.0.1:1 cannot be reached" in sentence_of(done)
     _, done = fetch(BLIMPWORKS_OFFLINE="1")
     assert "BLIMPWORKS_OFFLINE forbids the network" in sentence_of(done)
 
 
-@pytest.mark.slow
-def test_damaged_weights(fetch, hub):
-    hub.spoil = lambda body: body[:-1] + b"?"
-    try:
-        output, done = fetch()
-    finally:
-        hub.spoil = lambda body: body
-    assert "model.safetensors in the cache is damaged" in sentence_of(done)
-    assert not output.exists()
-
-
-@pytest.mark.slow
 def test_a_directory_with_other_files(fetch, tmp_path):
     thesis = tmp_path / "model" / "thesis.tex"
     thesis.parent.mkdir()
@@ -164,13 +279,94 @@ def test_a_directory_with_other_files(fetch, tmp_path):
     assert sorted(p.name for p in thesis.parent.iterdir()) == ["notes.json", "thesis.tex"]
 
 
+# Commits that are locked
+
+
+def move_main(hub, seed=9):
+    files = REPOSITORIES["lab/good"] | {"model.safetensors": safetensors(seed)}
+    hub.history["lab/good", COMMIT] = REPOSITORIES["lab/good"]
+    hub.move("lab/good", "main", LATER, files)
+
+
+def test_a_branch_is_locked_to_the_commit_that_it_was_at_first(fetch, table):
+    sealed(fetch(BLIMPWORKS_MODELS=str(table)))
+    assert locked(table) == {("lab/good", "main"): COMMIT}
+    before = table.with_name("models.lock.tsv").read_bytes()
+    sealed(fetch(BLIMPWORKS_MODELS=str(table)))
+    assert table.with_name("models.lock.tsv").read_bytes() == before
+
+
+def test_a_branch_that_has_moved_stops_what_was_locked_and_says_what_to_do(
+    fetch, hub, table, client, tmp_path
+):
+    sealed(fetch(BLIMPWORKS_MODELS=str(table)))
+    move_main(hub)
+    said = sentence_of(fetch(BLIMPWORKS_MODELS=str(table))[1])
+    assert f"lab/good: 'main' has moved on the hub, from commit {COMMIT}, locked on 2" in said
+    assert f"to {LATER}; to stay with the first, make it the revision in {table}, and" in said
+    # To stay with the first.
+    assert sealed(fetch(revision=COMMIT))["source"]["revision"] == COMMIT
+    # To take the second.
+    assert f"`blimpworks pin {table} tiny`." in said
+    done = client(["pin", table, "tiny"], tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    assert f"lab/good\tmain\t{LATER}" in done.stderr
+    assert sealed(fetch(BLIMPWORKS_MODELS=str(table)))["source"]["revision"] == LATER
+    assert read_lock(LockedModel, table)["lab/good", "main"].replaces == COMMIT
+
+
+def test_offline_a_branch_is_the_commit_that_was_locked(fetch, hub, table):
+    sealed(fetch(BLIMPWORKS_MODELS=str(table)))
+    move_main(hub)
+    offline = fetch(BLIMPWORKS_MODELS=str(table), HF_HUB_OFFLINE="1")
+    assert sealed(offline)["source"]["revision"] == COMMIT
+
+
+def test_a_commit_is_neither_looked_up_nor_locked(fetch, hub, table):
+    sealed(fetch(revision=COMMIT, BLIMPWORKS_MODELS=str(table)))
+    assert locked(table) == {}
+    assert not any("/revision/" in path for path in hub.asked)
+
+
+def test_a_table_of_an_evaluation_goes_by_the_commits_of_the_repositorys(
+    fetch, hub, table, tmp_path
+):
+    sealed(fetch(BLIMPWORKS_MODELS=str(table)))
+    own = tmp_path / "evaluation" / "models.tsv"
+    tables = f"{own}:{table}"
+    sealed(fetch(BLIMPWORKS_MODELS=tables))
+    assert locked(own) == locked(table)
+    move_main(hub)
+    assert "has moved on the hub" in sentence_of(fetch(BLIMPWORKS_MODELS=tables)[1])
+
+
+def test_nothing_is_locked_of_a_model_that_is_refused(fetch, table):
+    sentence_of(fetch("lab/pickled", BLIMPWORKS_MODELS=str(table))[1])
+    assert locked(table) == {}
+
+
+def test_what_is_not_locked_yet_can_be_locked_before_it_is_retrieved(client, hub, table, tmp_path):
+    done = client(["pin", table], tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    assert locked(table) == {("lab/good", "main"): COMMIT}
+    move_main(hub)
+    client(["pin", table], tmp_path / "store")
+    assert locked(table) == {("lab/good", "main"): COMMIT}
+    said = sentence_of(client(["pin", table, "tinny"], tmp_path / "store"))
+    assert f"{table} has no row 'tinny'; did you mean tiny?" in said
+
+
+# Caches that many read
+
+
 @pytest.fixture
-def shared(hub):
+def shared(hub, client):
     """A cache on another file system than the test's, filled by somebody who had a network."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
         folder = Path(name)
-        command = arguments(folder / "own" / "checkpoint.json", "lab/good", "main")
-        done = call(["-m", "blimpworks", *command], hub, folder / "home")
+        done = client(
+            arguments(folder / "own" / "checkpoint.json", "lab/good", "main"), folder / "home"
+        )
         assert done.returncode == 0, done.stderr
         hub.asked.clear()
         yield folder / "home" / "hub"

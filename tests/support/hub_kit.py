@@ -1,21 +1,31 @@
-"""A hub of models on the loopback, for the real client library in a process of its own."""
+"""A hub of models on the loopback, for the real client library in a process of its own.
+
+It answers as huggingface.co is documented to: API and small files from one port, large files from
+another (a CDN, by redirect), refusals with the headers that the client reads.
+"""
 
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha1, sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+GOOD, EXPIRED = "hf_good", "hf_expired"
+"""A token whose owner has accepted all licences, and one that was revoked."""
 
 
-class Hub(BaseHTTPRequestHandler):
-    """The part of the hub's interface that a download uses."""
+class Handler(BaseHTTPRequestHandler):
+    """What both ports have in common: troubles, parts of files, connections that break."""
 
     protocol_version = "HTTP/1.1"
 
@@ -25,88 +35,307 @@ class Hub(BaseHTTPRequestHandler):
     def do_HEAD(self):
         self.do_GET()
 
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        path = unquote(urlsplit(self.path).path).strip("/")
-        path = path.removeprefix("api/models/")
-        repo, rest = "/".join(path.split("/")[:2]), path.split("/")[2:]
-        if repo not in self.server.repositories:
-            return self.answer(401, b"", {"X-Error-Code": "RepoNotFound"})
-        if rest[1] not in ("main", COMMIT):
-            return self.answer(404, b"", {"X-Error-Code": "RevisionNotFound"})
-        return getattr(self, rest[0])(repo, "/".join(rest[2:]))
+    def trouble(self):
+        """Answer as a trouble says that was ordered for this request; whether there was one."""
+        for each in self.server.troubles:
+            text, status, headers = each
+            if text in f"{self.command} {self.path}":
+                self.server.troubles.remove(each)
+                self.answer(status, b"", headers)
+                return True
+        return False
 
-    def revision(self, repo, _):
-        files = self.server.repositories[repo]
-        siblings = [{"rfilename": name, "size": len(body)} for name, body in files.items()]
-        self.reply({"id": repo, "modelId": repo, "sha": COMMIT, "siblings": siblings})
-
-    def tree(self, repo, _):
-        self.reply(
-            [self.entry(name, body) for name, body in self.server.repositories[repo].items()]
-        )
-
-    def entry(self, name, body):
-        oid = sha1(b"blob %d\0" % len(body) + body).hexdigest()
-        entry = {"type": "file", "path": name, "size": len(body), "oid": oid}
-        if name.endswith(".safetensors"):
-            large = {"oid": sha256(body).hexdigest(), "size": len(body), "pointerSize": 134}
-            entry["lfs"] = large
-        return entry
-
-    def resolve(self, repo, name):
-        if repo == "lab/gated" and self.headers.get("Authorization") != "Bearer hf_good":
-            return self.answer(403, b"", {"X-Error-Code": "GatedRepo"})
-        body = self.server.repositories[repo][name]
-        entry = self.entry(name, body)
-        tag = entry.get("lfs", entry)["oid"]
-        headers = {"ETag": f'"{tag}"', "X-Repo-Commit": COMMIT}
+    def part_of(self, body, headers):
+        """Bytes of a file, or the part that is requested of them."""
         span = self.headers.get("Range")
-        if span and self.server.ranges:
-            first, last = map(int, span.removeprefix("bytes=").split("-"))
-            headers["Content-Range"] = f"bytes {first}-{last}/{len(body)}"
-            return self.answer(206, body[first : last + 1], headers)
-        return self.answer(200, self.server.spoil(body), headers)
-
-    def reply(self, value):
-        self.answer(200, json.dumps(value).encode(), {"Content-Type": "application/json"})
+        if not span or not self.server.ranges:
+            return self.answer(200, body, headers)
+        first, _, last = span.removeprefix("bytes=").partition("-")
+        start, end = int(first), int(last or len(body) - 1)
+        headers = headers | {"Content-Range": f"bytes {start}-{end}/{len(body)}"}
+        return self.answer(206, body[start : end + 1], headers)
 
     def answer(self, status, body, headers):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        if "Content-Length" not in headers:
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command == "GET":
-            self.wfile.write(body)
+            cut = self.server.cuts.pop(0) if self.server.cuts and len(body) > 99 else None
+            self.wfile.write(body[:cut])
+            self.close_connection |= cut is not None
+
+
+class Cdn(Handler):
+    """Where large files lie, under their SHA-256 and a signature; and Xet's chunks do not."""
+
+    def do_GET(self):
+        self.server.requests.append((self.path, dict(self.headers)))
+        if self.trouble():
+            return None
+        digest = urlsplit(self.path).path.strip("/")
+        if digest not in self.server.files:
+            return self.answer(404, b"", {})
+        return self.part_of(self.server.spoil(self.server.files[digest]), {})
+
+
+class Hub(Handler):
+    """The part of the hub's interface that a download uses."""
+
+    def do_GET(self):
+        self.server.asked.append(unquote(self.path))
+        if self.trouble():
+            return None
+        parts = [unquote(part) for part in urlsplit(self.path).path.strip("/").split("/")]
+        api = parts[:2] == ["api", "models"]
+        parts = parts[2:] if api else parts
+        repo, (verb, *rest) = "/".join(parts[:2]), parts[2:] or ["revision"]
+        refused = self.refusal(repo, verb)
+        if refused:
+            return self.answer(*refused)
+        if repo in self.server.renamed:
+            new = self.path.replace(repo, self.server.renamed[repo])
+            return self.answer(307, b"", {"Location": new})
+        if verb == "auth-check":
+            return self.reply({})
+        commit = self.server.commit_of(repo, rest[0] if rest else "main")
+        if commit is None:
+            return self.answer(404, b"", {"X-Error-Code": "RevisionNotFound"})
+        verb = verb.replace("-", "_")
+        return getattr(self, verb)(repo, commit, "/".join(rest[1:]))
+
+    def refusal(self, repo, verb):
+        """Status, body and headers with which a request is refused, if it is."""
+        token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        if token == EXPIRED:
+            said = "Invalid credentials in Authorization header"
+            return 401, b"", {"X-Error-Message": said}
+        if repo in self.server.disabled:
+            return 403, b"", {"X-Error-Message": "Access to this resource is disabled."}
+        if repo not in self.server.repositories and repo not in self.server.renamed:
+            return 401, b"", {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Not found"}
+        # What a gated model consists of, everybody may know.
+        if repo in self.server.gated and verb in ("resolve", "auth-check") and token != GOOD:
+            said = f"Access to model {repo} is restricted."
+            status = 403 if token else 401
+            return status, b"", {"X-Error-Code": "GatedRepo", "X-Error-Message": said}
+        return None
+
+    def revision(self, repo, commit, _):
+        files = self.server.files_of(repo, commit)
+        siblings = [{"rfilename": name, "size": len(body)} for name, body in files.items()]
+        gated = "manual" if repo in self.server.gated else False
+        self.reply({"id": repo, "modelId": repo, "sha": commit, "siblings": siblings}
+                   | {"gated": gated})  # fmt: skip
+
+    def tree(self, repo, commit, _):
+        files = self.server.files_of(repo, commit)
+        self.reply([self.entry(name, body) for name, body in files.items()])
+
+    def xet_read_token(self, repo, commit, _):
+        headers = {"X-Xet-Cas-Url": self.server.cdn.url, "X-Xet-Access-Token": "xet"}
+        self.answer(200, b"{}", headers | {"X-Xet-Token-Expiration": str(int(time.time()) + 9999)})
+
+    def entry(self, name, body):
+        oid = sha1(b"blob %d\0" % len(body) + body).hexdigest()
+        entry = {"type": "file", "path": name, "size": len(body), "oid": oid}
+        if name.endswith(".safetensors"):
+            digest = sha256(body).hexdigest()
+            entry["lfs"] = {"oid": digest, "size": len(body), "pointerSize": 134}
+            entry |= {"xetHash": digest} if self.server.xet else {}
+        return entry
+
+    def resolve(self, repo, commit, name):
+        files = self.server.files_of(repo, commit)
+        if name not in files:
+            return self.answer(404, b"", {"X-Error-Code": "EntryNotFound"})
+        body = files[name]
+        entry = self.entry(name, body)
+        headers = {"X-Repo-Commit": commit, "ETag": f'"{entry["oid"]}"'}
+        if "lfs" not in entry:
+            return self.part_of(self.server.spoil_small(body), headers)
+        digest = entry["lfs"]["oid"]
+        self.server.cdn.files[digest] = body
+        headers |= {"X-Linked-Etag": f'"{digest}"', "X-Linked-Size": str(len(body))}
+        headers |= {"Location": f"{self.server.cdn.url}/{digest}?Signature=s3cret-signature"}
+        if self.server.xet:
+            route = f"{self.server.url}/api/models/{repo}/xet-read-token/{commit}"
+            headers |= {"X-Xet-Hash": digest, "Link": f'<{route}>; rel="xet-auth"'}
+        return self.answer(302, b"", headers)
+
+    def reply(self, value):
+        self.answer(200, json.dumps(value).encode(), {"Content-Type": "application/json"})
+
+
+class Server(ThreadingHTTPServer):
+    """One of the two ports; what goes wrong there is told by its attributes."""
+
+    daemon_threads = True
+
+    def __init__(self, handler):
+        super().__init__(("127.0.0.1", 0), handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.reset()
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+    def reset(self):
+        """Let nothing go wrong any more."""
+        self.ranges = True  # whether parts of files are handed out
+        self.troubles = []  # (text in a request, status, headers) of answers, each given once
+        self.cuts = []  # bytes after which the first transfers of files break off
+        self.spoil = lambda body: body  # changes large files on their way
+        self.spoil_small = lambda body: body  # changes small ones
+        self.requests = []  # path and headers of each
+
+    def handle_error(self, request, client_address):
+        pass  # a client that has gone
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+
+class HubServer(Server):
+    """A hub, with its CDN."""
+
+    def __init__(self, repositories):
+        self.repositories = repositories
+        self.cdn = Server(Cdn)
+        super().__init__(Hub)
+
+    def reset(self):
+        """Let all be as at first."""
+        super().reset()
+        self.cdn.reset()
+        self.cdn.files = {}
+        self.asked = []  # paths that were requested, and not of the CDN
+        self.gated, self.disabled, self.renamed = {"lab/gated"}, set(), {}
+        self.heads = {}  # commit of a (repository, branch), if not COMMIT
+        self.history = {}  # files of a (repository, commit), if not the repository's
+        self.xet = False
+
+    def commit_of(self, repo, revision):
+        if (repo, revision) in self.history or revision == COMMIT:
+            return revision
+        return self.heads.get((repo, revision), COMMIT if revision == "main" else None)
+
+    def files_of(self, repo, commit):
+        return self.history.get((repo, commit), self.repositories.get(repo))
+
+    def move(self, repo, revision, commit, files):
+        """Let a branch, tag or pull request be another commit, with files of its own."""
+        self.heads[repo, revision], self.history[repo, commit] = commit, files
+
+    def close(self):
+        super().close()
+        self.cdn.close()
 
 
 @contextmanager
-def serving(repositories) -> Iterator[ThreadingHTTPServer]:
-    """A hub that has the given repositories: bytes of files by name, by owner/name.
+def serving(repositories) -> Iterator[HubServer]:
+    """A hub that has the given repositories: bytes of files by name, by owner/name."""
+    server = HubServer(repositories)
+    try:
+        yield server
+    finally:
+        server.close()
 
-    ``ranges`` says whether it hands out parts of files, ``spoil`` changes what it hands out, and
-    ``asked`` are the paths that were requested.
-    """
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    server.repositories, server.ranges = repositories, True
-    server.asked, server.spoil = [], lambda body: body
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+
+def environment_of(endpoint, store):
+    """Variables of a process whose hub library uses an endpoint and a directory of its own."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "BLIMPWORKS_"))}
+    return kept | {"HF_HOME": str(store), "NO_PROXY": "*", "HF_ENDPOINT": endpoint}
 
 
 def call(command, hub, store, **environment):
     """Run Python in a process of its own: the hub library reads its settings on import."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "BLIMPWORKS_"))}
-    settings = kept | {"HF_HOME": str(store), "NO_PROXY": "*"}
-    settings["HF_ENDPOINT"] = f"http://127.0.0.1:{hub.server_port}"
     return subprocess.run(
         [sys.executable, *command],
-        env=settings | environment,
+        env=environment_of(f"http://127.0.0.1:{hub.server_port}", store) | environment,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
+
+
+WORKER = """
+import json, os, sys, time
+from huggingface_hub import constants
+import blimpworks.models.retrieve
+from blimpworks.cli import main
+
+sleep = time.sleep
+time.sleep = lambda seconds: sleep(min(seconds, 0.02))
+for line in sys.stdin:
+    arguments, store, log, environment = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        os.environ.update(environment)
+        constants.HF_HUB_CACHE = os.path.join(store, "hub")
+        constants.HF_HUB_OFFLINE = environment.get("HF_HUB_OFFLINE") == "1"
+        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(target, 1), os.dup2(target, 2)
+        sys.argv[1:] = arguments
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        except BaseException:
+            import traceback
+            traceback.print_exc()
+            code = 70
+        sys.stderr.flush(), sys.stdout.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@dataclass
+class Done:
+    """How a command ended, and what it said."""
+
+    returncode: int
+    stderr: str
+
+
+class Client:
+    """The command line, in forks of one process that has imported the hub's library.
+
+    Each fork has a cache of its own. Pauses before the library tries again are cut short.
+    """
+
+    def __init__(self, hub, home):
+        self.home = home
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", WORKER],
+            env=environment_of(hub.url, home),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, arguments, store, **environment):
+        with tempfile.NamedTemporaryFile(dir=self.home) as log:
+            words = [*map(str, arguments)], str(store), log.name, environment
+            self.process.stdin.write(json.dumps(words) + "\n")
+            self.process.stdin.flush()
+            code = int(self.process.stdout.readline())
+            return Done(code, Path(log.name).read_text(encoding="utf-8"))
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(30)
+
+
+@contextmanager
+def client_of(hub, home) -> Iterator[Client]:
+    """The command line, again and again against one hub."""
+    client = Client(hub, home)
+    try:
+        yield client
+    finally:
+        client.close()

@@ -189,7 +189,8 @@ def main() -> None:
     another attempt may not meet in 1.
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request to the hub
+    for client in ("httpx", "httpx2"):  # a line for each request to the hub, with signatures
+        logging.getLogger(client).setLevel(logging.WARNING)
     if sys.argv[1:2] == [WORKFLOW] and sys.argv[2:] and not sys.argv[2].startswith("-"):
         del sys.argv[1]
     try:

@@ -1,6 +1,6 @@
 """Commands that retrieve files and pin them. They import little: a campaign runs hundreds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +44,30 @@ def retrieve(
     return {"origin": sources.retrieve(pin, output, Path(mirror) if mirror else None)}
 
 
+def _pin_models(table: Path, names: Sequence[str]) -> None:
+    from blimpworks.models.revisions import pin_models
+
+    for locked in pin_models(table, names):
+        typer.echo(f"{locked.hf_id}\t{locked.revision}\t{locked.commit}")
+
+
 @command(panel=AUTHOR, example="pin config/sources.tsv text/eng.txt")
 def pin(
-    catalogue: Path = argument("Table of sources or treebanks."),
+    catalogue: Path = argument("Table of sources, treebanks or models."),
     names: list[str] = argument("Rows to pin; all by default.", default=list),
     mirror: Path | None = option(
         "Directory with files of your own, by column mirror.", default=None
     ),
 ) -> None:
-    """Record the sha256 and bytes of rows that have none: of a file of your own, or a download."""
+    """Record the sha256 and bytes of rows that have none: of a file of your own, or a download.
+
+    Of models: lock the commits that their branches and tags are now.
+    """
+    from blimpworks.campaign.locked_models import is_table_of_models
+
+    if is_table_of_models(catalogue):
+        _pin_models(catalogue, names)
+        return
     from blimpworks.retrieval.pinning import left_unpinned, pin_row, unpinned_names
 
     for name in names or unpinned_names(catalogue, mirror):

@@ -1,6 +1,7 @@
 """Commands that retrieve models, read treebanks, and write the schemas of settings."""
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,15 +37,25 @@ def retrieve_model(
     state: str = option(
         "Digest of the files of a model in a directory.", default="", use=UNRECORDED
     ),
+    commit: str = option(
+        "Commit that was accepted in place of one that was locked.", default="", use=UNRECORDED
+    ),
     shared: str = option(
         "Cache of models that many read.", default="", envvar="BLIMPWORKS_CACHE", use=UNRECORDED
+    ),
+    tables: str = option(
+        "Tables of models (PATH:PATH); commits are locked beside the first.",
+        default="",
+        envvar="BLIMPWORKS_MODELS",
+        use=UNRECORDED,
     ),
 ) -> Mapping[str, Any]:
     """Download a model from the Hugging Face hub and seal it as a checkpoint."""
     from blimpworks.models import retrieve as library
 
     model = library.HubModel(name, scope, architecture, dtype, first_token, hf_id, revision)
-    sealed = library.retrieve_model(model, output, Path(shared) if shared else None)
+    catalogues = [Path(table) for table in tables.split(os.pathsep) if table]
+    sealed = library.retrieve_model(model, output, Path(shared) if shared else None, catalogues)
     return {"source": sealed.source.model_dump(), "files": len(sealed.files)}
 
 

@@ -7,6 +7,7 @@ retrieval finds them again; of its weights only sizes, and the heads of safetens
 import json
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,13 @@ from blimpworks.models.facts import (
     sizes,
     total,
 )
+from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.models.own_code import read_json
 from blimpworks.models.retrieve import (
     LEFT_OUT,
     HubModel,
     cached_snapshot,
     complete_files,
-    explained_errors,
     is_kept,
     shared_snapshot,
 )
@@ -72,16 +73,15 @@ def hub_facts(
     model = HubModel("", "multi", "", "", "bos", hf_id, revision)
     if offline_variable() is not None:
         return _cached_facts(model, shared, architecture)
-    with explained_errors(model):
-        info = HfApi().model_info(hf_id, revision=revision, files_metadata=True)
+    with explained_errors(model.hf_id, model.revision):
+        ask = partial(HfApi().model_info, hf_id, revision=revision, timeout=PATIENCE)
+        info = patiently(partial(ask, files_metadata=True))
         weights = _weights(info, hf_id)
         commit = info.sha or revision
         small = [kind for kind in TRANSFORMERS_FILES if kind != WEIGHTS]
-        folder = Path(
-            snapshot_download(
-                hf_id, revision=commit, allow_patterns=small, ignore_patterns=[*LEFT_OUT, WEIGHTS]
-            )
-        )
+        patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
+        download = partial(snapshot_download, hf_id, revision=commit, **patterns)
+        folder = Path(patiently(download))
     counts = _announced(info) or _counted(hf_id, commit, [*weights])
     if not counts:
         counts = _estimated(sum(weights.values()), folder)
@@ -91,9 +91,9 @@ def hub_facts(
 
 def _cached_facts(model: HubModel, shared: Path | None, architecture: str | None) -> HubFacts:
     """Facts of a model's copy in a cache. Raises UserError where there is none, or a part."""
-    with explained_errors(model):
-        folder = shared_snapshot(model, shared) if shared else None
-        folder = folder or cached_snapshot(model)
+    with explained_errors(model.hf_id, model.revision):
+        folder = shared_snapshot(model, shared, model.revision) if shared else None
+        folder = folder or cached_snapshot(model, model.revision)
     weights = (path for path in complete_files(folder, model) if path.match(WEIGHTS))
     # What else a cache may hold, such as programs, is no part of the model that is retrieved.
     facts = described_facts(folder, total(weights), model.hf_id, architecture)

@@ -1,29 +1,21 @@
 """Models from the Hugging Face hub, as checkpoints sealed like the ones trained here."""
 
 import json
+import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from hashlib import sha1
 from pathlib import Path
-from typing import cast
 
-from huggingface_hub import HfApi, constants, snapshot_download
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
+from huggingface_hub import constants, snapshot_download
+from huggingface_hub.errors import LocalEntryNotFoundError
 
-from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
+from blimpworks.campaign.addresses import offline_variable, scrubbed
 from blimpworks.campaign.local_models import is_local
 from blimpworks.errors import UserError
-from blimpworks.files import sha256_of
+from blimpworks.files import sha256_of, write_text
 from blimpworks.models.checkpoint import (
     TRANSFORMERS_FILES,
     Checkpoint,
@@ -33,15 +25,17 @@ from blimpworks.models.checkpoint import (
     clear,
     seal,
 )
+from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.models.local import place_file, take_local
 from blimpworks.models.own_code import refuse_named_code
+from blimpworks.models.revisions import commit_of, lock
 from blimpworks.retrieval.disk import disk_errors
 from blimpworks.retrieval.slots import slot
 
+log = logging.getLogger(__name__)
+
 # Folders hold other formats (onnx, original); a consolidated file repeats the shards.
 LEFT_OUT = ["*/*", "consolidated*"]
-# The hub library's HTTP client, and so the class of its network errors, differs by version.
-_ERRORS = cast(tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubHTTPError.__bases__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +52,38 @@ class HubModel:
     """Branch, tag or commit."""
 
 
-def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None) -> Checkpoint:
+def retrieve_model(
+    model: HubModel,
+    checkpoint: Path,
+    shared: Path | None = None,
+    tables: Sequence[Path] = (),
+) -> Checkpoint:
     """Put a model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
 
     A model whose name is a place on this machine is copied or linked from there.
 
-    The revision is resolved to the commit that the seal records. A model that lies complete in
-    ``shared``, a cache of the hub's library that many read, is taken from there; else it is
-    downloaded. Files are hard links into the cache where the file system allows it, symbolic
-    ones into a shared cache. Offline, only the caches are read.
+    The revision is resolved to the commit that the seal records, and that the lock file of the
+    first of ``tables`` (of models) keeps; later it must be the one that any of these has locked.
+    A model that lies complete in ``shared``, a cache of the hub's library that many read, is taken
+    from there; else it is downloaded. Files are hard links into the cache where the file system
+    allows it, symbolic ones into a shared cache. Offline, only the caches are read.
 
-    Raises UserError for a model that is missing, gated or without safetensors weights, an
-    unreachable hub, a damaged download, a model that names code of its own, or a directory
-    that holds other files.
+    Raises UserError for a model that is missing, gated or without safetensors weights, a revision
+    that has moved since it was locked, an unreachable hub, a damaged download, a model that names
+    code of its own, or a directory that holds other files.
     """
     if is_local(model.hf_id):
         with disk_errors(checkpoint):
             described = _describe(model, Copied(directory=Path(model.hf_id).name))
             return take_local(model.name, model.scope, model.hf_id, described, checkpoint)
-    with explained_errors(model):
-        cached = shared_snapshot(model, shared) if shared else None
-        snapshot = cached or _snapshot(model)
+    with explained_errors(model.hf_id, model.revision, model.name):
+        commit = commit_of(model.hf_id, model.revision, tables, model.name)
+        cached = shared_snapshot(model, shared, commit) if shared else None
+        snapshot = cached or _snapshot(model, commit)
     files = complete_files(snapshot, model)
     _check_intact(files, model)
     refuse_named_code(files, model.hf_id)
+    lock(model.hf_id, model.revision, snapshot.name, tables, model.name)
     with disk_errors(checkpoint):
         clear(checkpoint.parent)
         for path in files:
@@ -90,20 +92,13 @@ def retrieve_model(model: HubModel, checkpoint: Path, shared: Path | None = None
         return seal(checkpoint, _describe(model, source))
 
 
-def _is_commit(revision: str) -> bool:
-    return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
+def shared_snapshot(model: HubModel, shared: Path, commit: str) -> Path | None:
+    """Folder of the shared cache that holds the files of a commit, if it has them all.
 
-
-def shared_snapshot(model: HubModel, shared: Path) -> Path | None:
-    """Folder of the shared cache that holds the revision's files, if it has them all.
-
-    A branch is the commit that the hub says it is; offline, the one it was when it was cached.
+    ``commit`` may be a branch or tag: the one that it was when it was cached.
     """
-    revision = model.revision
-    if offline_variable() is None and not _is_commit(revision):
-        revision = HfApi().model_info(model.hf_id, revision=revision).sha or revision
     try:
-        folder = Path(_download(model, revision, offline=True, cache=shared))
+        folder = Path(_download(model, commit, offline=True, cache=shared))
     except LocalEntryNotFoundError:
         return None
     names = [path.name for path in folder.glob("*") if is_kept(path.name)]
@@ -122,23 +117,37 @@ def _download(model: HubModel, revision: str, *, offline: bool, cache: Path | No
     )
 
 
-def _snapshot(model: HubModel) -> Path:
-    """Folder of the cache that holds the revision's files; it is named after the commit."""
+def _snapshot(model: HubModel, commit: str) -> Path:
+    """Folder of the cache that holds the files of a commit; it is named after it."""
     if offline_variable() is not None:
-        return cached_snapshot(model)
-    if not _is_commit(model.revision):
-        # Without this question an unreachable hub would let an old branch tip pass as new.
-        HfApi().model_info(model.hf_id, revision=model.revision)
+        return cached_snapshot(model, commit)
     with slot(constants.ENDPOINT):
-        return Path(_download(model, model.revision, offline=False))
+        try:
+            folder = patiently(lambda: _download(model, commit, offline=False))
+        except RuntimeError as error:  # of the library for Xet, which has tried several times
+            log.warning("files cannot be put together (%s): by HTTP then", scrubbed(str(error)))
+            constants.HF_HUB_DISABLE_XET = True
+            folder = patiently(lambda: _download(model, commit, offline=False))
+    _name(Path(folder), model.revision)
+    return Path(folder)
 
 
-def cached_snapshot(model: HubModel) -> Path:
-    """Folder of the hub library's cache with the revision's files, as many as there are.
+def _name(folder: Path, revision: str) -> None:
+    """Let a folder of the cache be found by its branch or tag offline, also by other programs."""
+    reference = folder.parents[1] / "refs" / revision
+    if revision != folder.name and not (
+        reference.exists() and reference.read_text(encoding="utf-8") == folder.name
+    ):
+        write_text(reference, folder.name)
 
-    Raises LocalEntryNotFoundError where there is none.
+
+def cached_snapshot(model: HubModel, commit: str) -> Path:
+    """Folder of the hub library's cache with the files of a commit, as many as there are.
+
+    ``commit`` may be a branch or tag: the one that it was when it was cached. Raises
+    LocalEntryNotFoundError where there is none.
     """
-    return Path(_download(model, model.revision, offline=True))
+    return Path(_download(model, commit, offline=True))
 
 
 def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
@@ -179,14 +188,29 @@ def complete_files(snapshot: Path, model: HubModel) -> list[Path]:
     return files
 
 
+def _digest_as(name: str, blob: Path) -> str | None:
+    """Digest of a file of the kind that its name in the cache is, if that is any.
+
+    The cache names a large file after its SHA-256 and a small one after git's id, as the hub
+    announced them.
+    """
+    if re.fullmatch(r"[0-9a-f]{64}", name):
+        return sha256_of(blob)
+    if re.fullmatch(r"[0-9a-f]{40}", name):
+        content = blob.read_bytes()
+        return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    return None
+
+
 def _check_intact(files: list[Path], model: HubModel) -> None:
-    """Raise UserError for a large file whose SHA-256 is not the one that the hub announced."""
+    """Raise UserError for a file whose digest is not the one that the hub announced."""
     for path in files:
-        # The cache names a large file after its SHA-256, as the hub announced it.
         blob = path.resolve()
-        if re.fullmatch(r"[0-9a-f]{64}", blob.name) and sha256_of(blob) != blob.name:
+        digest = _digest_as(blob.name, blob)
+        if digest not in (None, blob.name):
+            kind = "SHA-256" if len(blob.name) == 64 else "git id"
             raise UserError(
-                f"{model.hf_id}: {path.name} in the cache is damaged: its SHA-256 is not "
+                f"{model.hf_id}: {path.name} in the cache is damaged: its {kind} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
 
@@ -195,61 +219,3 @@ def _shards(files: list[Path]) -> set[str]:
     """Weight files that the indices among ``files`` name."""
     indices = [p for p in files if p.name.endswith(".safetensors.index.json")]
     return {s for p in indices for s in json.loads(p.read_bytes())["weight_map"].values()}
-
-
-@contextmanager
-def explained_errors(model: HubModel) -> Iterator[None]:
-    """Turn the hub library's errors into one sentence each."""
-    try:
-        with disk_errors(Path(constants.HF_HUB_CACHE)):
-            yield
-    except _ERRORS as error:
-        # A file that could not be had is reported as not cached; the reason hangs behind it.
-        behind = error.__cause__ if isinstance(error, LocalEntryNotFoundError) else None
-        raise UserError(_sentence(behind or error, model)) from error
-
-
-def _sentence(error: BaseException, model: HubModel) -> str:
-    hub = shown(constants.ENDPOINT)
-    subject = f"model {model.name!r}: {model.hf_id!r}" if model.name else f"model {model.hf_id!r}"
-    variable = offline_variable()
-    if variable or isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
-        return (
-            f"{subject} at revision {model.revision!r} is not complete in the cache "
-            f"{constants.HF_HUB_CACHE} and {variable or 'HF_HUB_OFFLINE'} forbids the network; "
-            "retrieve it once with network, or copy a cache that has it and set HF_HUB_CACHE."
-        )
-    if isinstance(error, HFValidationError):
-        return f"{subject} is no name of the hub, expected 'owner/name'; correct it."
-    if not isinstance(error, HfHubHTTPError):
-        return (
-            f"{subject}: the hub {hub} cannot be reached ({_reason(error)}); check the network, "
-            "HF_ENDPOINT and HTTPS_PROXY, or set HF_HUB_OFFLINE=1 to use the cache alone."
-        )
-    return f"{subject} {_refusal(error, model, hub)}"
-
-
-def _refusal(error: HfHubHTTPError, model: HubModel, hub: str) -> str:
-    """What the hub answered, and what to do about it."""
-    code = error.response.status_code
-    if isinstance(error, GatedRepoError) or code == 403:
-        return (
-            f"is gated (HTTP {code}): its licence must be accepted first; do so at "
-            f"{hub}/{model.hf_id} and set HF_TOKEN to a token of that account."
-        )
-    if isinstance(error, RevisionNotFoundError):
-        return (
-            f"has no revision {model.revision!r} on {hub} (HTTP {code}); name an "
-            "existing branch, tag or commit."
-        )
-    if isinstance(error, RepositoryNotFoundError) or code == 401:
-        return (
-            f"does not exist on {hub} or is private (HTTP {code}); correct it, or set "
-            "HF_TOKEN to a valid token of an account that may read it."
-        )
-    return f"was refused by {hub} (HTTP {code}); try again later."
-
-
-def _reason(error: BaseException) -> str:
-    text = scrubbed(" ".join(str(error).split()).rstrip("."))
-    return text[:200] or type(error).__name__

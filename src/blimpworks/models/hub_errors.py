@@ -1,0 +1,185 @@
+"""What goes wrong with the hub: tried again where that can help, else one sentence."""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar, cast
+
+from huggingface_hub import constants, get_token
+from huggingface_hub.errors import (
+    DisabledRepoError,
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
+from blimpworks.errors import UserError
+from blimpworks.retrieval.disk import disk_errors
+
+log = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
+
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds until the hub is asked again, where it does not say how many."""
+LONGEST_PAUSE = 300.0
+"""Most seconds that are waited because the hub says so: it counts requests in windows of these."""
+# The hub library's HTTP client, and so the class of its network errors, differs by version.
+_ERRORS = cast(tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubHTTPError.__bases__))
+_PASSING = {408, 425, 429, 500, 502, 503, 504}
+_BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "ConnectTimeout"}
+
+
+def _without_signatures(record: logging.LogRecord) -> bool:
+    """Let a message show no address that gives access."""
+    record.msg, record.args = scrubbed(record.getMessage()), ()
+    return True
+
+
+for module in ("file_download", "utils._http"):
+    logging.getLogger(f"huggingface_hub.{module}").addFilter(_without_signatures)
+
+
+def _behind(error: BaseException) -> BaseException:
+    """The reason for an error: a file that could not be had is reported as not cached."""
+    cause = error.__cause__ if isinstance(error, LocalEntryNotFoundError) else None
+    return cause or error
+
+
+def _is_passing(error: BaseException) -> bool:
+    """Whether the same request may be answered in a moment."""
+    if isinstance(error, HfHubHTTPError):
+        return error.response.status_code in _PASSING
+    # A size that is not the announced one: the library reports a broken transfer so.
+    return type(error).__name__ in _BROKEN or "Consistency check failed" in str(error)
+
+
+def _requested_pause(error: BaseException) -> float | None:
+    """Seconds that the hub asks to wait, in either of the headers in which it does."""
+    headers = error.response.headers if isinstance(error, HfHubHTTPError) else {}
+    text = headers.get("Retry-After", "").strip()
+    rate = re.search(r"\br=0\b.*\bt=(\d+)", headers.get("RateLimit", ""))
+    seconds = text if text.isdigit() else rate[1] if rate else None
+    return None if seconds is None else min(float(seconds), LONGEST_PAUSE)
+
+
+def patiently(ask: Callable[[], Answer]) -> Answer:
+    """What ``ask`` returns, which may ask the hub several times until it answers.
+
+    Raises what ``ask`` does, at once where nothing is to be hoped for.
+    """
+    for pause in PAUSES:
+        try:
+            return ask()
+        except _ERRORS as error:
+            reason = _behind(error)
+            if not _is_passing(reason):
+                raise
+            requested = _requested_pause(reason)
+            seconds = pause if requested is None else requested
+            log.warning("%s; again in %g seconds", _reason(reason), seconds)
+            time.sleep(seconds)
+    return ask()
+
+
+@contextmanager
+def explained_errors(hf_id: str, revision: str, name: str = "") -> Iterator[None]:
+    """Turn the hub library's errors into one sentence each, about a model called ``name``."""
+    try:
+        with disk_errors(Path(constants.HF_HUB_CACHE)):
+            yield
+    except _ERRORS as error:
+        subject = f"model {name!r}: {hf_id!r}" if name else f"model {hf_id!r}"
+        raise UserError(f"{subject} {_fault(_behind(error), hf_id, revision)}") from error
+
+
+def _fault(error: BaseException, hf_id: str, revision: str) -> str:
+    hub, variable = shown(constants.ENDPOINT), offline_variable()
+    if variable or isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
+        return (
+            f"at revision {revision!r} is not complete in the cache {constants.HF_HUB_CACHE} and "
+            f"{variable or 'HF_HUB_OFFLINE'} forbids the network; retrieve it once with network, "
+            "or copy a cache that has it and set HF_HUB_CACHE."
+        )
+    if isinstance(error, HFValidationError):
+        return "is no name of the hub, expected 'owner/name'; correct it."
+    if isinstance(error, HfHubHTTPError):
+        return _refusal(error, hf_id, revision, hub)
+    return (
+        f"cannot be had: the hub {hub} cannot be reached ({_reason(error)}); check the network, "
+        "HF_ENDPOINT and HTTPS_PROXY, or set HF_HUB_OFFLINE=1 to use the cache alone."
+    )
+
+
+def _refusal(error: HfHubHTTPError, hf_id: str, revision: str, hub: str) -> str:
+    """What the hub answered, and what to do about it."""
+    code = error.response.status_code
+    if isinstance(error, GatedRepoError):
+        return _gated(code, f"{hub}/{hf_id}")
+    if isinstance(error, RevisionNotFoundError):
+        return (
+            f"has no revision {revision!r} on {hub} (HTTP {code}); name an existing branch, tag "
+            "or commit."
+        )
+    if isinstance(error, EntryNotFoundError):
+        return f"lacks a file on {hub} that it lists (HTTP {code}); try again later."
+    if isinstance(error, DisabledRepoError):
+        return f"is disabled on {hub} (HTTP {code}), so nobody can have it; name another model."
+    said = scrubbed(error.response.headers.get("X-Error-Message", "").rstrip("."))[:200]
+    is_hidden = isinstance(error, RepositoryNotFoundError)
+    return (
+        _without_access(code, said, hub)
+        if code == 401 or is_hidden
+        else _other(f"HTTP {code}: {said}" if said else f"HTTP {code}", code, hub, hf_id)
+    )
+
+
+def _gated(code: int, address: str) -> str:
+    if get_token() is None:
+        return (
+            f"is gated (HTTP {code}): its licence must be accepted first; do so at {address} and "
+            "set HF_TOKEN to a token of that account."
+        )
+    return (
+        f"is gated (HTTP {code}), and the account of your token has not accepted its licence; do "
+        f"so at {address}, or set HF_TOKEN to a token of an account that has."
+    )
+
+
+def _without_access(code: int, said: str, hub: str) -> str:
+    if "credentials" in said:
+        return (
+            f"is not given by {hub} (HTTP {code}), which does not know your token; set HF_TOKEN to "
+            "a valid one, or run `hf auth login`."
+        )
+    return (
+        f"does not exist on {hub} or is private (HTTP {code}); correct it, or set HF_TOKEN to a "
+        "valid token of an account that may read it."
+    )
+
+
+def _other(answer: str, code: int, hub: str, hf_id: str) -> str:
+    if code == 403:
+        return (
+            f"is not given to you ({answer}); allow your token to read it in the token's settings, "
+            f"or accept the licence at {hub}/{hf_id}."
+        )
+    if code == 429:
+        return (
+            f"is not given now, after too many requests from here ({answer}); try again later, "
+            "or set HF_TOKEN, with which the hub allows more."
+        )
+    return f"was refused by {hub} ({answer}); try again later."
+
+
+def _reason(error: BaseException) -> str:
+    text = scrubbed(" ".join(str(error).split()).rstrip("."))
+    return text[:200] or type(error).__name__

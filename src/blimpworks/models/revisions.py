@@ -1,0 +1,117 @@
+"""Branches, tags and pull requests of models: which commits they are, and were when locked."""
+
+import difflib
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from huggingface_hub import HfApi
+
+from blimpworks.campaign.addresses import offline_variable
+from blimpworks.campaign.catalogue import ModelRow, read_rows
+from blimpworks.campaign.lock_file import lock_path, read_lock, record
+from blimpworks.campaign.locked_models import LockedModel, find_locked, is_commit, moved_sentence
+from blimpworks.errors import UserError
+from blimpworks.models.hub_errors import explained_errors, patiently
+from blimpworks.retrieval.disk import disk_errors
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 30.0
+"""Seconds without an answer until the hub counts as not reachable."""
+
+
+def tip_of(hf_id: str, revision: str) -> str:
+    """The commit that a revision is now, by the hub. Raises the library's errors."""
+    info = patiently(lambda: HfApi().model_info(hf_id, revision=revision, timeout=PATIENCE))
+    if info.id and info.id != hf_id:
+        log.warning("%s is called %s on the hub now", hf_id, info.id)
+    return info.sha or revision
+
+
+def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str = "") -> str:
+    """The commit to retrieve of a model called ``name`` in ``tables``.
+
+    A commit is itself, and the hub is not asked. Any other revision must be what the lock files of
+    ``tables`` say, if they do; offline it is that, or stays as it is.
+
+    Raises UserError for one that has moved, and the errors of the hub's library.
+    """
+    if is_commit(revision):
+        return revision
+    locked = find_locked(tables, hf_id, revision)
+    if offline_variable() is not None:
+        return locked[0].commit if locked else revision
+    tip = tip_of(hf_id, revision)
+    if locked and locked[0].commit != tip:
+        raise UserError(f"{moved_sentence(*locked, tip, name)}.")
+    return tip
+
+
+def _locked_now(hf_id: str, revision: str, commit: str, replaces: str = "") -> LockedModel:
+    day = datetime.now(UTC).date().isoformat()
+    return LockedModel(hf_id=hf_id, revision=revision, commit=commit, date=day, replaces=replaces)
+
+
+def lock(hf_id: str, revision: str, commit: str, tables: Sequence[Path], name: str = "") -> None:
+    """Keep what a revision is, in the lock file of the first of ``tables``, if there is any.
+
+    Raises UserError where it was locked to another commit meanwhile, or none can be written.
+    """
+    if is_commit(revision) or not tables:
+        return
+    with disk_errors(lock_path(tables[0])):
+        standing = record(_locked_now(hf_id, revision, commit), tables[0])
+    if standing.commit != commit:
+        raise UserError(f"{moved_sentence(standing, tables[0], commit, name)}.")
+
+
+def _ids(row: ModelRow, table: Path) -> list[str]:
+    """Names on the hub that a row of a table of models has: of a template, those locked."""
+    if "{" not in row.hf_id:
+        return [row.hf_id]
+    pattern = re.sub(r"\\{(lang|script)\\}", "[a-z]+", re.escape(row.hf_id))
+    locked = read_lock(LockedModel, table)
+    return [hf_id for hf_id, rev in locked if rev == row.revision and re.fullmatch(pattern, hf_id)]
+
+
+def _open_rows(table: Path, names: Sequence[str]) -> Iterator[ModelRow]:
+    """Rows whose revision can be locked. Raises UserError for a name of any other."""
+    rows = {row.name: row for row in read_rows(ModelRow, table)}
+    for name in names:
+        if name not in rows:
+            close = difflib.get_close_matches(name, rows, n=1, cutoff=0.0)
+            hint = f"did you mean {close[0]}?" if close else "the table is empty."
+            raise UserError(f"{table} has no row {name!r}; {hint}")
+        if not is_open(rows[name]):
+            raise UserError(
+                f"{table}: model {name!r} has nothing to pin: it is a commit already, or not of "
+                "the hub; name another, or make its revision a branch or tag."
+            )
+    yield from (row for name, row in rows.items() if is_open(row) and name in (names or rows))
+
+
+def is_open(row: ModelRow) -> bool:
+    """Whether a model is of the hub, and its revision can move."""
+    return bool(row.hf_id and row.revision) and not is_commit(row.revision)
+
+
+def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[LockedModel]:
+    """Lock models of a table to what their revisions are now, and yield what was locked.
+
+    Those of ``names`` even where they were locked to other commits; without any, all that are not
+    locked. Raises UserError for a name that has nothing to pin, and what ``explained_errors`` does.
+    """
+    for row in _open_rows(table, names):
+        for hf_id in _ids(row, table):
+            before = read_lock(LockedModel, table).get((hf_id, row.revision))
+            if before and not names:
+                continue
+            with explained_errors(hf_id, row.revision, row.name):
+                commit = tip_of(hf_id, row.revision)
+            if before is None or before.commit != commit:
+                now = _locked_now(hf_id, row.revision, commit, before.commit if before else "")
+                with disk_errors(lock_path(table)):
+                    yield record(now, table, replace=True)
