@@ -333,6 +333,7 @@ def test_a_table_of_an_evaluation_goes_by_the_commits_of_the_repositorys(
 ):
     sealed(fetch(BLIMPWORKS_MODELS=str(table)))
     own = tmp_path / "evaluation" / "models.tsv"
+    own.parent.mkdir()
     tables = f"{own}:{table}"
     sealed(fetch(BLIMPWORKS_MODELS=tables))
     assert locked(own) == locked(table)

@@ -1,6 +1,8 @@
 """What would keep files and models from being retrieved is said beforehand, all at once."""
 
+import json
 import socket
+import sys
 import threading
 import time
 from hashlib import sha256
@@ -9,13 +11,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from huggingface_hub import constants
 
-from blimpworks.retrieval import preflight
+from blimpworks.campaign.locked_models import LockedModel
+from blimpworks.retrieval import hub_session, preflight
 from blimpworks.retrieval.preflight import HubNeed, obstacles
 from blimpworks.retrieval.slots import AT_ONCE, slot
 from blimpworks.retrieval.sources import Pin
 from support.loopback import DATA, serving
 
 SUM, SIZE = sha256(DATA).hexdigest(), len(DATA)
+TIP = "0123456789abcdef0123456789abcdef01234567"
 CLOSED = "http://127.0.0.1:9/file.txt"
 
 
@@ -102,8 +106,10 @@ class Hub(BaseHTTPRequestHandler):
         self.send_response(code)
         if code == 403:
             self.send_header("X-Error-Code", "GatedRepo")
-        self.send_header("Content-Length", "0")
+        body = json.dumps({"id": "lab/open", "sha": TIP}).encode() if code == 200 else b""
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        self.wfile.write(body)
 
 
 @pytest.fixture
@@ -146,6 +152,44 @@ def test_a_hub_that_is_not_reached_is_named(tmp_path, monkeypatch):
 def test_a_hub_that_is_busy_is_left_to_the_download(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_of_nobody")
     assert obstacles([], [HubNeed("lab/busy", True)], None, tmp_path) == []
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_branch_that_has_moved_is_named_before_anything_is_retrieved(tmp_path):
+    row = LockedModel(hf_id="lab/open", revision="main", commit="a" * 40, date="2026-01-31")
+    table = tmp_path / "models.tsv"
+    [said] = obstacles(
+        [], [HubNeed("lab/open", False, "tiny", "main", (row, table))], None, tmp_path
+    )
+    assert said == (
+        f"lab/open: 'main' has moved on the hub, from commit {'a' * 40}, locked on 2026-01-31 in "
+        f"{tmp_path}/models.lock.tsv, to {TIP}; to stay with the first, make it the revision in "
+        f"{table}, and to take the second, run `blimpworks pin {table} tiny`"
+    )
+    same = row.model_copy(update={"commit": TIP})
+    assert (
+        obstacles([], [HubNeed("lab/open", False, "tiny", "main", (same, table))], None, tmp_path)
+        == []
+    )
+
+
+def test_a_hub_that_takes_its_time_is_left_to_the_download(tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "LIMITS", (5.0, 0.2))
+    monkeypatch.setattr(hub_session, "PATIENCE", 0.2)
+    monkeypatch.setenv("HF_TOKEN", "hf_of_nobody")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+        assert obstacles([], NEEDS, None, tmp_path) == []
+
+
+def test_offline_and_without_the_hubs_client_no_model_is_asked_about(tmp_path, monkeypatch):
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert obstacles([], NEEDS, None, tmp_path) == []
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    assert obstacles([], NEEDS, None, tmp_path) == []
 
 
 def test_few_downloads_from_a_host_run_at_once():

@@ -7,8 +7,15 @@ import sys
 import time
 
 import pytest
+import yaml
 
-from support.checkout import output_of
+from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.lock_file import read_lock, record
+from blimpworks.campaign.locked_models import LockedModel
+from blimpworks.evaluation.models import write_models
+from support import hub_kit
+from support.checkout import CAMPAIGN, output_of
 from support.loopback import serving
 
 pytestmark = pytest.mark.xdist_group("workflow")
@@ -77,3 +84,41 @@ def test_a_workflow_that_waits_for_a_server_ends_when_it_is_told_to(bare, number
         # Far less than the minutes that a download is patient with a server.
         said = run.communicate(timeout=45)[1]
     assert run.returncode != 0, said
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    files = {"config.json": b'{"model_type": "llama"}', "model.safetensors": b"weights"}
+    with hub_kit.serving({"lab/tiny": files}) as server:
+        for name in ("HF_HUB_OFFLINE", "BLIMPWORKS_OFFLINE", "BLIMPWORKS_CACHE"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+        monkeypatch.setenv("NO_PROXY", "*")
+        yield server
+
+
+def test_a_branch_of_a_model_is_locked_and_that_makes_nothing_stale(bare, hub):
+    row = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models["gpt2"]
+    changed = {"name": "tiny", "hf_id": "lab/tiny", "revision": "main", "papers": ()}
+    table = bare.path / "config/hub.tsv"
+    write_models([row.model_copy(update=changed)], table)
+    tables = yaml.safe_load((bare.path / CAMPAIGN).read_text())["catalogue"]
+    campaign = campaign_of(
+        bare, "hub", models=["tiny"], catalogue=tables | {"models": "config/hub.tsv"}
+    )
+    target = "resources/hub/models/tiny/multi/checkpoint.json"
+    done = bare.snakemake(target, campaign=campaign)
+    assert done.returncode == 0, output_of(done)
+    locked = read_lock(LockedModel, table)["lab/tiny", "main"]
+    assert locked.commit == hub_kit.COMMIT
+    assert bare.planned(target, campaign=campaign) == set()
+    # Another commit that was accepted is taken.
+    later = "fedcba9876543210fedcba9876543210fedcba98"
+    accepted = {"commit": later, "replaces": locked.commit}
+    record(locked.model_copy(update=accepted), table, replace=True)
+    assert bare.planned(target, campaign=campaign) == {"retrieve"}
+    # The hub has the first still, so what is locked is not to be had.
+    done = bare.snakemake(target, campaign=campaign)
+    assert f"lab/tiny: 'main' has moved on the hub, from commit {later}" in output_of(done)
+    assert "rule retrieve" not in output_of(done)

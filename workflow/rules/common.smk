@@ -25,6 +25,7 @@ from blimpworks.campaign.run_checks import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.commands.registry import code_of
 from blimpworks.campaign.local_models import in_cache, is_local, state_of
+from blimpworks.campaign.locked_models import locked_models
 from blimpworks.errors import UserError
 
 CAMPAIGN_FILES = workflow.overwrite_configfiles or ["config/config.yaml"]
@@ -38,18 +39,22 @@ try:
     WHOLE = whole_catalogue(CAMPAIGN)
     layout = Layout(CAMPAIGN, CATALOGUE, WHOLE, groups_of_models(CAMPAIGN, CATALOGUE))
     check_runs(CAMPAIGN, CATALOGUE, layout.groups)
+    # An evaluation's own table goes by what the repository's has locked.
+    MODEL_TABLES = [CAMPAIGN.catalogue.models.absolute(), ROOT / "config/models.tsv"]
+    LOCKED_MODELS = locked_models(MODEL_TABLES)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
 # Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, unless a
-# rule's own environment puts its python first. Where a mirror lies decides no content, so
-# it is no param of a rule.
+# rule's own environment puts its python first. Where a mirror lies decides no content, and lock
+# files are written by jobs, so they are no params of a rule.
 os.environ.update(
     PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
     PYTHONPATH=os.pathsep.join(
         filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")])
     ),
     BLIMPWORKS_MIRROR=str(CAMPAIGN.mirror or ""),
+    BLIMPWORKS_MODELS=os.pathsep.join(map(str, dict.fromkeys(MODEL_TABLES))),
     TYPER_USE_RICH="0",  # a quarter of a second in every job
 )
 # vLLM pins too much to share an environment; it has its own, next to this one or by conda.

@@ -73,18 +73,20 @@ def check_retrieval():
     end_downloads_on_signals()
     models = [hub_model(job.wildcards) for job in jobs]
     files = [job.wildcards.file for job, (row, _) in zip(jobs, models) if row is None]
-    rows = [PINS[file.removeprefix("sources/")] for file in files]
+    pinned = [PINS[file.removeprefix("sources/")] for file in files]
     pins = [
         Pin(r.name, r.url, r.sha256, r.bytes, r.mirror, str(table_of(r.name)))
-        for r in rows
+        for r in pinned
     ]
-    gated = {address_of(row, scope): row.gated for row, scope in models if row}
     cache = SITE.cache if SITE else None
-    needs = [
-        HubNeed(address, is_gated == "yes")
-        for address, is_gated in gated.items()
-        if not is_local(address) and not in_cache(cache, address)
-    ]
+    needs = []
+    rows = {address_of(row, scope): row for row, scope in models if row}
+    for address, row in rows.items():
+        locked = LOCKED_MODELS.get((address, row.revision))
+        cached = in_cache(cache, address)
+        if not is_local(address) and (locked or not cached):
+            gated = row.gated == "yes" and not cached
+            needs.append(HubNeed(address, gated, row.name, row.revision, locked))
     what = obstacles(pins, needs, CAMPAIGN.mirror, Path(RESOURCES))
     if what:
         raise WorkflowError(

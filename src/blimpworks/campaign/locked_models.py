@@ -39,18 +39,19 @@ def is_table_of_models(table: Path) -> bool:
     return "hf_id" in text.partition("\n")[0].split("\t")
 
 
-def find_locked(
-    tables: Sequence[Path], hf_id: str, revision: str
-) -> tuple[LockedModel, Path] | None:
-    """What a revision is locked to, and for which table; the first of ``tables`` that has it.
+Locked = tuple[LockedModel, Path]
+"""A row of a lock file, and the table of models that the file belongs to."""
+
+
+def locked_models(tables: Sequence[Path]) -> dict[tuple[str, ...], Locked]:
+    """What is locked, by id on the hub and revision; the first of ``tables`` that has it counts.
 
     Raises UserError for a malformed lock file.
     """
-    for table in tables:
-        row = read_lock(LockedModel, table).get((hf_id, revision))
-        if row is not None:
-            return row, table
-    return None
+    rows: dict[tuple[str, ...], Locked] = {}
+    for table in reversed(tables):
+        rows |= {key: (row, table) for key, row in read_lock(LockedModel, table).items()}
+    return rows
 
 
 def moved_sentence(row: LockedModel, table: Path, commit: str, name: str) -> str:

@@ -24,6 +24,7 @@ from huggingface_hub.errors import (
 from blimpworks.campaign.addresses import offline_variable, scrubbed, shown
 from blimpworks.errors import UserError
 from blimpworks.retrieval.disk import disk_errors
+from blimpworks.retrieval.hub_session import limit_waits
 
 log = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
@@ -77,6 +78,7 @@ def patiently(ask: Callable[[], Answer]) -> Answer:
     Raises what ``ask`` does, at once where nothing is to be hoped for.
     """
     for pause in PAUSES:
+        limit_waits()
         try:
             return ask()
         except _ERRORS as error:

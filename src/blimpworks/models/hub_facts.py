@@ -74,8 +74,8 @@ def hub_facts(
     if offline_variable() is not None:
         return _cached_facts(model, shared, architecture)
     with explained_errors(model.hf_id, model.revision):
-        ask = partial(HfApi().model_info, hf_id, revision=revision, timeout=PATIENCE)
-        info = patiently(partial(ask, files_metadata=True))
+        ask = partial(HfApi().model_info, hf_id, revision=revision, files_metadata=True)
+        info = patiently(ask)
         weights = _weights(info, hf_id)
         commit = info.sha or revision
         small = [kind for kind in TRANSFORMERS_FILES if kind != WEIGHTS]

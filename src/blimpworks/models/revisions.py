@@ -12,20 +12,17 @@ from huggingface_hub import HfApi
 from blimpworks.campaign.addresses import offline_variable
 from blimpworks.campaign.catalogue import ModelRow, read_rows
 from blimpworks.campaign.lock_file import lock_path, read_lock, record
-from blimpworks.campaign.locked_models import LockedModel, find_locked, is_commit, moved_sentence
+from blimpworks.campaign.locked_models import LockedModel, is_commit, locked_models, moved_sentence
 from blimpworks.errors import UserError
 from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.retrieval.disk import disk_errors
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 30.0
-"""Seconds without an answer until the hub counts as not reachable."""
-
 
 def tip_of(hf_id: str, revision: str) -> str:
     """The commit that a revision is now, by the hub. Raises the library's errors."""
-    info = patiently(lambda: HfApi().model_info(hf_id, revision=revision, timeout=PATIENCE))
+    info = patiently(lambda: HfApi().model_info(hf_id, revision=revision))
     if info.id and info.id != hf_id:
         log.warning("%s is called %s on the hub now", hf_id, info.id)
     return info.sha or revision
@@ -41,7 +38,7 @@ def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str 
     """
     if is_commit(revision):
         return revision
-    locked = find_locked(tables, hf_id, revision)
+    locked = locked_models(tables).get((hf_id, revision))
     if offline_variable() is not None:
         return locked[0].commit if locked else revision
     tip = tip_of(hf_id, revision)

@@ -4,7 +4,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from requests.exceptions import ReadTimeout, RequestException
 
 from blimpworks.campaign.addresses import check_address, offline_variable
+from blimpworks.campaign.locked_models import Locked, moved_sentence
 from blimpworks.errors import UserError
 from blimpworks.retrieval.download import (
     Patience,
@@ -19,6 +20,7 @@ from blimpworks.retrieval.download import (
     host_of,
     open_session,
 )
+from blimpworks.retrieval.hub_session import limit_waits
 from blimpworks.retrieval.sources import Pin, in_mirror
 
 LIMITS = (10.0, 10.0)
@@ -32,6 +34,12 @@ class HubNeed:
 
     hf_id: str
     gated: bool
+    """Whether the hub gives it only to those who have accepted its licence."""
+    name: str = ""
+    """In the table of models."""
+    revision: str = "main"
+    locked: Locked | None = None
+    """What the revision is locked to, and for which table of models."""
 
 
 def _such_as(names: Sequence[str]) -> str:
@@ -117,7 +125,7 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None) -> Iterator[str]:
 
 
 def _refusal(need: HubNeed) -> str:
-    """Why the hub does not give a model to the owner of the token.
+    """Why the hub does not give a model to the owner of the token, or not as it was locked.
 
     Empty where it does, or fails for a reason that may pass: a download tries again.
     """
@@ -127,7 +135,13 @@ def _refusal(need: HubNeed) -> str:
     # The class of the client's network errors differs by version.
     passing = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
     try:
-        HfApi().auth_check(need.hf_id)
+        if need.gated:
+            HfApi().auth_check(need.hf_id)
+        if need.locked:
+            tip = HfApi().model_info(need.hf_id, revision=need.revision).sha
+            row, table = need.locked
+            if tip and tip != row.commit:
+                return moved_sentence(row, table, tip, need.name)
     except GatedRepoError:
         return f"{need.hf_id}: its licence is not accepted (https://huggingface.co/{need.hf_id})"
     except RepositoryNotFoundError:
@@ -138,29 +152,33 @@ def _refusal(need: HubNeed) -> str:
 
 
 def _hub(needs: Sequence[HubNeed]) -> Iterator[str]:
-    """What keeps models from being retrieved from the hub, which is asked about gated ones."""
+    """What keeps models from being retrieved from the hub.
+
+    That is asked about gated ones, and about branches that may have moved.
+    """
     if not needs or offline_variable():  # offline, models come from a cache
         return
     try:
         from huggingface_hub import constants, get_token
     except ModuleNotFoundError:  # the jobs have an environment of their own
         return
-    gated = [need for need in needs if need.gated]
     cause = _unreachable(constants.ENDPOINT)
     if cause:
         yield (
             f"no connection for {len(needs)} models: {cause}; check the network and proxy, or set "
             "HF_HUB_OFFLINE=1 where a cache of the hub's client has them"
         )
-    elif gated and get_token() is None:
-        names = [need.hf_id for need in gated]
+        return
+    gated = [need.hf_id for need in needs if need.gated]
+    if gated and get_token() is None:
         yield (
-            f"no token of the hub for gated models ({', '.join(names)}): accept their licences on "
+            f"no token of the hub for gated models ({', '.join(gated)}): accept their licences on "
             "https://huggingface.co, and set HF_TOKEN or run `hf auth login`"
         )
-    else:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            yield from filter(None, pool.map(_refusal, gated))
+        needs = [replace(need, gated=False) for need in needs]
+    limit_waits()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield from filter(None, pool.map(_refusal, needs))
 
 
 def obstacles(
@@ -168,7 +186,8 @@ def obstacles(
 ) -> list[str]:
     """What would keep files, and models of the hub, from being retrieved into ``folder``.
 
-    Takes seconds: asks each host once for any answer, and the hub about each gated model.
+    Takes seconds: asks each host once for any answer, and the hub about each model that is gated
+    or locked.
     """
     pinned = [pin for pin in pins if pin.sha256]
     return [
