@@ -67,7 +67,7 @@ def test_a_model_of_the_catalogue_is_run_on_every_benchmark():
     assert (model.origin, model.weights_gb) == ("catalogue", pytest.approx(0.124 * 4))
     assert model.described == (
         "GPT-2 small: causal, float32, 124 million parameters (496 MB), first token after the end "
-        "symbol, no chat template; openai-community/gpt2 at main"
+        "symbol, no chat template; openai-community/gpt2 at 607a30d783df"
     )
     assert resolved("gpt2@v1").row.revision == "v1"
 
@@ -478,7 +478,9 @@ def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(hub, tmp_path):
 @pytest.mark.slow
 def test_no_hub_is_one_sentence(hub, tmp_path):
     (said,) = ask_hub(hub, tmp_path, "lab/Tiny_1", HF_ENDPOINT="http://127.0.0.1:1")
-    assert said.startswith("model 'lab/Tiny_1': the hub http://127.0.0.1:1 cannot be reached")
+    assert said.startswith(
+        "model 'lab/Tiny_1' cannot be had: the hub http://127.0.0.1:1 cannot be reached"
+    )
 
 
 @pytest.mark.slow

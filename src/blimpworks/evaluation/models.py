@@ -15,6 +15,7 @@ from pathlib import Path
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import ENGINES, obstacle
 from blimpworks.campaign.local_models import HUB_ID, is_local
+from blimpworks.campaign.locked_models import is_commit
 from blimpworks.errors import UserError
 from blimpworks.evaluation.machine import VLLM, Machine, this_machine
 from blimpworks.evaluation.places import NGRAM_SUFFIXES, is_place, of_place
@@ -28,8 +29,6 @@ from blimpworks.evaluation.resolved import (
 from blimpworks.files import write_text
 from blimpworks.models.facts import ENGINES as OWN_ENGINES
 from blimpworks.records.job import REPOSITORY
-
-COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def _of_catalogue(argument: str, row: ModelRow, overrides: Mapping[str, str]) -> ResolvedModel:
@@ -65,7 +64,7 @@ def _of_hub(
         raise UserError(f"{error} Did you mean {close[0]!r}?") from error
     check_architecture(of_hub.facts, overrides, argument)
     owner, _, name = hf_id.rpartition("/")
-    label = f"{name}@{revision[:12] if COMMIT.fullmatch(revision) else revision}".rstrip("@")
+    label = f"{name}@{revision[:12] if is_commit(revision) else revision}".rstrip("@")
     more = {"revision": of_hub.commit, "gated": "yes" if of_hub.gated else "no"}
     row = with_settings(row_of(of_hub.facts, label, hf_id, **more), overrides, argument)
     parts = tuple(filter(None, (owner, label)))
@@ -135,7 +134,10 @@ def _check_twice(models: Sequence[ResolvedModel]) -> None:
     first: dict[tuple[str, str], ResolvedModel] = {}
     for model in models:
         address, revision = _key(model)
-        for key in ((address, revision), (address, model.row.revision)):
+        keys = [(address, revision), (address, model.row.revision)]
+        # One of the catalogue has its name at any revision.
+        keys += [(model.row.name, "")] if model.origin == "catalogue" else []
+        for key in keys:
             before = first.setdefault(key, model)
             if before is not model:
                 same = f"as {before.argument!r} and as {model.argument!r}"

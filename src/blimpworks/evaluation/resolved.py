@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import FORMATS
+from blimpworks.campaign.locked_models import is_commit
 from blimpworks.errors import UserError
 from blimpworks.models.facts import BYTES, ENGINES, ModelFacts
 
@@ -94,7 +95,8 @@ class ResolvedModel:
             # Braces of a path's own are doubled in rows.
             return self.row.hf_id.replace("{{", "{").replace("}}", "}")
         commit = f" ({self.row.revision[:12]})" if self.revision != self.row.revision else ""
-        return f"{self.row.hf_id} at {self.revision}{commit}"
+        revision = self.revision[:12] if is_commit(self.revision) else self.revision
+        return f"{self.row.hf_id} at {revision}{commit}"
 
 
 def slug(text: str) -> str:

@@ -48,7 +48,8 @@ def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
         if path.match(CONFIGURATIONS) and any(_maps(read_json(path, "a model's configuration"))):
             raise UserError(
                 f"{f'{where}: {path.name}' if where else path} names code of its own (auto_map), "
-                "which is never run; name a model that transformers has itself."
+                "which is never run; name a model that transformers has itself, or, if its own "
+                "class for it computes the same, a copy without auto_map."
             )
 
 

@@ -125,7 +125,10 @@ def _snapshot(model: HubModel, commit: str) -> Path:
         try:
             folder = patiently(lambda: _download(model, commit, offline=False))
         except RuntimeError as error:  # of the library for Xet, which has tried several times
-            log.warning("files cannot be put together (%s): by HTTP then", scrubbed(str(error)))
+            log.warning(
+                "Xet's storage fails (%s): by HTTP then; HF_HUB_DISABLE_XET=1 does so at once",
+                scrubbed(str(error)),
+            )
             constants.HF_HUB_DISABLE_XET = True
             folder = patiently(lambda: _download(model, commit, offline=False))
     _name(Path(folder), model.revision)
