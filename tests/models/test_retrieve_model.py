@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.lock_file import read_lock
+from blimpworks.campaign.lock_file import read_lock, record
 from blimpworks.campaign.locked_models import LockedModel
 from support.hub_kit import COMMIT, EXPIRED, GOOD, call, client_of, serving
 
+pytestmark = pytest.mark.slow
 LATER = "fedcba9876543210fedcba9876543210fedcba98"
 
 
@@ -357,6 +358,18 @@ def test_what_is_not_locked_yet_can_be_locked_before_it_is_retrieved(client, hub
     assert f"{table} has no row 'tinny'; did you mean tiny?" in said
 
 
+def test_of_a_model_for_each_language_those_are_pinned_that_were_retrieved(
+    client, hub, table, tmp_path
+):
+    sealed_as = {"commit": LATER, "date": "2026-01-31"}
+    record(LockedModel(hf_id="lab/good", revision="main", **sealed_as), table)
+    record(LockedModel(hf_id="other/good", revision="main", **sealed_as), table)
+    table.write_text(table.read_text().replace("lab/good", "lab/{lang}"))
+    done = client(["pin", table, "tiny"], tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    assert locked(table) == {("lab/good", "main"): COMMIT, ("other/good", "main"): LATER}
+
+
 # Caches that many read
 
 
@@ -377,7 +390,6 @@ def state_of(folder):
     return {str(p.relative_to(folder)): p.stat().st_mtime_ns for p in folder.rglob("*")}
 
 
-@pytest.mark.slow
 def test_a_shared_cache_is_read_and_not_written(fetch, hub, shared):
     before = state_of(shared)
     output, done = fetch(BLIMPWORKS_CACHE=str(shared), HF_HUB_OFFLINE="1")
@@ -390,7 +402,6 @@ def test_a_shared_cache_is_read_and_not_written(fetch, hub, shared):
     assert state_of(shared) == before
 
 
-@pytest.mark.slow
 def test_with_a_network_a_branch_of_a_shared_cache_is_what_the_hub_says_it_is(fetch, hub, shared):
     _, done = fetch(BLIMPWORKS_CACHE=str(shared))
     assert done.returncode == 0, done.stderr
@@ -398,7 +409,6 @@ def test_with_a_network_a_branch_of_a_shared_cache_is_what_the_hub_says_it_is(fe
     assert requested == ["/api/models/lab/good/revision/main"]
 
 
-@pytest.mark.slow
 def test_what_a_shared_cache_lacks_is_downloaded_beside_it(fetch, hub, shared):
     before = state_of(shared)
     next(shared.glob("**/model.safetensors")).unlink()
@@ -409,7 +419,6 @@ def test_what_a_shared_cache_lacks_is_downloaded_beside_it(fetch, hub, shared):
     assert {*state_of(shared)} == {*before}
 
 
-@pytest.mark.slow
 def test_two_directories_take_a_model_from_one_cache_at_a_time(hub, tmp_path, shared):
     outputs = [tmp_path / name / "model" / "checkpoint.json" for name in ("one", "other")]
 
