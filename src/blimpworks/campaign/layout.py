@@ -12,6 +12,7 @@ from typing import Any
 
 from blimpworks.campaign.blocks import Block, blocks_of
 from blimpworks.campaign.catalogue import Catalogue, Pinned
+from blimpworks.campaign.coverage import Coverage
 from blimpworks.campaign.engines import Comparison, comparison_of, find_engine
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import (
@@ -26,12 +27,9 @@ from blimpworks.campaign.parts import (
     Groups,
     Part,
     answer_parts,
-    benchmarks_of,
-    covered_by,
     every_part,
     exhibits_of,
     items_table,
-    languages_of,
     part_of,
     score_parts,
 )
@@ -102,20 +100,21 @@ class Layout:
 
     # Benchmarks and models
 
+    @cached_property
+    def _coverage(self) -> Coverage:
+        return Coverage(self.campaign, self.catalogue, self.groups)
+
     def models_of(self, benchmark: str) -> list[str]:
         """Models that a benchmark is run on."""
-        rows = self.catalogue.models.items()
-        named = [name for name, row in rows if benchmark in benchmarks_of(self.campaign, row)]
-        return [name for name in named if self.covered_by(name, benchmark)]
+        return [*self._coverage.models(benchmark)]
 
     def covered_by(self, model: str, benchmark: str) -> list[str]:
         """Languages of a benchmark that a model exists for."""
-        row = self.catalogue.models[model]
-        return [*covered_by(self.campaign, self.catalogue, self.groups, row, benchmark)]
+        return [*self._coverage.languages_of(model, benchmark)]
 
     def item_languages(self, benchmark: str) -> list[str]:
         """Languages that a benchmark has items in."""
-        return [*languages_of(self.campaign, self.catalogue, benchmark)]
+        return [*self._coverage.languages(benchmark)]
 
     def items_table(self, benchmark: str, lang: str) -> str:
         """Path of the items of a benchmark in a language."""

@@ -6,6 +6,7 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7 to 3
 import string
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -156,6 +157,16 @@ def read_texts(paths: Sequence[Path]) -> pd.DataFrame:
     return pd.DataFrame([row for path in paths for row in texts_of(read_pack(path))], dtype=object)
 
 
+@lru_cache(maxsize=64)
+def _parsed_once(path: Path, _changed: int) -> Pack:
+    return parse_yaml(Pack, path, "language pack")
+
+
+def _parsed(path: Path) -> Pack:
+    """What a pack's own file holds, parsed once while it is the same: every job asks for it."""
+    return _parsed_once(path, path.stat().st_mtime_ns if path.exists() else 0)
+
+
 def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
     """Packs of the languages whose patterns the release scores some of a pack's tasks with."""
     scorers = pack.answers.published_scorers if pack.answers else {}
@@ -167,11 +178,11 @@ def pack_files(path: Path) -> list[Path]:
 
     Raises UserError, with the file and the key, where the pack is missing or wrong.
     """
-    return [path, *_lenders(parse_yaml(Pack, path, "language pack"), path.parent).values()]
+    return [path, *_lenders(_parsed(path), path.parent).values()]
 
 
 def _patterns_in(path: Path) -> AnswerPatterns:
-    patterns = parse_yaml(Pack, path, "language pack").answers
+    patterns = _parsed(path).answers
     if patterns is None:
         raise UserError(
             f"{path}: key 'answers' is missing, and 'published_scorers' of another pack takes its "
@@ -185,7 +196,7 @@ def read_pack(path: Path) -> Pack:
 
     Raises UserError, with the file and the key, where one of them is missing or wrong.
     """
-    pack = parse_yaml(Pack, path, "language pack")
+    pack = _parsed(path)
     lenders = _lenders(pack, path.parent)
     if pack.answers is None or not lenders:
         return pack
