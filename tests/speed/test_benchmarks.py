@@ -10,6 +10,7 @@ from support.paths import DATA, REPOSITORY
 pytestmark = pytest.mark.slow
 TINY = {
     "conllu_speed": ["--repeat", "1"],
+    "check": ["--products", "20", "--kilobytes", "1"],
     "dag": ["--once", "--rounds", "1", "--campaign", "config/demo/config.yaml"],
     "generator": ["--pairs", "2"],
     "gpu_speed": ["--shape", "tiny", "--count", "10", "--rounds", "1", "--dtype", "float32"],

@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from blimpworks.audit.own_hashes import record_faults
 from blimpworks.audit.plan import PlannedJob
+from blimpworks.audit.remembered import Remembered
 from blimpworks.audit.repeat import Repeated, repeat_jobs
 from blimpworks.audit.stale import stale_reasons
 from blimpworks.errors import UserError
@@ -58,7 +60,8 @@ class Audit:
     ``products``: files that jobs made; ``planned``: how many of their jobs the campaign has
     too (None for an audit without a plan); ``downstream``: products that are sound themselves, but
     were made from altered, missing or stale ones; ``root_hash``: one SHA-256 for all records of the
-    tree; ``repeated``: what became of making cheap products once more (None if it was not tried).
+    tree; ``repeated``: what became of making cheap products once more (None if it was not tried);
+    ``unread``: files that an earlier check has read and that have not been touched since.
     """
 
     products: int
@@ -68,10 +71,15 @@ class Audit:
     downstream: list[str]
     root_hash: str
     repeated: Repeated | None = None
+    unread: int = 0
 
 
+@cache
 def _key(path: str | Path) -> str:
-    """One spelling of a path: records have it as the campaign does, relative or absolute."""
+    """One spelling of a path: records have it as the campaign does, relative or absolute.
+
+    Kept during an audit, which meets each path many times.
+    """
     return os.path.realpath(path)
 
 
@@ -104,25 +112,30 @@ def _outside(
     return inputs
 
 
-def _hash(entry: Mapping[str, Any]) -> str | None:
+def _hash(path: Path, remembered: Remembered | None) -> str | None:
     """SHA-256 of a file as it is now, None where it is gone or cannot be read."""
-    path = Path(entry["path"])
+    read = remembered.read if remembered else sha256_of
     try:
-        return sha256_of(path) if path.is_file() else None
+        return read(path) if path.is_file() else None
     except OSError:
         return None
 
 
-def _hashes(entries: list[dict[str, Any]], progress: Progress | None) -> list[str | None]:
+def _hashes(
+    entries: list[dict[str, Any]], progress: Progress | None, remembered: Remembered | None
+) -> list[str | None]:
     """Hashes of files as they are now, in order."""
-    total, read = sum(entry["bytes"] for entry in entries), 0
-    hashes = []
+    paths = [Path(entry["path"]) for entry in entries]
+    hashes = [remembered.known(path) if remembered else None for path in paths]
+    unread = [number for number, known in enumerate(hashes) if known is None]
+    total, read = sum(entries[number]["bytes"] for number in unread), 0
     with ThreadPoolExecutor(READERS) as pool:
-        for number, (entry, now) in enumerate(zip(entries, pool.map(_hash, entries), strict=True)):
-            hashes.append(now)
-            read += entry["bytes"]
+        results = pool.map(lambda number: _hash(paths[number], remembered), unread)
+        for done, (number, now) in enumerate(zip(unread, results, strict=True), start=1):
+            hashes[number] = now
+            read += entries[number]["bytes"]
             if progress:
-                progress(number + 1, len(entries), read, total)
+                progress(done, len(unread), read, total)
     return hashes
 
 
@@ -186,12 +199,15 @@ def _complete(inside: Mapping[str, Record]) -> tuple[list[Record], list[Finding]
 
 
 def _of_files(
-    records: Mapping[str, Record], recorded: Mapping[str, str], progress: Progress | None
+    records: Mapping[str, Record],
+    recorded: Mapping[str, str],
+    progress: Progress | None,
+    remembered: Remembered | None,
 ) -> Iterator[Finding]:
     """Files that are not what the records say, and products of others that are not."""
     products = [e for record in records.values() for e in record["outputs"]]
     outside = _outside(records, recorded)
-    now = _hashes([*products, *outside.values()], progress)
+    now = _hashes([*products, *outside.values()], progress, remembered)
     yield from filter(None, map(_file_finding, products, now))
     changed = dict(zip(outside, now[len(products) :], strict=True))
     for record in records.values():
@@ -221,16 +237,19 @@ def audit(
     plan: Mapping[str, PlannedJob] | None = None,
     progress: Progress | None = None,
     run: Callable[[list[str]], object] | None = None,
+    remembered: Remembered | None = None,
 ) -> Audit:
     """Re-hash every product below ``root`` and all that it was made from.
 
-    Files below ``root`` without a record are unaccounted for. A product is stale when an
-    input has changed since, or the code of its command, or when the ``plan`` (the campaign's
-    jobs by first output) has other parameters or inputs. With ``run``, which runs a command line
-    of this package, cheap products are made once more and compared. Relative paths in records
-    start from the directory that the workflow ran in, which must be the current one. Raises
-    UserError when there is nothing to check.
+    What is ``remembered`` of files that have not been touched since is not read again. Files
+    below ``root`` without a record are unaccounted for. A product is stale when an input has
+    changed since, or the code of its command, or when the ``plan`` (the campaign's jobs by first
+    output) has other parameters or inputs. With ``run``, which runs a command line of this
+    package, cheap products are made once more and compared. Relative paths in records start from
+    the directory that the workflow ran in, which must be the current one. Raises UserError when
+    there is nothing to check.
     """
+    _key.cache_clear()
     inside, findings = _records(root)
     if not inside and not findings:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
@@ -238,7 +257,7 @@ def audit(
     records = {record["outputs"][0]["path"]: record for record in complete}
     makers = {_key(e["path"]): r for r in complete for e in r["outputs"]}
     recorded = {_key(e["path"]): e["sha256"] for r in complete for e in r["outputs"]}
-    findings += [*broken, *_of_files(records, recorded, progress)]
+    findings += [*broken, *_of_files(records, recorded, progress, remembered)]
     findings += [Finding("edited", *fault) for fault in record_faults(records, makers)]
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
     repeated = _repeat(records, findings, run)
@@ -249,7 +268,8 @@ def audit(
     planned = None if plan is None else sum(os.path.normpath(path) in plan for path in records)
     named = root_hash(inside.values())
     unique = list(dict.fromkeys(findings))
-    return Audit(len(recorded), unique, planned, len(records), downstream, named, repeated)
+    unread = remembered.unread if remembered else 0
+    return Audit(len(recorded), unique, planned, len(records), downstream, named, repeated, unread)
 
 
 class Meter:
@@ -303,6 +323,11 @@ def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
         lines.append(
             f"{audit.repeated.files} files were made once more and compared, "
             f"{audit.repeated.left_out} were not: they take long, or have a finding above."
+        )
+    if audit.unread:
+        lines.append(
+            f"{audit.unread} files were not read: an earlier check has, and nobody has touched "
+            "them since. --full reads all."
         )
     lines.append(f"Root hash of the records of {root}: {audit.root_hash}")
     return "\n".join([*lines, _verdict(audit, root)])

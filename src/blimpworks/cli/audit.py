@@ -75,6 +75,9 @@ def check(
     deep: bool = option(
         "Make judgements, accuracies and exhibits again, and compare.", default=False
     ),
+    full: bool = option(
+        "Read every file, also those untouched since an earlier check.", default=False
+    ),
     sign: Path | None = option("SSH key to sign the root hash with.", default=None),
     signers: Path | None = option(
         "File of allowed signers (ssh-keygen's), one of whom must have signed.", default=None
@@ -84,16 +87,22 @@ def check(
 ) -> None:
     """Re-hash every product; name what was altered, is missing, stale or unaccounted for.
 
+    Files that an earlier check has read, and that have not been touched since by size and times,
+    are not read again, unless with --full, --deep, or a signature.
     Stale are products of inputs or code that have changed since, and, with a campaign's
     configuration, of other parameters or inputs than the campaign would use now. Records that
     were edited are named too.
     """
     from blimpworks.audit.check import Meter, as_json, as_text, audit
     from blimpworks.audit.plan import planned_jobs
+    from blimpworks.audit.remembered import Remembered
     from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
-    result = audit(root, plan, Meter(), run_here if deep else None)
+    remembered = None if full or deep or sign or signers else Remembered()
+    result = audit(root, plan, Meter(), run_here if deep else None, remembered)
+    if remembered:
+        remembered.keep()
     typer.echo(as_json(result) if json else as_text(result, root, whole))
     if sign or signers:
         _check_signature(root, result, sign, signers)
