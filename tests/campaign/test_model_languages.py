@@ -5,8 +5,8 @@ import csv
 import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.coverage import Coverage
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.parts import covered_by
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
@@ -29,7 +29,7 @@ def covered(tmp_path, named, languages=("deu", "eng", "fra")):
     campaign = check_campaign(settings, "mine.yaml")
     catalogue = load_catalogue(campaign)
     groups = groups_of_models(campaign, catalogue)
-    return covered_by(campaign, catalogue, groups, catalogue.models[MODEL], "multiblimp")
+    return Coverage(campaign, catalogue, groups).languages_of(MODEL, "multiblimp")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from functools import cache
 
 from blimpworks.campaign.catalogue import Catalogue
-from blimpworks.campaign.parts import Groups, benchmarks_of, languages_of
+from blimpworks.campaign.parts import Groups, benchmarks_of, covered_by, languages_of
 from blimpworks.campaign.settings.campaign import Campaign
 
 
@@ -32,6 +32,4 @@ class Coverage:
 
     def _languages_of(self, model: str, benchmark: str) -> tuple[str, ...]:
         """Languages of a benchmark that a model exists for, in the catalogue's order."""
-        group = self._catalogue.models[model].languages
-        languages = self.languages(benchmark)
-        return tuple(lang for lang in languages if not group or lang in self._groups[group])
+        return covered_by(self._groups, self._catalogue.models[model], self.languages(benchmark))

@@ -3,7 +3,7 @@
 The one place that says which there are, for the workflow, for plans and for progress.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -158,16 +158,10 @@ def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
     )
 
 
-def covered_by(
-    campaign: Campaign, catalogue: Catalogue, groups: Groups, row: ModelRow, benchmark: str
-) -> tuple[str, ...]:
-    """Languages of a benchmark that a model exists for, in the catalogue's order."""
+def covered_by(groups: Groups, row: ModelRow, languages: Iterable[str]) -> tuple[str, ...]:
+    """Those of some languages that a model exists for."""
     named = row.languages
-    return tuple(
-        lang
-        for lang in languages_of(campaign, catalogue, benchmark)
-        if not named or lang in groups[named]
-    )
+    return tuple(lang for lang in languages if not named or lang in groups[named])
 
 
 def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
@@ -180,12 +174,13 @@ def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
 def _parts(campaign: Campaign, catalogue: Catalogue, groups: Groups, kind: Kind) -> list[Part]:
     """Parts of a kind: models in the catalogue's order, and languages within them."""
     parts = []
+    languages = {name: languages_of(campaign, catalogue, name) for name in campaign.benchmarks}
     for name, row in catalogue.models.items():
         shares: dict[str, list[tuple[str, str]]] = {}
         for benchmark in benchmarks_of(campaign, row):
             if (find_benchmark(benchmark).unit == "prompt") != (kind == "answer"):
                 continue
-            for lang in covered_by(campaign, catalogue, groups, row, benchmark):
+            for lang in covered_by(groups, row, languages[benchmark]):
                 shares.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
         engine = engine_of(campaign, row)
         parts += [

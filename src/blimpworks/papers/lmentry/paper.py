@@ -30,7 +30,9 @@ def _options(campaign: Campaign) -> LmentryOptions:
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Languages of the campaign that have a pack, or those of them that its settings name."""
     named = _options(campaign).languages
-    having = (lang for lang in catalogue.languages if pack_file(campaign, lang).exists())
+    # One look into the folder: on a network's disk, each of a hundred files costs a question.
+    packs = {path.stem for path in pack_file(campaign, "any").parent.glob("*.yaml")}
+    having = (lang for lang in catalogue.languages if lang in packs)
     return tuple(lang for lang in having if named == "all" or lang in named)
 
 

@@ -38,7 +38,9 @@ def has_rules(campaign: Campaign, lang: str) -> bool:
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
     """Languages of the campaign that have rules, or those of them that its settings name."""
     named = _options(campaign).languages
-    having = (lang for lang in catalogue.languages if has_rules(campaign, lang))
+    folders = {path.name for path in campaign.folder("urblimp").glob("*")}
+    there = (lang for lang in catalogue.languages if lang in folders)
+    having = (lang for lang in there if has_rules(campaign, lang))
     return tuple(lang for lang in having if named == "all" or lang in named)
 
 
