@@ -500,6 +500,11 @@ def test_the_item_sets_are_described_so_that_the_reference_loader_reads_them(exp
     dataset = croissant.Dataset(exported / "items/multiblimp/croissant.json")
     assert not dataset.metadata.issues.errors
     assert not dataset.metadata.issues.warnings
+    assert "http://mlcommons.org/croissant/RAI/1.0" in dataset.metadata.conforms_to
+    assert dataset.metadata.data_preprocessing_protocol == [
+        "Commands of blimpworks, in this order: sample-items."
+    ]
+    assert "names of persons in them" in dataset.metadata.personal_sensitive_information[0]
     records = list(dataset.records("eng"))
     assert [r["eng/good"].decode() for r in records] == [good for good, _ in crate_kit.PAIRS]
     assert records[0]["eng/good_start"] == 4
@@ -522,6 +527,8 @@ def test_generated_pairs_cite_their_paper_and_have_our_licence(here, tmp_path):
         metadata = croissant.Dataset(folder / "croissant.json").metadata
         assert "(2020). BLiMP: The Benchmark" in metadata.cite_as
         assert metadata.license == [licence]
+        own = licence == "CC0-1.0"
+        assert ("a lexicon written for this purpose" in metadata.data_collection) is own
 
 
 def test_item_sets_can_be_exported_on_their_own(here, tmp_path):

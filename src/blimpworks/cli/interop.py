@@ -113,6 +113,33 @@ def export_croissant(
         typer.echo(str(path))
 
 
+@command(group="export")
+def export_hub(
+    results: Path = RESULTS,
+    output: Path = FOLDER,
+    campaign: Path = CAMPAIGN_FILE,
+    benchmark: list[str] = option("Benchmark; repeatable; all by default.", default=list),
+    licence: list[str] = option(
+        "BENCHMARK=LICENCE, for sources that state none, such as files of your own; repeatable.",
+        default=list,
+    ),
+    author: list[str] = AUTHORS,
+) -> None:
+    """Write item sets as a data set of the Hugging Face hub, with its card."""
+    from blimpworks.cli import run_here
+    from blimpworks.interop.crate.export import Wish
+    from blimpworks.interop.hub.export import export_hub as write
+
+    wish = Wish(authors=author)
+    done = write(results, campaign, output, wish, run_here, benchmark, licence)
+    for name, reason in done.left_out.items():
+        typer.echo(f"left out {name}: {reason}")
+    typer.echo(
+        f"{output}: {sum(subset.rows for subset in done.written):,} items in "
+        f"{len(done.written)} subsets. Read {output}/README.md before you upload it."
+    )
+
+
 @recorded("blimpworks.interop.lm_eval_import:import_items", packages=shared.ARROW, group="import")
 def import_lm_eval(
     files: list[Path] = argument("Samples files of lm-eval, or data sets as JSON lines."),

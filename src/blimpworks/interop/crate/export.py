@@ -134,7 +134,7 @@ def plan_crate(
 
 
 @contextmanager
-def _new_directory(path: Path) -> Iterator[Path]:
+def new_directory(path: Path) -> Iterator[Path]:
     """Yield a new directory beside ``path`` that becomes ``path`` once the block succeeds.
 
     Raises UserError when there already is something at ``path``.
@@ -220,7 +220,18 @@ def _croissants(plan: Plan, root: Path, licences: Sequence[str]) -> None:
         write_croissant(folder, _facts(plan, folder.name, licences))
 
 
+def _steps(plan: Plan, benchmark: str) -> list[str]:
+    """Commands that made a benchmark's items, in the order in which they first ran."""
+    folder = plan.results / "items" / benchmark
+    tables = {path for path in plan.trace.records if path.is_relative_to(folder)}
+    behind = tables.union(*map(plan.trace.behind, tables))
+    records = {path: plan.trace.records[path] for path in behind}
+    jobs = sorted((r for r in records.values() if r is not None), key=lambda r: r["started"])
+    return list(dict.fromkeys(record["verb"] for record in jobs))
+
+
 def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
+    own_words = find_benchmark(benchmark).own_words
     return Facts(
         benchmark,
         f"{benchmark}-{plan.campaign.campaign}",
@@ -228,9 +239,11 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
         f"{plan.campaign.description}".strip(),
         authors_of(plan.wish),
         # Whatever else the campaign is made of, these pairs are of our own words.
-        [DATA] if find_benchmark(benchmark).own_words else licences,
+        [DATA] if own_words else licences,
         _ended(plan.trace),
         __version__,
+        _steps(plan, benchmark),
+        own_words,
     )
 
 
@@ -266,7 +279,7 @@ def write_crate(plan: Plan, output: Path) -> Summary:
     """
     rows = sources_behind(plan.trace, plan.campaign)
     licences = licences_of(rows.values()) or {UNSTATED: 0}
-    with _new_directory(output) as root:
+    with new_directory(output) as root:
         for path, place in chain(_finished(plan), _workflow_files()):
             _copy(path, root / place)
         settings = root / "config" / plan.campaign_file.name
@@ -315,7 +328,7 @@ def export_croissant(
     rows = sources_behind(trace, campaign)
     licences = list(licences_of(rows.values())) or [UNSTATED]
     plan = Plan(own, campaign, campaign_file, [], trace, pd.DataFrame(), [], wish)
-    with _new_directory(output) as root:
+    with new_directory(output) as root:
         names = [
             export_items(paths, root / name, _facts(plan, name, licences)).relative_to(root)
             for name, paths in tables.items()

@@ -1,0 +1,1 @@
+"""Item sets as a data set of the Hugging Face hub."""

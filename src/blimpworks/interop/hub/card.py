@@ -1,0 +1,198 @@
+"""The card of a data set on the Hugging Face hub: README.md with its YAML header.
+
+Keys and values of the header: the hub's documentation of data set cards (task ids, size
+categories, licences as its lists spell them, ``configs`` for subsets).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import langcodes
+import yaml
+
+from blimpworks import __version__
+from blimpworks.campaign.registry import find_benchmark, paper_of
+from blimpworks.exhibits.shared import counted
+from blimpworks.interop.crate.licences import licence_url
+from blimpworks.interop.crate.words import describe, read_dictionary
+from blimpworks.interop.croissant import LIMITATIONS, USE_CASES
+
+HERE = Path(__file__).parent
+SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
+    (100_000_000, "10M<n<100M"),
+)
+"""The hub's classes of size, with the number of rows below which each is."""
+LISTED = {
+    *("apache-2.0", "mit", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
+    *("cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
+    *("gpl-3.0", "lgpl-lr", "c-uda"),
+}
+"""Licences that the hub lists, of those that catalogues name."""
+OTHERWISE = {"gpl-3.0-only": "gpl-3.0", "c-uda-1.0": "c-uda"}
+"""The hub's names of licences that SPDX calls otherwise."""
+TASKS: Mapping[str, dict[str, Any]] = {
+    "pair": {
+        "task_categories": ["text-classification"],
+        "task_ids": ["acceptability-classification"],
+    },
+    "prompt": {"task_categories": ["text-generation"]},
+}
+"""The hub's tasks, by what items are."""
+UNITS = {
+    "pair": "minimal sets of sentences, of which one is grammatical",
+    "prompt": "prompts with what counts as their answer",
+}
+"""What items are, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a data set is of."""
+
+    campaign: str
+    description: str
+    authors: Sequence[str]
+    languages: Mapping[str, str]
+    """Names of languages, by their codes."""
+    root_hash: str
+    """Of the records of all jobs behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Items of a benchmark in a language, what the hub calls a configuration."""
+
+    benchmark: str
+    lang: str
+    table: Path
+    """As the workflow made it."""
+    licences: tuple[str, ...]
+    rows: int = 0
+    columns: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name to load it by."""
+        return f"{self.benchmark}-{self.lang}"
+
+    @property
+    def file(self) -> str:
+        """Path of its file in the data set."""
+        return f"{self.benchmark}/{self.lang}.parquet"
+
+    def with_facts(self, rows: int, columns: Sequence[str]) -> "Subset":
+        """The same with what was counted in its file."""
+        return replace(self, rows=rows, columns=tuple(columns))
+
+
+def hub_licence(name: str) -> str:
+    """The hub's name of a licence, ``other`` for one that it does not list.
+
+    >>> hub_licence("CC-BY-SA-4.0"), hub_licence("CC-BY-NC-SA-2.5")
+    ('cc-by-sa-4.0', 'other')
+    """
+    lower = name.lower()
+    known = OTHERWISE.get(lower, lower)
+    return known if known in LISTED else "other"
+
+
+def _size(rows: int) -> str:
+    return next((label for limit, label in SIZES if rows < limit), "n>1T")
+
+
+def _units(subsets: Sequence[Subset]) -> list[str]:
+    return list(dict.fromkeys(find_benchmark(subset.benchmark).unit for subset in subsets))
+
+
+def _tasks(subsets: Sequence[Subset]) -> dict[str, list[str]]:
+    """Categories and ids of tasks, of all benchmarks together."""
+    tasks: dict[str, list[str]] = {}
+    for unit in _units(subsets):
+        for key, values in TASKS[unit].items():
+            tasks.setdefault(key, []).extend(values)
+    return tasks
+
+
+def header(about: About, subsets: Sequence[Subset]) -> dict[str, Any]:
+    """The header of the card: languages, licences, tasks, size, and where each subset is."""
+    languages = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
+    licences = list(dict.fromkeys(hub_licence(x) for subset in subsets for x in subset.licences))
+    return {
+        "pretty_name": f"Item sets of the campaign {about.campaign}",
+        "language": languages,
+        "multilinguality": ["multilingual" if len(languages) > 1 else "monolingual"],
+        "license": licences,
+        **_tasks(subsets),
+        "size_categories": [_size(sum(subset.rows for subset in subsets))],
+        "tags": ["linguistic-acceptability", "minimal-pairs", "blimpworks"],
+        "configs": [
+            {
+                "config_name": subset.name,
+                "data_files": [{"split": "test", "path": subset.file}],
+            }
+            for subset in subsets
+        ],
+    }
+
+
+def _linked(name: str) -> str:
+    address = licence_url(name)
+    return f"[{name}]({address})" if address else name
+
+
+def _rows(subsets: Sequence[Subset], languages: Mapping[str, str]) -> str:
+    """Rows of the table of subsets."""
+    return "\n".join(
+        f"| `{subset.name}` | {paper_of(subset.benchmark).citation.label} | "
+        f"{languages.get(subset.lang, subset.lang)} | {subset.rows:,} | "
+        f"{', '.join(map(_linked, subset.licences))} |"
+        for subset in subsets
+    )
+
+
+def _columns(subsets: Sequence[Subset]) -> str:
+    """Rows of the table of columns: those that have a description."""
+    known = read_dictionary()
+    names = dict.fromkeys(column for subset in subsets for column in subset.columns)
+    meanings = {name: describe(known, "items", name).meaning for name in names}
+    rows = ((name, meaning.replace("|", "\\|")) for name, meaning in meanings.items() if meaning)
+    return "\n".join(f"| `{name}` | {meaning} |" for name, meaning in rows)
+
+
+def _left_out(reasons: Mapping[str, str]) -> str:
+    if not reasons:
+        return ""
+    lines = "\n".join(f"- `{name}`: {reason}" for name, reason in reasons.items())
+    return f"\nLeft out of this data set, though the campaign has them:\n\n{lines}\n"
+
+
+def write_card(about: About, subsets: Sequence[Subset], left_out: Mapping[str, str]) -> str:
+    """The card of a data set with these subsets; ``left_out`` has others, each with the reason."""
+    papers = [paper_of(subset.benchmark) for subset in subsets]
+    cited = {paper.name: paper.citation for paper in papers}
+    template = Template((HERE / "card.template.md").read_text(encoding="utf-8"))
+    return template.substitute(
+        header=yaml.safe_dump(header(about, subsets), allow_unicode=True, sort_keys=False),
+        campaign=about.campaign,
+        description=about.description,
+        counts=f"{sum(s.rows for s in subsets):,} items in {counted(len(subsets), 'subset')}",
+        units=" and ".join(UNITS[unit] for unit in _units(subsets)),
+        use=" ".join(USE_CASES),
+        limits="\n".join(f"- {limit}" for limit in LIMITATIONS),
+        first=subsets[0].name,
+        subsets=_rows(subsets, about.languages),
+        columns=_columns(subsets),
+        left_out=_left_out(left_out),
+        citations="\n".join(f"- {x.text} {x.address}".rstrip() for x in cited.values()),
+        authors=", ".join(about.authors),
+        version=__version__,
+        root_hash=about.root_hash,
+    )

@@ -1,0 +1,163 @@
+"""Writing item sets as a data set of the Hugging Face hub: one Parquet file for each subset."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.registry import find_benchmark
+from blimpworks.errors import UserError
+from blimpworks.files import write_text
+from blimpworks.interop.crate.export import Wish, authors_of, new_directory
+from blimpworks.interop.crate.licences import DATA, UNSTATED, licences_of, sources_behind
+from blimpworks.interop.crate.select import Trace, require_unaltered, results_of, trace_back
+from blimpworks.interop.hub.card import About, Subset, write_card
+from blimpworks.parquet import read_parquet
+
+NO_DERIVATIVES = "-ND-"
+"""Of licences that let nobody share what was made from a work."""
+NOT_STATED = ("not stated", UNSTATED)
+"""How catalogues begin to say that a source has no licence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Subsets that were written, and those that were not, each with the reason."""
+
+    written: list[Subset]
+    left_out: dict[str, str]
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table without dictionaries, which loaders of the hub don't read, and without metadata."""
+    fields = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
+
+
+def _licences(
+    path: Path, benchmark: str, trace: Trace, rows: Mapping[Path, object], stated: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Licences of what a table was made from; one that the user states where a source has none."""
+    if find_benchmark(benchmark).own_words:
+        return (DATA,)
+    behind = trace.behind(path)
+    names = [*licences_of(row for source, row in rows.items() if source in behind)] or [UNSTATED]
+    own = stated.get(benchmark)
+    return tuple(
+        dict.fromkeys(own if own and name.startswith(NOT_STATED) else name for name in names)
+    )
+
+
+def why_not(licences: Sequence[str]) -> str | None:
+    """Why something under these licences cannot be shared; None where it can.
+
+    >>> why_not(["CC-BY-SA-4.0", "CC-BY-NC-ND-4.0"])
+    'CC-BY-NC-ND-4.0 forbids sharing what is made from a source'
+    >>> why_not(["CC-BY-SA-4.0"])
+    """
+    for name in licences:
+        if NO_DERIVATIVES in name:
+            return f"{name} forbids sharing what is made from a source"
+        if name.startswith(NOT_STATED):
+            return "a source has no stated licence"
+    return None
+
+
+def _subsets(
+    tables: Sequence[Path], trace: Trace, rows: Mapping[Path, object], stated: Mapping[str, str]
+) -> Iterator[Subset]:
+    for path in tables:
+        benchmark = path.parent.name
+        licences = _licences(path, benchmark, trace, rows, stated)
+        yield Subset(benchmark, path.stem, path, licences)
+
+
+def _stated(licences: Sequence[str], benchmarks: Sequence[str]) -> dict[str, str]:
+    """Licences that the user states, by benchmark. Raises UserError for what is none."""
+    stated = {}
+    for text in licences:
+        benchmark, _, licence = text.partition("=")
+        if benchmark not in benchmarks or not licence:
+            raise UserError(
+                f"--licence {text!r} is no BENCHMARK=LICENCE, expected a benchmark that has items "
+                f"({', '.join(benchmarks)}) and SPDX's name of a licence, such as CC-BY-4.0."
+            )
+        stated[benchmark] = licence
+    return stated
+
+
+def _item_tables(results: Path, benchmarks: Sequence[str]) -> list[Path]:
+    """Item tables of a campaign. Raises UserError where there are none, or not those named."""
+    tables = sorted((results / "items").glob("*/*.parquet"))
+    here = list(dict.fromkeys(path.parent.name for path in tables))
+    absent = [name for name in benchmarks or ["any benchmark"] if name not in here]
+    if absent and (benchmarks or not tables):
+        raise UserError(
+            f"{results} has no items of {absent[0]}, expected {results}/items/BENCHMARK/"
+            f"LANG.parquet (there are: {', '.join(here) or 'none'}); build them with "
+            "`snakemake items`."
+        )
+    return [path for path in tables if not benchmarks or path.parent.name in benchmarks]
+
+
+def _write(subsets: Sequence[Subset], root: Path) -> Iterator[Subset]:
+    """Write each subset's file; yield it with what its card says of it."""
+    for subset in subsets:
+        table = _plain(read_parquet(subset.table))
+        path = root / subset.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table.replace_schema_metadata(), path, compression="zstd")
+        yield subset.with_facts(table.num_rows, table.column_names)
+
+
+def export_hub(
+    results: Path,
+    campaign_file: Path,
+    output: Path,
+    wish: Wish,
+    run: Callable[[list[str]], object],
+    benchmarks: Sequence[str] = (),
+    licences: Sequence[str] = (),
+) -> Exported:
+    """Write item sets and their data set card to the new directory ``output``.
+
+    A subset is a benchmark in a language. One that a source's licence does not let be shared is
+    left out, and named in the card. ``licences`` (BENCHMARK=LICENCE) are for sources that state
+    none. ``run`` runs a command line of this package in this process. Raises UserError when
+    nothing can be shared, or when a table is not what its record says.
+    """
+    campaign = load_campaign(campaign_file)
+    own = results_of(campaign, campaign_file, results)
+    tables = _item_tables(own, benchmarks)
+    stated = _stated(licences, sorted({path.parent.name for path in tables}))
+    trace = trace_back(tables)
+    require_unaltered(trace, own, run)
+    subsets = [*_subsets(tables, trace, sources_behind(trace, campaign), stated)]
+    reasons = {subset.name: why_not(subset.licences) for subset in subsets}
+    left_out = {name: reason for name, reason in reasons.items() if reason}
+    chosen = [subset for subset in subsets if subset.name not in left_out]
+    if not chosen:
+        name, reason = next(iter(left_out.items()))
+        raise UserError(
+            f"none of {len(left_out)} item sets can be shared; {name}: {reason}. Where a source "
+            "states none and you know its licence, say so with --licence BENCHMARK=LICENCE."
+        )
+    with new_directory(output) as root:
+        written = [*_write(chosen, root)]
+        languages = whole_catalogue(campaign).languages.values()
+        about = About(
+            campaign.campaign,
+            campaign.description,
+            authors_of(wish),
+            {row.lang: row.name for row in languages},
+            trace.root_hash(),
+        )
+        write_text(root / "README.md", write_card(about, written, left_out))
+    return Exported(written, left_out)

@@ -1,0 +1,129 @@
+"""Item sets as a data set of the Hugging Face hub: what loads it, and what may not be shared."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from blimpworks.commands.registry import recorded_commands
+from blimpworks.errors import UserError
+from blimpworks.interop.hub.card import hub_licence
+from blimpworks.interop.hub.export import why_not
+from blimpworks.records.job import Job
+from support import tiny
+from support.crate_kit import PAIRS, run, write_campaign
+
+TREEBANK = Path("resources/eng.conllu")
+CATALOGUE = "lang\ttreebank\tfile\tversion\tcommit\tsha256\tbytes\tlicence\turl\tmirror\n"
+
+
+def made(verb, inputs, output, write):
+    with Job(recorded_commands()[verb], inputs=inputs, outputs=[output], params={}):
+        write(output)
+
+
+@pytest.fixture
+def campaign(tmp_path, monkeypatch):
+    """Writes a campaign with four pairs from a source under a licence; returns its file."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(licence, name="campaign.yaml"):
+        from blimpworks.files import sha256_of
+
+        made("retrieve", [], TREEBANK, lambda path: path.write_text("# text = the dog sees.\n"))
+        items = Path("results/items/multiblimp/eng.parquet")
+        made("sample_items", [TREEBANK], items, lambda path: tiny.write_items(path, PAIRS))
+        row = ["eng", "UD_English-X", "eng.conllu", "1", "", sha256_of(TREEBANK), "1", licence]
+        Path("treebanks.tsv").write_text(CATALOGUE + "\t".join([*row, "", "eng.conllu"]) + "\n")
+        path = write_campaign(Path(name), "results")
+        settings = yaml.safe_load(path.read_text())
+        settings["catalogue"]["treebanks"] = "treebanks.tsv"
+        path.write_text(yaml.safe_dump(settings))
+        return path
+
+    TREEBANK.parent.mkdir()
+    return write
+
+
+def header_of(folder):
+    _, header, _ = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    return yaml.safe_load(header)
+
+
+def test_a_data_set_has_what_the_hub_reads(campaign):
+    output = run("export", "hub", "results", "hub", "--campaign", campaign("CC BY-SA 4.0"))
+    assert output.startswith("hub: 4 items in 1 subsets.")
+    header = header_of(Path("hub"))
+    assert header["license"] == ["cc-by-sa-4.0"]
+    assert header["language"] == ["en"]
+    assert header["size_categories"] == ["n<1K"]
+    assert header["task_ids"] == ["acceptability-classification"]
+    [subset] = header["configs"]
+    assert subset["config_name"] == "multiblimp-eng"
+    [files] = subset["data_files"]
+    table = pq.read_table(Path("hub") / files["path"])
+    assert table["good"].to_pylist() == [good for good, _ in PAIRS]
+
+
+def test_the_files_are_plain_parquet_for_any_loader(campaign):
+    run("export", "hub", "results", "hub", "--campaign", campaign("CC BY 4.0"))
+    schema = pq.read_schema("hub/multiblimp/eng.parquet")
+    assert not any("dictionary" in str(field.type) for field in schema)
+    assert not schema.metadata
+
+
+def test_the_card_names_paper_licence_and_columns(campaign):
+    run("export", "hub", "results", "hub", "--campaign", campaign("CC BY 4.0"))
+    card = Path("hub/README.md").read_text(encoding="utf-8")
+    assert "| English | 4 | [CC-BY-4.0](https://spdx.org/licenses/CC-BY-4.0) |" in card
+    assert "Massively Multilingual Benchmark" in card
+    assert "| `good` | grammatical sentence |" in card
+    assert "$" not in card
+
+
+@pytest.mark.parametrize(
+    ("licence", "reason"),
+    [
+        ("CC BY-NC-ND 4.0", "CC-BY-NC-ND-4.0 forbids sharing what is made from a source"),
+        ("not stated in repo", "a source has no stated licence"),
+    ],
+)
+def test_what_may_not_be_shared_is_not_written(campaign, licence, reason):
+    with pytest.raises(UserError, match=reason):
+        run("export", "hub", "results", "hub", "--campaign", campaign(licence))
+    assert not Path("hub").exists()
+
+
+def test_who_knows_the_licence_of_a_source_says_it(campaign):
+    stated = ("--licence", "multiblimp=CC-BY-4.0")
+    file = campaign("not stated in repo")
+    run("export", "hub", "results", "hub", "--campaign", file, *stated)
+    assert header_of(Path("hub"))["license"] == ["cc-by-4.0"]
+    with pytest.raises(UserError, match=r"'clams=MIT' is no BENCHMARK=LICENCE.*\(multiblimp\)"):
+        run("export", "hub", "results", "hub2", "--campaign", file, "--licence", "clams=MIT")
+
+
+def test_a_stated_licence_lifts_no_other_ban():
+    assert why_not(["CC-BY-4.0", "CC-BY-ND-4.0"])
+    assert why_not(["CC-BY-SA-4.0", "GPL-3.0-only"]) is None
+
+
+def test_altered_items_are_not_exported(campaign):
+    file = campaign("CC BY 4.0")
+    tiny.write_items(Path("results/items/multiblimp/eng.parquet"), PAIRS[:2])
+    with pytest.raises(UserError, match="was altered"):
+        run("export", "hub", "results", "hub", "--campaign", file)
+
+
+def test_benchmarks_without_items_are_named(campaign):
+    with pytest.raises(UserError, match="results has no items of blimp, expected"):
+        run(
+            *("export", "hub", "results", "hub", "--campaign", campaign("CC BY 4.0")),
+            *("--benchmark", "blimp"),
+        )
+
+
+def test_licences_that_the_hub_does_not_list_are_others():
+    assert hub_licence("CC-BY-NC-SA-2.5") == "other"
+    assert hub_licence("GPL-3.0-only") == "gpl-3.0"
