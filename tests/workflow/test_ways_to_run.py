@@ -1,6 +1,8 @@
 """The workflow is planned the same however it is started."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -60,3 +62,20 @@ def test_as_a_module_of_another_workflow(untouched, usual, tmp_path):
     (tmp_path / "Snakefile").write_text(MODULE.format(root=untouched.path))
     arguments = ("-n", "--directory", str(tmp_path), "-s", str(tmp_path / "Snakefile"))
     assert jobs(untouched.snakemake(*arguments, campaign="")) == usual
+
+
+def test_as_a_module_by_its_address(untouched, usual, tmp_path):
+    """What snakedeploy writes, with a clone here in place of a host's."""
+    clone = tmp_path / "clone"
+    left_out = shutil.ignore_patterns(".git", ".snakemake", ".venv", ".vllm", ".tools")
+    shutil.copytree(untouched.path, clone, symlinks=True, ignore=left_out)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-C", str(clone))
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "all"), ("tag", "v1")):
+        subprocess.run([*git, *words], check=True)
+    address = f'gitfile("{clone}", path="workflow/Snakefile", tag="v1")'
+    text = MODULE.replace('"{root}/workflow/Snakefile"', address)
+    (tmp_path / "Snakefile").write_text(text.format(root=untouched.path))
+    arguments = ("-n", "--cores=2", "--directory", str(tmp_path), "-s", str(tmp_path / "Snakefile"))
+    done = untouched.run("snakemake", *arguments, PYTHONPATH="")
+    assert jobs(done) == usual
+    assert [*tmp_path.glob(".snakemake/blimpworks/*/src/blimpworks/__init__.py")]
