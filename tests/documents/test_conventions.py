@@ -54,6 +54,11 @@ def test_the_catalog_of_workflows_finds_what_it_expects():
     deployed = usage["software-stack-deployment"]
     assert deployed["conda"] is True
     assert [*(REPOSITORY / "envs").glob("*.yaml")]
+    assert deployed["apptainer"] is True
+    assert "container:" in text_of("workflow/rules/software.smk")
+    # Its mandatory flags name a campaign to test with.
+    named = re.findall(r"config/\S+\.yaml", yaml.safe_dump(usage["mandatory-flags"], width=9999))
+    assert [(REPOSITORY / name).is_file() for name in named] == [True] * len(named) != []
 
 
 def test_actions_are_pinned_and_run_what_everybody_runs():
