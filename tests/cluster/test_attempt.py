@@ -255,6 +255,10 @@ def test_what_a_job_was_given_is_read_from_the_controller(tmp_path, monkeypatch)
     assert time.localtime(result["ends"])[:6] == (2026, 11, 21, 16, 17, 38)
     assert read_job(TOLD)["TresPerNode"] == "gres:gpu:a100:2"
     assert asked(CUDA_VISIBLE_DEVICES="1")["gpus"] == ["a100"]
+    # In an image there is no controller to ask; SLURM tells its jobs when they end.
+    scontrol.write_text("#!/bin/sh\nexit 1\n")
+    blind = asked(SLURM_JOB_END_TIME="1795280258")
+    assert (blind["ends"], blind["requeue"]) == (1795280258, False)
 
 
 def test_a_record_says_where_its_product_was_made():

@@ -139,3 +139,12 @@ def test_a_file_that_is_cut_off_behind_its_words_is_refused_when_it_is_scored_wi
     assert take(place, output).exit_code == 0
     with pytest.raises(UserError, match=r"model.bin: KenLM cannot read it \(Cannot read model"):
         KenlmEngine(output, read_checkpoint(output), ScoringOptions())
+
+
+def test_programs_beside_this_python_come_first(tmp_path, monkeypatch):
+    """Those of images and of conda's environments were built for the libraries there."""
+    monkeypatch.setattr("sys.executable", str(tmp_path / "bin/python"))
+    own = tmp_path / "bin/lmplz"
+    own.parent.mkdir()
+    own.touch(mode=0o755)
+    assert tool("lmplz") == str(own)

@@ -49,6 +49,8 @@ use rule answer as answer_with_vllm with:
         model=one_of({m for m, _ in ANSWERING if layout.engine_of(m) == "vllm"}),
     conda:
         f"../../envs/{VLLM_ENVIRONMENT}.yaml"
+    container:
+        image(VLLM_ENVIRONMENT)
     params:
         code=lambda w: code_of("answer", "vllm"),
         python=VLLM_PYTHON,

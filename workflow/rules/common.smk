@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 from snakemake.exceptions import WorkflowError
 

@@ -41,11 +41,23 @@ def opening_words():
 
 def check_software():
     """Stop before anything is started if jobs need software that is not there."""
-    if workflow.deployment_settings.deployment_method:
+    jobs = [*workflow.dag.needrun_jobs()]
+    if IN_IMAGES:
+        absent = missing_images({job.container_img_url for job in jobs} - {None})
+    elif DEPLOYMENT.deployment_method:
         return  # Snakemake makes the environments
+    else:
+        absent = missing_beside_snakemake(jobs)
+    if absent:
+        raise WorkflowError(
+            "Software is missing:\n" + "\n".join(f"  - {a}" for a in absent)
+        )
+
+
+def missing_beside_snakemake(jobs):
+    """What jobs need that is in none of the environments of this machine."""
     from blimpworks.cluster.software import missing_software
 
-    jobs = [*workflow.dag.needrun_jobs()]
     names = {job.rule.name for job in jobs}
     scoring = ("score", "answer")
     alone = {
@@ -54,11 +66,7 @@ def check_software():
     engines = {layout.engine_of(model) for model in alone - {None}}
     packs = (pack for pack in PACKS if f"score_{pack.name}" in names)
     engines |= {part.engine for pack in packs for part in pack.parts}
-    absent = [*missing_software(engines, names, ROOT)]
-    if absent:
-        raise WorkflowError(
-            "Software is missing:\n" + "\n".join(f"  - {a}" for a in absent)
-        )
+    return [*missing_software(engines, names, ROOT)]
 
 
 def check_retrieval():

@@ -41,6 +41,8 @@ use rule score as score_with_vllm with:
         model=one_of(scored_alone("vllm")),
     conda:
         f"../../envs/{VLLM_ENVIRONMENT}.yaml"
+    container:
+        image(VLLM_ENVIRONMENT)
     params:
         code=lambda w: scoring_code(w.model),
         python=VLLM_PYTHON,
@@ -67,7 +69,9 @@ for pack in PACKS:
         benchmark:
             f"<benchmarks>/score_pack/{pack.name}.tsv"
         conda:
-            f"../../envs/{'train' if pack.parts[0].engine != 'vllm' else VLLM_ENVIRONMENT}.yaml"
+            f"../../envs/{environment_of(pack)}.yaml"
+        container:
+            image(environment_of(pack))
         resources:
             **pack_job(pack),
         params:

@@ -70,6 +70,12 @@ def _epoch(text: str) -> float | None:
         return None
 
 
+def _end_in_environment() -> float | None:
+    """The end that SLURM itself says to its jobs: in an image there is no scontrol to ask."""
+    text = os.environ.get("SLURM_JOB_END_TIME", "")
+    return float(text) if text.isdecimal() else None
+
+
 def _allocated_gpus(fields: dict[str, str]) -> tuple[str, ...]:
     """GPUs of a job as SLURM calls them, one name each."""
     tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
@@ -111,7 +117,7 @@ def find_allocation() -> Allocation:
         mem_mb=_megabytes(fields.get("MinMemoryNode", "")),
         minutes=_minutes(fields.get("TimeLimit", "")),
         cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,
-        ends=_epoch(fields.get("EndTime", "")),
+        ends=_epoch(fields.get("EndTime", "")) or _end_in_environment(),
         # A job of somebody's own, in which Snakemake runs as a whole, is not ours to requeue.
         requeue=fields.get("Requeue") == "1" and fields.get("Comment", "").startswith("rule_"),
     )

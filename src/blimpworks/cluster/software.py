@@ -9,7 +9,7 @@ ENGINES = {"kenlm": "kenlm", "lstm": "torch", "transformers": "transformers"}
 """The package that an engine beside vLLM needs, in the environment of Snakemake."""
 KENLM = ("lmplz", "build_binary")
 """Programs that train n-gram models."""
-CONDA = "or let conda make the environments: snakemake --sdm conda"
+CONDA = "or let conda make the environments: snakemake --sdm conda (or apptainer, docs/cluster.md)"
 
 
 def has_vllm(root: Path) -> bool:

@@ -1,8 +1,10 @@
 """N-gram models with modified Kneser-Ney smoothing, estimated by KenLM's command line tools."""
 
 import logging
+import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,12 +34,13 @@ PROGRAMS = ("lmplz", "build_binary")
 
 
 def tool(name: str) -> str:
-    """Path of a KenLM program: from ``.tools/bin`` of the repository, else from PATH.
+    """Path of a KenLM program: beside this Python, from ``.tools/bin`` of the repository, or PATH.
 
-    Raises UserError when it is in neither.
+    Conda's environments and images have their own. Raises UserError when it is in none of these.
     """
     local = REPOSITORY / ".tools" / "bin"
-    program = shutil.which(name, path=str(local)) or shutil.which(name)
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{local}"
+    program = shutil.which(name, path=beside) or shutil.which(name)
     if program is None:
         raise UserError(
             f"KenLM's program {name!r} is neither in {local} nor on PATH; "

@@ -1,0 +1,62 @@
+"""Which image has the software of an environment. Needs nothing but Python's own library.
+
+An image is named after what is in it, so that one of older pins is not taken for it.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from blimpworks.errors import UserError
+
+RECIPE = (
+    "envs/{environment}.txt",
+    "envs/{environment}.overrides",
+    "envs/install.sh",
+    "envs/build_kenlm.sh",
+    "containers/setup.sh",
+)
+"""What decides the content of an image, below the repository; some environments lack some."""
+
+
+def image_of(root: Path, environment: str) -> Path:
+    """Where the image of an environment of the repository at ``root`` lies, built or not.
+
+    Raises FileNotFoundError where there is no such environment.
+    """
+    digest = hashlib.sha256()
+    digest.update((root / f"envs/{environment}.txt").read_bytes())
+    for name in RECIPE[1:]:
+        file = root / name.format(environment=environment)
+        digest.update(file.read_bytes() if file.exists() else b"")
+    return root / "containers" / f"{environment}-{digest.hexdigest()[:12]}.sif"
+
+
+def missing_images(images: Iterable[str]) -> list[str]:
+    """What to do about each image that is not there."""
+    absent = sorted(image for image in images if not Path(image).exists())
+    return [
+        f"There is no image {image}: `bash containers/build.sh "
+        f"{Path(image).stem.rpartition('-')[0]}` makes it (docs/cluster.md)."
+        for image in absent
+    ]
+
+
+def mounts(paths: Iterable[Path]) -> list[str]:
+    """Directories to mount into an image so that each of ``paths`` is there, whatever links it has.
+
+    Of a path that does not exist yet, the nearest directory above it that does. Raises UserError
+    for a name that Apptainer's list cannot hold.
+    """
+    places = set()
+    for path in paths:
+        for name in (path.absolute(), path.resolve()):
+            places.add(next(each for each in (name, *name.parents) if each.is_dir()))
+    places.discard(Path("/"))
+    for place in places:
+        if set(str(place)) & set(",:"):
+            raise UserError(
+                f"{place} has a comma or colon in its name, and cannot be mounted into images; "
+                "rename it, or run without --sdm apptainer."
+            )
+    return sorted(str(place) for place in places if not places & {*place.parents})

@@ -1,0 +1,120 @@
+"""Images have what the environments pin, and are called after it."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from blimpworks.cluster.images import RECIPE, image_of, missing_images, mounts
+from blimpworks.errors import UserError
+from support.paths import REPOSITORY
+
+ENVIRONMENTS = ("core", "train", "vllm-cpu", "vllm-cuda")
+RECIPES = ("containers/Dockerfile", "containers/blimpworks.def")
+
+
+def text_of(name):
+    return (REPOSITORY / name).read_text(encoding="utf-8")
+
+
+def build(*arguments):
+    command = ["bash", "containers/build.sh", *arguments]
+    return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+
+
+def lines(text, pattern):
+    return [*map(str.strip, re.findall(pattern, text, re.MULTILINE))]
+
+
+def test_both_recipes_make_the_same_image():
+    docker, apptainer = map(text_of, RECIPES)
+    assert lines(docker, r"ARG BASE=(.+)") == lines(apptainer, r"^ +BASE=(.+)")
+    assert lines(docker, r"ARG ENVIRONMENT=(.+)") == lines(apptainer, r"^ +ENVIRONMENT=(.+)")
+    assert lines(docker, r"^COPY (.+)") == lines(apptainer, r"^ +(\S+ /opt/recipe/\S+)$")
+    setup = "bash /opt/recipe/containers/setup.sh"
+    assert all(setup in text for text in (docker, apptainer))
+    [path] = lines(docker, r"ENV PATH=(\S+)")
+    assert lines(apptainer, r"export PATH=(\S+)") == [path]
+    # Where the script installs is where both look.
+    assert f" {path.partition('/bin')[0]}\n" in text_of("containers/setup.sh")
+
+
+def test_what_docker_is_sent_has_all_that_the_recipe_copies():
+    sent = lines(text_of(".dockerignore"), r"^!(.+)")
+    assert sent == [line.split()[0] for line in lines(text_of(RECIPES[0]), r"^COPY (.+)")]
+
+
+def test_what_decides_an_images_content_is_in_its_recipe():
+    sent = lines(text_of(".dockerignore"), r"^!(.+)")
+    assert all(any(name == s or name.startswith(f"{s}/") for s in sent) for name in RECIPE)
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_the_script_and_the_workflow_call_an_image_the_same(environment):
+    assert (REPOSITORY / f"envs/{environment}.txt").is_file()
+    done = build("--name", environment)
+    assert REPOSITORY / done.stdout.strip() == image_of(REPOSITORY, environment)
+
+
+def test_environments_that_are_none_have_no_image():
+    done = build("--name", "dev")
+    assert done.returncode == 2
+    assert done.stderr.startswith("no environment 'dev': expected core, train")
+
+
+@pytest.fixture
+def recipes(tmp_path):
+    for name in RECIPE:
+        path = tmp_path / name.format(environment="core")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", RECIPE)
+def test_another_pin_or_script_is_another_image(recipes, name):
+    before = image_of(recipes, "core")
+    (recipes / name.format(environment="core")).write_text("changed")
+    assert image_of(recipes, "core") != before
+
+
+def test_an_image_that_is_not_built_is_named_with_what_to_do(recipes):
+    there, absent = (image_of(recipes, "core"), "containers/vllm-cuda-0123456789ab.sif")
+    there.parent.mkdir(exist_ok=True)
+    there.touch()
+    [said] = missing_images([str(there), absent])
+    assert said.startswith(f"There is no image {absent}: `bash containers/build.sh vllm-cuda`")
+
+
+def test_images_see_paths_through_their_links_and_those_that_are_not_yet_there(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near").mkdir()
+    (tmp_path / "near/link").symlink_to(tmp_path / "far")
+    seen = mounts([tmp_path / "near/link/later/file", tmp_path / "near"])
+    assert seen == [str(tmp_path / "far"), str(tmp_path / "near")]
+
+
+def test_a_directory_that_cannot_be_mounted_is_refused(tmp_path):
+    (tmp_path / "a,b").mkdir()
+    with pytest.raises(UserError, match="a,b has a comma or colon in its name"):
+        mounts([tmp_path / "a,b"])
+
+
+@pytest.mark.slow
+def test_a_job_of_the_demo_runs_in_its_image(tmp_path):
+    """Only where Apptainer is and the image was built: containers/build.sh train."""
+    if not shutil.which("apptainer") or not image_of(REPOSITORY, "train").exists():
+        pytest.skip("no apptainer, or no image of the environment train")
+    target = "results/demo/tokens/fra.parquet"
+    command = ["snakemake", "-s", REPOSITORY / "workflow/Snakefile", "--directory", tmp_path]
+    command += ["--configfile", REPOSITORY / "config/demo/config.yaml", "--cores", "1", target]
+    command += ["--sdm", "apptainer"]
+    if os.geteuid() == 0:  # of a machine that is a container itself, with less than all rights
+        command += ["--apptainer-args", "--userns"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Activating singularity image" in done.stderr
+    record = (tmp_path / f"{target}.prov.json").read_text(encoding="utf-8")
+    assert '"python"' in record

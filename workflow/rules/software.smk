@@ -1,0 +1,52 @@
+"""Where jobs get their software: beside Snakemake, or by --sdm from conda or images."""
+
+from snakemake.settings.types import DeploymentMethod
+
+from blimpworks.cluster.images import image_of, missing_images, mounts
+
+DEPLOYMENT = workflow.deployment_settings
+IN_IMAGES = DeploymentMethod.APPTAINER in DEPLOYMENT.deployment_method
+# Jobs read the package from the checkout, where PYTHONPATH points; without this Snakemake
+# takes that away from conda's environments.
+DEPLOYMENT.conda_not_block_search_path_envvars = True
+
+
+def image(environment):
+    """Image of an environment, by a path that stays the same where the checkout moves."""
+    return os.path.relpath(image_of(ROOT, environment))
+
+
+def environment_of(pack):
+    """Environment of what is scored side by side."""
+    return VLLM_ENVIRONMENT if pack.parts[0].engine == "vllm" else "train"
+
+
+def show_to_images():
+    """Let jobs in images see the files that they use, the caches of this user, and GPUs.
+
+    A job's home is the working directory there; only that is mounted by itself.
+    """
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    local = [row.hf_id for row in CATALOGUE.models.values() if is_local(row.hf_id)]
+    places = [ROOT, caches, os.environ.get("HF_HOME"), CAMPAIGN.mirror, *local]
+    places += [
+        SITE.cache if SITE else None,
+        *CAMPAIGN.pathvars.model_dump().values(),
+    ]
+    program = "APPTAINER" if shutil.which("apptainer") else "SINGULARITY"
+    already = filter(None, os.environ.get(f"{program}_BIND", "").split(","))
+    seen = dict.fromkeys([*already, *mounts(Path(p) for p in places if p)])
+    os.environ.update(
+        {f"{program}_BIND": ",".join(seen), "XDG_CACHE_HOME": str(caches)}
+    )
+    # Each job's Snakemake reads this where the job runs.
+    if shutil.which("nvidia-smi"):
+        os.environ[f"{program}_NV"] = "1"
+
+
+if IN_IMAGES:
+    show_to_images()
+
+
+# What it has is enough for all rules but those of vLLM.
+container: image("train")
