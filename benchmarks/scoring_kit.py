@@ -104,8 +104,9 @@ def train_small(directory, recipe=SMALL):
 def random_llama(small, directory, dtype="float32", device="cpu", **sizes):
     """The checkpoint of a Llama with random weights and the small model's tokenizer."""
     directory.mkdir()
-    for path in small.parent.glob("tokenizer*"):
-        (directory / path.name).write_bytes(path.read_bytes())
+    for kind in ("tokenizer*", "chat_template*"):
+        for path in small.parent.glob(kind):
+            (directory / path.name).write_bytes(path.read_bytes())
     settings = LlamaConfig(bos_token_id=0, eos_token_id=1, dtype=dtype, **sizes)
     torch.manual_seed(0)
     with torch.device(device):

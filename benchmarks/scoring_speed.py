@@ -51,11 +51,11 @@ def write(totals, path):
     pq.write_table(pa.table({"good": totals[::2], "bad": totals[1::2]}), path)
 
 
-def minicons(directory, texts, size, path):
+def minicons(directory, texts, size, path, device="cpu", dtype="float32"):
     """minicons on lists of ``size`` sentences."""
     from minicons.scorer import IncrementalLMScorer
 
-    scorer = IncrementalLMScorer(str(directory), "cpu")
+    scorer = IncrementalLMScorer(str(directory), device, dtype=getattr(torch, dtype))
 
     def total(logprobs):
         return logprobs.sum(0).item()
@@ -70,12 +70,12 @@ def minicons(directory, texts, size, path):
     return go
 
 
-def harness(directory, texts, size, path):
+def harness(directory, texts, size, path, device="cpu", dtype="float32"):
     """lm-evaluation-harness' loglikelihood requests, at one batch size."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
-    model = HFLM(pretrained=str(directory), device="cpu", batch_size=size, dtype="float32")
+    model = HFLM(pretrained=str(directory), device=device, batch_size=size, dtype=dtype)
     if model.prefix_token_id != model.tokenizer.bos_token_id:
         raise SystemExit("the harness conditions on another token than BOS")
     requests = [Instance("loglikelihood", {}, ("", text), i) for i, text in enumerate(texts)]
@@ -88,19 +88,21 @@ def harness(directory, texts, size, path):
     return go
 
 
-def pair_by_pair(directory, texts, path):
+def pair_by_pair(directory, texts, path, device="cpu", dtype="float32"):
     """One forward pass of transformers for each pair, by the book."""
     tokenizer = AutoTokenizer.from_pretrained(directory)
     tokenizer.pad_token = tokenizer.eos_token
-    model = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32).eval()
+    model = AutoModelForCausalLM.from_pretrained(directory, dtype=getattr(torch, dtype))
+    model = model.to(device).eval()
 
     @torch.no_grad()
     def go():
         found = []
         for pair in batches([tokenizer.bos_token + text for text in texts], 2):
             given = tokenizer(pair, return_tensors="pt", padding=True, add_special_tokens=False)
+            given = given.to(device)
             given.pop("token_type_ids", None)
-            table = model(**given).logits[:, :-1].log_softmax(-1)
+            table = model(**given).logits[:, :-1].float().log_softmax(-1)
             chosen = table.gather(2, given.input_ids[:, 1:, None])[..., 0]
             found += (chosen * given.attention_mask[:, 1:]).sum(1).tolist()
         write(found, path)

@@ -1,4 +1,4 @@
-"""Commands on the progress of a campaign: plan, status, efficiency."""
+"""Commands on a campaign's progress and its machines: plan, status, efficiency, check-gpu."""
 
 import time
 from pathlib import Path
@@ -132,4 +132,21 @@ def plan(
         raise trouble
     typer.echo(planned.model_dump_json(indent=1) if as_json else plan_text(planned, cluster))
     if planned.refused or planned.stops:
+        raise typer.Exit(2)
+
+
+@command(panel=REPRODUCE, example="check-gpu")
+def check_gpu(
+    python: Path | None = option("The Python that is to score; that of .vllm.", default=None),
+    as_json: bool = option("The same as data.", "--json", default=False),
+) -> None:
+    """Say what this machine lacks to score on its GPUs; exit 2 if anything.
+
+    Run it where jobs run: srun --gres=gpu:1 blimpworks check-gpu.
+    """
+    from blimpworks.cluster import gpu_check
+
+    machine = gpu_check.describe_machine(python or gpu_check.scoring_python(Path.cwd()))
+    typer.echo(gpu_check.as_json(machine) if as_json else gpu_check.gpu_text(machine))
+    if gpu_check.gpu_problems(machine):
         raise typer.Exit(2)

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import urllib3
@@ -25,7 +26,8 @@ log = logging.getLogger(__name__)
 
 MODEL = "model"
 """Name that requests call the model by."""
-ENTRY = "vllm.entrypoints.launchers.api_server.entry"
+ENTRIES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.openai.api_server")
+"""Modules that serve, the present one and that of vLLM 0.24 and before."""
 # An executor inside the engine's process spares a third process, which waits for the second
 # by spinning. vLLM refuses its short name on CPUs because it cannot set the number of threads
 # then; here the environment does.
@@ -86,9 +88,17 @@ def make_directory() -> Path:
     return new_scratch("blimpworks-vllm", None if short else Path("/tmp"))  # noqa: S108
 
 
+def server_module() -> str:
+    """The module of the installed vLLM that serves; found by its file, importing nothing."""
+    spec = find_spec("vllm")
+    root = Path(spec.origin).parent if spec and spec.origin else Path()
+    files = {name: root.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in ENTRIES}
+    return next((name for name, file in files.items() if file.exists()), ENTRIES[0])
+
+
 def command_line(setup: Setup, address: str, port: int) -> list[str]:
     """The command that serves a model. It holds no secret: every user can read it."""
-    command = [sys.executable, "-m", ENTRY, "--host", address, "--port", str(port)]
+    command = [sys.executable, "-m", server_module(), "--host", address, "--port", str(port)]
     command += ["--served-model-name", MODEL, "--uvicorn-log-level", "warning"]
     command += ["--disable-uvicorn-access-log", "--disable-fastapi-docs"]
     if not setup.gpus:

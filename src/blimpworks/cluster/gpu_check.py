@@ -1,0 +1,271 @@
+"""What a machine lacks to score on its NVIDIA GPUs: driver, libraries, packages, memory."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from blimpworks.strict import Strict
+
+GLIBC = (2, 28)
+"""Oldest C library that the wheels of ``envs/vllm-cuda.txt`` run with."""
+DRIVERS = {13: 580, 12: 525, 11: 450}
+"""First driver that runs CUDA of a major version, whatever its minor version (NVIDIA's table of
+CUDA compatibility)."""
+BFLOAT16 = 8.0
+"""Compute capability from which on GPUs compute in bfloat16."""
+SHARED = "/dev/shm"  # noqa: S108
+SHARED_MEMORY = 2**30
+"""Bytes of /dev/shm below which processes that share a model may fail. Docker gives 64 MiB."""
+BUSY = 0.1
+"""Share of a GPU's memory that is left to others while vLLM takes 0.9 of it."""
+QUERY = "name,driver_version,compute_cap,memory.total,memory.used"
+PROBE = """
+import json, sys
+facts = {"python": sys.version.split()[0], "torch": None, "cuda": None, "kernels": [],
+         "available": False, "vllm": None, "error": None}
+try:
+    import torch
+    facts.update(torch=torch.__version__, cuda=torch.version.cuda,
+                 kernels=torch.cuda.get_arch_list(), available=torch.cuda.is_available())
+    import vllm
+    facts["vllm"] = vllm.__version__
+    import vllm.model_executor.models.llama
+except Exception as error:
+    facts["error"] = f"{type(error).__name__}: {error}"
+print("\\n" + json.dumps(facts))
+"""
+"""Run by the Python that scores; its last line describes its packages."""
+
+
+class Packages(Strict):
+    """What the Python that scores has."""
+
+    python: str
+    torch: str | None = None
+    cuda: str | None = None
+    """Version of CUDA that torch was built for."""
+    kernels: tuple[str, ...] = ()
+    """Architectures that torch has kernels for, such as ``sm_90``."""
+    available: bool = False
+    """Whether torch can use a GPU."""
+    vllm: str | None = None
+    error: str | None = None
+    """What an import raised."""
+
+
+class Gpu(Strict):
+    """A GPU as nvidia-smi describes it."""
+
+    name: str
+    driver: str
+    capability: float
+    mib: int
+    used_mib: int
+
+
+class Machine(Strict):
+    """What is checked."""
+
+    system: str
+    """Operating system and processor, such as ``Linux x86_64``."""
+    glibc: tuple[int, int] | None
+    shared_memory: int | None
+    """Bytes of /dev/shm; None where there is none."""
+    gpus: list[Gpu] | None
+    """None where nvidia-smi is absent."""
+    smi_error: str | None
+    """What nvidia-smi said when it failed."""
+    packages: Packages | None
+    """None where the Python could not be run."""
+
+
+def read_gpus(text: str) -> list[Gpu]:
+    """GPUs in the answer of ``nvidia-smi`` to ``QUERY``, as CSV without header and units."""
+    rows = [[field.strip() for field in line.split(",")] for line in text.splitlines() if line]
+    names = ("name", "driver", "capability", "mib", "used_mib")
+    return [Gpu.model_validate(dict(zip(names, row, strict=True)), strict=False) for row in rows]
+
+
+def _gpus() -> tuple[list[Gpu] | None, str | None]:
+    command = ["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        if run.returncode == 0:
+            return read_gpus(run.stdout), None
+        said = (run.stdout + run.stderr).strip().splitlines()
+        return [], said[0] if said else f"exit status {run.returncode}"
+    except (FileNotFoundError, PermissionError):
+        return None, None
+    except (subprocess.TimeoutExpired, ValueError) as error:
+        return [], str(error)
+
+
+def _packages(python: Path) -> Packages | None:
+    try:
+        run = subprocess.run(
+            [python, "-c", PROBE], capture_output=True, text=True, timeout=600, check=False
+        )
+        return Packages.model_validate_json(run.stdout.splitlines()[-1])
+    except (OSError, subprocess.TimeoutExpired, IndexError, ValidationError):
+        return None
+
+
+def _glibc() -> tuple[int, int] | None:
+    name, version = platform.libc_ver()
+    if name != "glibc":
+        return None
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _shared_memory() -> int | None:
+    try:
+        disk = os.statvfs(SHARED)
+    except OSError:
+        return None
+    return disk.f_blocks * disk.f_frsize
+
+
+def describe_machine(python: Path) -> Machine:
+    """The present machine, and the packages of the ``python`` that is to score."""
+    gpus, error = _gpus()
+    return Machine(
+        system=f"{platform.system()} {platform.machine()}",
+        glibc=_glibc(),
+        shared_memory=_shared_memory(),
+        gpus=gpus,
+        smi_error=error,
+        packages=_packages(python),
+    )
+
+
+def scoring_python(root: Path) -> Path:
+    """The Python that scores with vLLM in the repository at ``root``."""
+    own = root / ".vllm/bin/python"
+    return own if own.exists() else Path(sys.executable)
+
+
+def _system_problems(machine: Machine) -> Iterator[str]:
+    if machine.system != "Linux x86_64":
+        yield f"This is {machine.system}; the pinned wheels are for Linux x86_64."
+    if machine.glibc is None:
+        yield "The C library is not glibc, which the wheels need; use a container with one."
+    elif machine.glibc < GLIBC:
+        yield (
+            f"glibc is {machine.glibc[0]}.{machine.glibc[1]}, the wheels need "
+            f"{GLIBC[0]}.{GLIBC[1]} or later; use a newer system or a container."
+        )
+    if machine.shared_memory is None or machine.shared_memory < SHARED_MEMORY:
+        size = (machine.shared_memory or 0) // 2**20
+        yield (
+            f"{SHARED} has {size:,} MiB; a model on several GPUs needs 1,024 "
+            "(docker run --shm-size 8g)."
+        )
+
+
+def _gpu_problems(machine: Machine) -> Iterator[str]:
+    if machine.gpus is None:
+        yield "nvidia-smi is not here: no NVIDIA driver, or a container without --nv or --gpus all."
+    elif machine.smi_error:
+        yield f"nvidia-smi fails ({machine.smi_error}); reload or reinstall the driver."
+    elif not machine.gpus:
+        yield "nvidia-smi shows no GPU; ask the scheduler for one (--gres=gpu:1)."
+    for number, gpu in enumerate(machine.gpus or ()):
+        if gpu.capability < BFLOAT16:
+            yield (
+                f"GPU {number} ({gpu.name}) has compute capability {gpu.capability}; bfloat16 "
+                "needs 8.0: score with dtype float16 or float32."
+            )
+        if gpu.used_mib > BUSY * gpu.mib:
+            yield (
+                f"GPU {number} ({gpu.name}): {gpu.used_mib:,} of {gpu.mib:,} MiB are in use by "
+                "others; wait, or set scoring.vllm.gpu_memory lower."
+            )
+
+
+def _runs_on(kernels: tuple[str, ...], capability: float) -> bool:
+    """Whether kernels for some architectures run on a GPU: those of its major version do."""
+    numbers = [int("".join(filter(str.isdigit, kernel))) for kernel in kernels]
+    number = round(10 * capability)
+    return any(n // 10 == number // 10 and n <= number for n in numbers)
+
+
+def _torch_problems(packages: Packages, gpus: list[Gpu]) -> Iterator[str]:
+    if packages.torch is None:
+        yield f"torch cannot be imported ({packages.error}); install the environment again."
+        return
+    if packages.cuda is None:
+        yield (
+            f"torch {packages.torch} is built for processors; install the CUDA environment: "
+            "`bash envs/install.sh vllm-cuda`."
+        )
+        return
+    first = DRIVERS.get(int(packages.cuda.partition(".")[0]), 0)
+    for gpu in gpus[:1]:
+        if int(gpu.driver.partition(".")[0]) < first:
+            yield (
+                f"The driver is {gpu.driver}, CUDA {packages.cuda} of torch needs {first} or "
+                "later; update it, or install wheels for an older CUDA."
+            )
+        elif not packages.available:
+            yield (
+                "nvidia-smi shows a GPU, but torch cannot use it; see CUDA_VISIBLE_DEVICES and "
+                "the devices of the container."
+            )
+    for gpu in gpus:
+        if packages.kernels and not _runs_on(packages.kernels, gpu.capability):
+            yield (
+                f"torch {packages.torch} has no kernels for {gpu.name} (compute capability "
+                f"{gpu.capability}; it has {', '.join(packages.kernels)}); choose another GPU."
+            )
+
+
+def _vllm_problems(packages: Packages) -> Iterator[str]:
+    if packages.torch is None:
+        return
+    if packages.vllm is None:
+        yield (
+            f"vLLM cannot be imported ({packages.error}); `bash envs/install.sh vllm-cuda`, or "
+            "score with the engine transformers."
+        )
+    elif packages.error:
+        yield f"vLLM {packages.vllm} is here, but its models cannot be loaded ({packages.error})."
+
+
+def gpu_problems(machine: Machine) -> list[str]:
+    """What a machine lacks to score with vLLM on its GPUs, one sentence each; nothing if ready."""
+    problems = [*_system_problems(machine), *_gpu_problems(machine)]
+    if machine.packages is None:
+        return [*problems, "The Python that scores does not run; `bash envs/install.sh vllm-cuda`."]
+    problems += _torch_problems(machine.packages, machine.gpus or [])
+    return [*problems, *_vllm_problems(machine.packages)]
+
+
+def gpu_text(machine: Machine) -> str:
+    """What was looked at, and what is missing."""
+    lines = [f"system: {machine.system}, glibc {'.'.join(map(str, machine.glibc or ('none',)))}"]
+    for gpu in machine.gpus or ():
+        lines.append(
+            f"GPU: {gpu.name}, {gpu.mib:,} MiB, compute capability {gpu.capability}, driver "
+            f"{gpu.driver}"
+        )
+    if packages := machine.packages:
+        lines.append(
+            f"packages: Python {packages.python}, torch {packages.torch} (CUDA {packages.cuda}), "
+            f"vLLM {packages.vllm}"
+        )
+    problems = gpu_problems(machine)
+    ready = "Ready to score on GPUs."
+    return "\n".join([*lines, *(f"- {problem}" for problem in problems or [ready])])
+
+
+def as_json(machine: Machine) -> str:
+    """The same as data."""
+    facts = machine.model_dump() | {"problems": gpu_problems(machine)}
+    return json.dumps(facts, indent=1)
