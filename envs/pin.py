@@ -43,6 +43,7 @@ ENVIRONMENTS = {
     "dev": Environment("train", conda=None),
     "vllm-cpu": Environment(leans_on="train", overrides="vllm-cpu.overrides", deploy=True),
     "vllm-cuda": Environment(leans_on="train", platform="x86_64-manylinux_2_28"),
+    "vllm-bench": Environment("vllm-cuda", platform="x86_64-manylinux_2_28", conda=None),
 }
 
 

@@ -563,3 +563,21 @@ def test_the_benchmark_of_speed_prints_its_figures():
     assert done.returncode == 0, done.stderr
     rows = [line.split(" | ")[0] for line in done.stdout.splitlines()]
     assert {"| transformers", "| vLLM in process", "| vLLM served"} <= {*rows}
+
+
+def test_make_gpu_measures_vllm(tmp_path):
+    """In process, and the ways to ask for log-probabilities that this version has."""
+    names = ["models-tiny", "in_process-tiny", "arrays"]
+    options = ["--shape", "tiny", "--dtype", "float32", "--rounds", "1", "--seconds", "3000"]
+    folders = ["--models", tmp_path / "models", "--output", tmp_path / "out"]
+    done = subprocess.run(
+        [sys.executable, "benchmarks/gpu", *options, "--only", *names, *folders],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "out/gpu.json").read_bytes())["measurements"]
+    assert {name: report[name]["status"] for name in names} == dict.fromkeys(names, "done"), report
+    [row] = report["in_process-tiny"]["rows"]
+    assert row["tokens/s"] > 0
+    ways = {row["way"] for row in report["arrays"]["rows"]}
+    assert {"prompt_logprobs=0, flat (as we do)", "prompt_logprob_token_ids"} <= ways

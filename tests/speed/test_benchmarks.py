@@ -13,7 +13,6 @@ TINY = {
     "check": ["--products", "20", "--kilobytes", "1"],
     "dag": ["--once", "--rounds", "1", "--campaign", "config/demo/config.yaml"],
     "generator": ["--pairs", "2"],
-    "gpu_speed": ["--shape", "tiny", "--count", "10", "--rounds", "1", "--dtype", "float32"],
     "grammars": ["--repeat", "1"],
     "host_cost": ["--sentences", "200", "--rounds", "1"],
     "prefixes": [DATA / "formula_sentences.txt", "--vocabulary", "100", "--units", "8"],
