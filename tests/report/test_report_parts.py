@@ -15,8 +15,8 @@ from blimpworks.files import sha256_of
 from blimpworks.report.data import Products
 from blimpworks.report.evidence import gather, read_comparison
 from blimpworks.report.names import exhibit_label, names_from
-from blimpworks.report.pages import STATUSES, bar
 from blimpworks.report.read import read_form, read_page
+from blimpworks.report.states import STATUSES, bar
 from blimpworks.report.views import plain_view, printed_view, recomputed_view, without
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
@@ -64,7 +64,12 @@ def paper(tmp_path):
 def evidence(paper):
     published = pd.DataFrame(compare(paper))
     measured = published[["paper", "exhibit", "row", "column"]].assign(
-        measured=float("nan"), low=float("nan"), high=float("nan"), n=float("nan"), verdict=""
+        measured=float("nan"),
+        low=float("nan"),
+        high=float("nan"),
+        n=float("nan"),
+        verdict="",
+        differs="",
     )
     return gather("multiblimp", paper.printed, published, measured)
 

@@ -31,6 +31,7 @@ from blimpworks.papers.multiblimp import published as multiblimp_published
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, signed_rank
 from blimpworks.reproduction import measured, published
 from blimpworks.reproduction.agreement import slack
+from blimpworks.reproduction.comparable import SAME, differences
 from blimpworks.reproduction.measured import AGREES, NOT_RUN, compare_measured, verdict_of
 from blimpworks.reproduction.printed import printed_files, read_printed_numbers, read_published
 from blimpworks.reproduction.published import (
@@ -589,7 +590,8 @@ def test_measured_cells_stand_beside_the_printed_numbers_they_stand_for(tmp_path
         cell(("Model A", "Again"), 9.0, **display),
     ]
     path = write_cells(tmp_path / "t1.cells.parquet", cells)
-    counts = compare_measured({"x": ([printed], {"t1": path})}, tmp_path / "out.csv")
+    files = measured.Measured([printed], {"t1": path})
+    counts = compare_measured({"x": files}, tmp_path / "out.csv")
     assert counts == {AGREES: 1, NOT_RUN: 1}
     frame = pd.read_csv(tmp_path / "out.csv")
     assert list(frame) == list(measured.COLUMNS)
@@ -606,8 +608,74 @@ def test_measured_cells_stand_beside_the_printed_numbers_they_stand_for(tmp_path
 
 def test_a_campaign_without_exhibits_of_a_paper_has_run_none_of_it(tmp_path):
     printed = write_csv(tmp_path / "t1.csv", PARTS)
-    assert compare_measured({"x": ([printed], {})}, tmp_path / "out.csv") == {NOT_RUN: 2}
+    files = measured.Measured([printed], {})
+    assert compare_measured({"x": files}, tmp_path / "out.csv") == {NOT_RUN: 2}
     assert compare_measured({}, tmp_path / "none.csv") == {}
+
+
+def test_a_number_that_our_copy_has_not_is_counted_and_not_compared(tmp_path):
+    garbled = number("a", "x", "?", fault="garbled")
+    printed = write_csv(tmp_path / "t1.csv", [garbled, number("b", "x", "?", fault="garbled")])
+    path = write_cells(tmp_path / "t1.cells.parquet", [cell(("a", "x"), 1.5)])
+    files = measured.Measured([printed], {"t1": path})
+    counts = compare_measured({"x": files}, tmp_path / "out.csv")
+    assert counts == {measured.NOT_COMPARABLE: 1, NOT_RUN: 1}
+
+
+# What a measured number is about
+
+
+BASIS = SAME | {"languages": ["deu", "eng"]}
+PRINTED_OVER = cell(("a", "x"), 82.0, where={"lang": ["deu", "eng", "fra"]}, n=770)
+
+
+def difference(where, basis=BASIS, printed=PRINTED_OVER, n=770):
+    return differences(cell(("a", "x"), 1.0, where=where, n=n), printed, basis, {"deu", "eng"})
+
+
+def test_a_number_over_some_of_the_languages_is_not_compared_with_one_over_all():
+    assert difference({"lang": ["deu", "eng"]}) == "2 of 3 languages"
+    assert difference({"lang": ["deu", "eng", "ita"]}) == "2 of 3 languages and 1 others"
+    assert difference({"lang": ["deu", "eng", "fra"]}) == ""
+
+
+def test_without_a_published_form_the_languages_are_those_that_the_paper_prints():
+    assert difference({"lang": ["deu"]}, printed=None) == "1 of 2 languages"
+    assert difference({}, basis=SAME | {"languages": ["eng"]}, printed=None) == "1 of 2 languages"
+    assert difference({}, printed=None) == ""
+
+
+def test_a_number_of_one_language_is_about_the_language_of_its_place():
+    assert difference({"lang": "eng"}) == ""
+
+
+def test_other_treebanks_matter_to_every_number_and_other_items_to_evaluations_alone():
+    basis = BASIS | {"data": {"eng": "other treebanks"}, "items": {"deu": "drawn anew"}}
+    assert difference({"lang": "eng"}, basis) == "other treebanks"
+    assert difference({"lang": "deu"}, basis) == ""
+    assert difference({"lang": "deu", "model": "m"}, basis) == "drawn anew"
+
+
+def test_a_model_trained_here_is_not_the_printed_one():
+    basis = BASIS | {"models": {"m": "a model trained here"}}
+    assert difference({"lang": "eng", "model": "m"}, basis) == "a model trained here"
+    assert difference({"lang": "eng", "model": "other"}, basis) == ""
+
+
+def test_a_number_over_other_pairs_is_not_compared():
+    assert difference({"lang": "eng", "model": "m"}, n=54) == "54 pairs, not 770"
+    assert difference({"lang": "eng"}, n=54) == ""
+
+
+def test_what_is_not_comparable_says_why_and_counts_as_neither(tmp_path):
+    printed = write_csv(tmp_path / "t1.csv", PARTS)
+    cells = [cell(("a", "x"), 9.0, where={"lang": ["deu"]}), cell(("b", "x"), 9.0)]
+    path = write_cells(tmp_path / "t1.cells.parquet", cells)
+    basis = BASIS | {"data": {"deu": "other treebanks"}, "languages": []}
+    files = measured.Measured([printed], {"t1": path}, basis=basis)
+    counts = compare_measured({"x": files}, tmp_path / "out.csv")
+    assert counts == {measured.NOT_COMPARABLE: 1, measured.DEVIATES: 1}
+    assert pd.read_csv(tmp_path / "out.csv")["differs"][0] == "other treebanks"
 
 
 # The printed numbers of the repository

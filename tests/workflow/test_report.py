@@ -130,6 +130,14 @@ def test_the_front_page_counts_what_the_comparison_counts(reader, checkout):
     assert sum(int(text.replace(",", "")) for text in papers) == len(lines) - 1
     tiles = page.locator(".bw-tiles").first.locator("strong").all_inner_texts()
     assert sum(int(text.replace(",", "")) for text in tiles) == len(lines) - 1
+    ours = page.locator(".bw-tiles").last.locator("strong").all_inner_texts()
+    assert sum(int(text.replace(",", "")) for text in ours) == len(lines) - 1
+
+
+def test_no_number_of_embedded_data_is_said_to_deviate_from_print(reader):
+    ours = reader.open().locator(".bw-tiles").last
+    expect(ours).to_contain_text("not comparable")
+    expect(ours).not_to_contain_text("deviates")
 
 
 def test_a_status_on_the_front_page_leads_to_the_numbers_that_have_it(reader):

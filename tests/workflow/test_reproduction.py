@@ -46,7 +46,10 @@ def test_each_number_that_is_recomputed_or_faulty_has_the_status_that_it_had(pub
 def test_the_campaigns_own_numbers_stand_beside_those_that_are_printed(evidence, published):
     path = evidence.path / "results/demo/reproduction/measured.csv"
     measured = pd.read_csv(path, keep_default_na=False)
-    assert set(measured["verdict"]) <= {"agrees", "deviates", "not run"}
+    # Three embedded treebanks and models trained here: nothing of it is what the papers print.
+    assert set(measured["verdict"]) == {"not comparable", "not run"}
+    assert set(measured[measured["verdict"] == "not comparable"]["differs"]) - {""}
+    assert len(measured) == len(published)
     assert set(measured["paper"]) == set(published["paper"])
     run = measured[measured["verdict"] != "not run"]
     pairs = run[(run["exhibit"] == "table5") & (run["column"] == "n")]

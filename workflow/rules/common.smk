@@ -7,6 +7,7 @@ import shutil
 from snakemake.exceptions import WorkflowError
 
 from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
+from blimpworks.campaign.comparability import bases_of
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, find_exhibit
 from blimpworks.campaign.layout import Layout

@@ -72,6 +72,14 @@ rule compare_measured:
         cells=[
             f"{RESULTS}/exhibits/{spec.key}.cells.parquet" for spec in layout.exhibits
         ],
+        published=[
+            f"{RESULTS}/published/{spec.key}.cells.parquet"
+            for spec in layout.published
+            if spec.paper in layout.papers
+        ],
+        accuracies=expand(
+            "<results>/accuracies/printed/{paper}.parquet", paper=layout.papers
+        ),
         printed=[
             path for paper in layout.papers for path in layout.printed_tables(paper)
         ],
@@ -92,12 +100,17 @@ rule compare_measured:
     params:
         code=code_of("compare_measured"),
         printed=lambda w: str(CAMPAIGN.catalogue.published),
+        published=lambda w, input: repeated("published", input.published),
+        accuracies=lambda w, input: Path(input.accuracies[0]).parent,
         papers=[f"--paper={paper}" for paper in layout.papers],
+        # Called, so that no braces are taken for wildcards.
+        basis=lambda w: json.dumps(bases_of(CAMPAIGN, CATALOGUE, layout.papers)),
     message:
         "Compare the campaign's numbers with the printed ones"
     shell:
         "python -m blimpworks compare-measured {input.cells:q} --printed {params.printed:q} "
-        "{params.papers:q} --output {output:q} > {log:q} 2>&1"
+        "{params.papers:q} {params.published:q} --accuracies {params.accuracies:q} "
+        "--basis {params.basis:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule reproduction:

@@ -63,13 +63,13 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         except UserError as error:
             raise UserError(f"{source}: {error}") from error
     _check_corpora(campaign.training, source)
-    changes: dict[str, Any] = {"catalogue": _placed(campaign.catalogue)}
+    changes: dict[str, Any] = {"catalogue": placed(campaign.catalogue)}
     if campaign.models != "all":
         changes["models"] = (*dict.fromkeys((*campaign.models, *campaign.own_models)),)
     return campaign.model_copy(update=changes)
 
 
-def _placed(files: CatalogueFiles) -> CatalogueFiles:
+def placed(files: CatalogueFiles) -> CatalogueFiles:
     """The catalogue's files, those of the repository where the current directory lacks them.
 
     So the workflow runs in any directory, and a campaign can still have tables of its own there.

@@ -171,6 +171,9 @@ class Paper:
     """Languages whose treebanks its items are made from."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that its items are made from, beside treebanks."""
+    other_items: Callable[[Campaign, str], str] = lambda _campaign, _lang: ""
+    """How a campaign's items of a language differ from those that the printed accuracies are of;
+    empty where they are the same. Other treebanks and sources, and samples, the core sees."""
     source_tables: tuple[Path, ...] = ()
     """Tables of sources of its own, beside the campaign's."""
     languages: tuple[LanguageRow, ...] = ()

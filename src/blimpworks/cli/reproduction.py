@@ -86,16 +86,30 @@ def compare_measured(
     papers: list[str] = PAPERS,
     output: Path = shared.OUTPUT,
     cells: list[Path] | None = argument("Cells of exhibits.", default=None),
+    published: list[Path] | None = option("Cells of a published form.", default=None),
+    accuracies: Path | None = option("Directory of printed accuracies.", default=None),
+    basis: str = option("What the campaign's numbers are about, by paper, as JSON.", default="{}"),
 ) -> None:
-    """Set the campaign's own numbers beside the printed ones."""
+    """Set the campaign's own numbers beside the printed ones, where both are about the same."""
     from blimpworks.reproduction import measured as library
+    from blimpworks.reproduction.comparable import SAME
     from blimpworks.reproduction.printed import printed_files
 
-    own = cells or []
-    numbers = {paper: printed_files(printed, paper) for paper in papers}
-    compared = {paper: (numbers[paper], _by_exhibit(own, paper)) for paper in papers}
-    inputs = [*own, *(path for paths in numbers.values() for path in paths)]
-    params = {"papers": papers}
+    bases = json.loads(basis)
+    compared = {
+        paper: library.Measured(
+            printed_files(printed, paper),
+            _by_exhibit(cells or [], paper),
+            _by_exhibit(published or [], paper),
+            accuracies / f"{paper}.parquet" if accuracies else None,
+            bases.get(paper, SAME),
+        )
+        for paper in papers
+    }
+    inputs = [*(cells or []), *(published or [])]
+    for files in compared.values():
+        inputs += [*files.printed, *([files.accuracies] if files.accuracies else [])]
+    params = {"papers": papers, "basis": bases}
     with compare_measured.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = library.compare_measured(compared, output)
         job.note(**counts)

@@ -37,6 +37,8 @@ class Number:
     high: float | None = None
     n: int | None = None
     verdict: str = ""
+    differs: str = ""
+    """What a measured number is about that the printed one is not."""
 
     def in_print(self, value: float | str) -> str:
         """``value`` with as many decimals as the printed number has; a text as it is."""
@@ -61,7 +63,7 @@ Evidence = dict[Place, Number]
 """The printed numbers of one paper, in the order of its files."""
 
 
-TEXTS = (*PLACE, "reading", "rule", "status", "verdict", "note")
+TEXTS = (*PLACE, "reading", "rule", "status", "verdict", "differs", "note")
 """Columns of the comparisons that hold no numbers."""
 
 
@@ -99,7 +101,7 @@ def gather(
     facts_by_place: dict[Place, dict[str, Any]] = {}
     for frame, names in (
         (published, ("status", "recomputed", "reading", "rule", "note")),
-        (measured, ("measured", "low", "high", "n", "verdict")),
+        (measured, ("measured", "low", "high", "n", "verdict", "differs")),
     ):
         for row in frame[frame["paper"] == paper].to_dict("records"):
             place = (row["exhibit"], row["row"], row["column"])

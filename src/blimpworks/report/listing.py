@@ -13,14 +13,15 @@ from blimpworks.reproduction.printed import PLACE
 _NUMBER = PLACE[:-1]
 """Columns of both listings: which number, and the number with its unit."""
 PUBLISHED = (*_NUMBER, "status", "recomputed", "reading", "rule", "note")
-MEASURED = (*_NUMBER, "measured", "low", "high", "n", "reading", "verdict")
+MEASURED = (*_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs")
 COLUMNS = {"published": PUBLISHED, "measured": MEASURED}
 INTRODUCTION = {
     "published": "Each number that the papers print, beside what the papers' other numbers make "
     "of it, with the rule and the reason; of a text, what the authors released in its place. The "
     "same as <code>reproduction/published.csv</code>.",
     "measured": "Each number or text that the papers print, beside the campaign's own where there "
-    "is one. The same as <code>reproduction/measured.csv</code>.",
+    "is one. Both are compared where they are about the same model, languages and items; else the "
+    "last column says what differs. The same as <code>reproduction/measured.csv</code>.",
 }
 LISTED = ("paper", "exhibit", "status", "verdict")
 """Columns with few values, to be chosen from a list."""

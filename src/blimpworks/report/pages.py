@@ -16,23 +16,13 @@ from blimpworks.report.data import Products, paper_script, products_script
 from blimpworks.report.listing import listing_html
 from blimpworks.report.names import Names, exhibit_label
 from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees
+from blimpworks.report.states import STATUSES, VERDICTS, Part, bar
 from blimpworks.report.views import (
     caption_of,
     measured_view,
     plain_view,
     printed_view,
     recomputed_view,
-)
-from blimpworks.reproduction.measured import AGREES, NOT_RUN
-from blimpworks.reproduction.measured import DEVIATES as DIFFERS
-from blimpworks.reproduction.published import (
-    COMPLEMENT,
-    DEVIATES,
-    ERRATUM,
-    EXACT,
-    GARBLED,
-    NOT_RECOMPUTABLE,
-    ROUNDING,
 )
 
 ASSETS = Path(__file__).parent / "assets"
@@ -50,61 +40,6 @@ WHY = {
 }
 LISTINGS = {"published": "Every printed number", "measured": "Measured beside printed"}
 """Titles of the pages with whole comparisons."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A status or verdict: its sign, its short name in CSS, and what it means."""
-
-    name: str
-    sign: str
-    css: str
-    meaning: str
-
-
-STATUSES = (
-    State(
-        EXACT,
-        "✓",
-        "exact",
-        "what others make of it rounds to it, or keeps the bound; a text: as released",
-    ),
-    State(ROUNDING, "≈", "rounding", "it differs by no more than rounding explains"),
-    State(COMPLEMENT, "¬", "complement", "1 less another printed number, so no evidence"),
-    State(ERRATUM, "!", "erratum", "the paper contradicts itself or its data; the note says how"),
-    State(GARBLED, "~", "garbled", "our copy of the paper's text cannot be read here"),
-    State(NOT_RECOMPUTABLE, "·", "absent", "no other printed number determines it"),
-    State(DEVIATES, "≠", "deviates", "it differs, and nothing explains why"),
-)
-VERDICTS = (
-    State(
-        AGREES,
-        "✓",
-        "exact",
-        "the printed number lies in the 95 % interval of ours; a text: the same",
-    ),
-    State(DIFFERS, "≠", "deviates", "it lies outside"),
-    State(NOT_RUN, "·", "absent", "this campaign has no such number"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a bar: a state, how many numbers have it, and their share in percent."""
-
-    state: State
-    count: int
-    share: float
-
-
-def bar(counts: Counter[str], states: Sequence[State]) -> list[Part]:
-    """The parts of a stacked bar, in the order of ``states``, without empty ones."""
-    total = sum(counts[state.name] for state in states)
-    return [
-        Part(state, counts[state.name], 100 * counts[state.name] / total)
-        for state in states
-        if counts[state.name]
-    ]
 
 
 @dataclass(frozen=True)

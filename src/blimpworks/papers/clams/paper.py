@@ -56,6 +56,12 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     return rows
 
 
+def other_items(campaign: Campaign, lang: str) -> str:
+    """That the sets of a language are those of a grammar of ours, where they are."""
+    ours = any((campaign.folder("grammars") / lang).glob("*.avg"))
+    return "sets of a grammar of ours" if lang in _options(campaign).grammars and ours else ""
+
+
 def _table(kind: str, name: str) -> TableKind:
     """A table of its own, by its path below the results, where all sources of a kind can be had."""
 
@@ -109,6 +115,7 @@ PAPER = Paper(
     check=check,
     method_settings=method_settings,
     sources=sources,
+    other_items=other_items,
     exhibits=SPECS,
     facts=FACTS,
     tables={

@@ -73,6 +73,14 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     return rows
 
 
+def other_items(campaign: Campaign, lang: str) -> str:
+    """That pairs are not the authors' own, where they are not."""
+    options = campaign.section(MultiblimpOptions)
+    if options.items == "regenerated":
+        return "pairs drawn anew (the authors' draw had no seed)"
+    return "" if options.released == "hub" else f"pairs of {options.released}"
+
+
 def caption(campaign: Campaign, catalogue: Catalogue, kinds: Collection[str]) -> str:
     """Where the items come from, for exhibits that differ with it."""
     return origin_of_items(campaign, catalogue) if ON_ITEMS & {*kinds} else ""
@@ -155,6 +163,7 @@ PAPER = Paper(
     check=check,
     treebanks=treebanks,
     sources=sources,
+    other_items=other_items,
     exhibits=SPECS,
     facts=FACTS,
     tables=TABLES,

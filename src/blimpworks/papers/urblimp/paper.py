@@ -138,6 +138,7 @@ PAPER = Paper(
     check=check,
     treebanks=treebanks,
     sources=sources,
+    other_items=lambda _campaign, _lang: "pairs made by our rules (the paper's are not public)",
     exhibits=SPECS,
     facts=FACTS,
     tables={

@@ -55,6 +55,7 @@
     "not recomputable": ["·", "absent"],
     deviates: ["≠", "deviates"],
     agrees: ["✓", "exact"],
+    "not comparable": ["∥", "other"],
     "not run": ["·", "absent"],
   };
 
@@ -86,6 +87,7 @@
         number.verdict && number.verdict !== "not run"
           ? fact("Ours", number.measured == null ? "" : `${value(number.measured)} `, badge(number.verdict))
           : null,
+        number.differs ? fact("Differs in", number.differs) : null,
         fact("Stands in", h("code", {}, number.where)),
       ),
     );
