@@ -42,11 +42,11 @@ class Sheet:
 
 def _beside(exhibit: Exhibit) -> dict[str, bool]:
     """Columns beside the cells, and whether they hold numbers: all but texts."""
-    first = {
-        **next(iter(exhibit.stub.values()), {}),
-        **next(iter(exhibit.remarks.values()), {}),
-    }
-    return {name: text.isdecimal() for name, text in first.items()}
+    rows = [*exhibit.stub.values(), *exhibit.remarks.values()]
+    texts: dict[str, list[str]] = {}
+    for name, text in (pair for row in rows for pair in row.items()):
+        texts.setdefault(name, []).extend([text] if text else [])
+    return {name: bool(own) and all(map(str.isdecimal, own)) for name, own in texts.items()}
 
 
 def _columns(exhibit: Exhibit, names: Sequence[str], title: str, escape: Style) -> list[Column]:

@@ -191,6 +191,9 @@ def _published_table3(own: pd.DataFrame, tables: Tables, labels: Labels) -> Exhi
 # Table 4
 
 
+SHOULD_READ = "Should read"
+
+
 def _stub(cells: list[Cell]) -> dict[str, dict[str, str]]:
     """Phenomenon and prefix method beside each paradigm that has cells."""
     prefixes = dict.fromkeys(ONE_PREFIX, "1") | dict.fromkeys(TWO_PREFIX, "2")
@@ -215,12 +218,15 @@ def _table4_cells(
                 yield replace(cell, text=f"{cell.value + HALF_UP:.0f}")
 
 
-def _corrections(printed: pd.DataFrame) -> Mapping[str, str]:
-    """What each row of Table 4 should read, where it is wrong."""
-    right = printed["corrected"].fillna(printed["value"]).map("{:.0f}".format)
-    wrong = printed.groupby("row")["fault"].transform(lambda faults: (faults != "").any())
-    texts: pd.Series = right[wrong].groupby(printed["row"]).agg(" ".join)
-    return {str(uid): text for uid, text in texts.items()}
+def _corrections(
+    printed: pd.DataFrame, names: Mapping[str, str]
+) -> tuple[dict[str, dict[str, str]], dict[str, tuple[str, str]]]:
+    """What numbers of Table 4 should read, where they are wrong: by row, and the headings."""
+    columns = {model: f"{SHOULD_READ}, {name}" for model, name in names.items()}
+    remarks = {str(uid): dict.fromkeys(columns.values(), "") for uid in printed["row"]}
+    for _, row in printed[printed["corrected"].notna()].iterrows():
+        remarks[row["row"]][columns[row["column"]]] = f"{row['corrected']:.0f}"
+    return remarks, {columns[model]: (SHOULD_READ, name) for model, name in names.items()}
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -244,10 +250,12 @@ def _published_table4(tables: Tables, labels: Labels) -> Exhibit:
     cells = [printed_cell(r, (r["row"], names[r["column"]])) for _, r in printed.iterrows()]
     released = _table4_cells(read_released_paradigms(tables), RELEASED, labels, ", released")
     cells += [replace(cell, printed=False) for cell in released]
-    corrections = _corrections(printed)
+    shown = {model: names[model] for model in dict.fromkeys(printed["column"])}
+    remarks, heads = _corrections(printed, shown)
     return Exhibit(
         **describe("table4_published"),
         cells=cells,
         stub=_stub(cells),
-        remarks={uid: {"Should read": corrections.get(uid, "")} for uid in printed["row"]},
+        remarks=remarks,
+        heads=heads,
     )
