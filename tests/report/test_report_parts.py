@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -15,9 +16,18 @@ from blimpworks.files import sha256_of
 from blimpworks.report.data import Products
 from blimpworks.report.evidence import gather, read_comparison
 from blimpworks.report.names import exhibit_label, names_from
+from blimpworks.report.pages import shown
 from blimpworks.report.read import read_form, read_page
+from blimpworks.report.series import series_of
 from blimpworks.report.states import STATUSES, bar
-from blimpworks.report.views import plain_view, printed_view, recomputed_view, without
+from blimpworks.report.together import lines_of, signed, together_view
+from blimpworks.report.views import (
+    headings_of,
+    plain_view,
+    printed_view,
+    recomputed_view,
+    without,
+)
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 
@@ -274,3 +284,98 @@ def test_a_product_that_was_made_anew_has_no_job_any_more(tmp_path):
 def test_a_file_without_a_record_has_no_products(tmp_path):
     (tmp_path / "alone").write_text("")
     assert Products().add(tmp_path / "alone") is None
+
+
+# Side by side
+
+
+def beside(number, **facts):
+    """What stands in each line for a printed number with some facts."""
+    row = number.row.model_copy(update={"text": "90.2", "value": 90.2, "unit": "%"})
+    return lines_of(replace(number, row=row, status="not recomputable", recomputed=None, **facts))
+
+
+def test_a_measured_number_stands_with_its_difference_and_what_else_differs(evidence):
+    number = evidence["table3", "gemma-3-27b", "all"]
+    facts = {"measured": 54.1, "low": 50.0, "high": 58.0, "verdict": "not comparable"}
+    lines = beside(number, **facts, differs="3 of 101 languages")
+    assert lines["measured"].text == "54.1"
+    assert lines["difference"].text == "−36.1"
+    assert lines["difference"].small == "[−40.2, −32.2] 3 of 101 languages"
+
+
+def test_a_number_that_was_not_run_has_neither_measurement_nor_difference(evidence):
+    number = evidence["table3", "gemma-3-27b", "all"]
+    assert [*beside(number, verdict="not run")] == ["printed"]
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.04, "0.0"), (-0.04, "0.0"), (1.25, "+1.2")])
+def test_a_difference_has_its_sign_and_none_has_none(value, text):
+    assert signed(value, 1) == text
+
+
+def test_a_dense_exhibit_has_each_row_in_lines_under_its_columns(form, evidence, names):
+    html = together_view("table3", {"published": form}, evidence, names)
+    assert rows(html)[:2] == ["Gemma3 27B printed", "recomputed"]
+    table = ElementTree.fromstring(html)
+    (wrong,) = table.findall(".//td[@data-s='erratum'][small]")
+    assert "should read 99.1" in "".join(wrong.itertext())
+
+
+def test_statements_stand_one_under_the_other_with_a_column_for_each_form(form, evidence, names):
+    sparse = {
+        (exhibit, f"{row} {column}", f"{column} of {row}"): number
+        for (exhibit, row, column), number in evidence.items()
+        if exhibit == "table3"
+    }
+    table = ElementTree.fromstring(together_view("table3", {}, sparse, names))
+    heads = ["".join(th.itertext()) for th in table.iterfind(".//thead//th")]
+    assert heads == ["", "printed", "recomputed"]
+    assert len(table.findall(".//tbody/tr")) == len(sparse)
+
+
+def test_what_has_nothing_beside_it_has_no_such_view(evidence, names):
+    alone = {p: n for p, n in evidence.items() if n.status == "not recomputable"}
+    assert together_view("table5", {}, alone, names) == ""
+
+
+def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_anew():
+    table = ElementTree.fromstring(
+        "<table><thead><tr><td/><th colspan='2' scope='colgroup'>EN</th></tr>"
+        "<tr><th scope='col'/><th scope='col'>a</th><th scope='col'>b</th></tr></thead>"
+        "<tbody><tr><th scope='row'>x</th><td data-cell='0'/><td data-cell='1'/></tr></tbody>"
+        "<tbody><tr><th scope='col'/><th scope='col'>c</th></tr>"
+        "<tr><th scope='row'>y</th><td data-cell='2'/></tr></tbody></table>"
+    )
+    assert [*headings_of(table)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
+
+
+# What is missing, and what is one thing over and over
+
+
+def test_a_figure_without_numbers_says_what_it_lacks_and_the_command_that_gets_it(form):
+    lack = ("Missing here: totals.tsv (37 KB, CC0). To get it:", "snakemake --cores 1 x_fig1")
+    empty = replace(form, cells=[], figure=True, missing=lack)
+    html = shown(empty, "multiblimp", "Trend", "")
+    assert "<img" not in html
+    assert "totals.tsv (37 KB, CC0)" in html
+    assert "<code>snakemake --cores 1 x_fig1</code>" in html
+
+
+def test_a_figure_tells_those_who_cannot_see_it_what_its_numbers_reach(form):
+    html = shown(replace(form, figure=True), "multiblimp", "Trend", "<table></table>")
+    assert f'alt="Trend. {len(form.cells)} numbers, from ' in html
+
+
+def test_tables_of_each_language_make_a_series_and_few_make_none():
+    titles = [
+        (f"a{i}{part}", f"Accuracy in {name}, part {part}")
+        for i, name in enumerate(("Italian", "Spanish", "Basque", "Korean"))
+        for part in (1, 2)
+    ]
+    languages = ["Italian", "Spanish", "Basque", "Korean"]
+    others = [("b1", "Agreement in Italian"), ("b2", "Agreement in Basque"), ("c", "Other")]
+    (series,) = series_of([*titles, *others], languages)
+    assert series["title"] == "Accuracy in"
+    assert series["members"][0] == ("Italian", ["a01", "a02"])
+    assert len(series["members"]) == 4

@@ -13,6 +13,7 @@ from blimpworks.campaign.exhibits import exhibits, find_exhibit
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign, check_files
 from blimpworks.campaign.methods import regional
+from blimpworks.campaign.missing import missing_sources
 from blimpworks.campaign.parts import items_folder, whole_items_table
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import (

@@ -100,5 +100,6 @@ def report_facts():
         "variant": next(variants, "published"),
         "languages": {k: row.name for k, row in WHOLE.languages.items()},
         "models": {k: r.label for k, r in (WHOLE.models | CATALOGUE.models).items()},
+        "missing": missing_sources(layout),
     }
     return json.dumps(facts, ensure_ascii=False)

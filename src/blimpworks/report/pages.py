@@ -16,7 +16,9 @@ from blimpworks.report.data import Products, paper_script, products_script
 from blimpworks.report.listing import listing_html
 from blimpworks.report.names import Names, exhibit_label
 from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees
+from blimpworks.report.series import series_of
 from blimpworks.report.states import STATUSES, VERDICTS, Part, bar
+from blimpworks.report.together import together_view
 from blimpworks.report.views import (
     caption_of,
     measured_view,
@@ -32,12 +34,22 @@ TEMPLATES = {
     "exhibits": "assets/exhibits.rst.jinja",
     "advice": "assets/advice.html.jinja",
 }
-VIEWS = {"printed": "Printed", "recomputed": "Recomputed", "measured": "Measured"}
+VIEWS = {
+    "together": "Side by side",
+    "printed": "Printed",
+    "recomputed": "Recomputed",
+    "measured": "Measured",
+}
 WHY = {
     "printed": "the paper prints none of its numbers",
     "recomputed": "the printed numbers determine none of it",
     "measured": "this campaign does not build it",
 }
+TOGETHER = (
+    '<p class="bw-caption">What is printed; what other printed numbers make of it; what this '
+    "campaign measured; and how far the measured number is from the printed one, with its 95 % "
+    "interval, and what else differs where they are not comparable.</p>"
+)
 LISTINGS = {"published": "Every printed number", "measured": "Measured beside printed"}
 """Titles of the pages with whole comparisons."""
 
@@ -98,13 +110,32 @@ def picture_of(form: Form, paper: str) -> str:
     return f"_static/figures/{paper}/{form.exhibit}.{form.tree}.svg"
 
 
+def _lack(form: Form) -> str:
+    """What a form could show and lacks, and how to get it; "" where it lacks nothing."""
+    if not form.missing:
+        return ""
+    sentence, command = form.missing
+    run = f" <code>{escape(command)}</code>" if command else ""
+    return f'<p class="bw-caption">{escape(sentence)}{run}</p>'
+
+
+def _in_words(form: Form, title: str) -> str:
+    """What a figure shows, for those who can't see it."""
+    values = sorted((cell.facts["value"], cell.facts["text"]) for cell in form.cells)
+    reach = f"{len(values)} numbers, from {values[0][1]} to {values[-1][1]}"
+    return f"{title}. {reach}, all of them in the table below the figure."
+
+
 def _figure(form: Form, paper: str, title: str, table: str) -> str:
-    """A figure with its numbers under it."""
-    alt = escape(title, quote=True)
+    """A figure with its numbers under it; of one without numbers, what it would take."""
+    if not form.cells:
+        lack = _lack(form) or '<p class="bw-caption">Its caption says why.</p>'
+        return f'<div class="bw-advice"><p><strong>No numbers to draw.</strong></p>{lack}</div>'
+    alt = escape(_in_words(form, title), quote=True)
     image = f'<img class="bw-figure" src="{picture_of(form, paper)}" alt="{alt}">'
     summary = "<summary>Numbers of this figure</summary>"
-    shown = f"<details>{summary}{_scroll(table, title)}</details>" if table else ""
-    return f'<div class="bw-drawn">{image}{shown}</div>'
+    numbers = f"<details>{summary}{_scroll(table, title)}</details>" if table else ""
+    return f'<div class="bw-drawn">{image}{numbers}{_lack(form)}</div>'
 
 
 def _with_caption(content: str, form: Form | None) -> str:
@@ -112,11 +143,13 @@ def _with_caption(content: str, form: Form | None) -> str:
     return content + (f'<p class="bw-caption">{escape(caption)}</p>' if caption else "")
 
 
-def _shown(form: Form, paper: str, title: str, table: str) -> str:
+def shown(form: Form, paper: str, title: str, table: str) -> str:
     """A form on the page: its table, or its figure with the numbers under it."""
     if form.figure:
         return _with_caption(_figure(form, paper, title, table), form)
-    return _with_caption(_scroll(table, title), form) if table else ""
+    if not table:
+        return f'<div class="bw-advice">{_lack(form)}</div>' if form.missing else ""
+    return _with_caption(_scroll(table, title), form) + _lack(form)
 
 
 def _printed(exhibit: Exhibit, paper: PaperInputs) -> str:
@@ -136,14 +169,13 @@ def _printed(exhibit: Exhibit, paper: PaperInputs) -> str:
 def _recomputed(exhibit: Exhibit, paper: PaperInputs) -> str:
     form = exhibit.forms.get("published")
     table = recomputed_view(form, paper.names) if form else ""
-    shown = form and (table or form.figure)
-    return _shown(form, paper.name, exhibit.title, table) if form and shown else ""
+    return shown(form, paper.name, exhibit.title, table) if form else ""
 
 
 def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> str:
     """Both variants of the measured numbers, of which the page shows one at a time."""
     variants = {
-        variant: _shown(form, paper.name, exhibit.title, measured_view(form, paper.names))
+        variant: shown(form, paper.name, exhibit.title, measured_view(form, paper.names))
         for tree, variant in (("measured", own), ("corrected", "corrected"))
         if (form := exhibit.forms.get(tree))
     }
@@ -157,7 +189,9 @@ def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[st
 
 def _section(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> Section:
     """An exhibit with all its views; ``advice`` says, per variant, how to get its numbers."""
+    together = together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
     views = {
+        "together": TOGETHER + _scroll(together, exhibit.title) if together else "",
         "printed": _printed(exhibit, paper),
         "recomputed": _recomputed(exhibit, paper),
         "measured": _measured(exhibit, paper, own, advice),
@@ -174,7 +208,8 @@ def _section(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str
 
 def missing(shown: Section) -> str:
     """The views that a section lacks, with reasons, as a sentence; empty when it has all."""
-    parts = [f"{VIEWS[view]}: {WHY[view]}" for view in VIEWS if view not in shown.views]
+    # What is in one form alone has nothing beside it, which needs no saying.
+    parts = [f"{VIEWS[view]}: {why}" for view, why in WHY.items() if view not in shown.views]
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -231,7 +266,15 @@ def _paper_texts(page: Page) -> Iterator[tuple[str, str]]:
     """A paper's page, and the pieces of HTML that it consists of."""
     citation = find_paper(page.paper).citation
     pieces = f"_pieces/{page.paper}"
-    head = _render("paper", page=page, citation=citation, statuses=STATUSES, verdicts=VERDICTS)
+    titles = [(section.anchor, section.exhibit.title) for section in page.sections]
+    head = _render(
+        "paper",
+        page=page,
+        citation=citation,
+        statuses=STATUSES,
+        verdicts=VERDICTS,
+        series=series_of(titles, page.names.known["lang"].values()),
+    )
     yield f"{pieces}/head.html", head
     for section in page.sections:
         for view, content in section.views.items():
@@ -299,5 +342,5 @@ def pictures(papers: Sequence[PaperInputs]) -> dict[str, Path]:
         for paper in papers
         for exhibit in paper.exhibits
         for form in exhibit.forms.values()
-        if form.figure
+        if form.figure and form.cells
     }

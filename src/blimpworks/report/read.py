@@ -1,8 +1,8 @@
 """What the report is made from: printed numbers, comparisons, and exhibits as they were built."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,13 @@ class Campaign:
     papers: tuple[str, ...]
     languages: Mapping[str, str]
     models: Mapping[str, str]
+    missing: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    """What forms (published, measured) of exhibits lack, and the command that gets it, by key."""
+
+    def lack_of(self, tree: str, key: str) -> tuple[str, ...]:
+        """What an exhibit lacks in one tree, and the command that gets it; empty if nothing."""
+        form = "measured" if tree == "corrected" else tree
+        return tuple(self.missing.get(form, {}).get(key, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,8 @@ class Form:
     files: Path
     """Path of its files without their suffixes."""
     figure: bool
+    missing: tuple[str, ...] = ()
+    """What it could show and lacks, and the command that gets it; empty where it lacks nothing."""
 
     @property
     def key(self) -> str:
@@ -135,7 +144,14 @@ def read_page(path: Path) -> ElementTree.Element:
 
 
 def read_form(
-    exhibit: str, tree: str, files: Path, paper: Paper, evidence: Evidence, *, figure: bool
+    exhibit: str,
+    tree: str,
+    files: Path,
+    paper: Paper,
+    evidence: Evidence,
+    *,
+    figure: bool,
+    missing: tuple[str, ...] = (),
 ) -> Form:
     """One form of an exhibit from its files. Raises UserError when one is missing or broken."""
     page = read_page(files.with_name(f"{files.name}.html"))
@@ -148,7 +164,7 @@ def read_form(
         number = evidence.get(place)
         facts = row | {"filter": json.loads(row["filter"])}
         cells.append(Cell(facts, origins, place if number else None, number))
-    return Form(exhibit, tree, page, cells, files, figure)
+    return Form(exhibit, tree, page, cells, files, figure, missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +206,9 @@ def _names(paper: str, evidence: Evidence, trees: Trees) -> Iterator[str]:
     )
 
 
-def _exhibit(name: str, printed: Paper, evidence: Evidence, trees: Trees) -> Exhibit:
+def _exhibit(
+    name: str, printed: Paper, evidence: Evidence, trees: Trees, campaign: Campaign
+) -> Exhibit:
     spec = exhibits().get(f"{printed.name}/{name}")
     if spec is None:
         return Exhibit(name, "Printed numbers", {})
@@ -202,6 +220,7 @@ def _exhibit(name: str, printed: Paper, evidence: Evidence, trees: Trees) -> Exh
             printed,
             evidence,
             figure=spec.kind == "figure",
+            missing=campaign.lack_of(tree, spec.key),
         )
         for tree in trees.forms_of(spec)
     }
@@ -221,7 +240,10 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         printed = Paper(paper, files, Path(), {}, accuracies)
         evidence = gather(paper, files, **comparisons)
         names = names_from(campaign.languages, campaign.models, printed)
-        shown = [_exhibit(n, printed, evidence, trees) for n in _names(paper, evidence, trees)]
+        shown = [
+            _exhibit(name, printed, evidence, trees, campaign)
+            for name in _names(paper, evidence, trees)
+        ]
         papers.append(PaperInputs(paper, evidence, names, shown))
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
 

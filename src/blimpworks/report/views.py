@@ -52,6 +52,32 @@ def _columns(row: Element) -> Iterator[tuple[int, Element]]:
         at += _span(cell)
 
 
+def headings_of(table: Element) -> Iterator[tuple[int, str, str]]:
+    """The numbers of a table with the names of their row and column, as they stand there.
+
+    A column under a heading of several is called by both.
+    """
+    heads: dict[int, str] = {}
+    in_head = False
+    for row in table.iter("tr"):
+        cells = list(_columns(row))
+        name = next(
+            ("".join(c.itertext()).strip() for _, c in cells if c.get("scope") == "row"), ""
+        )
+        if not name:
+            # Lines of headings follow one another; one after numbers begins anew.
+            heads, in_head = (heads if in_head else {}), True
+            for at, cell in cells:
+                text = "".join(cell.itertext()).strip()
+                for column in range(at, at + _span(cell)):
+                    heads[column] = f"{heads.get(column, '')} {text}".strip()
+            continue
+        in_head = False
+        for at, cell in cells:
+            if cell.get("data-cell") is not None:
+                yield int(cell.get("data-cell", "")), name, heads.get(at, "")
+
+
 def _empty_columns(table: Element, dropped: Callable[[Element], bool]) -> set[int]:
     """Columns in which there are numbers, and all of them are ``dropped``."""
     dropped_in: dict[int, list[bool]] = {}

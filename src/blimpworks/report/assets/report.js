@@ -155,11 +155,64 @@
     );
     const cell = cells.find((each) => each.offsetParent) ?? cells[0];
     if (!cell) return;
+    const section = cell.closest("section");
+    shownBy[[section.id, ...[...section.children].map((part) => part.id)].find((id) => shownBy[id])]?.();
     for (let part = cell; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
     const tab = cell.closest(".sd-tab-content")?.previousElementSibling;
     if (tab) document.getElementById(tab.htmlFor)?.click();
     cell.scrollIntoView({ block: "center" });
     await open(cell);
+  }
+
+  // Series: of exhibits that are one thing over and over, one member is shown at a time.
+
+  const shownBy = {}; // by the address of an exhibit in a series, what shows it
+
+  function startSeries({ title, members }) {
+    const sections = members.map(([, ids]) => ids.map((id) => document.getElementById(id)?.closest("section")));
+    const label = h("span", { class: "bw-series-title" }, `${title} …`);
+    const buttons = members.map(([name]) => h("button", { type: "button" }, name));
+    const choose = (at) => {
+      sections.forEach((own, i) => own.forEach((s) => s?.classList.toggle("bw-unchosen", i !== at)));
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === at)));
+    };
+    buttons.forEach((button, at) => button.addEventListener("click", () => choose(at)));
+    members.forEach(([, ids], at) => ids.forEach((id) => { shownBy[id] = () => choose(at); }));
+    sections[0][0]?.before(h("div", { class: "bw-series", role: "group", "aria-label": title }, label, buttons));
+    choose(0);
+  }
+
+  /** Show the member of a series that an address leads to. */
+  function showAddressed() {
+    const id = window.location.hash.slice(1);
+    if (!shownBy[id]) return;
+    shownBy[id]();
+    document.getElementById(id).scrollIntoView();
+  }
+
+  // Wide tables: a word on how much is out of sight, as long as something is.
+
+  function cue(wrapper) {
+    const hidden = wrapper.scrollWidth - wrapper.clientWidth;
+    const more = hidden > 2 && wrapper.scrollLeft < hidden - 2;
+    wrapper.classList.toggle("bw-more", more);
+    let note = wrapper.previousElementSibling;
+    if (!note?.classList.contains("bw-cue")) {
+      if (hidden <= 2) return;
+      note = h("span", { class: "bw-cue", "aria-hidden": "true" }, "");
+      wrapper.before(note);
+    }
+    note.hidden = hidden <= 2;
+    note.textContent = more ? "more columns: scroll sideways →" : "← last column";
+  }
+
+  function startCues() {
+    const wrappers = [...document.querySelectorAll(".bw-scroll")];
+    const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => cue(target)));
+    for (const wrapper of wrappers) {
+      wrapper.addEventListener("scroll", () => cue(wrapper), { passive: true });
+      sizes.observe(wrapper);
+    }
   }
 
   // Lists of all numbers: the front page links to those with one status.
@@ -187,6 +240,7 @@
   function start() {
     const listing = document.querySelector("#bw-published, #bw-measured");
     if (listing) startListing(listing);
+    startCues();
     const tools = document.querySelector(".bw-tools");
     chooseVariant(remembered("variant") ?? "published");
     if (!tools) return;
@@ -197,6 +251,9 @@
     }
     tools.addEventListener("submit", (event) => event.preventDefault());
     startFilters(tools);
+    for (const series of JSON.parse(document.getElementById("bw-series")?.textContent ?? "[]")) startSeries(series);
+    window.addEventListener("hashchange", showAddressed);
+    window.addEventListener("load", showAddressed);
     for (const table of document.querySelectorAll("table[data-form]")) {
       table.querySelector("td button")?.setAttribute("tabindex", "0");
     }

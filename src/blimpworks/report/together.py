@@ -1,0 +1,198 @@
+"""One view of an exhibit: printed, recomputed and measured numbers, and how the last two differ.
+
+A dense exhibit keeps rows and columns, each row in up to four lines; of statements, which
+share no columns, each number has a line with a column for each form.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element, SubElement
+
+from blimpworks.report.evidence import Evidence, Number, Place
+from blimpworks.report.names import Names
+from blimpworks.report.read import Form
+from blimpworks.report.views import FAULTS, as_html, headings_of, set_text, table_of
+from blimpworks.reproduction.measured import NOT_RUN
+
+LINES = {
+    "printed": "printed",
+    "recomputed": "recomputed",
+    "measured": "measured",
+    "difference": "measured − printed",
+}
+DENSE = 0.4
+"""Share of the places in a table that have to be filled for it to keep its rows and columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What stands in one line for one number: its text, its state, and a smaller text after it."""
+
+    text: str
+    state: str = ""
+    small: str = ""
+
+
+def signed(value: float, decimals: int) -> str:
+    """A difference with its sign; zero has none."""
+    text = f"{value:+.{decimals}f}".replace("-", "−")
+    return text[1:] if not text.strip("+−0.") else text
+
+
+def _measured(number: Number) -> Shown | None:
+    if number.verdict in ("", NOT_RUN):
+        return None
+    if number.measured is None:
+        return Shown("text", number.verdict)
+    return Shown(number.in_print(number.measured), number.verdict)
+
+
+def _difference(number: Number) -> Shown | None:
+    """Measured less printed, with the interval of the measured number moved as far."""
+    printed = number.row.value
+    if number.measured is None or printed is None or number.verdict in ("", NOT_RUN):
+        return None
+    digits = number.row.decimals
+    ends = (number.low, number.high)
+    known = [signed(end - printed, digits) for end in ends if end is not None]
+    interval = f"[{', '.join(known)}]" if len(known) == len(ends) else ""
+    small = " ".join(filter(None, (interval, number.differs)))
+    return Shown(signed(number.measured - printed, digits), "", small)
+
+
+def lines_of(number: Number) -> dict[str, Shown]:
+    """What stands in each line for a number, without lines that it has nothing for."""
+    text = number.row.text or "illegible"
+    right = number.row.corrected
+    small = f"should read {number.in_print(right)}" if right is not None else ""
+    again = Shown(number.again, number.status) if number.again else None
+    shown = {
+        "printed": Shown(text, number.status if number.status in FAULTS else "", small),
+        "recomputed": again,
+        "measured": _measured(number),
+        "difference": _difference(number),
+    }
+    return {line: each for line, each in shown.items() if each is not None}
+
+
+class Labels:
+    """Names of rows and columns of an exhibit, by their keys in print."""
+
+    def __init__(self, forms: Sequence[Form], names: Names) -> None:
+        self._names = names
+        self._labels: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
+        for form in forms:
+            table = table_of(form.page)
+            for index, row, column in () if table is None else headings_of(table):
+                place = form.cells[index].place
+                # Not the headings of rows that have the same numbers computed.
+                if place is not None and form.shown[place] == index:
+                    self._learn(place, row, column)
+
+    def _learn(self, place: Place, row: str, column: str) -> None:
+        for labels, key, name in zip(self._labels, place[1:], (row, column), strict=True):
+            labels.setdefault(key, set()).add(name)
+
+    def of(self, place: Place) -> tuple[str, str]:
+        """The names of row and column of a printed number.
+
+        What tables of the exhibit call a key, if they agree; else its name, or the key.
+        """
+        row, column = (
+            next(iter(labels[key])) if len(labels.get(key, ())) == 1 else self._names.of(key)
+            for labels, key in zip(self._labels, place[1:], strict=True)
+        )
+        return row, column
+
+
+def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], line: str) -> None:
+    """Give a cell what it shows, and the attributes by which it is found and filtered."""
+    cell.attrib.update({"data-row": place[1], "data-column": place[2], **about})
+    if shown.state:
+        cell.set("data-s", shown.state)
+    if line == "difference":
+        cell.text = shown.text
+    else:
+        set_text(cell, [("", shown.text)])
+    if shown.small:
+        SubElement(cell, "small").text = shown.small
+
+
+Numbers = Mapping[Place, Mapping[str, Shown]]
+
+
+def _head(table: Element, titles: Sequence[str]) -> Element:
+    head = SubElement(SubElement(table, "thead"), "tr")
+    for title in titles:
+        SubElement(head, "th", {"scope": "col", **({"class": "n"} if title else {})}).text = title
+    return SubElement(table, "tbody")
+
+
+def _dense(numbers: Numbers, labels: Labels, names: Names) -> Element:
+    """Rows and columns as in print, each row in as many lines as it has something for."""
+    table = Element("table")
+    columns = {place[2]: labels.of(place)[1] for place in numbers}
+    body = _head(table, ["", *columns.values()])
+    for row in dict.fromkeys(place[1] for place in numbers):
+        own = {place[2]: (place, shown) for place, shown in numbers.items() if place[1] == row}
+        for line in (n for n in LINES if any(n in shown for _, shown in own.values())):
+            body.append(_line(line, columns, own, labels, names))
+    return table
+
+
+def _line(
+    line: str,
+    columns: Mapping[str, str],
+    own: Mapping[str, tuple[Place, Mapping[str, Shown]]],
+    labels: Labels,
+    names: Names,
+) -> Element:
+    """One line of a row; the first one has its name."""
+    element = Element("tr", {"class": f"bw-line {line}"})
+    head = SubElement(element, "th", scope="row")
+    if line == "printed":
+        head.text = labels.of(next(iter(own.values()))[0])[0] + " "
+    SubElement(head, "small").text = LINES[line]
+    for column in columns:
+        cell = SubElement(element, "td", {"class": "n"})
+        place, shown = own.get(column, (None, {}))
+        if place is not None and line in shown:
+            _fill(cell, shown[line], place, names.about({}, place), line)
+    return element
+
+
+def _sparse(numbers: Numbers, labels: Labels, names: Names) -> Element:
+    """A line for each number, with a column for each form."""
+    table = Element("table")
+    lines = [line for line in LINES if any(line in shown for shown in numbers.values())]
+    body = _head(table, ["", *(LINES[line] for line in lines)])
+    for place, shown in numbers.items():
+        element = SubElement(body, "tr")
+        SubElement(element, "th", scope="row").text = ": ".join(labels.of(place))
+        for line in lines:
+            cell = SubElement(element, "td", {"class": "n"})
+            if line in shown:
+                _fill(cell, shown[line], place, names.about({}, place), line)
+    return table
+
+
+def _numbers(exhibit: str, evidence: Evidence) -> Iterator[tuple[Place, dict[str, Shown]]]:
+    for place, number in evidence.items():
+        if place[0] == exhibit and (number.status or number.verdict):
+            yield place, lines_of(number)
+
+
+def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
+    """The printed numbers of an exhibit beside recomputed and measured ones.
+
+    "" where there is nothing beside them.
+    """
+    numbers = dict(_numbers(exhibit, evidence))
+    if not any(len(shown) > 1 for shown in numbers.values()):
+        return ""
+    labels = Labels([*forms.values()], names)
+    rows, columns = ({place[at] for place in numbers} for at in (1, 2))
+    layout = _dense if len(numbers) >= DENSE * len(rows) * len(columns) else _sparse
+    table = layout(numbers, labels, names)
+    table.set("data-form", f"together/{exhibit}")
+    return as_html(table)
