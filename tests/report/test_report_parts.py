@@ -22,6 +22,7 @@ from blimpworks.report.series import series_of
 from blimpworks.report.states import STATUSES, bar
 from blimpworks.report.together import lines_of, signed, together_view
 from blimpworks.report.views import (
+    finished,
     headings_of,
     plain_view,
     printed_view,
@@ -330,7 +331,7 @@ def test_statements_stand_one_under_the_other_with_a_column_for_each_form(form, 
     }
     table = ElementTree.fromstring(together_view("table3", {}, sparse, names))
     heads = ["".join(th.itertext()) for th in table.iterfind(".//thead//th")]
-    assert heads == ["", "printed", "recomputed"]
+    assert heads == ["printed", "recomputed"]
     assert len(table.findall(".//tbody/tr")) == len(sparse)
 
 
@@ -348,6 +349,16 @@ def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_an
         "<tr><th scope='row'>y</th><td data-cell='2'/></tr></tbody></table>"
     )
     assert [*headings_of(table)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
+
+
+def test_the_heading_of_a_group_of_rows_goes_across_the_table():
+    table = ElementTree.fromstring(
+        "<table><tbody><tr><th scope='row'>Open models</th><td/><td/></tr>"
+        "<tr><th scope='row'>x</th><td>1</td><td/></tr></tbody></table>"
+    )
+    group, model = ElementTree.fromstring(finished(table, "published/t")).iter("tr")
+    assert [(cell.tag, cell.get("colspan")) for cell in group] == [("th", "3")]
+    assert len(model) == 3
 
 
 # What is missing, and what is one thing over and over

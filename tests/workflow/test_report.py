@@ -257,6 +257,53 @@ def test_a_table_with_nothing_on_the_choice_says_so(reader):
     expect(said.first).to_contain_text("Nothing in this table")
 
 
+# Side by side, what is missing, and what is shown one at a time
+
+
+def test_side_by_side_a_row_has_a_line_for_what_is_printed_and_what_is_recomputed(reader):
+    page = reader.open("multiblimp.html")
+    reader.tab("table3", "Side by side")
+    cells = page.locator(
+        'table[data-form="together/table3"] td[data-row="gemma-3-27b"][data-column="eng"]'
+    ).locator("visible=true")
+    expect(cells).to_have_count(2)
+    expect(cells.last).to_have_attribute("data-s", "exact")
+    cells.last.locator("button").click()
+    expect(page.locator(".bw-panel")).to_contain_text("98.6")
+
+
+def test_an_empty_figure_says_what_it_lacks_and_how_to_get_it(reader):
+    page = reader.open("multiblimp.html")
+    reader.tab("fig1", "Recomputed")
+    shown = page.locator("section:has(> #multiblimp-fig1) .bw-advice").locator("visible=true").first
+    expect(shown).to_contain_text("glotcc/v1.0-language-totals.tsv")
+    expect(shown).to_contain_text("snakemake --cores 1 multiblimp_fig1_published")
+
+
+def test_of_tables_for_each_language_one_is_shown_and_an_address_shows_its_own(reader):
+    page = reader.open("lmentry.html")
+    tables = page.locator('section:has(> [id^="lmentry-table3"])')
+    assert tables.locator("visible=true").count() < tables.count()
+    spanish = page.locator("section:has(> #lmentry-table36)")
+    expect(spanish).to_be_hidden()
+    page.get_by_role("button", name="Spanish").click()
+    expect(spanish).to_be_visible()
+    expect(
+        reader.open("lmentry.html", "#lmentry-table40").locator("#lmentry-table40")
+    ).to_be_in_viewport()
+
+
+def test_a_table_that_goes_on_to_the_right_says_so(reader):
+    page = reader.open("multiblimp.html")
+    reader.tab("table5", "Printed")
+    section = page.locator("section:has(> #multiblimp-table5)")
+    cue = section.locator(".bw-cue").locator("visible=true").first
+    expect(cue).to_contain_text("more columns")
+    scroll = section.locator(".bw-scroll").locator("visible=true").first
+    scroll.evaluate("s => { s.scrollLeft = s.scrollWidth; }")
+    expect(cue).to_contain_text("last column")
+
+
 # Lineage
 
 
@@ -361,7 +408,8 @@ CONTRAST = """() => {
   };
   const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   return [...document.querySelectorAll(
-    ".bw-sign, .bw-caption, td button, .bw-tiles small, .bw-bar span:not(.absent), legend"
+    ".bw-sign, .bw-caption, td button, .bw-tiles small, .bw-bar span:not(.absent), legend, "
+    + ".dt-container label, .bw-line small, .bw-cue, .bw-series button"
   )].filter((e) => e.textContent.trim() && e.offsetParent).map((e) => [
     ratio(light(parse(getComputedStyle(e).color)), light(behind(e))), e.className, e.textContent,
   ]).filter(([r]) => r < 4.5);
@@ -369,7 +417,7 @@ CONTRAST = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["index.html", "multiblimp.html"])
+@pytest.mark.parametrize("name", ["index.html", "multiblimp.html", "published.html"])
 def test_text_stands_out_from_its_background(chromium, site, scheme, name):
     reader = Reader(chromium, site, WIDE, color_scheme=scheme)
     assert reader.open(name).evaluate(CONTRAST) == []

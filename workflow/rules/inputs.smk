@@ -89,6 +89,33 @@ def corrected_exhibits():
     return [str(path) for path in paths if path.exists()]
 
 
+def reported_benchmarks():
+    """Benchmarks of pairs that models are run on."""
+    return [
+        name
+        for name in CAMPAIGN.benchmarks
+        if find_benchmark(name).unit == "pair" and layout.models_of(name)
+    ]
+
+
+def reported_pairs(benchmark):
+    """Where the pairs of a benchmark lie, with what models made of them."""
+    evaluated = f"{benchmark}/{{lang}}/{{model}}.parquet"
+    return {
+        "items": {
+            lang: layout.items_table(benchmark, lang)
+            for lang in layout.item_languages(benchmark)
+        },
+        "models": {
+            model: layout.covered_by(model, benchmark)
+            for model in layout.models_of(benchmark)
+        },
+        "method": layout.methods_of(benchmark)[0],
+        "judgements": f"{RESULTS}/judgements/{evaluated}",
+        "scores": f"{RESULTS}/scores/{evaluated}",
+    }
+
+
 def report_facts():
     """What the report says of the campaign, and its names for languages and models, as JSON."""
     variants = (p.benchmarks[0].options(CAMPAIGN).variant for p in papers_of(CAMPAIGN))
@@ -101,5 +128,6 @@ def report_facts():
         "languages": {k: row.name for k, row in WHOLE.languages.items()},
         "models": {k: r.label for k, r in (WHOLE.models | CATALOGUE.models).items()},
         "missing": missing_sources(layout),
+        "pairs": {name: reported_pairs(name) for name in reported_benchmarks()},
     }
     return json.dumps(facts, ensure_ascii=False)

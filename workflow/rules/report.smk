@@ -13,6 +13,12 @@ rule report:
         comparisons=expand(
             "<results>/reproduction/{name}.csv", name=("published", "measured")
         ),
+        pairs=[
+            path
+            for benchmark in reported_benchmarks()
+            for folder in ("judgements", "scores")
+            for path in layout.evaluations(folder, benchmark)
+        ],
     output:
         # The record beside the site: the command puts a new site in the place of the old one
         # once it is whole, and Snakemake would take the old one away before.

@@ -12,6 +12,7 @@ from typing import Literal, TypedDict, cast
 from blimpworks.errors import UserError, reading
 from blimpworks.files import write_text
 from blimpworks.json_files import load_json
+from blimpworks.scoring.words import Column
 
 ALL = "all"
 FORMAT = 1
@@ -131,21 +132,6 @@ class PairedTest(TypedDict):
     p: float
     adjusted: float
     """Holm's p over all tests of the card."""
-
-
-class Word(TypedDict):
-    """A word with the sum of its tokens' log-probabilities."""
-
-    text: str
-    logprob: float | None
-    """None where no token of it was scored."""
-
-
-class Column(TypedDict):
-    """Words of the sentences of a block that stand at the same place, in the sides' order."""
-
-    words: list[Word | None]
-    differs: bool
 
 
 class Side(TypedDict):

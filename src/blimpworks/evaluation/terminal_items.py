@@ -8,8 +8,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from blimpworks.evaluation import show
-from blimpworks.evaluation.card import Benchmark, Card, Column, Word, WorstItem, WrongAnswer
+from blimpworks.evaluation.card import Benchmark, Card, WorstItem, WrongAnswer
 from blimpworks.evaluation.console import INDENT, WIDTH, beginning, print_heading, say
+from blimpworks.scoring.words import Column, Word
 
 SHOWN_ITEMS = 3
 """Worst items of each model; the page has more."""

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.evaluation.card import Side, Word, WorstItem, WrongAnswer
+from blimpworks.evaluation.card import Side, WorstItem, WrongAnswer
 from blimpworks.evaluation.facts import BenchmarkFacts, model_table
 from blimpworks.evaluation.judged import Judged, at, lowest
-from blimpworks.evaluation.words import align, single, words_of
+from blimpworks.scoring.words import Word, align, single, words_of
 from blimpworks.tables import ANSWERS, ITEMS, PROMPTS, SCORES, TableSchema, read_table
 
 SIDES = ("good", "bad")

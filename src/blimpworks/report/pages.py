@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 
-from blimpworks.campaign.registry import find_paper
+from blimpworks.campaign.registry import find_paper, paper_of
 from blimpworks.report.data import Products, paper_script, products_script
+from blimpworks.report.items import item_scripts, sets_from
 from blimpworks.report.listing import listing_html
 from blimpworks.report.names import Names, exhibit_label
 from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees
@@ -33,6 +34,7 @@ TEMPLATES = {
     "paper": "assets/paper.html.jinja",
     "exhibits": "assets/exhibits.rst.jinja",
     "advice": "assets/advice.html.jinja",
+    "items": "assets/items.html.jinja",
 }
 VIEWS = {
     "together": "Side by side",
@@ -50,6 +52,7 @@ TOGETHER = (
     "campaign measured; and how far the measured number is from the printed one, with its 95 % "
     "interval, and what else differs where they are not comparable.</p>"
 )
+ITEMS = "items"
 LISTINGS = {"published": "Every printed number", "measured": "Measured beside printed"}
 """Titles of the pages with whole comparisons."""
 
@@ -283,7 +286,10 @@ def _paper_texts(page: Page) -> Iterator[tuple[str, str]]:
     yield f"{page.paper}.rst", _titled(citation.label, _raw(f"{pieces}/head.html"), body)
 
 
-def _index_texts(inputs: Inputs, pages: Sequence[Page]) -> Iterator[tuple[str, str]]:
+def _index_texts(
+    inputs: Inputs, pages: Sequence[Page], more: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """The front page, with a tree of all others; ``more`` are those beside papers and lists."""
     lines = [
         (
             _line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
@@ -306,7 +312,7 @@ def _index_texts(inputs: Inputs, pages: Sequence[Page]) -> Iterator[tuple[str, s
             verdicts=VERDICTS,
         ),
     )
-    documents = [*campaign.papers, *LISTINGS]
+    documents = [*campaign.papers, *LISTINGS, *more]
     tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
     title = f"Reproduction report: {campaign.name}"
     yield "index.rst", _titled(title, _raw("_pieces/index.html"), tree)
@@ -326,11 +332,31 @@ def _scripts(papers: Sequence[PaperInputs]) -> Iterator[tuple[str, str]]:
     yield "_static/data/products.js", products_script(products)
 
 
+def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """The page of items and its scripts; nothing for a campaign without judged pairs."""
+    campaign = inputs.campaign
+    phenomena: dict[str, str] = {}
+    for paper in inputs.papers:
+        phenomena |= paper.names.known["phenomenon"]
+    labels = {
+        "benchmarks": {name: paper_of(name).citation.label for name in campaign.pairs},
+        "languages": campaign.languages,
+        "models": campaign.models,
+        "phenomena": phenomena,
+    }
+    scripts = dict(item_scripts(sets_from(campaign.pairs), labels))
+    if scripts:
+        yield from ((f"_static/items/{name}.js", text) for name, text in scripts.items())
+        yield "_pieces/items.html", _render("items")
+        yield f"{ITEMS}.rst", _titled("Items", _raw("_pieces/items.html"))
+
+
 def assemble(inputs: Inputs) -> dict[str, str]:
     """The text of every source of the site, by its path."""
     pages = [_page(paper, inputs) for paper in inputs.papers]
     texts = dict(text for page in pages for text in _paper_texts(page))
-    texts |= dict(_index_texts(inputs, pages))
+    items = dict(_item_texts(inputs))
+    texts |= items | dict(_index_texts(inputs, pages, [ITEMS] if items else []))
     texts |= dict(_listing_texts(inputs.comparisons))
     return texts | dict(_scripts(inputs.papers))
 

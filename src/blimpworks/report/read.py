@@ -15,6 +15,7 @@ from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError, reading
 from blimpworks.records.reading import results_hash
 from blimpworks.report.evidence import Evidence, Number, Place, gather, read_comparison
+from blimpworks.report.items import sets_from
 from blimpworks.report.listing import COLUMNS
 from blimpworks.report.names import Names, names_from
 from blimpworks.reproduction.printed import printed_tables
@@ -39,6 +40,8 @@ class Campaign:
     models: Mapping[str, str]
     missing: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     """What forms (published, measured) of exhibits lack, and the command that gets it, by key."""
+    pairs: Mapping[str, Any] = field(default_factory=dict)
+    """Where pairs, judgements and scores of each benchmark lie (``items.sets_from``)."""
 
     def lack_of(self, tree: str, key: str) -> tuple[str, ...]:
         """What an exhibit lacks in one tree, and the command that gets it; empty if nothing."""
@@ -255,6 +258,7 @@ def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
         paths += printed_tables(campaign.printed, paper)
         # Of a paper that prints no accuracies, and has released no decisions, there is none.
         paths += filter(Path.exists, [trees.results / f"accuracies/printed/{paper}.parquet"])
+    paths += [path for own in sets_from(campaign.pairs) for path in own.files]
     for key, spec in exhibits().items():
         for tree in trees.forms_of(spec):
             files = trees.files(tree, key)

@@ -19,7 +19,7 @@ from blimpworks.yaml_files import read_yaml
 
 HERE = Path(__file__).parent
 SETTINGS = "assets/sphinx.yaml"
-STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js")
+STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
 # What no page of ours needs, a third of the site.
 SUPERFLUOUS = (
     "**/*.map",

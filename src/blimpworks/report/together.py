@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 from blimpworks.report.evidence import Evidence, Number, Place
 from blimpworks.report.names import Names
 from blimpworks.report.read import Form
-from blimpworks.report.views import FAULTS, as_html, headings_of, set_text, table_of
+from blimpworks.report.views import FAULTS, finished, headings_of, set_text, table_of
 from blimpworks.reproduction.measured import NOT_RUN
 
 LINES = {
@@ -124,7 +124,10 @@ Numbers = Mapping[Place, Mapping[str, Shown]]
 def _head(table: Element, titles: Sequence[str]) -> Element:
     head = SubElement(SubElement(table, "thead"), "tr")
     for title in titles:
-        SubElement(head, "th", {"scope": "col", **({"class": "n"} if title else {})}).text = title
+        if title:
+            SubElement(head, "th", {"scope": "col", "class": "n"}).text = title
+        else:
+            SubElement(head, "td")
     return SubElement(table, "tbody")
 
 
@@ -194,5 +197,4 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     rows, columns = ({place[at] for place in numbers} for at in (1, 2))
     layout = _dense if len(numbers) >= DENSE * len(rows) * len(columns) else _sparse
     table = layout(numbers, labels, names)
-    table.set("data-form", f"together/{exhibit}")
-    return as_html(table)
+    return finished(table, f"together/{exhibit}")

@@ -32,6 +32,19 @@ def as_html(element: Element) -> str:
     return ElementTree.tostring(element, encoding="unicode", method="html")
 
 
+def finished(table: Element, form: str) -> str:
+    """The table as HTML, called ``form``, with headings of groups across its whole width."""
+    for row in table.iter("tr"):
+        first, *others = list(row)
+        bare = not any(len(cell) or (cell.text or "").strip() for cell in others)
+        if others and bare and first.get("scope") == "row":
+            for cell in others:
+                row.remove(cell)
+            first.attrib.update(scope="rowgroup", colspan=str(sum(map(_span, (first, *others)))))
+    table.set("data-form", form)
+    return as_html(table)
+
+
 def numbers_of(table: Element) -> Iterator[tuple[int, Element]]:
     """The cells of a table that are cells of its exhibit, with their number there."""
     for cell in table.iter("td"):
@@ -204,8 +217,7 @@ def printed_view(form: Form, names: Names) -> str:
         about = names.about(known.facts["filter"], indices[index])
         text = "".join(cell.itertext()) if known.is_itself else known.number.row.text
         _show_printed(cell, known.number, text, indices[index], about)
-    printed_table.set("data-form", form.key)
-    return as_html(printed_table)
+    return finished(printed_table, form.key)
 
 
 def recomputed_view(form: Form, names: Names) -> str:
@@ -229,8 +241,7 @@ def recomputed_view(form: Form, names: Names) -> str:
         cell.attrib.update(names.about(known.facts["filter"], known.place))
         text = known.number.again or MISSING if known.number else "".join(cell.itertext())
         set_text(cell, [("", text)])
-    recomputed_table.set("data-form", form.key)
-    return as_html(recomputed_table)
+    return finished(recomputed_table, form.key)
 
 
 def measured_view(form: Form, names: Names) -> str:
@@ -244,8 +255,7 @@ def measured_view(form: Form, names: Names) -> str:
         _mark(cell, known.place, judged.verdict if judged else "")
         cell.attrib.update(names.about(known.facts["filter"], known.place))
         set_text(cell, [("", "".join(cell.itertext()))])
-    table.set("data-form", form.key)
-    return as_html(table)
+    return finished(table, form.key)
 
 
 def _left_out(form: Form | None, exhibit: str, evidence: Evidence) -> Iterator[Place]:
@@ -273,5 +283,4 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
             _show_printed(cell, number, number.row.text, place, names.about({}, place))
         else:
             cell.attrib = {"class": "n"}
-    table.set("data-form", f"printed/{exhibit}")
-    return as_html(table)
+    return finished(table, f"printed/{exhibit}")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.evaluation.words import END, align, words_of
+from blimpworks.scoring.words import END, align, words_of
 
 
 def shown(text, tokens):

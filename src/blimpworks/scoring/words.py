@@ -4,15 +4,30 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise, zip_longest
+from typing import TypedDict
 
 import numpy as np
 
-from blimpworks.evaluation.card import Column, Word
 from blimpworks.scoring.spans import Integers, token_starts
 
 END = "⟨end⟩"
 """What stands for a last token that takes no character, such as ``</s>``."""
 Span = tuple[int, int]
+
+
+class Word(TypedDict):
+    """A word with the sum of its tokens' log-probabilities."""
+
+    text: str
+    logprob: float | None
+    """None where no token of it was scored."""
+
+
+class Column(TypedDict):
+    """Words of the sentences of a block that stand at the same place, in the sides' order."""
+
+    words: list[Word | None]
+    differs: bool
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:

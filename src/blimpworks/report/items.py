@@ -1,0 +1,212 @@
+"""Data of the page of items: the minimal pairs of a campaign with each model's verdicts.
+
+Scripts, as all data of the site: an index of sets (a benchmark in a language), chunks of pairs that
+are loaded when a set is chosen, and chunks with words and log-probabilities that are loaded when a
+pair is opened.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from blimpworks.scoring.words import END, Word, words_of
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
+
+CHUNK = 1000
+"""Pairs in one script."""
+WORDS = 200_000
+"""Pairs, times models, whose words the site has; of further sets it has verdicts alone."""
+RIGHT, WRONG, HALF, ABSENT = "1", "0", "h", "-"
+SIDES = ("good", "bad")
+LABELS = ("phenomenon", "paradigm")
+SCORED = ["item_id", *(f"{s}_{n}" for s in SIDES for n in ("logprobs", "ends"))]
+
+
+@dataclass(frozen=True, slots=True)
+class PairSet:
+    """A benchmark in a language: its pairs, and what models made of them, by model."""
+
+    benchmark: str
+    lang: str
+    items: Path
+    judgements: Mapping[str, Path]
+    scores: Mapping[str, Path]
+    method: str
+    """The method whose decisions are shown."""
+
+    @property
+    def key(self) -> str:
+        """Name in addresses of scripts."""
+        return f"{self.benchmark}.{self.lang}"
+
+    @property
+    def files(self) -> list[Path]:
+        """All tables that it is read from."""
+        return [self.items, *self.judgements.values(), *self.scores.values()]
+
+
+def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
+    """The sets that the workflow names: templates of paths, by benchmark, models and languages."""
+    sets = []
+    for benchmark, own in facts.items():
+        for lang, items in own["items"].items():
+            models = [model for model, langs in own["models"].items() if lang in langs]
+            judgements, scores = (
+                {model: Path(own[kind].format(lang=lang, model=model)) for model in models}
+                for kind in ("judgements", "scores")
+            )
+            if models:
+                sets.append(
+                    PairSet(benchmark, lang, Path(items), judgements, scores, own["method"])
+                )
+    return sets
+
+
+# Pairs and verdicts
+
+
+def _pairs(path: Path) -> list[dict[str, Any]]:
+    """The pairs of a table of items, each once; none where items are several sentences."""
+    table = read_table(ITEMS, path)
+    if "condition" in table.column_names:
+        return []
+    rows = table.select(["item_id", *LABELS, *SIDES]).to_pylist()
+    return [*{row["item_id"]: row for row in reversed(rows)}.values()][::-1]
+
+
+def _verdict(correct: float | None) -> str:
+    if correct is None or math.isnan(correct):
+        return ABSENT
+    return RIGHT if correct >= 1 else WRONG if correct <= 0 else HALF
+
+
+def _verdicts(path: Path, method: str) -> dict[str, str]:
+    """Whether a model got each pair right, by one method, as one letter."""
+    table = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"])
+    table = table.filter(pc.equal(table["method"].cast(pa.string()), method))
+    ids, correct = (table[name].to_pylist() for name in ("item_id", "correct"))
+    return dict(zip(ids, map(_verdict, correct), strict=True))
+
+
+def _numbered(values: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Values once each, in order, and the number of each."""
+    places = {value: at for at, value in enumerate(dict.fromkeys(values))}
+    return [*places], [places[value] for value in values]
+
+
+# Words
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
+
+
+def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
+    """Log-probabilities of a sentence's words; and the words, where they are not between spaces."""
+    words = words_of(row[side], scores[f"{side}_ends"] or [], scores[f"{side}_logprobs"] or [])
+    values: list[Any] = [_short(word["logprob"]) for word in words]
+    return [values] if _between_spaces(row[side], words) else [values, [w["text"] for w in words]]
+
+
+def _between_spaces(text: str, words: Sequence[Word]) -> bool:
+    own = [word["text"] for word in words]
+    return (own[:-1] if own and own[-1] == END else own) == re.findall(r"\S+", text)
+
+
+def _scored(path: Path) -> dict[str, Mapping[str, Any]]:
+    return {row["item_id"]: row for row in read_table(SCORES, path, SCORED).to_pylist()}
+
+
+def _word_chunks(own: PairSet, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Scripts with the words of each chunk: of each pair, of each model, both sentences."""
+    by_model = [_scored(path) for path in own.scores.values()]
+    for number, start in enumerate(range(0, len(rows), CHUNK)):
+        chunk = [
+            [
+                [_words(row, scores[row["item_id"]], side) for side in SIDES]
+                if row["item_id"] in scores
+                else None
+                for scores in by_model
+            ]
+            for row in rows[start : start + CHUNK]
+        ]
+        name = f"{own.key}.{number}.words"
+        yield name, _script(name, chunk)
+
+
+# Scripts
+
+
+def _script(name: str, content: Any) -> str:
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return f"blimpworksItems.receive({json.dumps(name)},{text});\n"
+
+
+def _pair_chunks(own: PairSet, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Scripts with pairs: item, number of paradigm, good and bad sentence, verdicts by model."""
+    verdicts = [_verdicts(path, own.method) for path in own.judgements.values()]
+    _, paradigms = _numbered([_label(row) for row in rows])
+    for number, start in enumerate(range(0, len(rows), CHUNK)):
+        chunk = [
+            [
+                row["item_id"],
+                paradigms[start + at],
+                row["good"],
+                row["bad"],
+                "".join(each.get(row["item_id"], ABSENT) for each in verdicts),
+            ]
+            for at, row in enumerate(rows[start : start + CHUNK])
+        ]
+        name = f"{own.key}.{number}"
+        yield name, _script(name, chunk)
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    """Phenomenon and paradigm of a pair, with a tab between."""
+    return f"{row['phenomenon']}\t{row['paradigm']}"
+
+
+def _entry(own: PairSet, rows: Sequence[Mapping[str, Any]], *, words: bool) -> dict[str, Any]:
+    """What the index says of a set."""
+    labels, _ = _numbered([_label(row) for row in rows])
+    return {
+        "benchmark": own.benchmark,
+        "lang": own.lang,
+        "pairs": len(rows),
+        "chunks": math.ceil(len(rows) / CHUNK),
+        "models": [*own.judgements],
+        "paradigms": [label.split("\t") for label in labels],
+        "words": words,
+    }
+
+
+def item_scripts(
+    sets: Sequence[PairSet], labels: Mapping[str, Mapping[str, str]], most_words: int = WORDS
+) -> Iterator[tuple[str, str]]:
+    """Names and texts of all scripts of the page, the index last; none without pairs.
+
+    ``labels`` are names of benchmarks, languages and models. Of a set that would exceed
+    ``most_words`` (pairs × models, of all sets so far) no words are written. Raises UserError
+    when a table is missing or broken.
+    """
+    entries, written = [], 0
+    for own in sets:
+        rows = _pairs(own.items)
+        if not rows:
+            continue
+        size = len(rows) * len(own.scores)
+        words = written + size <= most_words
+        written += size if words else 0
+        yield from _pair_chunks(own, rows)
+        if words:
+            yield from _word_chunks(own, rows)
+        entries.append(_entry(own, rows, words=words))
+    if entries:
+        yield "index", _script("index", {"sets": entries, "labels": labels, "chunk": CHUNK})
