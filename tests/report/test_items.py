@@ -1,11 +1,15 @@
 """The page of items: scripts with pairs, what models made of them, and their words."""
 
 import json
+import os
 import re
+import shutil
 
 import pytest
 
+from blimpworks.files import write_text
 from blimpworks.report.items import item_scripts, sets_from
+from blimpworks.report.pages import ASSETS
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, write_rows
 
 PAIRS = [
@@ -106,3 +110,65 @@ def test_words_that_do_not_stand_between_spaces_are_written_out(facts, tmp_path)
         write_rows([row], SCORES, tmp_path / f"scores/eng/{model}.parquet")
     words = scripts(facts)["x.eng.0.words"]
     assert words[0][0] == [[[-1.0, -2.0], ["見", "る"]], [[-1.0, -2.0], ["見", "た"]]]
+
+
+# The page in a browser
+
+
+@pytest.fixture
+def page(facts, tmp_path):
+    """The page of items of three pairs, opened from its file."""
+    sync_api = pytest.importorskip("playwright.sync_api", exc_type=ImportError)
+    browser_path = os.environ.get("BLIMPWORKS_CHROMIUM") or shutil.which("chromium")
+    if not browser_path:
+        pytest.skip("no chromium on the PATH (or in BLIMPWORKS_CHROMIUM)")
+    site = tmp_path / "site"
+    kinds = ("benchmarks", "languages", "phenomena")
+    labels = {"models": {"a": "Model A", "b": "Model B"}} | {kind: {} for kind in kinds}
+    for name, text in item_scripts(sets_from(facts), labels):
+        write_text(site / f"_static/items/{name}.js", text)
+    for name in ("panel.js", "items.js"):
+        shutil.copyfile(ASSETS / name, site / "_static" / name)
+    head = '<!DOCTYPE html><meta charset="utf-8"><script defer src="_static/panel.js"></script>'
+    body = (ASSETS / "items.html.jinja").read_text(encoding="utf-8")
+    write_text(site / "items.html", f"{head}<body>{body}</body>")
+    with sync_api.sync_playwright() as playwright:
+        # Chromium's sandbox needs rights that containers don't give.
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto((site / "items.html").as_uri())
+        page.get_by_text("3 of 3 pairs").wait_for()
+        yield page
+        browser.close()
+
+
+def shown(page, count):
+    """The good sentences on the page, once it shows so many pairs."""
+    page.get_by_text(f"{count} of 3 pairs").wait_for()
+    texts = page.locator("#bw-items-rows > tr > td:first-child > div:first-child").all_inner_texts()
+    return [text.removeprefix("✓").strip() for text in texts]
+
+
+@pytest.mark.browser
+def test_pairs_are_found_by_words_phenomenon_and_the_models_that_got_them_wrong(page):
+    page.get_by_label("Search in sentences").fill("YOU SEES")
+    assert shown(page, 1) == ["You see ."]
+    page.get_by_label("Search in sentences").fill("")
+    page.get_by_label("Phenomenon").select_option("sv#")
+    assert shown(page, 1) == ["We go ."]
+    page.get_by_label("Phenomenon").select_option("")
+    page.get_by_label("Wrong by").select_option("b")
+    page.get_by_label("Right by").select_option("a")
+    assert shown(page, 1) == ["I see it ."]
+    assert "wrong=b" in page.url
+
+
+@pytest.mark.browser
+def test_an_opened_pair_has_its_words_aligned_with_their_log_probabilities(page):
+    page.get_by_role("button", name="words").first.click()
+    table = page.get_by_role("table").filter(has_text="Model A").last
+    table.wait_for()
+    lines = [row.split("\t") for row in table.inner_text().splitlines() if "\t" in row]
+    assert lines[0] == ["good", "I", "see", "it", ".", "sum"]
+    assert lines[2] == ["bad", "I", "sees", "it", ".", "sum"]
+    assert lines[1][-1] == "−6.00"
