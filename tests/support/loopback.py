@@ -20,6 +20,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, handler):
         super().__init__(("127.0.0.1", 0), handler)
         self.body = DATA
+        self.pages = {}  # what is at some paths in place of the body
         self.ranges = True
         self.announces = True  # how long a file is
         self.redirects = []  # addresses that the first requests are sent on to
@@ -43,6 +44,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         server = self.server
+        if self.path in server.pages:
+            return self.answer(200, server.pages[self.path])
         requested = self.headers.get("Range")
         server.ranges_requested.append(requested)
         if server.redirects:

@@ -29,6 +29,8 @@ def retrieval(wildcards):
         values = {"url": pin.url, "sha256": pin.sha256}
         values |= {"bytes": pin.bytes or "", "mirror-path": pin.mirror, "name": name}
         values |= {"catalogue": table_of(name)}
+        # Not what was recorded of it: recording makes nothing stale.
+        values |= {} if pin.sha256 else {"git-blob": pin.git_blob}
         command = "retrieve"
     else:
         values = {

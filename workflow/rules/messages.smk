@@ -32,7 +32,7 @@ Job.restart_times = property(
 def opening_words():
     """Files that the campaign does without because they are not pinned."""
     rows = read_files(CAMPAIGN, CATALOGUE, [*PARTS.values(), *ANSWERING.values()])
-    names = [row.name for row in rows if not row.sha256]
+    names = [row.name for row in rows if not row.is_pinned(CAMPAIGN.checksums)]
     if not names or CAMPAIGN.unpinned == "error":
         return []
     absent = f"{len(names)} files that have no checksum (unpinned: skip):"
@@ -83,7 +83,15 @@ def check_retrieval():
     files = [job.wildcards.file for job, (row, _) in zip(jobs, models) if row is None]
     pinned = [PINS[file.removeprefix("sources/")] for file in files]
     pins = [
-        Pin(r.name, r.url, r.sha256, r.bytes, r.mirror, str(table_of(r.name)))
+        Pin(
+            r.name,
+            r.url,
+            r.sha256,
+            r.bytes,
+            r.mirror,
+            str(table_of(r.name)),
+            r.git_blob,
+        )
         for r in pinned
     ]
     cache = SITE.cache if SITE else None
@@ -95,7 +103,7 @@ def check_retrieval():
         if not is_local(address) and (locked or not cached):
             gated = row.gated == "yes" and not cached
             needs.append(HubNeed(address, gated, row.name, row.revision, locked))
-    what = obstacles(pins, needs, CAMPAIGN.mirror, Path(RESOURCES))
+    what = obstacles(pins, needs, CAMPAIGN.mirror, Path(RESOURCES), CAMPAIGN.checksums)
     if what:
         raise WorkflowError(
             f"{len(jobs)} files and models are to be retrieved, and not all can be:\n"

@@ -27,6 +27,7 @@ from blimpworks.campaign.selection import select_rows
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.settings.training import follows_instructions
+from blimpworks.campaign.statements import statement_of
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, text_of
 from blimpworks.strict import DrawnLabel, Label, Part, PerhapsWithin, Strict, Within
@@ -34,6 +35,7 @@ from blimpworks.strict import DrawnLabel, Label, Part, PerhapsWithin, Strict, Wi
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+GitBlob = Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")]
 
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
 """Kinds of sources that a lexicon is read from, in this order."""
@@ -103,10 +105,13 @@ class LanguageRow(Strict):
 
 
 class Pinned(Strict):
-    """A file pinned by version and SHA-256."""
+    """A file pinned by its version and a checksum."""
 
     sha256: Sha256
-    """Of the uncompressed file; empty when it is not yet known, and then not retrievable."""
+    """Of the uncompressed file; empty when it is not yet known."""
+    git_blob: GitBlob = ""
+    """Id of the file's content in a git repository (SHA-1, as `git hash-object` says it). A file
+    without sha256 is verified by it, and its SHA-256 recorded when it is first retrieved."""
     bytes: OptionalInt
     """Size of the uncompressed file."""
     licence: str
@@ -114,6 +119,11 @@ class Pinned(Strict):
     """Where it is downloaded from."""
     mirror: PerhapsWithin
     """Path below a mirror directory, without a possible .xz."""
+
+    def is_pinned(self, checksums: Literal["any", "sha256"] = "any") -> bool:
+        """Whether a checksum says what the file is: any, or SHA-256 alone."""
+        by_another = bool(self.git_blob) or statement_of(self.url) is not None
+        return bool(self.sha256) or (checksums == "any" and by_another)
 
 
 class TreebankRow(Pinned):

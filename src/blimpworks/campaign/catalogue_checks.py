@@ -42,7 +42,9 @@ def check_treebanks(campaign: Campaign, treebanks: Mapping[str, list[TreebankRow
         keyed(rows, "name", path)
         if not rows:
             raise UserError(f"{path} has no treebank file of {lang!r}; add its rows.")
-        if campaign.unpinned == "skip" and not any(row.sha256 for row in rows):
+        if campaign.unpinned == "skip" and not any(
+            row.is_pinned(campaign.checksums) for row in rows
+        ):
             raise UserError(
                 f"{path}: no treebank file of {lang!r} has a checksum, and the campaign skips "
                 f"such files; leave the language out, or run `blimpworks pin {path}`."

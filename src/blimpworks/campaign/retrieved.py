@@ -15,7 +15,7 @@ CORPUS, TEXT = "corpus", "text"
 
 def is_usable(campaign: Campaign, row: Pinned) -> bool:
     """Whether a row can be retrieved, or the campaign insists that it is."""
-    return bool(row.sha256) or campaign.unpinned == "error"
+    return row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
 
 
 def released_corpus(
@@ -31,7 +31,9 @@ def released_corpus(
 def available(campaign: Campaign, catalogue: Catalogue, kind: str) -> list[SourceRow]:
     """All sources of a kind if all can be had, for tables that a campaign can do without."""
     rows = [row for row in catalogue.sources.values() if row.kind == kind]
-    at_hand = all(row.sha256 and (row.url or campaign.mirror) for row in rows)
+    at_hand = all(
+        row.is_pinned(campaign.checksums) and (row.url or campaign.mirror) for row in rows
+    )
     return rows if at_hand else []
 
 

@@ -32,7 +32,16 @@ def retrieve(
     ),
     mirror_path: str = option("Path below the mirror, without .xz."),
     output: Path = written("File to write."),
-    catalogue: str = option("File with the row, for messages.", default="", use=UNRECORDED),
+    git_blob: str = option(
+        "Expected id of the uncompressed file's content in git, without --sha256.",
+        default="",
+        use=Use(records=lambda name, text: {name: text} if text else {}),
+    ),
+    catalogue: str = option(
+        "File with the row; beside it lies the table of what was retrieved.",
+        default="",
+        use=UNRECORDED,
+    ),
     mirror: str = option(
         "Directory looked into first.", default="", envvar="BLIMPWORKS_MIRROR", use=UNRECORDED
     ),
@@ -40,7 +49,7 @@ def retrieve(
     """Copy one pinned file from the mirror, or download it, and verify it."""
     from blimpworks.retrieval import sources
 
-    pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue)
+    pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue, git_blob)
     return {"origin": sources.retrieve(pin, output, Path(mirror) if mirror else None)}
 
 

@@ -286,7 +286,7 @@ class _Planner:
     def stops(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
         """What will stop files and models from being retrieved, unless something is done."""
         return [
-            *without_checksum(self._downloads(dry)),
+            *without_checksum(self._downloads(dry), self.campaign.checksums),
             *without_token(self.gated(parts)),
             *without_software(parts, dry.rules if dry else ()),
         ]

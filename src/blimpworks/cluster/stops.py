@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from rich.filesize import decimal
 
@@ -26,14 +27,16 @@ def too_little_disk(disk: DiskPlan) -> Iterator[str]:
         yield f"Too little disk: {needs}. Make room, or name other directories as pathvars."
 
 
-def without_checksum(rows: Sequence[SourceRow | TreebankRow]) -> Iterator[str]:
-    """How many of the files to retrieve have no checksum."""
-    unpinned = [row for row in rows if not row.sha256]
+def without_checksum(
+    rows: Sequence[SourceRow | TreebankRow], checksums: Literal["any", "sha256"]
+) -> Iterator[str]:
+    """How many of the files to retrieve no checksum pins: any, or SHA-256 alone."""
+    unpinned = [row for row in rows if not row.is_pinned(checksums)]
     if unpinned:
         yield (
-            f"{len(unpinned)} files to retrieve have no checksum in the catalogue: run "
-            "`blimpworks pin` on its tables where there is a network, or set unpinned: skip in the "
-            "campaign."
+            f"{len(unpinned)} files to retrieve have no checksum in the catalogue, such as "
+            f"{unpinned[0].name}: run `blimpworks pin` on its tables where there is a network, or "
+            "set unpinned: skip in the campaign."
         )
 
 

@@ -74,7 +74,9 @@ def _files(campaign: Campaign, catalogue: Catalogue) -> list[SourceRow | Treeban
 def _has_text(paper: Paper, campaign: Campaign, catalogue: Catalogue, lang: str) -> bool:
     """Whether the treebanks of a language can be had, where items are made from them."""
     read = paper.treebanks(campaign, catalogue)
-    return lang not in read or any(row.sha256 for row in catalogue.treebanks[lang])
+    return lang not in read or any(
+        row.is_pinned(campaign.checksums) for row in catalogue.treebanks[lang]
+    )
 
 
 def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:

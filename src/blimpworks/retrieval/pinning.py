@@ -13,6 +13,7 @@ from blimpworks.campaign.addresses import shown
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.files import scratch, sha256_of, write_text
+from blimpworks.retrieval.checksums import GIT_BLOB, Checksum
 from blimpworks.retrieval.download import Patience, Transfer
 from blimpworks.retrieval.sources import Pin, in_mirror
 
@@ -36,17 +37,17 @@ def is_fixed(url: str) -> bool:
 
 
 def unpinned_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
-    """Rows without a checksum that could be pinned.
+    """Rows without any checksum that could be pinned.
 
     The ``mirror`` has their file, or their address names one state of it.
     """
-    pins = [pin for pin in _pins(catalogue) if not pin.sha256]
+    pins = [pin for pin in _pins(catalogue) if not pin.is_pinned]
     return [pin.name for pin in pins if in_mirror(pin, mirror) or is_fixed(pin.url)]
 
 
 def left_unpinned(catalogue: Path) -> list[str]:
     """Rows without a checksum whose address names no single state of a file."""
-    return [pin.name for pin in _pins(catalogue) if not pin.sha256 and not is_fixed(pin.url)]
+    return [pin.name for pin in _pins(catalogue) if not pin.is_pinned and not is_fixed(pin.url)]
 
 
 def pin_row(
@@ -75,7 +76,7 @@ def _pins(catalogue: Path) -> list[Pin]:
     columns = text.partition("\n")[0].rstrip("\r").split("\t")
     kind: type[TreebankRow | SourceRow] = TreebankRow if "treebank" in columns else SourceRow
     return [
-        Pin(row.name, row.url, row.sha256, row.bytes, row.mirror, str(catalogue))
+        Pin(row.name, row.url, row.sha256, row.bytes, row.mirror, str(catalogue), row.git_blob)
         for row in read_rows(kind, catalogue)
     ]
 
@@ -104,7 +105,14 @@ def _measured(pin: Pin, own: Path) -> Pin:
         expected = reading(own, "a file of the mirror, perhaps as .xz", "Replace it.")
         with expected, opened(own, "rb") as source, copy.open("wb") as target:
             shutil.copyfileobj(source, target)
-        return replace(pin, sha256=sha256_of(copy), bytes=copy.stat().st_size)
+        return _filled(pin, copy, str(own))
+
+
+def _filled(pin: Pin, file: Path, place: str) -> Pin:
+    """The pin with checksum and size of a file. Raises UserError for one with another blob id."""
+    if pin.git_blob and (problem := Checksum(GIT_BLOB, pin.git_blob, pin.bytes).problem(file)):
+        raise UserError(f"{pin.where}: {place} {problem}; correct the row, or replace the file.")
+    return replace(pin, sha256=sha256_of(file), bytes=file.stat().st_size)
 
 
 def _measure(pin: Pin, patience: Patience) -> Pin:
@@ -122,7 +130,7 @@ def _measure(pin: Pin, patience: Patience) -> Pin:
         part = directory / "file"
         instead = "pin it on another machine"
         Transfer(pin.url, part, pin.bytes, pin.where, instead, patience).run()
-        return replace(pin, sha256=sha256_of(part), bytes=part.stat().st_size)
+        return _filled(pin, part, shown(pin.url))
 
 
 def _record(catalogue: Path, index: int, pin: Pin) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from requests.exceptions import ReadTimeout, RequestException
@@ -48,9 +48,9 @@ def _such_as(names: Sequence[str]) -> str:
 
 
 def _unpinned(pins: Sequence[Pin]) -> Iterator[str]:
-    names = [pin.name for pin in pins if not pin.sha256]
+    names = [pin.name for pin in pins]
     if names:
-        tables = " and ".join(dict.fromkeys(pin.catalogue for pin in pins if not pin.sha256))
+        tables = " and ".join(dict.fromkeys(pin.catalogue for pin in pins))
         yield (
             f"no checksum: {_such_as(names)}; run `blimpworks pin` on {tables or 'the catalogue'} "
             "where there is a network, or set unpinned: skip in the campaign"
@@ -182,16 +182,20 @@ def _hub(needs: Sequence[HubNeed]) -> Iterator[str]:
 
 
 def obstacles(
-    pins: Sequence[Pin], models: Sequence[HubNeed], mirror: Path | None, folder: Path
+    pins: Sequence[Pin],
+    models: Sequence[HubNeed],
+    mirror: Path | None,
+    folder: Path,
+    checksums: Literal["any", "sha256"] = "any",
 ) -> list[str]:
     """What would keep files, and models of the hub, from being retrieved into ``folder``.
 
-    Takes seconds: asks each host once for any answer, and the hub about each model that is gated
-    or locked.
+    ``checksums`` says which are accepted: any, or SHA-256 alone. Takes seconds: asks each host once
+    for any answer, and the hub about each model that is gated or locked.
     """
-    pinned = [pin for pin in pins if pin.sha256]
+    pinned = [pin for pin in pins if (pin.is_pinned if checksums == "any" else pin.sha256)]
     return [
-        *_unpinned(pins),
+        *_unpinned([pin for pin in pins if pin not in pinned]),
         *_elsewhere(pinned, mirror),
         *_hub(models),
         *_room(pinned, folder),

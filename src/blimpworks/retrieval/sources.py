@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from blimpworks.campaign.addresses import shown, without_secrets
+from blimpworks.campaign.statements import statement_of
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, below, fsync_directory, sha256_of
+from blimpworks.retrieval.checksums import GIT_BLOB, SHA256, Checksum
 from blimpworks.retrieval.disk import PIECE, disk_errors, part_path
+from blimpworks.retrieval.lock import Lock, Locked
 
 if TYPE_CHECKING:  # a file of a mirror needs no network, which takes a fifth of a second to import
     from blimpworks.retrieval.download import Patience
@@ -30,12 +33,19 @@ class Pin:
     mirror: str
     """Path below a mirror directory, without a possible .xz."""
     catalogue: str = ""
-    """File that holds the row, for messages."""
+    """File that holds the row, for messages; the table of what was retrieved lies beside it."""
+    git_blob: str = ""
+    """Id of the uncompressed file's content in git, for a file without ``sha256``."""
 
     @property
     def where(self) -> str:
         """Catalogue and row."""
         return f"{self.catalogue}: {self.name}" if self.catalogue else self.name
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether a checksum says what the file is: the row's, or one that its archive states."""
+        return bool(self.sha256 or self.git_blob) or statement_of(self.url) is not None
 
     @property
     def instead(self) -> str:
@@ -50,25 +60,83 @@ def retrieve(
 
     Looks in ``mirror`` first (plain, then .xz), then downloads; an unfinished download is
     continued. Returns the path below the mirror, or the address. ``output`` appears only
-    once its size and SHA-256 are those of the pin.
+    once its size and checksum are those of the pin. A file without SHA-256 is verified by its git
+    blob id, or by what its archive states of it, and its SHA-256 is recorded beside the catalogue
+    (``Lock``); once it is, it must be the same.
 
     Raises UserError for a row without a checksum, a mirror that does not exist, a place outside
     the mirror, a file that is not what was pinned, and whatever keeps a download from succeeding.
     """
-    if not pin.sha256:
+    if not pin.is_pinned:
         raise UserError(_unpinned(pin))
     local = in_mirror(pin, mirror)
+    proof = Proof.of(pin, patience)
     if mirror is None or local is None:
-        _download(pin, output, patience)
+        _download(proof, output, patience)
         return without_secrets(pin.url)
-    _copy(pin, local, output)
+    _copy(proof, local, output)
     return local.relative_to(mirror).as_posix()
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What shows that a file is the one that was pinned."""
+
+    pin: Pin
+    checksums: tuple[Checksum, ...]
+    """All of which its content must give."""
+    lock: Lock | None = None
+    """Where its SHA-256 is to be recorded; None where it is known."""
+
+    @classmethod
+    def of(cls, pin: Pin, patience: "Patience | None") -> "Proof":
+        """By its SHA-256, else by its git blob id, else by what its archive states of it.
+
+        Raises UserError for a damaged table of what was retrieved, and where the archive does not
+        state a checksum.
+        """
+        if pin.sha256:
+            return cls(pin, (Checksum(SHA256, pin.sha256, pin.bytes),))
+        lock = Lock.of(Path(pin.catalogue))
+        blob = (Checksum(GIT_BLOB, pin.git_blob, pin.bytes),) if pin.git_blob else ()
+        row = lock.row(pin.name, pin.url, *map(str, blob))
+        if row:
+            return cls(pin, (*blob, lock.checksum(row)))
+        return cls(pin, blob or (_stated(pin, patience),), lock)
+
+    @property
+    def bytes(self) -> int | None:
+        """Size of the file, where known."""
+        return next(filter(None, (each.bytes for each in self.checksums)), self.pin.bytes)
+
+    def problem(self, path: Path) -> str | None:
+        """How a file differs, or None when it is the one that was pinned."""
+        return next(filter(None, (each.problem(path) for each in self.checksums)), None)
+
+    def record(self, path: Path) -> None:
+        """Record the SHA-256 of the file, which has been verified, where it was not known."""
+        if self.lock:
+            size, verified = path.stat().st_size, str(self.checksums[0])
+            row = Locked(self.pin.name, verified, self.pin.url, sha256_of(path), size)
+            self.lock.record(row)
+
+
+def _stated(pin: Pin, patience: "Patience | None") -> Checksum:
+    """What the archive that holds the file states of it."""
+    from blimpworks.retrieval.download import Patience
+    from blimpworks.retrieval.statements import stated_checksum
+
+    statement = statement_of(pin.url)
+    if statement is None:
+        raise UserError(_unpinned(pin))
+    return stated_checksum(statement, pin.where, patience or Patience())
 
 
 def _unpinned(pin: Pin) -> str:
     command = f"blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}"
     return (
-        f"{pin.where} is not pinned yet: its sha256 is empty, expected 64 hexadecimal digits; "
+        f"{pin.where} is not pinned yet: its sha256 and git_blob are empty, expected 64 or 40 "
+        "hexadecimal digits; "
         f"on a machine with internet access run `{command}`, which downloads it from its address "
         f"({shown(pin.url) or 'none given'}) and records the checksum."
     )
@@ -91,23 +159,25 @@ def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _copy(pin: Pin, mirrored: Path, output: Path) -> None:
+def _copy(proof: Proof, mirrored: Path, output: Path) -> None:
     """Copy a mirror's file, decompressed, if it is the pinned one."""
+    pin = proof.pin
     compressed = mirrored.name == f"{Path(pin.mirror).name}.xz"
     with disk_errors(output), atomic(output) as temporary:
         try:
             with lzma.open(mirrored) if compressed else mirrored.open("rb") as source:
-                _pour(source, temporary, pin.bytes)
+                _pour(source, temporary, proof.bytes)
         except (EOFError, lzma.LZMAError) as error:
             raise UserError(
                 f"{pin.where}: {mirrored} is not a whole .xz file ({_lower(error)}); "
                 "replace it or remove it from the mirror."
             ) from error
-        problem = _problem(pin, temporary)
+        problem = proof.problem(temporary)
         if problem:
             raise UserError(
                 f"{pin.where}: {mirrored} {problem}; replace it or remove it from the mirror."
             )
+        proof.record(temporary)
 
 
 def _lower(error: Exception) -> str:
@@ -125,36 +195,28 @@ def _pour(source: IO[bytes], target: Path, limit: int | None) -> None:
             handle.write(piece)
 
 
-def _problem(pin: Pin, path: Path) -> str | None:
-    """How ``path`` differs from what was pinned, or None when it is that file."""
-    size = path.stat().st_size
-    if pin.bytes is not None and size != pin.bytes:
-        actual = f"{size:,}" if size < pin.bytes else "more"
-        return f"has {actual} bytes, expected {pin.bytes:,}"
-    actual = sha256_of(path)
-    return None if actual == pin.sha256 else f"has SHA-256 {actual}, expected {pin.sha256}"
-
-
-def _download(pin: Pin, output: Path, patience: "Patience | None") -> None:
+def _download(proof: Proof, output: Path, patience: "Patience | None") -> None:
     from blimpworks.retrieval.download import Patience, Transfer
 
+    pin = proof.pin
     part = part_path(output, pin.url)
     given = patience or Patience()
-    transfer = Transfer(pin.url, part, pin.bytes, pin.where, pin.instead, given)
+    transfer = Transfer(pin.url, part, proof.bytes, pin.where, pin.instead, given)
     resumed = transfer.received() > 0
     transfer.run()
-    problem = _problem(pin, part)
+    problem = proof.problem(part)
     if problem and resumed:
         # The old beginning may be what is wrong; only a fresh download accuses the server.
         part.unlink()
         transfer.run()
-        problem = _problem(pin, part)
+        problem = proof.problem(part)
     if problem:
         part.unlink()
         raise UserError(
             f"{pin.where}: {shown(pin.url)} {problem}; it was deleted: try again, and if the file "
             "at that address has changed, pin the row's new version (`blimpworks pin`)."
         )
+    proof.record(part)
     _publish(part, output)
 
 

@@ -167,7 +167,7 @@ def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
 
     names = files()
     # As many jobs of the rule retrieve has the workflow.
-    assert len(names) == 92
+    assert len(names) == 93
     assert sum(name.startswith("wals/") for name in names) == 3
     assert not any(name.startswith(("unimorph/", "clams/fr_replication")) for name in names)
     assert any(name.startswith("unimorph/") for name in files(benchmarks=("multiblimp", "clams")))

@@ -425,6 +425,7 @@ def loaded(languages, **exhibits):
         "benchmarks": ["multiblimp"],
         "languages": languages,
         "models": [],
+        "checksums": "sha256",
         "unpinned": "skip",
         "multiblimp": {"exhibits": exhibits},
     }

@@ -142,8 +142,11 @@ class Campaign(Strict):
     catalogue: CatalogueFiles = CatalogueFiles()
     mirror: Path | None = None
     """Directory with copies of the pinned files (plain or .xz), read before the network."""
+    checksums: Literal["any", "sha256"] = "any"
+    """Which checksums pin a file: any (SHA-256, a git blob id, or what Zenodo or the Hugging Face
+    hub state of it), or SHA-256 alone."""
     unpinned: Literal["error", "skip"] = "error"
-    """Stop when a catalogue row without a checksum is needed, or do without its file."""
+    """Stop when a file is needed that no such checksum pins, or do without it."""
     substitutes: dict[str, str] = Field(default={})
     """Sources to use in place of others, by name: {wanted: used}."""
     benchmarks: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()

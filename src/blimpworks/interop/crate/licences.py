@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from blimpworks.campaign.catalogue import Pinned, load_catalogue
+from blimpworks.campaign.catalogue import Catalogue, Pinned, load_catalogue
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.interop.crate.select import Trace
+from blimpworks.retrieval.lock import Lock
 
 UNSTATED = "licence not stated by the source"
 CODE, DATA = "Apache-2.0", "CC0-1.0"
@@ -39,7 +40,14 @@ def catalogue_rows(campaign: Campaign) -> dict[str, Pinned]:
     catalogue = load_catalogue(campaign)
     rows: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
     rows += catalogue.sources.values()
-    return {row.sha256: row for row in rows if row.sha256}
+    return {sha: row for row in rows if (sha := row.sha256 or _recorded(row, campaign, catalogue))}
+
+
+def _recorded(row: Pinned, campaign: Campaign, catalogue: Catalogue) -> str:
+    """SHA-256 that was recorded of a file when it was first retrieved; empty where none was."""
+    name = getattr(row, "name", "")
+    locked = Lock.of(catalogue.tables.get(name, campaign.catalogue.treebanks)).row(name, row.url)
+    return locked.sha256 if locked else ""
 
 
 def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.methods import find_method
+from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import LstmRecipe
 from blimpworks.campaign.ties import tie_policy
@@ -59,7 +60,7 @@ def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
     """What a corpus is built from: the files that the authors released, or what there is."""
     options = campaign.training.corpora[name]
     rows = [row for row in catalogue.sources.values() if row.kind == "corpus"]
-    available = rows and (campaign.unpinned == "error" or all(row.sha256 for row in rows))
+    available = rows and all(is_usable(campaign, row) for row in rows)
     if available and options.released and options.words == "whitespace":
         return "the authors' Wikipedia text"
     most = options.max_sentences

@@ -7,6 +7,7 @@ The papers' campaign shows what the paper shows; a campaign without those models
 
 import csv
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, ModelRow, SourceRow
@@ -93,16 +94,16 @@ def _unimorph_lacks(lang: str, campaign: Campaign, catalogue: Catalogue) -> list
         return []
     rows = [row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang)]
     used = [catalogue.sources[campaign.substitutes.get(row.name, row.name)] for row in rows]
-    lacks = [*filter(None, map(_lack, rows, used))]
+    lacks = [*filter(None, map(partial(_lack, campaign), rows, used))]
     if not any(row.kind == "unimorph" for row in rows):
         lacks.append("UniMorph (not in the catalogue)")
     return lacks
 
 
-def _lack(row: SourceRow, used: SourceRow) -> str:
+def _lack(campaign: Campaign, row: SourceRow, used: SourceRow) -> str:
     """How the file that a campaign uses differs from the one that the paper used; "" if not."""
     what = "UniMorph" if row.kind == "unimorph" else "its segmentations"
-    if not used.sha256:
+    if not used.is_pinned(campaign.checksums):
         return what
     return f"{what} (another version in its place)" if used is not row else ""
 
@@ -111,7 +112,7 @@ def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     """Which sources of each language are missing, in a few words: those without checksum."""
     missing_by_language: dict[str, str] = {}
     for lang, rows in catalogue.treebanks.items():
-        missing = sum(not row.sha256 for row in rows)
+        missing = sum(not row.is_pinned(campaign.checksums) for row in rows)
         lacks = [f"{missing} of {len(rows)} treebank files"] if missing else []
         lacks += _unimorph_lacks(lang, campaign, catalogue)
         missing_by_language[lang] = ", ".join(lacks) or COMPLETE

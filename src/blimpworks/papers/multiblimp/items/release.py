@@ -10,6 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from blimpworks.campaign.retrieved import is_usable
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
@@ -95,7 +96,7 @@ def _check_language(campaign: Campaign, catalogue: Catalogue, lang: str) -> None
             f"{table} has no row of kind {RELEASED_ITEMS!r} and lang {lang!r}, expected the file "
             "of its released items; add that of config/sources.tsv, or take the language out."
         )
-    elif not row.sha256 and campaign.unpinned == "skip":
+    elif not is_usable(campaign, row):
         raise UserError(
             f"{table}: the released items of {lang!r} ({row.name}) have no checksum, and the "
             f"campaign skips such files; run `blimpworks pin {table} {row.name}`, or take the "

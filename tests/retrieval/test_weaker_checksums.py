@@ -1,0 +1,297 @@
+"""Files without SHA-256: verified by git blob id or by what their archive states, then recorded."""
+
+import hashlib
+import json
+import lzma
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
+from blimpworks.campaign.statements import statement_of
+from blimpworks.errors import UserError
+from blimpworks.retrieval import pinning
+from blimpworks.retrieval.checksums import git_blob_of
+from blimpworks.retrieval.lock import Lock, Locked
+from blimpworks.retrieval.preflight import obstacles
+from blimpworks.retrieval.sources import Pin, retrieve
+from support.loopback import COMMIT, DATA, QUICK, serving
+from support.paths import REPOSITORY
+
+BLOB = hashlib.sha1(f"blob {len(DATA)}\0".encode() + DATA, usedforsecurity=False).hexdigest()
+MD5 = hashlib.md5(DATA, usedforsecurity=False).hexdigest()
+DIGEST = sha256(DATA).hexdigest()
+COLUMNS = "name\tverified\turl\tsha256\tbytes\n"
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch, tmp_path):
+    """A directory of its own, with a network that is this machine."""
+    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def server():
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def pin(server):
+    return Pin("x.txt", server.url, "", None, "x.txt", "config/sources.tsv", BLOB)
+
+
+LOCK, OUTPUT = Path("config/sources.lock.tsv"), Path("out/x.txt")
+
+
+def refuse(pin, mirror=None):
+    with pytest.raises(UserError) as caught:
+        retrieve(pin, OUTPUT, mirror, QUICK)
+    assert not OUTPUT.exists()
+    return str(caught.value)
+
+
+def at(server, path):
+    """An address of the server at which it serves the same file."""
+    return f"{server.url.partition('/o/')[0]}{path}"
+
+
+def states_on_zenodo(server, **changed):
+    """A pin of a file in a record that states its MD5."""
+    file = {"key": "x y.txt", "size": len(DATA), "checksum": f"md5:{MD5}"} | changed
+    answer = {"id": 7, "files": [{"key": "other", "size": 1, "checksum": "md5:" + "0" * 32}, file]}
+    server.pages["/api/records/7"] = json.dumps(answer).encode()
+    url = at(server, "/record/7/files/x%20y.txt?download=1")
+    return Pin("x.txt", url, "", None, "x.txt", "config/sources.tsv")
+
+
+def states_on_the_hub(server, **changed):
+    """A pin of a file of a data set, of whose folder the hub lists the files."""
+    files = [{"type": "directory", "path": "abk/more", "oid": "0" * 40}]
+    files += [{"type": "file", "path": "abk/x.tsv", "size": len(DATA), "oid": BLOB} | changed]
+    server.pages[f"/api/datasets/lab/set/tree/{COMMIT}/abk"] = json.dumps(files).encode()
+    url = at(server, f"/datasets/lab/set/resolve/{COMMIT}/abk/x.tsv")
+    return Pin("x.txt", url, "", None, "x.txt", "config/sources.tsv")
+
+
+# --- git blob ids
+
+
+def test_a_blob_id_is_what_git_says(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(DATA)
+    said = subprocess.run(["git", "hash-object", path], capture_output=True, text=True, check=True)
+    assert git_blob_of(path) == said.stdout.strip() == BLOB
+
+
+def test_a_file_is_verified_by_its_blob_id_and_its_sha256_recorded(pin, server):
+    assert retrieve(pin, OUTPUT, None, QUICK) == server.url
+    assert OUTPUT.read_bytes() == DATA
+    row = f"x.txt\tgit blob id {BLOB}\t{server.url}\t{DIGEST}\t{len(DATA)}\n"
+    assert LOCK.read_text() == COLUMNS + row
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".xz", lzma.compress)])
+def test_so_is_a_file_of_a_mirror_without_network(pin, tmp_path, monkeypatch, suffix, pack):
+    monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    (mirror / f"x.txt{suffix}").write_bytes(pack(DATA))
+    assert retrieve(pin, OUTPUT, mirror) == f"x.txt{suffix}"
+    assert Lock.of(Path(pin.catalogue)).row("x.txt", pin.url).sha256 == DIGEST
+
+
+def test_another_file_is_refused_and_not_recorded(pin, server):
+    server.body = DATA[:-1] + b"?"
+    assert f", expected {BLOB}" in refuse(pin)
+    assert not LOCK.exists()
+
+
+def test_a_file_with_the_blob_id_and_another_sha256_than_recorded_is_refused(pin, server):
+    LOCK.parent.mkdir()
+    row = f"x.txt\tgit blob id {BLOB}\t{server.url}\t{'f' * 64}\t{len(DATA)}\n"
+    LOCK.write_text(COLUMNS + row)
+    sentence = refuse(pin)
+    assert f"has SHA-256 {DIGEST}, expected {'f' * 64}, which sources.lock.tsv recorded" in sentence
+    assert LOCK.read_text() == COLUMNS + row
+
+
+def test_a_new_version_in_the_catalogue_replaces_what_was_recorded_of_the_old(pin, server):
+    retrieve(replace(pin, git_blob=BLOB), OUTPUT, None, QUICK)
+    server.body = b"newer"
+    newer = hashlib.sha1(b"blob 5\0newer", usedforsecurity=False).hexdigest()
+    retrieve(replace(pin, git_blob=newer), OUTPUT, None, QUICK)
+    assert OUTPUT.read_bytes() == b"newer"
+    assert LOCK.read_text().count("\n") == 2
+    assert newer in LOCK.read_text()
+
+
+def test_jobs_that_record_at_once_lose_nothing(tmp_path):
+    lock = Lock.of(Path("config/sources.tsv"))
+    rows = [Locked(f"file{n:02}", "git blob id 0", "", f"{n:064x}", n) for n in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lock.record, rows))
+    lines = LOCK.read_text().splitlines()
+    assert lines[1:] == [f"file{n:02}\tgit blob id 0\t\t{n:064x}\t{n}" for n in range(40)]
+
+
+def test_two_jobs_that_received_different_files_are_not_both_believed():
+    lock = Lock.of(Path("config/sources.tsv"))
+    lock.record(Locked("x", "MD5 0", "u", "a" * 64, 1))
+    with pytest.raises(UserError, match="both with MD5 0; one of them is not the file"):
+        lock.record(Locked("x", "MD5 0", "u", "b" * 64, 1))
+
+
+def test_beside_a_catalogue_of_another_directory_nothing_is_written(pin, server, tmp_path):
+    other = tmp_path.with_name(f"{tmp_path.name}-repository") / "config"
+    other.mkdir(parents=True)
+    retrieve(replace(pin, catalogue=str(other / "sources.tsv")), OUTPUT, None, QUICK)
+    assert list(other.iterdir()) == []
+    assert DIGEST in LOCK.read_text()
+    # What was recorded there counts.
+    LOCK.replace(other / LOCK.name)
+    server.body = b"x"
+    known = Lock.of(other / "sources.tsv").row("x.txt", pin.url)
+    assert known.sha256 == DIGEST
+
+
+def test_a_record_that_cannot_be_written_stops_no_retrieval(pin, capsys):
+    LOCK.parent.write_text("where a directory should be")
+    retrieve(pin, OUTPUT, None, QUICK)
+    assert OUTPUT.read_bytes() == DATA
+    assert f"not recorded that x.txt has SHA-256 {DIGEST}" in capsys.readouterr().err
+
+
+def test_a_damaged_record_is_refused(pin):
+    LOCK.parent.mkdir()
+    LOCK.write_text("no table at all\n")
+    assert "a table of retrieved files" in refuse(pin)
+
+
+def test_pinning_checks_the_blob_id(server, tmp_path):
+    table = tmp_path / "sources.tsv"
+    header = "name\tkind\tlang\tversion\tsha256\tgit_blob\tbytes\tlicence\turl\tmirror\n"
+    line = f"x.txt\ttext\teng\tv1\t%s\t{BLOB}\t%s\tCC0\t{server.url}\tx.txt\n"
+    table.write_text(header + line % ("", ""))
+    server.body = b"?"
+    with pytest.raises(UserError, match=f"has git blob id [0-9a-f]{{40}}, expected {BLOB}"):
+        pinning.pin_row(table, "x.txt", QUICK)
+    server.body = DATA
+    pinning.pin_row(table, "x.txt", QUICK)
+    assert table.read_text() == header + line % (DIGEST, len(DATA))
+
+
+# --- what archives state
+
+
+def test_zenodo_states_the_md5_of_a_record_s_files(server):
+    pin = states_on_zenodo(server)
+    retrieve(pin, OUTPUT, None, QUICK)
+    assert OUTPUT.read_bytes() == DATA
+    assert f"\tMD5 {MD5}\t{pin.url}\t{DIGEST}\t" in LOCK.read_text()
+    # From then on nobody is asked.
+    server.pages.clear()
+    OUTPUT.unlink()
+    retrieve(pin, OUTPUT, None, QUICK)
+
+
+def test_the_hub_states_the_blob_id_of_a_small_file_and_the_sha256_of_a_large_one(server):
+    small = states_on_the_hub(server)
+    retrieve(small, OUTPUT, None, QUICK)
+    assert f"\tgit blob id {BLOB}\t" in LOCK.read_text()
+    LOCK.unlink()
+    lfs = {"oid": DIGEST, "size": len(DATA), "pointerSize": 130}
+    retrieve(states_on_the_hub(server, oid="1" * 40, lfs=lfs), OUTPUT, None, QUICK)
+    assert f"\tSHA-256 {DIGEST}\t" in LOCK.read_text()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"checksum": "md5:" + "0" * 32}, "has MD5 "),
+        ({"size": 7}, "has more bytes, expected 7, which 127.0.0.1"),
+        ({"checksum": "crc32:00"}, "states no checksum of 'x y.txt'"),
+        ({"checksum": "md5:short"}, "states 'short' as the MD5 of"),
+        ({"key": "z.txt"}, "states no checksum of 'x y.txt'"),
+    ],
+)
+def test_what_differs_from_the_statement_is_refused(server, changed, said):
+    assert said in refuse(states_on_zenodo(server, **changed))
+    assert not LOCK.exists()
+
+
+def test_an_archive_that_does_not_answer_is_named(server, monkeypatch):
+    pin = states_on_zenodo(server)
+    server.pages.clear()
+    server.body = b"<html>"
+    assert "states no checksum of 'x y.txt'" in refuse(pin)
+    server.statuses = [404]
+    assert "failed (HTTP 404)" in refuse(pin)
+    monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
+    assert "BLIMPWORKS_OFFLINE forbids the network" in refuse(pin)
+
+
+@pytest.mark.parametrize(
+    ("url", "api"),
+    [
+        ("https://zenodo.org/records/7/files/a.txt", "https://zenodo.org/api/records/7"),
+        (
+            f"https://huggingface.co/datasets/a/b/resolve/{COMMIT}/c.tsv",
+            f"https://huggingface.co/api/datasets/a/b/tree/{COMMIT}",
+        ),
+        ("https://huggingface.co/datasets/a/b/resolve/main/c.tsv", None),
+        ("https://zenodo.org.example/records/7/files/a.txt", None),
+        ("https://example.org/record/7/files/a.txt", None),
+        ("", None),
+    ],
+)
+def test_which_archives_state_checksums(url, api):
+    statement = statement_of(url)
+    assert (statement and statement.url) == api
+
+
+# --- before anything is retrieved
+
+
+def test_what_any_checksum_pins_is_no_obstacle(pin, server, tmp_path):
+    unknown = replace(pin, git_blob="")
+    by_archive = states_on_zenodo(server)
+    assert obstacles([pin, by_archive], [], None, tmp_path) == []
+    [said] = obstacles([pin, by_archive, unknown], [], None, tmp_path)
+    assert said.startswith("no checksum: x.txt;")
+    [said] = obstacles([pin, by_archive], [], None, tmp_path, "sha256")
+    assert said.startswith("no checksum: 2 files, such as x.txt;")
+
+
+def test_which_files_of_the_catalogues_nothing_pins():
+    rows = [
+        *read_rows(TreebankRow, REPOSITORY / "config/treebanks.tsv"),
+        *read_rows(SourceRow, REPOSITORY / "config/sources.tsv"),
+    ]
+    kinds = {
+        "SHA-256": [row for row in rows if row.sha256],
+        "blob": [row for row in rows if row.git_blob and not row.sha256],
+        "stated": [row for row in rows if not row.sha256 and statement_of(row.url)],
+        "nothing": [row for row in rows if not row.is_pinned()],
+    }
+    assert {name: len(of) for name, of in kinds.items()} == {
+        "SHA-256": 660,
+        "blob": 128,
+        "stated": 113,
+        "nothing": 9,
+    }
+    # The figures of the README.
+    text = " ".join((REPOSITORY / "README.md").read_text().split())
+    assert (
+        "Of the 910 files in the catalogues, 660 are pinned by SHA-256, 128 by the id of their "
+        "git blob, and 113 by a checksum that Zenodo or the Hugging Face hub states" in text
+    )
+    assert "9 have no checksum yet" in text
