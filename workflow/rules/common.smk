@@ -49,8 +49,8 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 
 # Jobs run `python -m blimpworks`: with the interpreter that runs Snakemake, unless a
-# rule's own environment puts its python first. Where a mirror lies decides no content, and lock
-# files are written by jobs, so they are no params of a rule.
+# rule's own environment puts its python first. Where files are taken from decides no content,
+# and lock files are written by jobs, so they are no params of a rule.
 os.environ.update(
     PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
     PYTHONPATH=os.pathsep.join(
@@ -58,6 +58,7 @@ os.environ.update(
     ),
     BLIMPWORKS_MIRROR=str(CAMPAIGN.mirror or ""),
     BLIMPWORKS_MODELS=os.pathsep.join(map(str, dict.fromkeys(MODEL_TABLES))),
+    BLIMPWORKS_ADDRESSES=str(CAMPAIGN.catalogue.addresses),
     TYPER_USE_RICH="0",  # a quarter of a second in every job
 )
 # vLLM pins too much to share an environment; it has its own, next to this one or by conda.

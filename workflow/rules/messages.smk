@@ -103,7 +103,14 @@ def check_retrieval():
         if not is_local(address) and (locked or not cached):
             gated = row.gated == "yes" and not cached
             needs.append(HubNeed(address, gated, row.name, row.revision, locked))
-    what = obstacles(pins, needs, CAMPAIGN.mirror, Path(RESOURCES), CAMPAIGN.checksums)
+    what = obstacles(
+        pins,
+        needs,
+        CAMPAIGN.mirror,
+        Path(RESOURCES),
+        CAMPAIGN.checksums,
+        CAMPAIGN.catalogue.addresses,
+    )
     if what:
         raise WorkflowError(
             f"{len(jobs)} files and models are to be retrieved, and not all can be:\n"

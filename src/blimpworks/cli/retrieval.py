@@ -45,12 +45,17 @@ def retrieve(
     mirror: str = option(
         "Directory looked into first.", default="", envvar="BLIMPWORKS_MIRROR", use=UNRECORDED
     ),
+    addresses: str = option(
+        "Table of other addresses.", default="", envvar="BLIMPWORKS_ADDRESSES", use=UNRECORDED
+    ),
 ) -> Mapping[str, Any]:
     """Copy one pinned file from the mirror, or download it, and verify it."""
     from blimpworks.retrieval import sources
 
     pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue, git_blob)
-    return {"origin": sources.retrieve(pin, output, Path(mirror) if mirror else None)}
+    others = Path(addresses) if addresses else None
+    directory = Path(mirror) if mirror else None
+    return {"origin": sources.retrieve(pin, output, directory, addresses=others)}
 
 
 def _pin_models(table: Path, names: Sequence[str]) -> None:

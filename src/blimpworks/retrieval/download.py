@@ -20,6 +20,7 @@ from blimpworks.campaign.addresses import (
     shown,
 )
 from blimpworks.errors import UserError
+from blimpworks.retrieval.alternatives import NotReceived
 from blimpworks.retrieval.disk import PIECE, disk_errors
 from blimpworks.retrieval.slots import slot
 
@@ -157,9 +158,10 @@ class Transfer:
     def run(self) -> None:
         """Fetch what is missing of the part. Its content is for the caller to verify.
 
-        Raises UserError offline, for an address or redirect that is not allowed, an unreachable
-        host, an HTTP error, a connection that keeps breaking off, or a full disk; the part stays
-        for the next try. Also, without a part left, for more than ``LARGEST`` bytes.
+        Raises UserError offline, for an address that is not allowed, or a full disk, and
+        NotReceived for a redirect that is not allowed, an unreachable host, an HTTP error, or a
+        connection that keeps breaking off; the part stays for the next try. Also, without a part
+        left, for more than ``LARGEST`` bytes.
         """
         self._check_allowed()
         self.part.parent.mkdir(parents=True, exist_ok=True)
@@ -184,12 +186,15 @@ class Transfer:
             ) from error
         variable = offline_variable()
         if variable:
-            raise self._failed(f"{variable} forbids the network", f"unset {variable}")
+            raise UserError(
+                self._failed(f"{variable} forbids the network", f"unset {variable}").args[0]
+            )
 
-    def _failed(self, cause: str, remedy: str) -> UserError:
-        return UserError(
+    def _failed(self, cause: str, remedy: str) -> NotReceived:
+        return NotReceived(
             f"{self.where}: {shown(self.url)} was not downloaded: {cause}; {remedy}, or "
-            f"{self.instead}."
+            f"{self.instead}.",
+            f"{shown(self.url)}: {cause}",
         )
 
     def _broken_off(self, reached: int) -> str:

@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,18 +94,30 @@ def _is_allowed(url: str) -> bool:
     return True
 
 
-def _network(urls: Sequence[str]) -> Iterator[str]:
-    """Hosts that cannot be reached."""
+def _causes(urls: Iterable[str]) -> dict[str, str]:
+    """Hosts of some addresses that cannot be reached, and why."""
     hosts = {host_of(url): url for url in urls}
-    files = Counter(map(host_of, urls))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         causes = dict(zip(hosts, pool.map(_unreachable, hosts.values()), strict=True))
-    for host, cause in causes.items():
-        if cause:
-            yield f"no connection for {files[host]} files: {cause}; check the network and proxy"
+    return {host: cause for host, cause in causes.items() if cause}
 
 
-def _elsewhere(pins: Sequence[Pin], mirror: Path | None) -> Iterator[str]:
+def _network(pins: Sequence[Pin], addresses: Path | None) -> Iterator[str]:
+    """Hosts that cannot be reached, of files that no other host can give."""
+    causes = _causes(pin.url for pin in pins)
+    cut_off = [pin for pin in pins if host_of(pin.url) in causes]
+    others = {pin.name: pin.other_addresses(addresses) for pin in cut_off}
+    causes |= _causes(url for urls in others.values() for url in urls)
+    files = Counter(
+        host_of(pin.url)
+        for pin in cut_off
+        if all(host_of(url) in causes for url in others[pin.name])
+    )
+    for host, number in files.items():
+        yield f"no connection for {number} files: {causes[host]}; check the network and proxy"
+
+
+def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None) -> Iterator[str]:
     """What keeps files that no mirror has from being downloaded."""
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
@@ -121,7 +133,7 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None) -> Iterator[str]:
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"
     elif downloads:
-        yield from _network([pin.url for pin in downloads if _is_allowed(pin.url)])
+        yield from _network([pin for pin in downloads if _is_allowed(pin.url)], addresses)
 
 
 def _refusal(need: HubNeed) -> str:
@@ -187,16 +199,18 @@ def obstacles(
     mirror: Path | None,
     folder: Path,
     checksums: Literal["any", "sha256"] = "any",
+    addresses: Path | None = None,
 ) -> list[str]:
     """What would keep files, and models of the hub, from being retrieved into ``folder``.
 
-    ``checksums`` says which are accepted: any, or SHA-256 alone. Takes seconds: asks each host once
-    for any answer, and the hub about each model that is gated or locked.
+    ``checksums`` says which are accepted: any, or SHA-256 alone; ``addresses`` is the table of
+    other addresses that files have. Takes seconds: asks each host once for any answer, and the hub
+    about each model that is gated or locked.
     """
     pinned = [pin for pin in pins if (pin.is_pinned if checksums == "any" else pin.sha256)]
     return [
         *_unpinned([pin for pin in pins if pin not in pinned]),
-        *_elsewhere(pinned, mirror),
+        *_elsewhere(pinned, mirror, addresses),
         *_hub(models),
         *_room(pinned, folder),
     ]

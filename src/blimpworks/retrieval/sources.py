@@ -3,6 +3,7 @@
 import lzma
 import os
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -11,6 +12,7 @@ from blimpworks.campaign.addresses import shown, without_secrets
 from blimpworks.campaign.statements import statement_of
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, below, fsync_directory, sha256_of
+from blimpworks.retrieval.alternatives import NotReceived, other_addresses
 from blimpworks.retrieval.checksums import GIT_BLOB, SHA256, Checksum
 from blimpworks.retrieval.disk import PIECE, disk_errors, part_path
 from blimpworks.retrieval.lock import Lock, Locked
@@ -48,21 +50,35 @@ class Pin:
         return bool(self.sha256 or self.git_blob) or statement_of(self.url) is not None
 
     @property
+    def place(self) -> str:
+        """Path below a mirror directory, where the row has none that of the retrieved file."""
+        return self.mirror or self.name
+
+    @property
     def instead(self) -> str:
         """What a user without network can do."""
-        return f"put the file into a mirror directory as {self.mirror}"
+        return f"put the file into a mirror directory as {self.place}"
+
+    def other_addresses(self, table: Path | None) -> list[str]:
+        """Where the file can be downloaded from, beside its address, by a table."""
+        return other_addresses(self.url, {"sha256": self.sha256, "git_blob": self.git_blob}, table)
 
 
 def retrieve(
-    pin: Pin, output: Path, mirror: Path | None, patience: "Patience | None" = None
+    pin: Pin,
+    output: Path,
+    mirror: Path | None,
+    patience: "Patience | None" = None,
+    addresses: Path | None = None,
 ) -> str:
     """Put the file that ``pin`` describes at ``output`` and say where it came from.
 
-    Looks in ``mirror`` first (plain, then .xz), then downloads; an unfinished download is
-    continued. Returns the path below the mirror, or the address. ``output`` appears only
-    once its size and checksum are those of the pin. A file without SHA-256 is verified by its git
-    blob id, or by what its archive states of it, and its SHA-256 is recorded beside the catalogue
-    (``Lock``); once it is, it must be the same.
+    Looks in ``mirror`` first (plain, then .xz), then downloads, from the first of its addresses
+    that gives the file: that of the row, then those that the table ``addresses`` has for it. An
+    unfinished download is continued. Returns the path below the mirror, or the address. ``output``
+    appears only once its size and checksum are those of the pin. A file without SHA-256 is verified
+    by its git blob id, or by what its archive states of it, and its SHA-256 is recorded beside the
+    catalogue (``Lock``); once it is, it must be the same.
 
     Raises UserError for a row without a checksum, a mirror that does not exist, a place outside
     the mirror, a file that is not what was pinned, and whatever keeps a download from succeeding.
@@ -72,8 +88,7 @@ def retrieve(
     local = in_mirror(pin, mirror)
     proof = Proof.of(pin, patience)
     if mirror is None or local is None:
-        _download(proof, output, patience)
-        return without_secrets(pin.url)
+        return without_secrets(_download(proof, output, patience, addresses))
     _copy(proof, local, output)
     return local.relative_to(mirror).as_posix()
 
@@ -147,14 +162,14 @@ def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
 
     Raises UserError for a mirror that does not exist, or a place outside it.
     """
-    if mirror is None or not pin.mirror:
+    if mirror is None:
         return None
     if not mirror.is_dir():
         raise UserError(
             f"mirror {mirror} is not a directory, expected one with copies of the pinned files; "
             "correct the campaign's mirror, or set it to null to download."
         )
-    names = (pin.mirror, f"{pin.mirror}.xz")
+    names = (pin.place, f"{pin.place}.xz")
     candidates = [below(mirror, name, f"{pin.where}: mirror") for name in names]
     return next((path for path in candidates if path.is_file()), None)
 
@@ -162,7 +177,7 @@ def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
 def _copy(proof: Proof, mirrored: Path, output: Path) -> None:
     """Copy a mirror's file, decompressed, if it is the pinned one."""
     pin = proof.pin
-    compressed = mirrored.name == f"{Path(pin.mirror).name}.xz"
+    compressed = mirrored.name == f"{Path(pin.place).name}.xz"
     with disk_errors(output), atomic(output) as temporary:
         try:
             with lzma.open(mirrored) if compressed else mirrored.open("rb") as source:
@@ -195,13 +210,36 @@ def _pour(source: IO[bytes], target: Path, limit: int | None) -> None:
             handle.write(piece)
 
 
-def _download(proof: Proof, output: Path, patience: "Patience | None") -> None:
+def _download(
+    proof: Proof, output: Path, patience: "Patience | None", addresses: Path | None
+) -> str:
+    """Download a file from the first of its addresses that gives it; return which."""
+    pin, failures = proof.pin, list[NotReceived]()
+    for url in [pin.url, *pin.other_addresses(addresses)]:
+        try:
+            _download_from(url, proof, output, patience)
+        except NotReceived as error:
+            failures.append(error)
+            continue
+        for failure in failures:
+            print(f"{pin.where}: {failure.cause}; taken from {shown(url)}", file=sys.stderr)
+        return url
+    if len(failures) == 1:
+        raise failures[0]
+    causes = "; ".join(failure.cause for failure in failures)
+    raise UserError(
+        f"{pin.where}: none of {len(failures)} addresses gave the file ({causes}); check the "
+        f"network and proxy, try again later, or {pin.instead}."
+    )
+
+
+def _download_from(url: str, proof: Proof, output: Path, patience: "Patience | None") -> None:
     from blimpworks.retrieval.download import Patience, Transfer
 
     pin = proof.pin
-    part = part_path(output, pin.url)
+    part = part_path(output, url)
     given = patience or Patience()
-    transfer = Transfer(pin.url, part, proof.bytes, pin.where, pin.instead, given)
+    transfer = Transfer(url, part, proof.bytes, pin.where, pin.instead, given)
     resumed = transfer.received() > 0
     transfer.run()
     problem = proof.problem(part)
@@ -212,9 +250,10 @@ def _download(proof: Proof, output: Path, patience: "Patience | None") -> None:
         problem = proof.problem(part)
     if problem:
         part.unlink()
-        raise UserError(
-            f"{pin.where}: {shown(pin.url)} {problem}; it was deleted: try again, and if the file "
-            "at that address has changed, pin the row's new version (`blimpworks pin`)."
+        raise NotReceived(
+            f"{pin.where}: {shown(url)} {problem}; it was deleted: try again, and if the file "
+            "at that address has changed, pin the row's new version (`blimpworks pin`).",
+            f"{shown(url)} {problem}",
         )
     proof.record(part)
     _publish(part, output)

@@ -55,6 +55,8 @@ class CatalogueFiles(Strict):
     """One row per treebank file, pinned."""
     sources: Path = Path("config/sources.tsv")
     """One row per other file, pinned."""
+    addresses: Path = Path("config/addresses.tsv")
+    """Other addresses of files, tried in order where theirs does not give them."""
     models: Path = Path("config/models.tsv")
     """One row per language model."""
     groups: Path = Path("config/language_groups.tsv")

@@ -1,0 +1,69 @@
+"""Other addresses of a file, tried in order where the catalogue's does not give it."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from blimpworks.campaign.addresses import check_address
+from blimpworks.errors import UserError, reading
+from blimpworks.files import BadLine, table_rows
+
+COLUMNS = ("address", "instead")
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+class NotReceived(UserError):
+    """An address that did not give a file: the fault may be its own, so another can be tried."""
+
+    def __init__(self, message: str, cause: str) -> None:
+        """``cause`` says in a few words which address, and what is wrong with it."""
+        super().__init__(message)
+        self.cause = cause
+
+
+def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) -> list[str]:
+    """Further addresses of the file at ``url``, in the order of a table.
+
+    The table has an address with names in braces for its parts (``{path}`` for all that is left,
+    others for what has no slash), and ``instead`` another with the same names, or with
+    ``{sha256}`` or ``{git_blob}`` for what ``checksums`` says. Rows that need a checksum which is
+    not known are passed over.
+
+    Raises UserError for a table that cannot be read, and for a row with unknown names or an
+    address that nothing may be downloaded from.
+    """
+    if table is None:
+        return []
+    addresses = []
+    with reading(table, "a table of addresses", "Correct it."):
+        for line, row in table_rows(table, COLUMNS, delimiter="\t"):
+            match = _pattern(row["address"]).fullmatch(url)
+            known = {name: value for name, value in checksums.items() if value}
+            if match is None:
+                continue
+            parts = match.groupdict() | known
+            names = {*_PLACE.findall(row["instead"])}
+            if unknown := names - {*match.groupdict(), *checksums}:
+                raise BadLine(line, f"instead names {min(unknown)}, which address does not")
+            if names <= parts.keys():
+                addresses.append(_filled(row["instead"], parts, line))
+    return addresses
+
+
+def _pattern(address: str) -> re.Pattern[str]:
+    """What an address with names in braces matches."""
+    pieces = _PLACE.split(address)
+    # Names and what stands between them take turns.
+    wild = (f"(?P<{name}>{'.+' if name == 'path' else '[^/]+'})" for name in pieces[1::2])
+    fixed = map(re.escape, pieces[::2])
+    return re.compile("".join(a + b for a, b in zip(fixed, (*wild, ""), strict=True)))
+
+
+def _filled(template: str, parts: Mapping[str, str], line: int) -> str:
+    address = _PLACE.sub(lambda place: quote(unquote(parts[place[1]])), template)
+    try:
+        check_address(address)
+    except ValueError as error:
+        raise BadLine(line, f"instead is no address to download from: {error}") from error
+    return address
