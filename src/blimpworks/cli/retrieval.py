@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from blimpworks.campaign.addresses import without_secrets
-from blimpworks.commands.declare import AUTHOR, UNRECORDED, Use, command, recorded
+from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, Use, command, recorded
 from blimpworks.commands.options import argument, option, written
 from blimpworks.errors import UserError
 
@@ -95,3 +95,70 @@ def pin(
             "campaign's mirror into the column mirror, and name that directory with --mirror.",
             err=True,
         )
+
+
+ARCHIVES, TREEBANKS = Path("config/archives.tsv"), Path("config/treebanks.tsv")
+
+
+@command(panel=REPRODUCE, example="fetch-archive ud-2.15 mirror")
+def fetch_archive(
+    name: str = argument("Row of the table of archives."),
+    directory: Path = argument("Mirror directory to fill."),
+    file: Path | None = option("A copy of the archive; downloaded by default.", default=None),
+    catalogue: Path = option("Table of treebanks.", default=TREEBANKS),
+    archives: Path = option("Table of archives.", default=ARCHIVES),
+) -> None:
+    """Fill a mirror directory with many pinned files by one download: all treebanks of UD.
+
+    Only files that the catalogue pins are taken, each if it has its checksum. Name the directory as
+    the campaign's mirror.
+    """
+    from blimpworks.campaign.catalogue import TreebankRow, read_rows
+    from blimpworks.retrieval.archive import ArchiveRow, pins_of
+    from blimpworks.retrieval.archive import fetch_archive as fetch
+
+    rows = {row.name: row for row in read_rows(ArchiveRow, archives)}
+    if name not in rows:
+        raise UserError(f"{archives} has no archive {name!r}; it has: {', '.join(rows)}.")
+    pins = pins_of(read_rows(TreebankRow, catalogue), catalogue)
+    outcome = fetch(rows[name], pins, directory, file)
+    typer.echo(f"{len(outcome.taken)} files taken, {len(outcome.present)} were there")
+    for problem in outcome.differing:
+        typer.echo(f"not taken: {problem}", err=True)
+    for absent in outcome.absent:
+        typer.echo(f"not in the archive: {absent}", err=True)
+
+
+@command(panel=REPRODUCE, example="pack-sources sources.tar --configfile config/demo/config.yaml")
+def pack_sources(
+    pack: Path = argument("Tar to write."),
+    configfile: Path = option("The campaign.", default=Path("config/config.yaml")),
+) -> None:
+    """Put all that a campaign has retrieved into one tar, for a machine without network."""
+    from blimpworks.campaign.catalogue import load_catalogue
+    from blimpworks.campaign.load import load_campaign
+    from blimpworks.campaign.parts import every_part
+    from blimpworks.campaign.reference import groups_of_models
+    from blimpworks.models import sources_pack
+
+    campaign = load_campaign(configfile)
+    catalogue = load_catalogue(campaign)
+    parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
+    entries = sources_pack.pack_sources(campaign, catalogue, parts, pack)
+    size = sum(entry.bytes for entry in entries) / 1e6
+    typer.echo(f"{pack}: {len(entries)} files, {size:,.1f} MB")
+
+
+@command(panel=REPRODUCE, example="unpack-sources sources.tar mirror")
+def unpack_sources(
+    pack: Path = argument("Tar of `pack-sources`."),
+    directory: Path = argument("Mirror directory to fill."),
+) -> None:
+    """Unpack and verify what `pack-sources` has packed; the directory then is a mirror."""
+    from blimpworks.models import sources_pack
+
+    entries = sources_pack.unpack_sources(pack, directory)
+    typer.echo(
+        f"{len(entries)} files verified. Run the campaign with --config mirror={directory}, and "
+        f"HF_HUB_CACHE={directory / 'hub'} HF_HUB_OFFLINE=1 in the environment."
+    )

@@ -1,0 +1,150 @@
+"""Many pinned files at once, out of one archive, into a mirror directory."""
+
+import shutil
+import tarfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from blimpworks.campaign.addresses import check_listed
+from blimpworks.campaign.catalogue import Pinned
+from blimpworks.errors import BROKEN, UserError
+from blimpworks.files import atomic, below
+from blimpworks.retrieval.disk import PIECE, disk_errors, part_path
+from blimpworks.retrieval.download import Patience, Transfer
+from blimpworks.retrieval.sources import Pin, Proof, in_mirror
+from blimpworks.strict import Part, Strict, Within
+
+LARGEST = 4_000_000_000
+"""Most bytes of a member whose size no catalogue states."""
+MOST = 60_000_000_000
+"""Most bytes of all members before the last that is needed: an archive may unpack without end."""
+
+
+class ArchiveRow(Strict):
+    """An archive that has files of a catalogue."""
+
+    name: Part
+    url: Annotated[str, AfterValidator(check_listed)]
+    members: Within
+    """Directory in the archive,"""
+    mirror: Within
+    """which is this one of a mirror: below both, files have the same paths."""
+    note: str
+
+
+@dataclass(slots=True)
+class Taken:
+    """What became of the files that an archive was to give, by their names in the catalogue."""
+
+    present: list[str] = field(default_factory=list)
+    """The mirror had them."""
+    taken: list[str] = field(default_factory=list)
+    differing: list[str] = field(default_factory=list)
+    """The archive has them with another content than was pinned; each with how it differs."""
+    absent: list[str] = field(default_factory=list)
+
+
+class _Differs(Exception):
+    """A member is not the file that was pinned."""
+
+
+def pins_of(rows: Iterable[Pinned], catalogue: Path) -> list[Pin]:
+    """Rows of a catalogue as pins, those that a checksum in it pins."""
+    return [
+        Pin(
+            str(getattr(row, "name", "")),
+            row.url,
+            row.sha256,
+            row.bytes,
+            row.mirror,
+            str(catalogue),
+            row.git_blob,
+        )
+        for row in rows
+        if row.sha256 or row.git_blob
+    ]
+
+
+def fetch_archive(
+    row: ArchiveRow,
+    pins: Iterable[Pin],
+    mirror: Path,
+    archive: Path | None = None,
+    patience: Patience | None = None,
+) -> Taken:
+    """Download an archive and take the pinned files out of it that a mirror lacks.
+
+    No name in the archive is used: a member is taken if it is one that the catalogue expects, to
+    the place that the catalogue gives it in the mirror, and if it is the pinned file by size and
+    checksum. So the archive itself needs no checksum. ``archive`` is a copy that is there already.
+    A download that broke off is continued; it is removed at the end.
+
+    Raises UserError for a download that fails, what is no whole tar archive, one that unpacks
+    without end, and a full disk.
+    """
+    outcome, expected = Taken(), dict[str, Pin]()
+    mirror.mkdir(parents=True, exist_ok=True)
+    for pin in pins:
+        if pin.mirror.startswith(f"{row.mirror}/"):
+            if in_mirror(pin, mirror):
+                outcome.present.append(pin.name)
+            else:
+                expected[f"{row.members}{pin.mirror.removeprefix(row.mirror)}"] = pin
+    if expected:
+        part = part_path(mirror / row.name, row.url)
+        if archive is None:
+            instead = "name a copy of the archive with --file"
+            Transfer(row.url, part, None, row.name, instead, patience or Patience()).run()
+        _unpack(archive or part, expected, mirror, outcome)
+        part.unlink(missing_ok=True)
+    return outcome
+
+
+def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: Taken) -> None:
+    """Take expected members, each when it comes by."""
+    left, unpacked = dict(expected), 0
+    try:
+        with tarfile.open(archive, "r|*") as members:
+            for member in members:
+                unpacked += member.size
+                if unpacked > MOST:
+                    raise UserError(f"{archive} unpacks to more than {MOST:,} bytes; replace it.")
+                if pin := left.pop(member.name, None):
+                    _take(members, member, pin, mirror, outcome)
+                if not left:
+                    break
+    except (tarfile.TarError, *BROKEN) as error:
+        raise UserError(
+            f"{archive} is no whole tar archive ({error}); remove it and fetch it again."
+        ) from error
+    outcome.absent += [pin.name for pin in left.values()]
+
+
+def _take(
+    members: tarfile.TarFile, member: tarfile.TarInfo, pin: Pin, mirror: Path, outcome: Taken
+) -> None:
+    """Copy one member into the mirror if it is the file that was pinned."""
+    content = members.extractfile(member) if member.isreg() else None
+    if content is None:
+        outcome.differing.append(f"{pin.name} is no file there")
+        return
+    if member.size > (LARGEST if pin.bytes is None else pin.bytes):
+        outcome.differing.append(f"{pin.name} has {member.size:,} bytes there")
+        return
+    place = below(mirror, pin.place, f"{pin.where}: mirror")
+    try:
+        with disk_errors(place), atomic(place) as temporary:
+            with temporary.open("wb") as target:
+                shutil.copyfileobj(content, target, PIECE)
+            proof = Proof.of(pin, None)
+            if problem := proof.problem(temporary):
+                raise _Differs(f"{pin.name} {problem}")
+            proof.record(temporary)
+    except _Differs as error:
+        outcome.differing.append(str(error))
+    else:
+        outcome.taken.append(pin.name)
