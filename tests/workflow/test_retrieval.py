@@ -40,6 +40,28 @@ def test_files_that_cannot_be_had_are_listed_before_anything_is_tried(bare):
     assert "Trying to restart" not in said
 
 
+def test_what_a_campaign_retrieved_goes_to_a_machine_without_network_as_one_file(bare):
+    here = campaign_of(bare, "here", models=[])
+    done = bare.snakemake("items", "--until", "retrieve", campaign=here)
+    assert done.returncode == 0, output_of(done)
+    packed = bare.run("blimpworks", "pack-sources", "sources.tar", "--configfile", here)
+    assert packed.returncode == 0, output_of(packed)
+    unpacked = bare.run("blimpworks", "unpack-sources", "sources.tar", "unpacked")
+    assert unpacked.returncode == 0, output_of(unpacked)
+    there = campaign_of(bare, "there", models=[], mirror="unpacked")
+    command = ["snakemake", "--cores", "2", "items", "--until", "retrieve", "--configfile", there]
+    done = bare.run(*command, BLIMPWORKS_OFFLINE="1")
+    assert done.returncode == 0, output_of(done)
+    assert files_of(bare, "here")
+    assert files_of(bare, "there") == files_of(bare, "here")
+
+
+def files_of(checkout, name):
+    """Paths of the files that a campaign has retrieved, below its resources."""
+    folder = checkout.path / "resources" / name
+    return sorted(path.relative_to(folder) for path in folder.rglob("*.conllu"))
+
+
 def test_what_refuses_its_input_is_not_tried_again(bare):
     campaign = campaign_of(bare, "refused")
     source = "resources/refused/sources/ud/UD_English-Demo/en_demo-ud-test.conllu"
