@@ -112,7 +112,7 @@ def test_a_job_of_the_demo_runs_in_its_image(tmp_path):
     command += ["--configfile", REPOSITORY / "config/demo/config.yaml", "--cores", "1", target]
     command += ["--sdm", "apptainer"]
     if os.geteuid() == 0:  # of a machine that is a container itself, with less than all rights
-        command += ["--apptainer-args", "--userns"]
+        command += ["--apptainer-args=--userns"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "Activating singularity image" in done.stderr
