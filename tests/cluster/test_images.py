@@ -108,6 +108,7 @@ def test_a_job_of_the_demo_runs_in_its_image(tmp_path):
     if not shutil.which("apptainer") or not image_of(REPOSITORY, "train").exists():
         pytest.skip("no apptainer, or no image of the environment train")
     target = "results/demo/tokens/fra.parquet"
+    (tmp_path / "config").symlink_to(REPOSITORY / "config")
     command = ["snakemake", "-s", REPOSITORY / "workflow/Snakefile", "--directory", tmp_path]
     command += ["--configfile", REPOSITORY / "config/demo/config.yaml", "--cores", "1", target]
     command += ["--sdm", "apptainer"]
