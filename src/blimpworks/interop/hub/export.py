@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.catalogue import Pinned, whole_catalogue
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
@@ -42,7 +42,7 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _licences(
-    path: Path, benchmark: str, trace: Trace, rows: Mapping[Path, object], stated: Mapping[str, str]
+    path: Path, benchmark: str, trace: Trace, rows: Mapping[Path, Pinned], stated: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Licences of what a table was made from; one that the user states where a source has none."""
     if find_benchmark(benchmark).own_words:
@@ -71,7 +71,7 @@ def why_not(licences: Sequence[str]) -> str | None:
 
 
 def _subsets(
-    tables: Sequence[Path], trace: Trace, rows: Mapping[Path, object], stated: Mapping[str, str]
+    tables: Sequence[Path], trace: Trace, rows: Mapping[Path, Pinned], stated: Mapping[str, str]
 ) -> Iterator[Subset]:
     for path in tables:
         benchmark = path.parent.name
