@@ -256,7 +256,7 @@ def call(command, hub, store, **environment):
         env=environment_of(f"http://127.0.0.1:{hub.server_port}", store) | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,  # importing alone takes a minute on a loaded machine
         check=False,
     )
 
@@ -328,7 +328,7 @@ class Client:
 
     def close(self):
         self.process.stdin.close()
-        self.process.wait(30)
+        self.process.wait(600)
 
 
 @contextmanager
