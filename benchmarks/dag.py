@@ -67,16 +67,16 @@ def jobs_of(said: str) -> int:
     return int(found[1]) if found else 0
 
 
-def double_models(folder: Path) -> None:
-    """Give each model of the catalogue a twin."""
+def multiply_models(folder: Path, times: int) -> None:
+    """Give each model of the catalogue so many copies, itself among them."""
     path = folder / "config" / "models.tsv"
     with path.open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
-    twins = [row | {"name": f"{row['name']}-twin"} for row in rows]
+    copies = [row | {"name": f"{row['name']}-copy{n}"} for n in range(2, times + 1) for row in rows]
     with path.open("w", encoding="utf-8", newline="") as handle:
         names = list(rows[0])
         handle.write("\t".join(names) + "\n")
-        handle.writelines("\t".join(row[n] for n in names) + "\n" for row in [*rows, *twins])
+        handle.writelines("\t".join(row[n] for n in names) + "\n" for row in [*rows, *copies])
 
 
 def finish(folder: Path, *options: str) -> None:
@@ -120,7 +120,7 @@ def main() -> None:
             folder = Path(name) / label.replace(" ", "-")
             copy_checkout(folder)
             if label != "campaign":
-                double_models(folder)
+                multiply_models(folder, 2)
             found[label] = measure(folder, given.rounds, ["--configfile", given.campaign])
     columns = list(found["campaign"])
     print(f"| | {' | '.join(columns)} |\n|---{'|--:' * len(columns)}|")

@@ -15,6 +15,7 @@ TINY = {
     "generator": ["--pairs", "2"],
     "grammars": ["--repeat", "1"],
     "host_cost": ["--sentences", "200", "--rounds", "1"],
+    "scale": ["--campaign", "config/demo/config.yaml", "--plan"],
     "prefixes": [DATA / "formula_sentences.txt", "--vocabulary", "100", "--units", "8"],
     "verdicts": ["--repeat", "1", "--kilobytes", "1"],
 }

@@ -404,6 +404,10 @@ class Cluster:
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
         return done.stdout
 
+    def pid(self, daemon: str) -> int:
+        """Process of a daemon, as slurmctld."""
+        return self._daemons[daemon].pid
+
     def nodes(self) -> dict[str, str]:
         """State of each node: idle, mixed, allocated, down, …"""
         done = self.tried("sinfo", "-hN", "-o", "%N %T")
