@@ -1,6 +1,5 @@
 """Checksums that archives state of their files, for files whose catalogue has none."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -9,6 +8,7 @@ import requests
 from blimpworks.campaign.addresses import check_address, offline_variable, shown
 from blimpworks.campaign.statements import Statement
 from blimpworks.errors import UserError
+from blimpworks.json_files import load_json
 from blimpworks.retrieval.checksums import GIT_BLOB, MD5, SHA256, Checksum
 from blimpworks.retrieval.download import Patience, cause_of, host_of, open_session
 from blimpworks.retrieval.slots import slot
@@ -25,9 +25,9 @@ def stated_checksum(statement: Statement, where: str, patience: Patience) -> Che
     that cannot be reached, and for an answer that does not say.
     """
     try:
-        answer = json.loads(_answer(statement, where, patience))
+        answer = load_json(_answer(statement, where, patience))
         checksum = _READERS[statement.archive](answer, statement)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             f"{where}: {shown(statement.url)} states no checksum of {statement.file!r}, expected "
             "one for each of its files; correct the row's url, or pin the file "
