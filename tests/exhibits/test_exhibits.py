@@ -246,6 +246,7 @@ def test_latex_escapes_every_special_character():
         [
             r"\begin{table}",
             r"\centering\small",
+            r"\begin{adjustbox}{max width=\columnwidth,max totalheight=0.8\textheight}",
             r"\begin{tabular}{llrr}",
             r"\toprule",
             r"Row & ISO & x\textbar{}y & z\textasciitilde{} \\",
@@ -254,6 +255,7 @@ def test_latex_escapes_every_special_character():
             r"\{B\}\textasciicircum{}\textbackslash{} & c & 4.0 & -- \\",
             r"\bottomrule",
             r"\end{tabular}",
+            r"\end{adjustbox}",
             r"\caption{Under\_score \& 50 \%. A caption with \$ and \#.}",
             r"\end{table}",
             "",
@@ -263,7 +265,7 @@ def test_latex_escapes_every_special_character():
 
 def test_latex_escapes_headings_and_captions():
     lines = latex_text(SMALL).splitlines()
-    assert lines[4] == r"Row & ISO & x\textbar{}y & z\textasciitilde{} \\"
+    assert lines[5] == r"Row & ISO & x\textbar{}y & z\textasciitilde{} \\"
     assert lines[-2] == r"\caption{Under\_score \& 50 \%. A caption with \$ and \#.}"
 
 

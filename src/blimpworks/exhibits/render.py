@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -31,10 +31,12 @@ RIGHT_TO_LEFT, END_OF_ISOLATE = "\u2067", "\u2069"
 SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
 % With babel, in the preamble: \usepackage[bidi=basic]{babel} \babelprovide[import]{urdu}
 % \babelfont[urdu]{rm}{Amiri} \newcommand{\righttoleft}[1]{\foreignlanguage{urdu}{#1}}
-\providecommand{\righttoleft}[1]{\ifdefined\textdir{\textdir TRT #1}\else#1\fi}
+\providecommand{\righttoleft}[1]{\ifdefined\textdir{\textdir TRT #1}\else
+  \ifdefined\TeXXeTstate{\TeXXeTstate=1\beginR #1\endR}\else#1\fi\fi}
 """
-# Lines of a LaTeX table that a page holds, and columns that it holds in small type.
-LONG, WIDE = 50, 7
+# Rows of a LaTeX table that a page holds; columns that it holds in small type, and that one of two
+# columns of a page holds.
+LONG, WIDE, NARROW = 50, 7, 4
 LATEX_ESCAPES = (
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {
@@ -168,25 +170,58 @@ def _latex_body(printed_sheets: Sequence[Sheet]) -> list[str]:
 
 
 def latex_text(exhibit: Exhibit) -> str:
-    r"""The table as printed, as a LaTeX ``table`` that needs ``booktabs`` alone.
+    r"""The table as printed, as LaTeX for a page of one column or two.
 
-    One with running text needs ``array`` too, one longer than a page ``longtable``.
+    It needs ``booktabs``, ``array`` and ``adjustbox``, which makes a table smaller where it would
+    be wider than the line or higher than the page. A table of many columns, or of running text,
+    takes the width of the page (``table*``). One of more than ``LONG`` rows comes in several parts,
+    with the headings on each: ``longtable`` does not work in two columns.
     """
     escape = _latex_text if exhibit.textual else _latex
     printed_sheets = list(sheets(exhibit, escape, lambda text: f"\\textbf{{{text}}}"))
     widest = max((sheet.columns for sheet in printed_sheets), key=len)
-    columns = "".join(map(_latex_column, widest))
-    caption = rf"\caption{{{_latex(exhibit.title)}. {_latex(exhibit.caption)}}}"
-    size = r"\small" if len(widest) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
-    body = _latex_body(printed_sheets)
-    if len(body) > LONG:
-        body.insert(body.index(r"\midrule") + 1, r"\endhead")
-        lines = ["{" + size, rf"\begin{{longtable}}{{{columns}}}", *body]
-        lines += [caption + r" \\", r"\end{longtable}", "}"]
-    else:
-        lines = [r"\begin{table}", r"\centering" + size, rf"\begin{{tabular}}{{{columns}}}"]
-        lines += [*body, r"\end{tabular}", caption, r"\end{table}"]
-    return (SCRIPTS if exhibit.textual else "") + "\n".join(lines) + "\n"
+    caption = f"{_latex(exhibit.title)}. {_latex(exhibit.caption)}"
+    broad = len(widest) > NARROW or any(column.width for column in widest)
+    parts = list(_parts(printed_sheets))
+    floats = [
+        _latex_float(_latex_body(part), widest, _part_caption(caption, number, len(parts)), broad)
+        for number, part in enumerate(parts)
+    ]
+    return (SCRIPTS if exhibit.textual else "") + "\n".join(floats) + "\n"
+
+
+def _parts(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
+    """Sections in parts of at most ``LONG`` rows; the first of each part has its headings."""
+    part: list[Sheet] = []
+    room = LONG
+    for sheet in printed_sheets:
+        rows = sheet.body
+        while len(rows) > room:
+            if room:
+                part.append(replace(sheet, body=rows[:room], headed=sheet.headed or not part))
+            yield part
+            part, rows, room = [], rows[room:], LONG
+        part.append(replace(sheet, body=rows, headed=sheet.headed or not part))
+        room -= len(rows)
+    yield part
+
+
+def _part_caption(caption: str, number: int, count: int) -> str:
+    """LaTeX below a part of a table: its caption, or which part it is of the table before it."""
+    if number == 0:
+        return rf"\caption{{{caption}}}"
+    return rf"\par\smallskip (continued: part {number + 1} of {count})"
+
+
+def _latex_float(body: Sequence[str], columns: Sequence[Column], caption: str, broad: bool) -> str:
+    """A table or ``table*`` no larger than its place, with a caption below it."""
+    name, width = ("table*", r"\textwidth") if broad else ("table", r"\columnwidth")
+    size = r"\small" if len(columns) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
+    limits = rf"max width={width},max totalheight=0.8\textheight"
+    lines = [rf"\begin{{{name}}}", r"\centering" + size, rf"\begin{{adjustbox}}{{{limits}}}"]
+    lines += [rf"\begin{{tabular}}{{{''.join(map(_latex_column, columns))}}}", *body]
+    lines += [r"\end{tabular}", r"\end{adjustbox}", caption, rf"\end{{{name}}}"]
+    return "\n".join(lines)
 
 
 TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {

@@ -8,11 +8,12 @@ and a picture must show these and no others: ``with_ends`` gives seaborn the val
 of each interval as three observations, and ``INTERVALS`` says that this is what they are.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from cycler import cycler
@@ -27,6 +28,24 @@ PAGE_INCHES = 6.9
 BLUE, ORANGE = "#0072B2", "#E69F00"
 VERMILION, GREEN, PINK, SKY, GREY = "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#777777"
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, GREY)
+MARKERS = "osD^vP*X<"
+FAMILIES = (
+    "Llama3",
+    "Gemma3",
+    "Qwen3",
+    "OLMo2",
+    "EuroLLM",
+    "Aya",
+    "Goldfish",
+    "Tülu3",
+    "Llama (ours)",
+    "n-gram",
+    "LSTM",
+    "BERT",
+)
+"""Families of models whose look is the same in all figures: each has a colour and a marker."""
+SMALL = 6
+"""Size of the letters of labels beside what they name, in points."""
 SETTINGS: dict[Any, Any] = {
     **sns.axes_style("ticks"),
     "axes.prop_cycle": cycler(color=PALETTE),
@@ -59,6 +78,45 @@ def house_style() -> Iterator[None]:
 def colours(count: int) -> list[Any]:
     """So many colours of the palette, which begins again after its last one."""
     return list(sns.color_palette(PALETTE, count))
+
+
+def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each family of models; those without a fixed look take unused ones."""
+    known = dict.fromkeys([*FAMILIES, *families])
+    return {
+        name: (PALETTE[i % len(PALETTE)], MARKERS[i // len(PALETTE) % len(MARKERS)])
+        for i, name in enumerate(known)
+    }
+
+
+def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
+    """A broken line at chance, level or upright, with its name at its end outside the axes."""
+    line = axes.axvline if upright else axes.axhline
+    line(at, color=GREY, lw=0.8, ls="--", zorder=2.5)
+    place: dict[str, Any] = (
+        {"xy": (at, 1), "xycoords": ("data", "axes fraction"), "xytext": (0, 2), "ha": "center"}
+        if upright
+        else {"xy": (1, at), "xycoords": ("axes fraction", "data"), "xytext": (2, 0)}
+    )
+    side = "bottom" if upright else "center"
+    axes.annotate("chance", textcoords="offset points", va=side, size=SMALL, color=GREY, **place)
+
+
+def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) -> None:
+    """Write names of lines to the right of the axes, by the height and the colour of each.
+
+    Names that would be closer than ``gap`` (in units of the axis) are moved apart.
+    """
+    names = sorted(ends, key=lambda name: ends[name][0])
+    heights: list[float] = []
+    for name in names:
+        heights.append(max(ends[name][0], heights[-1] + gap if heights else -np.inf))
+    excess = max(heights[-1] - axes.get_ylim()[1], 0) if heights else 0
+    for name, height in zip(names, heights, strict=True):
+        axes.annotate(
+            name, (1, height - excess), (3, 0), xycoords=("axes fraction", "data"), va="center",
+            textcoords="offset points", size=SMALL, color=ends[name][1],
+        )  # fmt: skip
 
 
 def say(axes: Axes, text: str) -> None:

@@ -482,14 +482,19 @@ def test_regeneration_refuses_a_funnel_without_the_stage_it_counts(write):
         regeneration({"funnel": write(FUNNEL, {"cym": rows})}, LABELS)
 
 
-def test_a_table_longer_than_a_page_is_a_longtable_with_its_headings_on_each(funnels):
+def test_a_table_longer_than_a_page_comes_in_parts_with_headings_on_each(funnels):
     many = {f"a{chr(97 + i // 26)}{chr(97 + i % 26)}": f"L{i}" for i in range(60)}
     facts = {"published_n": {}, "completeness": dict.fromkeys(many, "none"), "reasons": {}}
     tables = funnels(**dict.fromkeys(many, (1, 1, 1)))
-    lines = latex_text(regeneration(tables, Labels(many, facts=facts))).splitlines()
-    assert lines[1].startswith(r"\begin{longtable}{lrr") or r"\begin{longtable}" in lines[1]
-    assert lines[5] == r"\endhead"
-    assert lines[-2:] == [r"\end{longtable}", "}"]
+    text = latex_text(regeneration(tables, Labels(many, facts=facts)))
+    first, second, _ = text.split("\n\\end{table*}\n")
+    headings = [part.split("\\toprule")[1].split("\\midrule")[0] for part in (first, second)]
+    assert headings[0] == headings[1]
+    assert "caption" in first
+    assert second.endswith("(continued: part 2 of 2)")
+    rows = [part.split("\\bottomrule")[0].count(r"\\") for part in (first, second)]
+    heads = headings[0].count(r"\\")
+    assert [n - heads for n in rows] == [50, 10]
 
 
 def test_the_funnel_cells_can_be_computed_again(funnels):

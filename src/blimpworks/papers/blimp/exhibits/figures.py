@@ -5,7 +5,7 @@ Figure 1: correlations; 3: adjectives and attractors; 4: irregular nouns; 6: sen
 Source: Warstadt et al. (2020), sections 5.3, 6.1, 6.2 and 6.4.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from typing import Any
@@ -22,12 +22,12 @@ from blimpworks.exhibits.style import (
     BARS,
     BLUE,
     COLUMN_INCHES,
-    GREY,
     ORANGE,
     PAGE_INCHES,
     SKY,
     VERMILION,
     frame_of,
+    mark_chance,
     new_figure,
     say,
     with_ends,
@@ -124,7 +124,7 @@ def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
         bars.set_label(label)
         for bar in bars:
             bar.set_hatch(hatch)
-    axes.axhline(CHANCE, color=GREY, lw=0.8, ls="--")
+    mark_chance(axes, CHANCE)
     name_groups(axes, groups)
     axes.set(xlabel=None, ylim=(0, 105), yticks=range(0, 101, 25), ylabel="accuracy (%)")
     axes.grid(axis="x", visible=False)
@@ -191,8 +191,6 @@ def _draw_matrix(figure: Figure, cells: Sequence[Cell], names: Sequence[str]) ->
         vmin=min(0, *(cell.value for cell in cells)),
         cbar_kws={"shrink": 0.8, "label": "Pearson's r"},
     )  # fmt: skip
-    for text, cell in zip(axes.texts, values.stack().dropna(), strict=True):
-        text.set_color("white" if cell > 0.6 else "black")
     name_groups(axes, names, MATRIX_ROOM, at=0.5)
     axes.set(xlabel=None, ylabel=None)
     axes.tick_params(length=0, axis="both")
@@ -249,8 +247,20 @@ def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Label
     for axes, (heading, panel) in zip(grid.flat, panels.items(), strict=True):
         cells += _panel(axes, heading, panel, rows, labels)
     uids = [uid for panel in panels.values() for bar in panel.values() for uid in bar]
-    description = describe(key, models=models_sentences(tables, labels, uids))
+    without = {cell.row: None for cell in cells if cell.low is None}
+    description = describe(
+        key, models=models_sentences(tables, labels, uids), without=_without(without, cells)
+    )
     return Exhibit(**description, cells=cells, figure=figure)
+
+
+def _without(names: Collection[str], cells: Sequence[Cell]) -> str:
+    """What the caption says of models, or humans, that have no intervals."""
+    whole = len(names) == len({cell.row for cell in cells})
+    whose = "none" if whole else f"none for {', '.join(names)}"
+    return (
+        f" ({whose}: the paper does not print how many judgements are behind it)" if names else ""
+    )
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:

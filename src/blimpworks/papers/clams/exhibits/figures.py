@@ -22,6 +22,7 @@ from blimpworks.exhibits.style import (
     ORANGE,
     VERMILION,
     frame_of,
+    mark_chance,
     new_figure,
     say,
     with_ends,
@@ -127,16 +128,17 @@ def _draw_bars(axes: Axes, cells: Sequence[Cell]) -> None:
     rows = frame_of(cells)
     rows[["series", "kind"]] = rows["column"].str.split(" ", expand=True)
     wide = rows.pivot(index=["row", "series"], columns="kind", values="value").reset_index()
-    wide = wide.assign(low=wide[MEAN] - wide[SD], high=wide[MEAN] + wide[SD])
+    low, high = wide[MEAN] - wide[SD], wide[MEAN] + wide[SD]
+    wide = wide.assign(low=low.clip(lower=0), high=high.clip(upper=1))
     sns.barplot(
         with_ends(wide, MEAN), x=MEAN, y="row", hue="series", order=CONSTRUCTIONS.values(),
         palette=dict(LSTMS.values()), capsize=0.2, ax=axes, **BARS,
     )  # fmt: skip
-    axes.axvline(CHANCE, color=GREY, lw=0.8, ls="--", zorder=3)
-    axes.set(xlabel="accuracy (dashed: chance)", ylabel=None, xlim=(0, 1.12))
+    mark_chance(axes, CHANCE, upright=True)
+    axes.set(xlabel="mean accuracy (whiskers: standard deviation)", ylabel=None, xlim=(0, 1.02))
     axes.set_xticks(np.linspace(0, 1, 6))
     axes.grid(visible=False, axis="y")
-    sns.move_legend(axes, "lower center", bbox_to_anchor=(0.3, 1), ncol=2, title=None)
+    sns.move_legend(axes, "lower center", bbox_to_anchor=(0.3, 1.04), ncol=2, title=None)
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:

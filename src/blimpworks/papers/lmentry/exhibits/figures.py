@@ -19,10 +19,12 @@ from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
     GREY,
-    ORANGE,
+    MARKERS,
     PAGE_INCHES,
     PALETTE,
+    SMALL,
     frame_of,
+    label_ends,
     new_figure,
     say,
 )
@@ -44,13 +46,19 @@ from blimpworks.papers.lmentry.exhibits.tasks import tasks_of
 
 CLASSES = {"XS": 2.0, "S": 7.0, "M": 14.0, "L": float("inf")}
 """Size classes, and the billions of parameters that their models have fewer of."""
+LIMITS = {"XS": "< 2", "S": "2–7", "M": "7–14", "L": "≥ 14"}
+FEW = 5
+"""Languages that a panel's title has room for."""
 PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
 """Languages of the panels of Figure 1."""
 COMPARED = ("eng", "por")
-OPENNESS = {WEIGHT: ("open-weight", BLUE), DATA: ("open-data", ORANGE)}
+DARK, LIGHT = "#4D4D4D", "#B3B3B3"
+OPENNESS = {WEIGHT: ("open-weight", DARK), DATA: ("open-data", LIGHT)}
+"""Name and shade by openness: colours are those of languages."""
+LINES = (*PALETTE, "#000000", "#8C510A")
+"""Colours of languages: one for each of the paper's."""
 WIDTH = 6
 """Least number of bars that a panel of Figure 2 has room for: few are not drawn wider."""
-MARKERS = "osD^vPX*"
 
 
 class Scores:
@@ -116,24 +124,31 @@ def _by_size(scores: Scores, labels: Labels) -> Iterator[Cell]:
                 yield scores.cell((language_name(lang, labels), name), lang, models)
 
 
-def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str]) -> None:
+def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: int) -> None:
+    """A line for each language; its look is that of the languages from ``first`` on."""
     order = list(CLASSES)
+    ends = {}
     for number, row in enumerate(rows):
+        look = (first + number) % len(LINES)
+        # A little apart, so that no marker hides another.
+        shift = 0.05 * (number - (len(rows) - 1) / 2)
         points = [cell for cell in cells if cell.row == row]
         axes.plot(
-            [order.index(cell.column) for cell in points],
+            [order.index(cell.column) + shift for cell in points],
             [cell.value for cell in points],
-            color=PALETTE[number % len(PALETTE)],
-            marker=MARKERS[number % len(MARKERS)],
+            color=LINES[look],
+            marker=MARKERS[look],
             markersize=4,
-            linewidth=1.2,
-            label=row,
+            linewidth=1,
             clip_on=False,
         )
-    axes.set_xticks(range(len(order)), order)
-    axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100), xlabel="size class")
-    # Above the axes: scores may have any height.
-    axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
+        ends[row] = (points[-1].value, LINES[look])
+    axes.set_xticks(range(len(order)), [f"{name}\n{limit}" for name, limit in LIMITS.items()])
+    axes.set(
+        xlim=(-0.3, len(order) - 0.7), ylim=(0, 100), xlabel="size class (billions of parameters)"
+    )
+    label_ends(axes, ends, 5)
+    axes.set_title(", ".join(rows) if len(rows) <= FEW else f"{len(rows)} languages", size=7)
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
@@ -143,11 +158,12 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     rest = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
     figure = new_figure(PAGE_INCHES, 2.6)
     panels = figure.subplots(1, 2, sharey=True)
-    for axes, langs in zip(panels, (PANELS[0] + rest[::2], PANELS[1] + rest[1::2]), strict=True):
+    groups = (PANELS[0] + rest[::2], PANELS[1] + rest[1::2])
+    for axes, langs, first in zip(panels, groups, (0, len(groups[0])), strict=True):
         rows = [language_name(lang, labels) for lang in langs]
         rows = [row for row in rows if any(cell.row == row for cell in cells)]
         if rows:
-            _draw_sizes(axes, cells, rows)
+            _draw_sizes(axes, cells, rows, first)
         else:
             _say(axes, "no score in these languages")
     panels[0].set_ylabel("mean LMentry score (%)")
@@ -189,12 +205,15 @@ def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) ->
             span = (at - 0.5, at + len(members) - 0.5)
             axes.plot(span, [mean.value] * 2, color="black", linestyle="--", linewidth=1)
             axes.annotate(
-                mean.text, (span[1], mean.value), (1, 0), textcoords="offset points", va="center"
-            )
+                mean.text, (span[1], mean.value), (2, 0), textcoords="offset points", va="center",
+                size=SMALL,
+            )  # fmt: skip
         at += len(members) + 1.6
     axes.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=45, ha="right")
+    for label in axes.get_xticklabels():
+        label.set(rotation_mode="anchor", size=SMALL)
     axes.grid(axis="x", visible=False)
-    axes.set(ylim=(0, 100), xlim=(-1, max(at - 1, WIDTH)))
+    axes.set(ylim=(0, 100), xlim=(-1, max(at, WIDTH)))
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
@@ -263,4 +282,4 @@ def _draw_tasks(axes: Axes, cells: Sequence[Cell]) -> None:
         axes.text(cell.value + 1, y, cell.text, va="center", fontsize=6, color=GREY)
     axes.tick_params(axis="y", labelsize=6.5)
     axes.grid(visible=False)
-    axes.set(xlim=(0, 100), xlabel="mean accuracy (%)", ylabel=None)
+    axes.set(xlim=(0, 108), xticks=range(0, 101, 25), xlabel="mean accuracy (%)", ylabel=None)

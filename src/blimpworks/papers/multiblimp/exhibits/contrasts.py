@@ -20,6 +20,7 @@ from blimpworks.exhibits.style import (
     COLUMN_INCHES,
     GREY,
     POINTS,
+    SMALL,
     colours,
     new_figure,
     say,
@@ -43,16 +44,29 @@ from blimpworks.tables import REGRESSIONS
 
 # Figure 6
 
+NAMED, CANDIDATES = 6, 12
+"""Languages named in a panel, and those among which they are chosen: furthest off the line."""
+ROOM = 15
+"""Points of percentage that a name takes."""
+
 
 def _draw_panel(
-    axes: Axes, frames: Sequence[pd.DataFrame], names: Sequence[str], group: Sequence[str]
+    axes: Axes,
+    frames: Sequence[pd.DataFrame],
+    names: Sequence[str],
+    group: Sequence[str],
+    labels: Labels,
+    lowest: float,
 ) -> int:
-    """Accuracies of two models against each other; returns on how many languages."""
+    """Accuracies of two models against each other; returns on how many languages.
+
+    ``lowest`` is the least percentage of all panels, which have one scale.
+    """
     both = frames[0].merge(frames[1], left_index=True, right_index=True, suffixes=("_a", "_b"))
     inside = both.index.isin(group)
     inside &= not inside.all()  # a group that all languages are in sets none off
     kinds = (
-        (~inside, GREY, "none", "other languages"),
+        (~inside, GREY, "none", None),
         (inside, BLUE, BLUE, f"languages of {names[1]}"),
     )
     for chosen, colour, face, label in kinds:
@@ -60,16 +74,37 @@ def _draw_panel(
         drawn = axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, label=label)
         drawn.set(linewidths=0.8, zorder=3)
     if inside.any():
-        axes.legend(loc="lower right", handletextpad=0.1)
-    lowest = 100 * min(both["accuracy_a"].min(), both["accuracy_b"].min())
-    limits = (min(50.0, lowest) - 4, 102)
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), handletextpad=0.1)
+    limits = (lowest - 4, 102)
     axes.plot(limits, limits, color=GREY, lw=0.7, ls="--")
     axes.set(xlim=limits, ylim=limits, xlabel=f"{names[0]} (%)", ylabel=f"{names[1]} (%)")
     step = 10 if limits[0] > 40 else 20
     ticks = range(step * math.ceil(limits[0] / step), 101, step)
     axes.set(xticks=ticks, yticks=ticks)
     axes.set_aspect("equal")
+    _name_furthest(axes, 100 * both[["accuracy_a", "accuracy_b"]], labels)
     return len(both)
+
+
+def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
+    """Name the languages furthest from equal accuracy, on the side away from the line.
+
+    A name that would stand on another one is left out.
+    """
+    gap = places["accuracy_b"] - places["accuracy_a"]
+    names: list[tuple[float, float]] = []
+    for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:CANDIDATES]:
+        x, y = places.loc[lang]
+        # No name begins left of the axes.
+        side = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + ROOM else 1
+        if len(names) == NAMED:
+            break
+        if all(abs(y - other) > 4 or side != where for other, where in names):
+            names.append((y, side))
+            axes.annotate(
+                labels.languages[str(lang)], (x, y), (4 * side, 0), textcoords="offset points",
+                ha="right" if side < 0 else "left", va="center", size=SMALL,
+            )  # fmt: skip
 
 
 def _panel_cells(frame: pd.DataFrame, labels: Labels) -> dict[tuple[str, str], Cell]:
@@ -83,7 +118,9 @@ def _panel_cells(frame: pd.DataFrame, labels: Labels) -> dict[tuple[str, str], C
     }
 
 
-def _panel(axes: Axes, pair: Sequence[str], frames: Sequence[pd.DataFrame], labels: Labels) -> str:
+def _panel(
+    axes: Axes, pair: Sequence[str], frames: Sequence[pd.DataFrame], labels: Labels, lowest: float
+) -> str:
     """Draw one panel; say what is in it."""
     names = [labels.models[model] for model in pair[:2]]
     if any(frame.empty for frame in frames):
@@ -92,7 +129,7 @@ def _panel(axes: Axes, pair: Sequence[str], frames: Sequence[pd.DataFrame], labe
         axes.set_box_aspect(1)
         return "no accuracies of one of the two"
     group = labels.facts["groups"].get(pair[2], [])
-    n = _draw_panel(axes, frames, names, group)
+    n = _draw_panel(axes, frames, names, group, labels, lowest)
     among = frames[0].index.intersection(frames[1].index).isin(group)
     marked = f", filled: languages of {names[1]}" if among.any() and not among.all() else ""
     return f"{n} languages{marked}"
@@ -115,12 +152,16 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     contents = []
     pairs = labels.facts["pairs"]
     panels = max(len(pairs), 1)
-    figure = new_figure(2.5 * min(panels, 2), 2.5 * -(-panels // 2))
+    figure = new_figure(3.4 * min(panels, 2), 3.4 * -(-panels // 2))
     grid = _grid(figure, panels)
+    drawn = rows[rows["model"].isin([model for pair in pairs for model in pair[:2]])]
+    lowest = min(50.0, 100 * drawn["accuracy"].min()) if len(drawn) else 50.0
     for letter, axes, pair in zip("abcd", grid, pairs, strict=False):
         frames = [rows[rows["model"] == m].set_index("lang", drop=False) for m in pair[:2]]
-        contents.append(f"{letter}: {_panel(axes, pair, frames, labels)}")
-        axes.set_title(f"{letter})", loc="left")
+        content = _panel(axes, pair, frames, labels, lowest)
+        contents.append(f"{letter}: {content}" if panels > 1 else content)
+        if panels > 1:
+            axes.set_title(f"{letter})", loc="left")
         for frame in frames:
             cells |= _panel_cells(frame, labels)
     if not pairs:
@@ -156,10 +197,32 @@ def _draw_factors(
         markers=["osD^v"[number % 5] for number in range(len(models))],
         dodge=0.22 * (len(models) - 1), ax=axes, **POINTS,
     )  # fmt: skip
+    _say_unestimated(axes, terms, names, models, labels)
     axes.axvline(0, color=GREY, lw=0.7)
     axes.grid(axis="y", visible=False)
     axes.set(xlabel="coefficient (nats of margin)", ylabel=None)
     sns.move_legend(axes, "lower left", bbox_to_anchor=(0, 1), ncols=3, title=None)
+
+
+def _say_unestimated(
+    axes: Axes, terms: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
+) -> None:
+    """Write at a factor's line which models have no coefficient of it; the caption says why."""
+    for line, term in enumerate(names):
+        having = {*terms["model"][terms["term"] == term]}
+        lacking = [labels.models[model] for model in models if model not in having]
+        if lacking:
+            axes.annotate(
+                f"not estimated: {', '.join(lacking)}",
+                (1, line),
+                (-2, -5),
+                ha="right",
+                va="center",
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                size=SMALL,
+                color=GREY,
+            )
 
 
 def _coefficient(row: pd.Series, names: dict[str, str], labels: Labels) -> Cell:

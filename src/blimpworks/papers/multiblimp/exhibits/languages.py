@@ -5,7 +5,8 @@ Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figures 3 and 4 and appe
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -18,8 +19,10 @@ from blimpworks.exhibits.shared import Tables, read_plain, read_printed
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
+    MARKERS,
     ORANGE,
     PAGE_INCHES,
+    SMALL,
     new_figure,
 )
 from blimpworks.papers.multiblimp.exhibits import describe
@@ -34,9 +37,19 @@ LINE_INCHES = 0.135
 """Height of a line of small type."""
 
 
-def _limits(labels: Labels) -> str:
+KARO = "kxh"
+"""The code that the release gives Karo of Brazil, a Tupian language; it is that of another Karo."""
+
+
+def _limits(sizes: Mapping[str, int], labels: Labels) -> str:
+    """What the caption must say of languages that are left out, or that have another's code."""
     printed = labels.source == "published"
-    return " As far as the paper's Table 5 can be read." if printed else ""
+    shown, every = len(sizes), len(labels.languages)
+    limits = (
+        f" {shown} of {every} languages: those whose row of Table 5 is in our copy of the paper."
+    )
+    karo = " Karo is a language of Brazil, to which the release gives the code of Ethiopia's Karo."
+    return (limits if printed and shown < every else "") + (karo if KARO in sizes else "")
 
 
 def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int) -> Cell:
@@ -83,17 +96,19 @@ def _counts(cells: Sequence[Cell]) -> pd.DataFrame:
     return counts.sort_values(["total", *counts.columns[:-1]], ascending=False, kind="stable")
 
 
-def _bars(axes: Axes, counts: pd.DataFrame, slots: int, top: float) -> None:
-    """One panel: bars side by side for each language, in ``slots`` places."""
+def _dots(axes: Axes, counts: pd.DataFrame, slots: int, top: float) -> None:
+    """One panel: dots above each other for each language, in ``slots`` places.
+
+    Dots, since the length of a bar says nothing on a log scale, which has no zero.
+    """
     positions = range(len(counts))
     kinds = [kind for kind in KINDS_OF_PAIRS if kind[0] in counts]
-    width = 0.8 / len(kinds)
-    for number, (kind, _, colour) in enumerate(kinds):
-        shift = (number + 0.5) * width - 0.4
-        label = f"{kind} agreement"
-        axes.bar([p + shift for p in positions], counts[kind], width, color=colour, label=label)
+    for (kind, _, colour), marker in zip(kinds, MARKERS, strict=False):
+        some = counts[kind].where(counts[kind] > 0)
+        look: dict[str, Any] = {"color": colour, "marker": marker, "label": f"{kind} agreement"}
+        axes.plot(positions, some, ls="none", markersize=3.5, clip_on=False, **look)
     axes.set_yscale("log")
-    axes.set_ylim(0.8, top)
+    axes.set_ylim(1, top)
     axes.set_ylabel("minimal pairs (log scale)")
     axes.set_xticks(list(positions), counts.index)
     if slots > 4:
@@ -107,7 +122,7 @@ def _bars(axes: Axes, counts: pd.DataFrame, slots: int, top: float) -> None:
 
 
 def pairs_figure(counts: pd.DataFrame) -> Figure:
-    """Bars of ``counts``, in panels of equal width.
+    """Dots of ``counts``, in panels of equal width.
 
     ``counts``: languages by certain, uncertain and total; or by pairs and total, undivided.
     """
@@ -118,7 +133,7 @@ def pairs_figure(counts: pd.DataFrame) -> Figure:
     rows = figure.subplots(panels, 1, squeeze=False)[:, 0]
     top = 1.6 * max([*counts["total"], 10])
     for number, axes in enumerate(rows):
-        _bars(axes, counts.iloc[number * slots : (number + 1) * slots], slots, top)
+        _dots(axes, counts.iloc[number * slots : (number + 1) * slots], slots, top)
     handles, names = rows[0].get_legend_handles_labels()
     if len(handles) > 1:
         figure.legend(handles, names, ncols=2, loc="outside upper right")
@@ -133,7 +148,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         names, sizes = labels.languages, _sizes(tables, labels)
         cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
-        description = describe("fig3_published", limits=_limits(labels))
+        description = describe("fig3_published", limits=_limits(sizes, labels))
     else:
         cells = _count_cells(read_plain(ITEMS, tables["items"], ["lang", "label"]), labels)
         description = describe("fig3")
@@ -166,18 +181,29 @@ def _family_cells(sizes: dict[str, int], labels: Labels) -> list[Cell]:
     return cells
 
 
+def _write_numbers(axes: Axes, places: Sequence[tuple[int, float]], size: float) -> None:
+    """Write each number to the right of where it stands: its line, and itself."""
+    for y, n in places:
+        axes.annotate(
+            f"{n:,.0f}", (n, y), (5, 0), textcoords="offset points", va="center", size=size
+        )
+
+
 def _family_panel(axes: Axes, cells: Sequence[Cell], column: str, colour: str) -> None:
-    """Horizontal bars, each with its number at its end."""
+    """Bars of languages, or dots of pairs on a log scale, each with its number beside it."""
     chosen = [cell for cell in cells if cell.column == column]
-    bars = axes.barh([cell.row for cell in chosen], [cell.value for cell in chosen], color=colour)
-    axes.bar_label(bars, [f"{cell.value:,.0f}" for cell in chosen], padding=2, fontsize=7)
+    names, values = [cell.row for cell in chosen], [cell.value for cell in chosen]
+    draw = axes.barh if column == "languages" else axes.scatter
+    data = (names, values) if column == "languages" else (values, names)
+    draw(*data, color=colour)
+    _write_numbers(axes, [*enumerate(values)], 7)
     top = max([cell.value for cell in chosen], default=10)
     if column == "pairs":
         axes.set_xscale("log")
-        axes.set_xlim(0.8, 8 * top)
+        axes.set_xlim(1, 20 * top)
         axes.set_xlabel("minimal pairs (log scale)")
     else:
-        axes.set_xlim(0, 1.15 * top)
+        axes.set_xlim(0, 1.2 * top)
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         axes.set_xlabel("languages")
     axes.set_ylim(max(len(chosen), 2) - 0.4, -0.6)
@@ -198,9 +224,10 @@ def families_figure(cells: Sequence[Cell]) -> Figure:
 
 def fig4(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 4: families of the languages that have pairs, by languages and by pairs."""
-    cells = _family_cells(_sizes(tables, labels), labels)
+    sizes = _sizes(tables, labels)
+    cells = _family_cells(sizes, labels)
     return Exhibit(
-        **describe("fig4", limits=_limits(labels)),
+        **describe("fig4", limits=_limits(sizes, labels)),
         cells=cells,
         figure=families_figure(cells),
     )
@@ -225,17 +252,16 @@ def _lines(cells: Sequence[Cell], families: dict[str, str]) -> list[Line]:
 
 
 def _list_panel(axes: Axes, lines: Sequence[Line], height: int, top: float) -> None:
-    """Bars with names beside them and families in bold above theirs, from the top down."""
-    bars = [(y, n) for y, (_, n) in enumerate(lines) if n is not None]
-    axes.barh([y for y, _ in bars], [n for _, n in bars], 0.75, color=BLUE)
-    for y, n in bars:
-        axes.text(1.1 * n, y, f"{n:,.0f}", va="center", fontsize=6)
+    """Dots with names beside them and families in bold above theirs, from the top down."""
+    dots = [(y, n) for y, (_, n) in enumerate(lines) if n is not None]
+    axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=BLUE)
+    _write_numbers(axes, dots, SMALL)
     axes.set_yticks(range(len(lines)), [name for name, _ in lines])
     for label, (_, pairs) in zip(axes.get_yticklabels(), lines, strict=True):
         label.set_fontweight("bold" if pairs is None else "normal")
     axes.set_ylim(height - 0.4, -0.6)
     axes.set_xscale("log")
-    axes.set_xlim(0.8, 8 * top)
+    axes.set_xlim(1, 60 * top)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
 
@@ -254,7 +280,7 @@ def _split(lines: Sequence[Line], panels: int) -> list[list[Line]]:
 
 
 def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
-    """Languages' pairs as bars under their families (by printed name), in up to 3 columns."""
+    """Languages' pairs as dots under their families (by printed name), in up to 3 columns."""
     lines = _lines(cells, families)
     parts = _split(lines, min(3, math.ceil(max(len(lines), 1) / 15)))
     height = max(map(len, parts))
@@ -276,7 +302,7 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
     ]
     families = {labels.languages[lang]: f for lang, f in labels.facts["families"].items()}
     return Exhibit(
-        **describe("figb1", limits=_limits(labels)),
+        **describe("figb1", limits=_limits(sizes, labels)),
         cells=cells,
         figure=languages_figure(cells, families),
     )

@@ -28,7 +28,8 @@ from blimpworks.exhibits.style import (
     GREY,
     ORANGE,
     PAGE_INCHES,
-    PALETTE,
+    SMALL,
+    family_looks,
     new_figure,
     say,
 )
@@ -51,7 +52,6 @@ SIDES = [
 """Where a point's name may stand: offset in points, and alignment."""
 SHADES = 20.0
 """Points off the trend at which the colour is full."""
-MARKERS = "osD^v"
 WITHOUT = "There is no table of frequencies, so no language is shown."
 DIVERGING = LinearSegmentedColormap.from_list("deviation", [ORANGE, "#DDDDDD", BLUE])
 
@@ -168,7 +168,8 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     if len(points):
         _draw_trend(axes, points, curve)
     else:
-        say(axes, "no language's frequency is known")
+        say(axes, "no counts of characters by language:\nGlotCC's are not in print")
+        axes.set(xlabel="characters of text in GlotCC", ylabel="accuracy (%)")
     return Exhibit(
         **describe(
             "fig1",
@@ -218,20 +219,16 @@ def _size_cells(tables: Tables, labels: Labels) -> dict[str, Cell]:
     return {m: accuracy_cell(frames[m], *places[m], labels) for m in places if len(frames[m])}
 
 
-def _draw_family(axes: Axes, points: pd.DataFrame, family: str, number: int) -> None:
-    """Base models filled on a solid line, chat models open on a broken one.
-
-    Families beyond the palette have its colours again, with another marker.
-    """
-    colour = PALETTE[number % len(PALETTE)]
-    marker = MARKERS[number // len(PALETTE) % len(MARKERS)]
+def _draw_family(axes: Axes, points: pd.DataFrame, family: str, look: tuple[str, str]) -> None:
+    """Base models filled on a solid line, chat models open on a broken one; single ones on none."""
+    colour, marker = look
     for tuning, face, line in (("base", colour, "-"), ("chat", "white", "--")):
         chosen = points[points["tuning"] == tuning].sort_values("parameters")
         if len(chosen):
             axes.plot(
                 chosen["parameters"],
                 chosen["accuracy"],
-                line,
+                line if len(chosen) > 1 else "",
                 color=colour,
                 marker=marker,
                 markersize=4.5,
@@ -248,18 +245,22 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     rows = {model: {**facts[model], "accuracy": cell.value} for model, cell in cells.items()}
     points = pd.DataFrame.from_dict(rows, orient="index")
     sized = points[points["parameters"].notna()]
-    figure = new_figure(COLUMN_INCHES * 1.4, 2.6)
+    figure = new_figure(COLUMN_INCHES, 3.4 if len(sized) > 2 else 2.4)
     axes = figure.subplots()
     families = sized.groupby("family", sort=False)
-    for number, (family, inside) in enumerate(families):
-        _draw_family(axes, inside, str(family), number)
+    looks = family_looks(points.get("family", ()))
+    for family, inside in families:
+        _draw_family(axes, inside, str(family), looks[str(family)])
     unsized = points[points["parameters"].isna()]
-    for i, (model, point) in enumerate(unsized.iterrows()):
-        colour = PALETTE[-1 - i % len(PALETTE)]
-        name = f"{labels.models[str(model)]} (size unknown)"
-        axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2, label=name)
+    for model, point in unsized.iterrows():
+        colour, _ = looks[point["family"]]
+        axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2)
+        axes.annotate(
+            labels.models[str(model)], (1, point["accuracy"]), (2, 0), size=SMALL, color=colour,
+            xycoords=("axes fraction", "data"), textcoords="offset points", va="center",
+        )  # fmt: skip
     _finish_sizes(axes, sized)
-    unknown = f" Dotted: {counted(len(unsized), 'model')} of unknown size."
+    unknown = f" Dotted: {counted(len(unsized), 'model')} whose size the catalogue lacks."
     unknown = unknown if len(unsized) else ""
     return Exhibit(
         **describe(
@@ -288,6 +289,7 @@ def _finish_sizes(axes: Axes, sized: pd.DataFrame) -> None:
         axes.set_xlim(left, right)
     else:
         axes.set_xticks([])
-    axes.set_xlabel("parameters")
+    axes.set_xlabel("parameters (log scale)" if len(sized) else "no size in the catalogue")
     axes.set_ylabel("accuracy (%)")
-    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    if len(sized):
+        axes.figure.legend(loc="outside lower center", ncols=2)  # type: ignore[union-attr]

@@ -4,12 +4,12 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025), Figures 1 and 2. The paper prin
 in them; the published forms take those of Tables 7 and 8, and of section 4.1.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables
@@ -17,9 +17,11 @@ from blimpworks.exhibits.style import (
     BARS,
     BLUE,
     COLUMN_INCHES,
+    MARKERS,
     POINTS,
     colours,
     frame_of,
+    mark_chance,
     new_figure,
     say,
     with_ends,
@@ -29,8 +31,8 @@ from blimpworks.papers.urblimp.exhibits.accuracies import accuracy_cell, complet
 from blimpworks.papers.urblimp.exhibits.models import RIVALS, chosen, family, names_of
 from blimpworks.papers.urblimp.phenomena import HUMAN, PARADIGMS
 
+CHANCE = 50
 GENDER = "subject_verb_gender"
-MARKERS = "osD^"
 SPREAD = 0.28
 """Rows that the models of a paradigm are apart in Figure 2."""
 SHORT = {
@@ -68,7 +70,8 @@ def _draw_bars(axes: Axes, cells: Sequence[Cell]) -> None:
         end = max(cell.value, cell.high or 0)
         axes.text(end + 2, y, f"{cell.value:.1f}", va="center", fontsize=7)
     axes.grid(visible=False, axis="y")
-    axes.set(xlim=(0, 112), xticks=range(0, 101, 25), xlabel="Accuracy (%)", ylabel=None)
+    axes.set(xlim=(0, 112), xticks=range(0, 101, 25), xlabel="accuracy (%)", ylabel=None)
+    mark_chance(axes, CHANCE, upright=True)
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
@@ -95,16 +98,18 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 def _draw_points(axes: Axes, cells: Sequence[Cell], rows: Sequence[str]) -> None:
     """Points of each model (a column of the cells) by paradigm, the first one on top."""
-    points = frame_of(cells)
+    points = with_ends(frame_of(cells))
     columns = points["column"].unique()
     sns.pointplot(
         points, x="value", y="row", hue="column", order=rows, palette=colours(len(columns)),
         markers=[*MARKERS[: len(columns)]], dodge=SPREAD * (len(columns) - 1), ax=axes, **POINTS,
     )  # fmt: skip
     axes.set_yticks(range(len(rows)), [_short(row) for row in rows])
-    axes.set(xlabel="Accuracy (%)", ylabel=None, ylim=(len(rows) - 0.4, -0.6))
+    left = min(CHANCE, *(cell.value if cell.low is None else cell.low for cell in cells)) - 2
+    axes.set(xlabel="accuracy (%)", ylabel=None, ylim=(len(rows) - 0.4, -0.6), xlim=(left, 102))
     axes.grid(visible=True, axis="y")
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.set_xticks(range(10 * math.ceil(left / 10), 101, 10))
+    mark_chance(axes, CHANCE, upright=True)
 
 
 def _short(title: str) -> str:
