@@ -158,6 +158,11 @@ def _latex_row(cells: Sequence[str]) -> str:
     return (f"{{}}{line}" if line.startswith(("[", "*")) else line) + r" \\"
 
 
+def _breakable(text: str, column: Column) -> str:
+    """A cell of running text, whose lines may end within names like ``anaphor_gender``."""
+    return text.replace(r"\_", r"\_\allowbreak{}") if column.width else text
+
+
 def _latex_body(printed_sheets: Sequence[Sheet]) -> list[str]:
     """Headings and rows, with a rule around each part."""
     lines = [r"\toprule"]
@@ -165,7 +170,9 @@ def _latex_body(printed_sheets: Sequence[Sheet]) -> list[str]:
         lines += [r"\midrule"] if number else []
         if sheet.headed:
             lines += [*_latex_headings(sheet.columns), r"\midrule"]
-        lines += map(_latex_row, sheet.body)
+        for row in sheet.body:
+            pairs = zip(row, sheet.columns, strict=True)
+            lines.append(_latex_row([_breakable(text, column) for text, column in pairs]))
     return [*lines, r"\bottomrule"]
 
 

@@ -1,0 +1,64 @@
+"""Tables in LaTeX are set on a page of two columns, by a real XeLaTeX, and none passes its edge."""
+
+import pytest
+
+from blimpworks.exhibits.exhibit import Cell, Exhibit
+from blimpworks.exhibits.formulas import COUNT
+from blimpworks.exhibits.render import latex_text
+from support.latex import lacking, overfull_lines
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(lacking()), reason=lacking())]
+
+URDU, HINDI = "لڑکی نے کتاب پڑھی ہے اور اب سو رہی ہے", "लड़की ने किताब पढ़ी है और अब सो रही है"
+
+
+def numbers(rows, columns):
+    cells = [
+        Cell(f"Language {row}", f"Model {column}", 99.9, "99.9", COUNT, "items", {})
+        for row in range(rows)
+        for column in range(columns)
+    ]
+    return Exhibit("Numbers", "A caption.", cells, row_title="Language")
+
+
+def texts(rows):
+    cells = [
+        Cell(
+            str(row),
+            column,
+            1,
+            f"{text} {{long_name_without_any_space_in_it_at_all}}",
+            COUNT,
+            "",
+            {},
+        )
+        for row in range(rows)
+        for column, text in (("Urdu", URDU), ("Hindi", HINDI))
+    ]
+    widths = {"Urdu": 0.3, "Hindi": 0.3}
+    return Exhibit("Texts", "A caption.", cells, row_title="n", textual=True, widths=widths)
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """Points by which the tables of some exhibits pass the page, by name."""
+
+    def measure(**sources):
+        paths = [tmp_path / f"{name}.tex" for name in sources]
+        for path, source in zip(paths, sources.values(), strict=True):
+            path.write_text(source, encoding="utf-8")
+        return {name.split("/")[-1]: pt for name, pt in overfull_lines(paths, tmp_path).items()}
+
+    return measure
+
+
+def test_tables_of_many_columns_of_many_rows_and_of_texts_in_urdu_and_hindi_fit_the_page(wide):
+    exhibits = {"broad": numbers(3, 25), "long": numbers(120, 12), "narrow": numbers(4, 2)}
+    exhibits["texts"] = texts(60)
+    assert wide(**{name: latex_text(exhibit) for name, exhibit in exhibits.items()}) == {}
+
+
+def test_a_table_that_is_not_made_to_fit_is_noticed(wide):
+    lines = latex_text(numbers(3, 25)).splitlines()
+    bare = "\n".join(line for line in lines if "{adjustbox}" not in line)
+    assert wide(bare=bare)["bare.tex"] > 100
