@@ -502,7 +502,7 @@ def test_the_item_sets_are_described_so_that_the_reference_loader_reads_them(exp
     assert not dataset.metadata.issues.warnings
     assert "http://mlcommons.org/croissant/RAI/1.0" in dataset.metadata.conforms_to
     assert dataset.metadata.data_preprocessing_protocol == [
-        "Commands of blimpworks, in this order: sample-items."
+        "Commands of blimpworks, in this order: sample_items."
     ]
     assert "names of persons in them" in dataset.metadata.personal_sensitive_information[0]
     records = list(dataset.records("eng"))
