@@ -35,10 +35,10 @@ REFUSED = {
     "x" * 100_001: "has 100,001 characters; expected YAML of at most 100,000",
     "a: 2001-99-99": "month must be in 1..12",
     "!!python/object/apply:os.system [ls]": "could not determine a constructor",
-    "a: \0": "special characters are not allowed",
+    "a: \0": "control characters are not allowed",
     "{[a]: b}": "unhashable key",
     "--- a\n--- b": "expected a single document",
-    "a:\t- b": "cannot start any token",
+    "a:\t- b": "block sequence entries are not allowed in this context",
 }
 
 
@@ -81,7 +81,7 @@ def test_what_yaml_writes_is_read_as_yaml_reads_it(value):
 @given(st.text("ab: -[]{}&*!?|>'\"#\n\t<1.", max_size=30))
 def test_any_text_is_read_as_yaml_or_refused(text):
     try:
-        expected = yaml.safe_load(text)
+        expected = yaml.load(text, yaml.CSafeLoader)  # the same parser
     except (yaml.YAMLError, ValueError):
         expected = UserError
     try:

@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from yaml.composer import ComposerError
+from yaml.composer import Composer, ComposerError
+from yaml.constructor import SafeConstructor
+from yaml.cyaml import CParser  # type: ignore[attr-defined]
+from yaml.resolver import Resolver
 
 from blimpworks.errors import UserError, reading
 
@@ -30,12 +33,19 @@ def _children(node: Any) -> Iterator[Any]:
         yield from node.value
 
 
-class _Loader(yaml.SafeLoader):
-    """Plain values alone; a ``YAMLError`` says where one is too much, or a key stands twice."""
+class _Loader(Composer, CParser, SafeConstructor, Resolver):
+    """Plain values alone; a ``YAMLError`` says where one is too much, or a key stands twice.
+
+    Events come from libyaml, several times as fast as PyYAML's own parser. They are composed here:
+    libyaml's own composer would recurse as deep as the text says.
+    """
 
     def __init__(self, text: str) -> None:
         """Have read nothing yet."""
-        super().__init__(text)
+        CParser.__init__(self, text)
+        Composer.__init__(self)
+        SafeConstructor.__init__(self)
+        Resolver.__init__(self)
         self._level = 0
         self._extents: dict[Any, tuple[int, int]] = {}
         """How many values each whole node has, and how many levels."""
@@ -43,7 +53,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:
         """The next node, whose size is known then; an alias counts as what it repeats."""
         is_alias = self.check_event(yaml.AliasEvent)
-        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        mark: Any = self.peek_event().start_mark  # type: ignore[union-attr]
         self._level += 1
         self._bound(self._level, DEEPEST, "levels", mark)
         node = super().compose_node(parent, index)

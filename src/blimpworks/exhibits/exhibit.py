@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from matplotlib.figure import Figure
@@ -122,9 +123,10 @@ class Exhibit:
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))
         columns = list(dict.fromkeys(cell.column for cell in cells))
-        frame = pd.DataFrame(index=rows, columns=columns, dtype=object)
-        for cell in cells:
-            frame.loc[cell.row, cell.column] = getattr(cell, attribute)
+        # Set one by one in a table, they would take most of the time of making an exhibit.
+        values = {(cell.row, cell.column): getattr(cell, attribute) for cell in cells}
+        filled = [[values.get((row, column), np.nan) for column in columns] for row in rows]
+        frame = pd.DataFrame(filled, index=rows, columns=columns, dtype=object)
         stub, remarks = (
             pd.DataFrame.from_dict(texts, orient="index").reindex(rows)
             for texts in (self.stub, self.remarks)
