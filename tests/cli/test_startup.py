@@ -10,10 +10,15 @@ import pytest
 from blimpworks.commands.registry import declared_commands
 from support.paths import REPOSITORY
 
-HEAVY = {"conllu", "matplotlib", "seaborn", "torch"}
+HEAVY = {"conllu", "matplotlib", "scipy", "seaborn", "torch"}
 IMPORTED = re.compile(r"^from (blimpworks[\w.]*) import", re.MULTILINE)
 HELP = "import runpy; sys.argv = ['blimpworks', '--help']\n" + (
     "try:\n    runpy.run_module('blimpworks', run_name='__main__')\nexcept SystemExit:\n    pass"
+)
+
+TABLES = "\n".join(
+    f"import blimpworks.{name}"
+    for name in ("cli", "exhibits.build", "papers.multiblimp.exhibits.evaluation")
 )
 
 
@@ -25,8 +30,8 @@ def rules():
     return "\n".join(f"import {name}" for name in sorted(modules))
 
 
-@pytest.mark.parametrize("script", [HELP, rules()], ids=["help", "rules"])
-def test_help_and_rules_load_neither_plots_nor_readers_nor_networks(script):
+@pytest.mark.parametrize("script", [HELP, rules(), TABLES], ids=["help", "rules", "tables"])
+def test_help_rules_and_tables_load_neither_plots_nor_readers_nor_networks(script):
     script = f"import sys\n{script}\nprint(*sys.modules, file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

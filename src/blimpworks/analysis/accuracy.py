@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
@@ -37,6 +36,9 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
 
 @cache
 def _wilson(correct: int, n: int) -> tuple[float, float]:
+    # Nearly half of what a job of a table would import; most have their intervals already.
+    from scipy.stats import binomtest
+
     # SciPy takes half a millisecond, and paradigms of a benchmark have as many pairs each.
     interval = binomtest(correct, n).proportion_ci(confidence_level=0.95, method="wilson")
     return float(interval.low), float(interval.high)

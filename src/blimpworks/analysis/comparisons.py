@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from statsmodels.stats.contingency_tables import mcnemar
 
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
@@ -37,6 +36,8 @@ def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
     """
     if only_a == only_b:
         return 1.0
+    from statsmodels.stats.contingency_tables import mcnemar  # slow; tables ask for few p-values
+
     table = [[0, only_a], [only_b, 0]]
     exact = only_a + only_b < exact_below
     return float(mcnemar(table, exact=exact, correction=True).pvalue)

@@ -3,16 +3,18 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from matplotlib.figure import Figure
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import Formula
 from blimpworks.tables import CELLS
+
+if TYPE_CHECKING:  # slow to import, and tables need none of it
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Exhibit:
     row_title: str = ""
     stub: dict[str, dict[str, str]] = field(default_factory=dict)
     bold: set[tuple[str, str]] = field(default_factory=set)
-    figure: Figure | None = None
+    figure: "Figure | None" = None
     remarks: dict[str, dict[str, str]] = field(default_factory=dict)
     heads: dict[str, tuple[str, str]] = field(default_factory=dict)
     widths: dict[str, float] = field(default_factory=dict)

@@ -5,8 +5,8 @@ from html import escape
 from itertools import groupby
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit
-from blimpworks.exhibits.pen import is_rtl
 from blimpworks.exhibits.sheets import Column, Sheet, sheets
+from blimpworks.exhibits.texts import is_rtl
 
 STYLE = """
 body { font: 15px/1.4 system-ui, sans-serif; margin: 1rem; color: #1b1b1b; background: #fff; }

@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
+from blimpworks.exhibits.texts import is_rtl
+
 INK, FAINT = "#1B1B1B", "#6A6A6A"
 FRAME, FILL, BAND = "#B5B5B5", "#FFFFFF", "#EDF1F5"
 HOUSE = ("DejaVu Sans",)
@@ -109,12 +111,6 @@ def _parts(word: str) -> tuple[str, ...]:
     first, after = at[0], at[-1] + 1
     ends = (word[:first].translate(MIRRORED), word[first:after], word[after:].translate(MIRRORED))
     return tuple(part for part in ends if part)
-
-
-def is_rtl(text: str) -> bool:
-    """Whether most letters of a text are written from right to left."""
-    kinds = [unicodedata.bidirectional(letter) for letter in text]
-    return kinds.count("R") + kinds.count("AL") > kinds.count("L")
 
 
 def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:

@@ -8,7 +8,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Exhibit
@@ -251,6 +250,8 @@ def render(exhibit: Exhibit, output: Path) -> None:
     if suffix == "html":
         write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
         return
+    import matplotlib as mpl  # slow, and tables need none of it
+
     with (
         atomic(output) as temporary,
         mpl.rc_context(FILE_SETTINGS),

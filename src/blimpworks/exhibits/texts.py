@@ -1,19 +1,30 @@
-"""Texts of figures mean what they say."""
+"""Texts: those of figures mean what they say; which way one is written."""
 
-from matplotlib.figure import Figure
-from matplotlib.text import Text
-from matplotlib.ticker import LogFormatter
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # slow to import, and tables need none of it
+    from matplotlib.figure import Figure
 
 TICKS = 100
 """More numbers than a logarithmic axis has."""
 
 
-def take_literally(figure: Figure) -> None:
+def is_rtl(text: str) -> bool:
+    """Whether most letters of a text are written from right to left."""
+    kinds = [unicodedata.bidirectional(letter) for letter in text]
+    return kinds.count("R") + kinds.count("AL") > kinds.count("L")
+
+
+def take_literally(figure: "Figure") -> None:
     """Have all texts of a figure mean what they say: a label with two ``$`` is no formula.
 
     But for the numbers of logarithmic axes, whose powers matplotlib writes as formulas. It makes
     texts of axes as it needs them, when it draws, so these get theirs before.
     """
+    from matplotlib.text import Text
+    from matplotlib.ticker import LogFormatter
+
     for text in figure.findobj(Text):
         text.set_parse_math(False)
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from blimpworks.exhibits.fonts import font_for, has_bold
-from blimpworks.exhibits.pen import FAINT, HOUSE, INK, LEADING, Pen, Run, is_rtl, step, words_of
+from blimpworks.exhibits.pen import FAINT, HOUSE, INK, LEADING, Pen, Run, step, words_of
 from blimpworks.exhibits.style import BLUE, GREEN, VERMILION
+from blimpworks.exhibits.texts import is_rtl
 from blimpworks.papers.multiblimp.exhibits.stage_cells import RESOURCES, verdict_of
 from blimpworks.papers.multiblimp.exhibits.stages import Entry, Stages
 
