@@ -21,11 +21,6 @@ CAMPAIGNS = sorted(
 )
 
 
-@pytest.fixture(scope="module")
-def untouched(new_checkout):
-    return new_checkout("untouched")
-
-
 @pytest.mark.parametrize("name", CAMPAIGNS)
 def test_the_files_that_are_counted_are_those_that_are_retrieved(untouched, monkeypatch, name):
     monkeypatch.chdir(untouched.path)

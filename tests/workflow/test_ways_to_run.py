@@ -23,11 +23,6 @@ use rule * from blimpworks as bw_*
 """
 
 
-@pytest.fixture(scope="module")
-def untouched(new_checkout):
-    return new_checkout("started")
-
-
 def jobs(done):
     """How many jobs a dry run plans, by rule."""
     assert done.returncode == 0, output_of(done)

@@ -191,6 +191,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     for client in ("httpx", "httpx2"):  # a line for each request to the hub, with signatures
         logging.getLogger(client).setLevel(logging.WARNING)
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # fifty lines for a font of a PDF
     if sys.argv[1:2] == [WORKFLOW] and sys.argv[2:] and not sys.argv[2].startswith("-"):
         del sys.argv[1]
     try:
