@@ -292,4 +292,4 @@ def _finish_sizes(axes: Axes, sized: pd.DataFrame) -> None:
     axes.set_xlabel("parameters (log scale)" if len(sized) else "no size in the catalogue")
     axes.set_ylabel("accuracy (%)")
     if len(sized):
-        axes.figure.legend(loc="outside lower center", ncols=2)  # type: ignore[union-attr]
+        axes.figure.legend(loc="outside lower center", ncols=2)
