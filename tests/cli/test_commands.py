@@ -133,7 +133,7 @@ def test_records_know_neither_commands_nor_exhibits_nor_clusters():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     rooms = {name.split(".")[1] for name in done.stdout.split() if name.startswith("blimpworks.")}
-    assert rooms <= {"records", "errors", "files"}
+    assert rooms <= {"records", "errors", "files", "json_files"}
 
 
 def test_a_job_reads_nothing_from_standard_input(tmp_path):

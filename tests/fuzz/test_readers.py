@@ -34,14 +34,15 @@ EXCEPTED = {
         papers.clams.items.grammar.generator papers.lmentry.exhibits.templates
         papers.lmentry.items.dialogues papers.multiblimp.items.export
         papers.urblimp.items.patterns papers.urblimp.validation.sheets records.digest
-        records.kept_digests benchmarks.predictions audit.repeat records.job cli.__init__
+        records.kept_digests benchmarks.predictions audit.repeat audit.remembered records.job cli.__init__
+        cluster.images interop.hub.card json_files retrieval.checksums
     """,
     MADE: """
         analysis.scoring_variants audit.changes audit.diff audit.evidence
         audit.explain audit.explain_text audit.run audit.shown interop.croissant
         interop.crate.tables papers.lmentry.analysis.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.published
-        scoring.collect scoring.shards
+        scoring.collect scoring.shards reproduction.comparable
     """,
     HOST: """
         cluster.attempt cluster.efficiency cluster.guard cluster.pack_run cluster.part_status
@@ -55,13 +56,15 @@ EXCEPTED = {
     """,
     "tables reads by it, and tests/test_parquet.py flips its bits": "parquet",
     "it downloads what the catalogue pins by checksum": """
-        retrieval.download retrieval.pinning retrieval.sources
+        retrieval.download retrieval.pinning retrieval.sources retrieval.archive
     """,
     "campaign.settings.parsing reads the same file, and so do readers of this table": """
         benchmarks.build yaml_files
     """,
     "checked by its own tests, against all that such a file can have wrong": """
         papers.multiblimp.exhibits.facts papers.multiblimp.items.released
+        campaign.lock_file campaign.locked_models models.sources_pack retrieval.alternatives
+        retrieval.lock
     """,
 }
 

@@ -53,7 +53,7 @@ def read(monkeypatch, tmp_path):
     first, *lines = (REPOSITORY / "config/models.tsv").read_text().splitlines()
     cells = dict(zip(first.split("\t"), lines[0].split("\t"), strict=True))
     cells |= {"name": "tiny", "papers": "", "hf_id": "lab/tiny", "gated": "no"}
-    cells |= {"engine": "transformers", "dtype": "float32"}
+    cells |= {"engine": "transformers", "dtype": "float32", "revision": "main"}
     Path("config/models.tsv").write_text(f"{first}\n" + "\t".join(cells.values()) + "\n")
     demo = (REPOSITORY / "config/demo/treebanks.tsv").read_text().splitlines()
     first, *rows = [

@@ -13,6 +13,7 @@ from support.tiny import contents
 
 sync_api = pytest.importorskip("playwright.sync_api")
 expect = sync_api.expect  # waits: panels and lists are filled by scripts that load in their time
+expect.set_options(timeout=60_000)  # a loaded machine takes its time
 BROWSER = os.environ.get("BLIMPWORKS_CHROMIUM") or shutil.which("chromium")
 pytestmark = [
     pytest.mark.browser,

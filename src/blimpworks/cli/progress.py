@@ -140,7 +140,7 @@ def check_gpu(
     python: Path | None = option("The Python that is to score; that of .vllm.", default=None),
     as_json: bool = option("The same as data.", "--json", default=False),
 ) -> None:
-    """Say what this machine lacks to score on its GPUs; exit 2 if anything.
+    """Say what this machine lacks that its GPUs need for scoring; exit 2 if anything.
 
     Run it where jobs run: srun --gres=gpu:1 blimpworks check-gpu.
     """

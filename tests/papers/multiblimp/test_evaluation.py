@@ -390,9 +390,11 @@ def test_more_families_than_colours_differ_in_their_markers(campaign):
 def test_models_without_a_size_are_lines_across_figure_5(campaign):
     tables, _ = campaign
     exhibit = fig5(tables, LABELS)
-    names = [t.get_text() for t in exhibit.figure.axes[0].get_legend().get_texts()]
-    assert names == ["F, base", "F, chat", "Model C (size unknown)"]
-    assert "Dotted: 1 model of unknown size." in exhibit.caption
+    names = [t.get_text() for t in exhibit.figure.legends[0].get_texts()]
+    assert names == ["F, base", "F, chat"]
+    drawn = {text.get_text() for text in exhibit.figure.axes[0].texts}
+    assert any("Model C" in text for text in drawn)
+    assert "Dotted: 1 model whose size the catalogue lacks." in exhibit.caption
 
 
 def test_a_panel_whose_model_was_not_judged_says_so(campaign):
