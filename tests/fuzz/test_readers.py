@@ -34,8 +34,8 @@ EXCEPTED = {
         papers.clams.items.grammar.generator papers.lmentry.exhibits.templates
         papers.lmentry.items.dialogues papers.multiblimp.items.export
         papers.urblimp.items.patterns papers.urblimp.validation.sheets records.digest
-        records.kept_digests benchmarks.predictions audit.repeat audit.remembered records.job cli.__init__
-        cluster.images interop.hub.card json_files retrieval.checksums
+        records.kept_digests benchmarks.predictions audit.repeat records.job cli.__init__
+        audit.remembered cluster.images interop.hub.card json_files retrieval.checksums
     """,
     MADE: """
         analysis.scoring_variants audit.changes audit.diff audit.evidence
