@@ -23,6 +23,9 @@ LINES = {
 DENSE = 0.4
 """Share of the places in a table that have to be filled for it to keep its rows and columns."""
 
+LONGEST_NUMBER = 40
+"""Characters of a cell from which on it is set as text: from the left, in several lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -108,6 +111,8 @@ class Labels:
 def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], line: str) -> None:
     """Give a cell what it shows, and the attributes by which it is found and filtered."""
     cell.attrib.update({"data-row": place[1], "data-column": place[2], **about})
+    if len(shown.text) > LONGEST_NUMBER:
+        cell.attrib.update({"class": "t", "dir": "auto"})
     if shown.state:
         cell.set("data-s", shown.state)
     if line == "difference":
