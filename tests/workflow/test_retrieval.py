@@ -18,7 +18,7 @@ from support import hub_kit
 from support.checkout import CAMPAIGN, output_of
 from support.loopback import serving
 
-pytestmark = pytest.mark.xdist_group("workflow")
+pytestmark = pytest.mark.xdist_group("bare")
 PATHS = ("results", "resources", "logs", "benchmarks")
 
 

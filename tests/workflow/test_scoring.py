@@ -7,7 +7,7 @@ import pytest
 
 from support.checkout import output_of
 
-pytestmark = pytest.mark.xdist_group("workflow")
+pytestmark = pytest.mark.xdist_group("bare")
 HUB = "llama-3.2-1b"
 
 
