@@ -30,7 +30,7 @@ from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
 from blimpworks.papers.lmentry.tasks import FIELDS, TASKS, WHOLE
-from blimpworks.reproduction.measured import compare
+from blimpworks.reproduction.measured import Measured, compare
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import Campaign, fill, write
 from support.lmentry_kit import NAMES, PRINTED, SIZES, SPECS, build
@@ -190,8 +190,8 @@ def test_table_6_ranks_the_tasks_of_each_group(campaign, sources, root):
 def test_measured_numbers_stand_beside_the_printed_ones(campaign, root):
     names = ("table2", "table4", "table5", "table50", "table54")
     paths = {name: build(name, campaign, LABELS, root)[1] for name in names}
-    printed = sorted(PRINTED.glob("*.csv"))
-    rows = {(r["exhibit"], r["row"], r["column"]): r for r in compare("lmentry", printed, paths)}
+    files = Measured(sorted(PRINTED.glob("*.csv")), paths)
+    rows = {(r["exhibit"], r["row"], r["column"]): r for r in compare("lmentry", files)}
     for place in (
         ("table4", "phi-4", "eng lms"),
         ("table4", "average", "ita accuracy"),
