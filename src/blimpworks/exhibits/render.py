@@ -109,7 +109,9 @@ def markdown_text(exhibit: Exhibit) -> str:
     printed_sheets = list(sheets(exhibit, escape, lambda text: f"**{text}**"))
     columns = printed_sheets[0].columns
     named = any(upper and f"{upper} {lower}" == n for n, (upper, lower) in exhibit.heads.items())
-    if not named and len({c.upper for s in printed_sheets for c in s.columns} - {""}) == 1:
+    distinct = len({c.lower for c in columns}) == len(columns)
+    uppers = {c.upper for s in printed_sheets for c in s.columns} - {""}
+    if distinct and not named and len(uppers) == 1:
         # One heading over all columns, and no part of their names, says no more than the title.
         columns = tuple(replace(c, upper="") for c in columns)
     rows = list(printed_sheets[0].body)
