@@ -276,7 +276,8 @@ def test_side_by_side_a_row_has_a_line_for_what_is_printed_and_what_is_recompute
 def test_an_empty_figure_says_what_it_lacks_and_how_to_get_it(reader):
     page = reader.open("multiblimp.html")
     reader.tab("fig1", "Recomputed")
-    shown = page.locator("section:has(> #multiblimp-fig1) .bw-advice").locator("visible=true").first
+    captions = page.locator("section:has(> #multiblimp-fig1) .bw-caption")
+    shown = captions.filter(has_text="Missing here").locator("visible=true").first
     expect(shown).to_contain_text("glotcc/v1.0-language-totals.tsv")
     expect(shown).to_contain_text("snakemake --cores 1 multiblimp_fig1_published")
 
