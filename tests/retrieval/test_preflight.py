@@ -155,7 +155,8 @@ def test_a_hub_that_is_busy_is_left_to_the_download(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("hub")
-def test_a_branch_that_has_moved_is_named_before_anything_is_retrieved(tmp_path):
+def test_a_branch_that_has_moved_is_named_before_anything_is_retrieved(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     row = LockedModel(hf_id="lab/open", revision="main", commit="a" * 40, date="2026-01-31")
     table = tmp_path / "models.tsv"
     [said] = obstacles(

@@ -16,7 +16,7 @@ from blimpworks.campaign.statements import statement_of
 from blimpworks.errors import UserError
 from blimpworks.retrieval import pinning
 from blimpworks.retrieval.checksums import git_blob_of
-from blimpworks.retrieval.lock import Lock, Locked
+from blimpworks.retrieval.lock import LockedFile, locked_file, record_file
 from blimpworks.retrieval.preflight import obstacles
 from blimpworks.retrieval.sources import Pin, retrieve
 from support.loopback import COMMIT, DATA, QUICK, serving
@@ -49,7 +49,13 @@ def pin(server):
     return Pin("x.txt", server.url, "", None, "x.txt", "config/sources.tsv", BLOB)
 
 
-LOCK, OUTPUT = Path("config/sources.lock.tsv"), Path("out/x.txt")
+TABLE, OUTPUT = Path("config/sources.tsv"), Path("out/x.txt")
+LOCK = TABLE.with_name("sources.lock.tsv")
+
+
+def locked(name, verified, url, digest, size):
+    """A row of a lock file."""
+    return LockedFile(name=name, verified=verified, url=url, sha256=digest, bytes=size)
 
 
 def refuse(pin, mirror=None):
@@ -106,7 +112,7 @@ def test_so_is_a_file_of_a_mirror_without_network(pin, tmp_path, monkeypatch, su
     mirror.mkdir()
     (mirror / f"x.txt{suffix}").write_bytes(pack(DATA))
     assert retrieve(pin, OUTPUT, mirror) == f"x.txt{suffix}"
-    assert Lock.of(Path(pin.catalogue)).row("x.txt", pin.url).sha256 == DIGEST
+    assert locked_file(TABLE, "x.txt", pin.url).sha256 == DIGEST
 
 
 def test_another_file_is_refused_and_not_recorded(pin, server):
@@ -124,30 +130,29 @@ def test_a_file_with_the_blob_id_and_another_sha256_than_recorded_is_refused(pin
     assert LOCK.read_text() == COLUMNS + row
 
 
-def test_a_new_version_in_the_catalogue_replaces_what_was_recorded_of_the_old(pin, server):
+def test_a_new_version_in_the_catalogue_is_recorded_beside_the_old(pin, server):
     retrieve(replace(pin, git_blob=BLOB), OUTPUT, None, QUICK)
     server.body = b"newer"
     newer = hashlib.sha1(b"blob 5\0newer", usedforsecurity=False).hexdigest()
     retrieve(replace(pin, git_blob=newer), OUTPUT, None, QUICK)
     assert OUTPUT.read_bytes() == b"newer"
-    assert LOCK.read_text().count("\n") == 2
-    assert newer in LOCK.read_text()
+    assert [line.split("\t")[1] for line in LOCK.read_text().splitlines()[1:]] == sorted(
+        f"git blob id {each}" for each in (BLOB, newer)
+    )
 
 
 def test_jobs_that_record_at_once_lose_nothing(tmp_path):
-    lock = Lock.of(Path("config/sources.tsv"))
-    rows = [Locked(f"file{n:02}", "git blob id 0", "", f"{n:064x}", n) for n in range(40)]
+    rows = [locked(f"file{n:02}", "git blob id 0", "", f"{n:064x}", n) for n in range(40)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lock.record, rows))
+        list(pool.map(record_file, rows, [TABLE] * len(rows)))
     lines = LOCK.read_text().splitlines()
     assert lines[1:] == [f"file{n:02}\tgit blob id 0\t\t{n:064x}\t{n}" for n in range(40)]
 
 
 def test_two_jobs_that_received_different_files_are_not_both_believed():
-    lock = Lock.of(Path("config/sources.tsv"))
-    lock.record(Locked("x", "MD5 0", "u", "a" * 64, 1))
+    record_file(locked("x", "MD5 0", "u", "a" * 64, 1), TABLE)
     with pytest.raises(UserError, match="both with MD5 0; one of them is not the file"):
-        lock.record(Locked("x", "MD5 0", "u", "b" * 64, 1))
+        record_file(locked("x", "MD5 0", "u", "b" * 64, 1), TABLE)
 
 
 def test_beside_a_catalogue_of_another_directory_nothing_is_written(pin, server, tmp_path):
@@ -159,21 +164,21 @@ def test_beside_a_catalogue_of_another_directory_nothing_is_written(pin, server,
     # What was recorded there counts.
     LOCK.replace(other / LOCK.name)
     server.body = b"x"
-    known = Lock.of(other / "sources.tsv").row("x.txt", pin.url)
+    known = locked_file(other / "sources.tsv", "x.txt", pin.url)
     assert known.sha256 == DIGEST
 
 
-def test_a_record_that_cannot_be_written_stops_no_retrieval(pin, capsys):
+def test_a_record_that_cannot_be_written_stops_no_retrieval(pin, caplog):
     LOCK.parent.write_text("where a directory should be")
     retrieve(pin, OUTPUT, None, QUICK)
     assert OUTPUT.read_bytes() == DATA
-    assert f"not recorded that x.txt has SHA-256 {DIGEST}" in capsys.readouterr().err
+    assert f"not recorded that x.txt has SHA-256 {DIGEST}" in caplog.text
 
 
 def test_a_damaged_record_is_refused(pin):
     LOCK.parent.mkdir()
     LOCK.write_text("no table at all\n")
-    assert "a table of retrieved files" in refuse(pin)
+    assert "a lock file of LockedFile" in refuse(pin)
 
 
 def test_pinning_checks_the_blob_id(server, tmp_path):

@@ -7,7 +7,6 @@ writing it makes nothing stale.
 
 import csv
 import fcntl
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,12 +38,12 @@ def _beside(table: Path) -> Path:
 def lock_path(table: Path) -> Path:
     """The lock file that is written for a table: the one beside it.
 
-    Below the working directory, in ``config/``, where nobody may write beside the table: so many
-    can share a catalogue that is not theirs.
+    Of a table that is not below the working directory, the one that ``config/`` there would have:
+    so many can share a catalogue that is not theirs.
     """
     path = _beside(table)
-    may_write = os.access(path if path.exists() else path.parent, os.W_OK)
-    return path if may_write and os.access(path.parent, os.W_OK) else Path("config", path.name)
+    inside = path.resolve().is_relative_to(Path.cwd().resolve())
+    return path if inside else Path("config", path.name)
 
 
 def _rows(kind: type[Row], path: Path) -> dict[tuple[str, ...], Row]:
@@ -54,9 +53,9 @@ def _rows(kind: type[Row], path: Path) -> dict[tuple[str, ...], Row]:
     if not path.exists():
         return rows
     with reading(path, f"a lock file of {kind.__name__}", remedy):
-        if len(text_of(path).splitlines()) < 2:
-            return rows
         columns = [*kind.model_fields]
+        if text_of(path).strip() in ("", "\t".join(columns)):
+            return rows
         for line, cells in table_rows(path, columns, delimiter="\t", quoting=csv.QUOTE_NONE):
             with reading(Path(f"{path}:{line}"), f"a row of {kind.__name__}", remedy):
                 row = kind.model_validate(cells)
@@ -69,8 +68,9 @@ def _rows(kind: type[Row], path: Path) -> dict[tuple[str, ...], Row]:
 def read_lock(kind: type[Row], table: Path) -> dict[tuple[str, ...], Row]:
     """What is locked of a table, by the values of the rows' ``key``.
 
-    Where the table's own lock file may not be written, the one that is written in its place goes
-    before it. Raises UserError, with file and line, for a malformed one.
+    Where another lock file is written than the table's own, that one goes before it.
+
+    Raises UserError, with file and line, for a malformed one.
     """
     return _rows(kind, _beside(table)) | _rows(kind, lock_path(table))
 

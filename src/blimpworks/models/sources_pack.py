@@ -22,7 +22,7 @@ from blimpworks.errors import BROKEN, UserError
 from blimpworks.files import atomic, below, relative, sha256_of
 from blimpworks.models.checkpoint import Retrieved, read_description
 from blimpworks.retrieval.disk import PIECE, disk_errors
-from blimpworks.retrieval.lock import Lock, Locked
+from blimpworks.retrieval.lock import LockedFile, locked_file, record_file
 
 MANIFEST = "manifest.tsv"
 LARGEST_MANIFEST = 256_000_000
@@ -99,7 +99,7 @@ def _entry_of(
     """A retrieved file's entry. Raises UserError where it is not what was retrieved."""
     digest, size = sha256_of(file), file.stat().st_size
     table = catalogue.tables.get(row.name, campaign.catalogue.treebanks)
-    locked = None if row.sha256 else Lock.of(table).row(row.name, row.url)
+    locked = None if row.sha256 else locked_file(table, row.name, row.url)
     expected = row.sha256 or (locked.sha256 if locked else "")
     if digest != expected:
         raise UserError(
@@ -191,8 +191,8 @@ def unpack_sources(pack: Path, mirror: Path) -> list[Entry]:
         raise UserError(f"{pack} lacks {min(left)}, which its {MANIFEST} has; copy it again.")
     for entry in entries.values():
         if entry.verified:
-            lock = Lock.of(Path(entry.catalogue))
-            lock.record(Locked(entry.name, entry.verified, entry.url, entry.sha256, entry.bytes))
+            fields = {name: getattr(entry, name) for name in LockedFile.model_fields}
+            record_file(LockedFile(**fields), Path(entry.catalogue))
     return [*entries.values()]
 
 

@@ -27,10 +27,6 @@ def _folder() -> Path:
     return folder
 
 
-def _key(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:16]
-
-
 def _taken(path: Path) -> IO[str] | None:
     """The open file, locked until it is closed; None where another process has locked it."""
     handle = path.open("w", encoding="utf-8")
@@ -45,20 +41,9 @@ def _taken(path: Path) -> IO[str] | None:
 @contextmanager
 def slot(host: str) -> Iterator[None]:
     """A block that holds one of the ``AT_ONCE`` slots of a host; waits until one is free."""
-    paths = [_folder() / f"{_key(host)}.{number}" for number in range(AT_ONCE)]
-    with _one_of(paths):
-        yield
-
-
-@contextmanager
-def exclusive(name: str) -> Iterator[None]:
-    """A block that no other process of this user on this machine runs at once under a name."""
-    with _one_of([_folder() / _key(name)]):
-        yield
-
-
-def _one_of(paths: list[Path]) -> IO[str]:
-    """The first of some files that is free, locked; waits until one is."""
+    key, folder = hashlib.sha256(host.encode()).hexdigest()[:16], _folder()
+    paths = [folder / f"{key}.{number}" for number in range(AT_ONCE)]
     while (handle := next(filter(None, map(_taken, paths)), None)) is None:
         time.sleep(PAUSE)
-    return handle
+    with handle:
+        yield

@@ -15,7 +15,7 @@ from blimpworks.files import atomic, below, fsync_directory, sha256_of
 from blimpworks.retrieval.alternatives import NotReceived, other_addresses
 from blimpworks.retrieval.checksums import GIT_BLOB, SHA256, Checksum
 from blimpworks.retrieval.disk import PIECE, disk_errors, part_path
-from blimpworks.retrieval.lock import Lock, Locked
+from blimpworks.retrieval.lock import LockedFile, checksum_of, locked_file, record_file
 
 if TYPE_CHECKING:  # a file of a mirror needs no network, which takes a fifth of a second to import
     from blimpworks.retrieval.download import Patience
@@ -78,7 +78,7 @@ def retrieve(
     unfinished download is continued. Returns the path below the mirror, or the address. ``output``
     appears only once its size and checksum are those of the pin. A file without SHA-256 is verified
     by its git blob id, or by what its archive states of it, and its SHA-256 is recorded beside the
-    catalogue (``Lock``); once it is, it must be the same.
+    catalogue (``record_file``); once it is, it must be the same.
 
     Raises UserError for a row without a checksum, a mirror that does not exist, a place outside
     the mirror, a file that is not what was pinned, and whatever keeps a download from succeeding.
@@ -100,8 +100,8 @@ class Proof:
     pin: Pin
     checksums: tuple[Checksum, ...]
     """All of which its content must give."""
-    lock: Lock | None = None
-    """Where its SHA-256 is to be recorded; None where it is known."""
+    table: Path | None = None
+    """Table of the catalogue whose lock file is to record its SHA-256; None where it is known."""
 
     @classmethod
     def of(cls, pin: Pin, patience: "Patience | None") -> "Proof":
@@ -112,12 +112,12 @@ class Proof:
         """
         if pin.sha256:
             return cls(pin, (Checksum(SHA256, pin.sha256, pin.bytes),))
-        lock = Lock.of(Path(pin.catalogue))
+        table = Path(pin.catalogue)
         blob = (Checksum(GIT_BLOB, pin.git_blob, pin.bytes),) if pin.git_blob else ()
-        row = lock.row(pin.name, pin.url, *map(str, blob))
+        row = locked_file(table, pin.name, pin.url, *map(str, blob))
         if row:
-            return cls(pin, (*blob, lock.checksum(row)))
-        return cls(pin, blob or (_stated(pin, patience),), lock)
+            return cls(pin, (*blob, checksum_of(row, table)))
+        return cls(pin, blob or (_stated(pin, patience),), table)
 
     @property
     def bytes(self) -> int | None:
@@ -130,10 +130,15 @@ class Proof:
 
     def record(self, path: Path) -> None:
         """Record the SHA-256 of the file, which has been verified, where it was not known."""
-        if self.lock:
-            size, verified = path.stat().st_size, str(self.checksums[0])
-            row = Locked(self.pin.name, verified, self.pin.url, sha256_of(path), size)
-            self.lock.record(row)
+        if self.table:
+            row = LockedFile(
+                name=self.pin.name,
+                verified=str(self.checksums[0]),
+                url=self.pin.url,
+                sha256=sha256_of(path),
+                bytes=path.stat().st_size,
+            )
+            record_file(row, self.table)
 
 
 def _stated(pin: Pin, patience: "Patience | None") -> Checksum:

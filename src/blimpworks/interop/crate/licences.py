@@ -8,7 +8,7 @@ from pathlib import Path
 from blimpworks.campaign.catalogue import Catalogue, Pinned, load_catalogue
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.interop.crate.select import Trace
-from blimpworks.retrieval.lock import Lock
+from blimpworks.retrieval.lock import locked_file
 
 UNSTATED = "licence not stated by the source"
 CODE, DATA = "Apache-2.0", "CC0-1.0"
@@ -46,7 +46,8 @@ def catalogue_rows(campaign: Campaign) -> dict[str, Pinned]:
 def _recorded(row: Pinned, campaign: Campaign, catalogue: Catalogue) -> str:
     """SHA-256 that was recorded of a file when it was first retrieved; empty where none was."""
     name = getattr(row, "name", "")
-    locked = Lock.of(catalogue.tables.get(name, campaign.catalogue.treebanks)).row(name, row.url)
+    table = catalogue.tables.get(name, campaign.catalogue.treebanks)
+    locked = locked_file(table, name, row.url)
     return locked.sha256 if locked else ""
 
 
