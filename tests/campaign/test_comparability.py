@@ -23,9 +23,60 @@ def test_the_papers_campaign_has_their_data_items_and_methods(paper):
     assert "gemma-3-27b" not in own["models"]
 
 
-def test_the_papers_campaign_has_the_languages_of_the_paper():
-    assert len(basis("multiblimp")["languages"]) == 101
-    assert len(basis("lmentry")["languages"]) == 9
+@pytest.mark.parametrize(("paper", "count"), [("multiblimp", 101), ("lmentry", 9), ("urblimp", 1)])
+def test_the_papers_campaign_has_the_languages_of_the_paper(paper, count):
+    own = basis(paper)
+    assert own["languages"] == own["paper_languages"]
+    assert len(own["languages"]) == count
+
+
+def own_table(tmp_path, name, change):
+    """A copy of a table of the catalogue, with lines changed; as settings of a campaign."""
+    first, *lines = (REPOSITORY / f"config/{name}.tsv").read_text().splitlines()
+    rows = [dict(zip(first.split("\t"), line.split("\t"), strict=True)) for line in lines]
+    changed = [row for row in map(change, rows) if row]
+    path = tmp_path / f"{name}.tsv"
+    path.write_text("\n".join([first, *("\t".join(row.values()) for row in changed)]) + "\n")
+    return {name: str(path)}
+
+
+TREEBANKS = {"multiblimp": {"items": "regenerated"}, "languages": ["arb", "eng"], "models": []}
+
+
+def test_files_that_git_blobs_alone_pin_are_told_apart(tmp_path):
+    def other(row):
+        return row | {"git_blob": row["git_blob"] and "0" * 40}
+
+    catalogue = own_table(tmp_path, "treebanks", other)
+    own = basis("multiblimp", **TREEBANKS, catalogue=catalogue)
+    assert "other treebanks" in own["data"]["arb"]
+    assert "eng" not in own["data"]
+
+
+def test_pinning_a_file_makes_it_no_other(tmp_path):
+    def pinned(row):
+        return row | {"sha256": row["sha256"] or "0" * 64}
+
+    catalogue = own_table(tmp_path, "treebanks", pinned)
+    assert basis("multiblimp", **TREEBANKS, catalogue=catalogue)["data"] == {}
+
+
+def test_a_source_that_the_campaigns_table_lacks_is_named(tmp_path):
+    catalogue = own_table(
+        tmp_path, "sources", lambda row: None if row["name"] == "unimorph/eng/eng" else row
+    )
+    own = basis("multiblimp", **TREEBANKS, catalogue=catalogue)
+    assert own["data"] == {"eng": "without unimorph/eng/eng"}
+
+
+def test_another_model_of_a_printed_name_is_named(tmp_path):
+    def quantised(row):
+        return row | {"hf_id": "someone/gpt2-gptq"} if row["name"] == "gpt2" else row
+
+    catalogue = own_table(tmp_path, "models", quantised)
+    own = basis("blimp", models=["gpt2", "gpt2-xl"], benchmarks=["blimp"], catalogue=catalogue)
+    assert "someone/gpt2-gptq" in own["models"]["gpt2"]
+    assert "gpt2-xl" not in own["models"]
 
 
 def test_embedded_treebanks_and_trained_models_are_named():

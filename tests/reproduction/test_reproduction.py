@@ -625,24 +625,37 @@ def test_a_number_that_our_copy_has_not_is_counted_and_not_compared(tmp_path):
 # What a measured number is about
 
 
-BASIS = SAME | {"languages": ["deu", "eng"]}
+PAPER = ["deu", "eng", "fra", "xyz"]
+LEGIBLE = {"deu", "eng", "fra"}
+BASIS = SAME | {"languages": ["deu", "eng"], "paper_languages": PAPER}
 PRINTED_OVER = cell(("a", "x"), 82.0, where={"lang": ["deu", "eng", "fra"]}, n=770)
 
 
 def difference(where, basis=BASIS, printed=PRINTED_OVER, n=770):
-    return differences(cell(("a", "x"), 1.0, where=where, n=n), printed, basis, {"deu", "eng"})
+    return differences(cell(("a", "x"), 1.0, where=where, n=n), printed, basis, LEGIBLE)
 
 
 def test_a_number_over_some_of_the_languages_is_not_compared_with_one_over_all():
-    assert difference({"lang": ["deu", "eng"]}) == "2 of 3 languages"
-    assert difference({"lang": ["deu", "eng", "ita"]}) == "2 of 3 languages and 1 others"
-    assert difference({"lang": ["deu", "eng", "fra"]}) == ""
+    assert difference({"lang": ["deu", "eng"]}) == "2 of 4 languages"
+    assert difference({"lang": ["deu"]}) == "1 of 4 languages"
+    assert difference({"lang": ["deu", "eng", "ita"]}) == "2 of 4 languages and 1 others"
 
 
-def test_without_a_published_form_the_languages_are_those_that_the_paper_prints():
-    assert difference({"lang": ["deu"]}, printed=None) == "1 of 2 languages"
-    assert difference({}, basis=SAME | {"languages": ["eng"]}, printed=None) == "1 of 2 languages"
-    assert difference({}, printed=None) == ""
+def test_a_number_over_all_is_compared_though_our_copy_lacks_some_languages():
+    assert difference({"lang": PAPER}) == ""
+
+
+def test_of_a_number_over_a_part_the_legible_languages_are_compared():
+    part = cell(("a", "x"), 82.0, where={"lang": ["deu", "fra"]}, n=770)
+    assert difference({"lang": ["deu", "fra", "xyz"]}, printed=part) == ""
+    assert difference({"lang": ["deu", "eng"]}, printed=part) == "1 of 2 languages and 1 others"
+
+
+def test_a_mean_printed_alone_is_compared_where_the_campaign_has_all_languages():
+    whole = SAME | {"languages": PAPER, "paper_languages": PAPER}
+    for where in ({"lang": ["deu"]}, {}):
+        assert difference(where, printed=None) == "2 of 4 languages"
+        assert difference(where, basis=whole, printed=None) == ""
 
 
 def test_a_number_of_one_language_is_about_the_language_of_its_place():
@@ -671,7 +684,7 @@ def test_what_is_not_comparable_says_why_and_counts_as_neither(tmp_path):
     printed = write_csv(tmp_path / "t1.csv", PARTS)
     cells = [cell(("a", "x"), 9.0, where={"lang": ["deu"]}), cell(("b", "x"), 9.0)]
     path = write_cells(tmp_path / "t1.cells.parquet", cells)
-    basis = BASIS | {"data": {"deu": "other treebanks"}, "languages": []}
+    basis = SAME | {"data": {"deu": "other treebanks"}}
     files = measured.Measured([printed], {"t1": path}, basis=basis)
     counts = compare_measured({"x": files}, tmp_path / "out.csv")
     assert counts == {measured.NOT_COMPARABLE: 1, measured.DEVIATES: 1}

@@ -3,16 +3,28 @@
 A measured number says something about the printed one only where these are the same.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
 from typing import Any, TypedDict
 
-from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow, read_rows
-from blimpworks.campaign.load import placed
+from blimpworks.campaign.catalogue import (
+    Catalogue,
+    ModelRow,
+    Pinned,
+    SourceRow,
+    TreebankRow,
+    load_catalogue,
+    read_rows,
+)
+from blimpworks.campaign.load import REPOSITORY, load_campaign, placed
 from blimpworks.campaign.paper import Benchmark, Paper
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
+
+IDENTITY = ("hf_id", "revision", "dtype")
+"""What tells models of one name apart."""
 
 
 class Basis(TypedDict):
@@ -30,6 +42,8 @@ class Basis(TypedDict):
     """By model, why it is another than the printed one."""
     unit: str
     """What is counted: pair or prompt."""
+    paper_languages: list[str]
+    """Languages that the paper has items in."""
 
 
 def _shown(names: list[str]) -> str:
@@ -37,12 +51,23 @@ def _shown(names: list[str]) -> str:
     return ", ".join(names[:2]) + more
 
 
+def _same_file(used: Pinned, known: Pinned) -> bool:
+    """Whether two rows are of one version of a file: by a checksum that both have, or address."""
+    pairs = [(used.sha256, known.sha256), (used.git_blob, known.git_blob)]
+    stated = [(a, b) for a, b in pairs if a and b]
+    return all(a == b for a, b in stated) if stated else used.url == known.url
+
+
 def _treebank_difference(
     used: list[TreebankRow], known: list[TreebankRow], campaign: Campaign
 ) -> str:
     """How treebanks of one language differ from those of the repository's table."""
-    pins = {(row.treebank, row.file, row.sha256) for row in known}
-    others = [row for row in used if (row.treebank, row.file, row.sha256) not in pins]
+    pins = {(row.treebank, row.file): row for row in known}
+    others = [
+        row
+        for row in used
+        if (pin := pins.get((row.treebank, row.file))) is None or not _same_file(row, pin)
+    ]
     if others:
         return f"other treebanks ({_shown(list(dict.fromkeys(r.treebank for r in others)))})"
     here = sum(is_usable(campaign, row) for row in used)
@@ -62,35 +87,57 @@ def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterat
             yield lang, difference
 
 
-def _known_sources(campaign: Campaign) -> dict[str, str] | None:
-    """Checksums of the repository's sources by name; None where the campaign has this table."""
+def _known_sources(campaign: Campaign) -> dict[str, SourceRow] | None:
+    """The repository's sources by name; None where the campaign has this table."""
     known = placed(CatalogueFiles()).sources
     if campaign.catalogue.sources == known:
         return None
-    return {row.name: row.sha256 for row in read_rows(SourceRow, known)}
+    return {row.name: row for row in read_rows(SourceRow, known)}
 
 
 def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Languages whose sources, beside treebanks, differ, with reasons."""
     known = _known_sources(campaign)
     replaced = {used: name for name, used in campaign.substitutes.items()}
-    for row in paper.sources(campaign, catalogue):
-        if not isinstance(row, SourceRow):
-            continue
+    rows = [r for r in paper.sources(campaign, catalogue) if isinstance(r, SourceRow)]
+    for row in rows:
         of_campaign = catalogue.tables[row.name] == campaign.catalogue.sources
         if row.name in replaced:
             yield row.lang, f"{row.name} in place of {replaced[row.name]}"
         elif not is_usable(campaign, row):
             yield row.lang, f"without {row.name}"
-        elif known is not None and of_campaign and known.get(row.name) != row.sha256:
-            yield row.lang, f"another {row.name}"
+        elif known is not None and of_campaign:
+            pin = known.get(row.name)
+            if pin is None or not _same_file(row, pin):
+                yield row.lang, f"another {row.name}"
+    if known is not None:
+        yield from _left_out(rows, known, paper, campaign, catalogue)
+
+
+def _left_out(
+    rows: list[SourceRow],
+    known: Mapping[str, SourceRow],
+    paper: Paper,
+    campaign: Campaign,
+    catalogue: Catalogue,
+) -> Iterator[tuple[str, str]]:
+    """Languages for which the paper would read sources that the campaign's table has not."""
+    have = {row.name for row in rows} | {*campaign.substitutes}
+    whole = replace(
+        catalogue,
+        sources={**known, **catalogue.sources},
+        tables={**dict.fromkeys(known, campaign.catalogue.sources), **catalogue.tables},
+    )
+    for row in paper.sources(campaign, whole):
+        if isinstance(row, SourceRow) and row.name not in have and row.name in known:
+            yield row.lang, f"without {row.name}"
 
 
 def _folders(paper: Paper, campaign: Campaign) -> str:
     """How data of a paper that the campaign can replace differ."""
     others: list[str] = []
     for name, (default, _) in paper.folders.items():
-        folder, own = campaign.folder(name), Path(__file__).parents[3] / default
+        folder, own = campaign.folder(name), REPOSITORY / default
         if folder.resolve() not in (default.resolve(), own.resolve()):
             others.append(f"other data (catalogue.{name}: {folder})")
     return "; ".join(others)
@@ -114,12 +161,32 @@ def _method(paper: Paper, benchmark: Benchmark, campaign: Campaign) -> str:
 
 
 def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Models that are trained here, or are read from elsewhere than the repository's."""
-    return {
-        name: "a model trained here"
-        for name, row in catalogue.models.items()
-        if row.recipe and not row.hf_id
-    }
+    """Models that are trained here, or others than the repository's of these names."""
+    known = placed(CatalogueFiles()).models
+    own_table = campaign.catalogue.models != known
+    printed = {row.name: row for row in read_rows(ModelRow, known)} if own_table else {}
+    reasons = {}
+    for name, row in catalogue.models.items():
+        usual = printed.get(name, row)
+        if row.recipe and not row.hf_id:
+            reasons[name] = "a model trained here"
+        elif any(getattr(row, field) != getattr(usual, field) for field in IDENTITY):
+            reasons[name] = f"another model ({row.hf_id} at {row.revision})"
+    return reasons
+
+
+@cache
+def _default() -> tuple[Campaign, Catalogue]:
+    """The default campaign, which is that of the papers, and its catalogue."""
+    campaign = load_campaign(REPOSITORY / "config/config.yaml")
+    return campaign, load_catalogue(campaign)
+
+
+def _paper_languages(paper: Paper) -> list[str]:
+    """Languages that a paper has items in; none of one that the default campaign leaves out."""
+    campaign, catalogue = _default()
+    run = [b for b in paper.benchmarks if b.name in campaign.benchmarks]
+    return [*dict.fromkeys(lang for b in run for lang in b.languages(campaign, catalogue))]
 
 
 def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
@@ -127,7 +194,9 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     paper = find_paper(name)
     benchmark = next(iter(paper.benchmarks), None)
     if benchmark is None or not {b.name for b in paper.benchmarks} & {*campaign.benchmarks}:
-        return Basis(languages=[], data={}, items={}, method="", models={}, unit="pair")
+        return Basis(
+            languages=[], data={}, items={}, method="", models={}, unit="pair", paper_languages=[]
+        )
     languages = [*benchmark.languages(campaign, catalogue)]
     data = _joined(
         reason
@@ -145,6 +214,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
         method=_method(paper, benchmark, campaign),
         models=_models(campaign, catalogue),
         unit=benchmark.unit,
+        paper_languages=_paper_languages(paper),
     )
 
 

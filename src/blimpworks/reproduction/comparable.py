@@ -9,7 +9,7 @@ from blimpworks.campaign.comparability import Basis
 MODELS = ("model", "model_a", "model_b")
 """Columns of filters that name models; rows that have one are of evaluations."""
 EVALUATED = (*MODELS, "method")
-SAME = Basis(languages=[], data={}, items={}, method="", models={}, unit="pair")
+SAME = Basis(languages=[], data={}, items={}, method="", models={}, unit="pair", paper_languages=[])
 """Of a campaign in which nothing differs."""
 Cell = Mapping[str, Any]
 
@@ -20,19 +20,34 @@ def _languages(where: Mapping[str, Any]) -> list[str] | None:
     return [languages] if isinstance(languages, str) else languages
 
 
-def _other_languages(
-    where: Mapping[str, Any], printed: Mapping[str, Any], basis: Basis, paper: Collection[str]
-) -> str:
-    """How the languages differ: a cell of one language is about that which its place names."""
-    if isinstance(where.get("lang"), str):
-        return ""
-    own = {*(_languages(where) or basis["languages"])}
-    in_print = {*(_languages(printed) or paper)}
+def _share(own: set[str], in_print: set[str]) -> str:
+    """How many of the printed languages are among our own; "" where they are the same."""
     if not own or not in_print or own == in_print:
         return ""
-    common = len(own & in_print)
     more = f" and {len(own - in_print)} others" if own - in_print else ""
-    return f"{common} of {len(in_print)} languages{more}"
+    return f"{len(own & in_print)} of {len(in_print)} languages{more}"
+
+
+def _other_languages(
+    where: Mapping[str, Any], printed: Mapping[str, Any], basis: Basis, legible: Collection[str]
+) -> str:
+    """How the languages differ: a cell of one language is about that which its place names.
+
+    The published form of a mean is over the languages that our copy of the paper is ``legible``
+    for: of the paper's, if it is over all of these; else of a part, in which languages that are not
+    legible are left out of account. A mean that is printed alone is over all or an unknown part
+    of the paper's languages: ours is over the same if the campaign has them all.
+    """
+    if isinstance(where.get("lang"), str):
+        return ""
+    paper = {*(basis["paper_languages"] or legible)}
+    own = {*(_languages(where) or basis["languages"])}
+    stated = {*(_languages(printed) or ())}
+    if stated and not stated >= {*legible}:
+        return _share(own & {*legible, *stated} if legible else own, stated)
+    if stated - paper or not paper:
+        return _share(own, stated)
+    return _share(own if stated else {*basis["languages"]} or own, paper)
 
 
 def _of_languages(reasons: Mapping[str, str], languages: Sequence[str]) -> str:
@@ -41,19 +56,17 @@ def _of_languages(reasons: Mapping[str, str], languages: Sequence[str]) -> str:
     return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
 
 
-def differences(
-    cell: Cell, printed: Cell | None, basis: Basis, paper_languages: Collection[str]
-) -> str:
+def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
     """What sets a measured cell apart from the printed number that it stands for; "" if nothing.
 
     ``printed`` is the cell of the published form in the same place, if it has one;
-    ``paper_languages`` are those that the paper prints accuracies of.
+    ``legible`` are the languages that our copy of the paper has accuracies of.
     """
     where = json.loads(cell["filter"])
     of_print = json.loads(printed["filter"]) if printed else {}
     evaluated = not {*where}.isdisjoint(EVALUATED)
     languages = _languages(where) or basis["languages"]
-    reasons = [_other_languages(where, of_print, basis, paper_languages)]
+    reasons = [_other_languages(where, of_print, basis, legible)]
     reasons.append(_of_languages(basis["data"], languages))
     if evaluated:
         models = [name for column in MODELS for name in _several(where.get(column))]

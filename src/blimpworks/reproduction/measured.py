@@ -22,7 +22,6 @@ from blimpworks.tables import ACCURACIES, CELLS, read_table
 
 AGREES, DEVIATES, NOT_RUN = "agrees", "deviates", "not run"
 NOT_COMPARABLE = "not comparable"
-VERDICTS = (AGREES, DEVIATES, NOT_COMPARABLE, NOT_RUN)
 COLUMNS = (*PLACE, "measured", "low", "high", "n", "reading", "verdict", "differs")
 """Columns of the comparison. ``reading``: the campaign's text in the place of a printed text;
 ``differs``: of what is not comparable, what it is about that the printed number is not."""
@@ -47,7 +46,7 @@ class Measured:
 
     @cached_property
     def languages(self) -> set[str]:
-        """Languages that the paper prints accuracies of."""
+        """Languages that our copy of the paper has accuracies of."""
         if self.accuracies is None or not self.accuracies.exists():
             return set()
         return {*read_table(ACCURACIES, self.accuracies, ["lang"])["lang"].to_pylist()} - {ALL}

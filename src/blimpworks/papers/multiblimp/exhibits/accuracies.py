@@ -42,12 +42,15 @@ def read_groups(tables: Tables) -> dict[str, list[str]]:
     return {str(name): list(group["lang"]) for name, group in rows.groupby("resources")}
 
 
-def _filter(rows: pd.DataFrame, labels: Labels) -> dict[str, object]:
-    """What selects some rows of accuracies, which are of one model and one phenomenon."""
+def _filter(rows: pd.DataFrame, labels: Labels, mean: bool) -> dict[str, object]:
+    """What selects some rows of accuracies, which are of one model and one phenomenon.
+
+    A ``mean`` is over a list of languages, even where that has one alone.
+    """
     languages = list(rows["lang"])
     return {
         "benchmark": BENCHMARK,
-        "lang": languages[0] if len(languages) == 1 else languages,
+        "lang": languages if mean or len(languages) > 1 else languages[0],
         "model": rows["model"].iloc[0],
         "method": labels.method,
         "phenomenon": rows["phenomenon"].iloc[0],
@@ -56,13 +59,20 @@ def _filter(rows: pd.DataFrame, labels: Labels) -> dict[str, object]:
 
 
 def accuracy_cell(
-    rows: pd.DataFrame, row: str, column: str, labels: Labels, mark: str = ""
+    rows: pd.DataFrame,
+    row: str,
+    column: str,
+    labels: Labels,
+    mark: str = "",
+    *,
+    mean: bool = False,
 ) -> Cell:
     """Accuracy in percent over all pairs of some ``rows`` of accuracies, with its interval.
 
     The rows are of one model and one phenomenon (or all), of one language or several. Each
     pair counts once: the measured cell is a mean over judgements. Of printed numbers the
-    accuracies are weighted by their pairs. ``mark`` follows the number in print.
+    accuracies are weighted by their pairs. ``mark`` follows the number in print; a ``mean`` is over
+    all languages of some group, as many as there are.
     """
     percent = float(100 * (rows["accuracy"] * rows["n"]).sum() / rows["n"].sum())
     low, high = (
@@ -70,7 +80,7 @@ def accuracy_cell(
         if len(rows) > 1
         else (rows["low"].iloc[0], rows["high"].iloc[0])
     )
-    where = _filter(rows, labels)
+    where = _filter(rows, labels, mean)
     measured = labels.source == "measured"
     if measured:
         # Judgements are of single paradigms, and of a phenomenon each: all of them are none.
@@ -93,7 +103,7 @@ def accuracy_cell(
 def unweighted_cell(rows: pd.DataFrame, row: str, column: str, labels: Labels) -> Cell:
     """Accuracy in percent with each language counting once; in the files of values alone."""
     percent = float(100 * rows["accuracy"].mean())
-    text, where = f"{percent:.1f}", _filter(rows, labels)
+    text, where = f"{percent:.1f}", _filter(rows, labels, mean=True)
     n = int(rows["n"].sum())
     return Cell(row, column, percent, text, UNWEIGHTED, "accuracies", where, n=n, printed=False)
 

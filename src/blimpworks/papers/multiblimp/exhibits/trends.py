@@ -216,7 +216,9 @@ def _size_cells(tables: Tables, labels: Labels) -> dict[str, Cell]:
         return {m: printed_cell(rows[m], place) for m, place in places.items() if m in rows}
     accuracies = read_accuracies(tables, labels)
     frames = {m: _of_languages(accuracies, m) for m in places}
-    return {m: accuracy_cell(frames[m], *places[m], labels) for m in places if len(frames[m])}
+    return {
+        m: accuracy_cell(frames[m], *places[m], labels, mean=True) for m in places if len(frames[m])
+    }
 
 
 def _draw_family(axes: Axes, points: pd.DataFrame, family: str, look: tuple[str, str]) -> None:
