@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from blimpworks.campaign import locked_models
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.lock_file import read_lock, record
 from blimpworks.campaign.locked_models import LockedModel
+from blimpworks.models import revisions
 from support.hub_kit import COMMIT, EXPIRED, GOOD, call, client_of, serving
 
 pytestmark = pytest.mark.slow
@@ -71,8 +73,9 @@ def hub(server):
 
 
 @pytest.fixture
-def table(tmp_path):
-    """A table of models, beside which commits are locked."""
+def table(tmp_path, monkeypatch):
+    """A table of models below the working directory, beside which commits are locked."""
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "config" / "models.tsv"
     path.parent.mkdir()
     columns = [*ModelRow.model_fields]
@@ -338,8 +341,32 @@ def test_a_table_of_an_evaluation_goes_by_the_commits_of_the_repositorys(
     tables = f"{own}:{table}"
     sealed(fetch(BLIMPWORKS_MODELS=tables))
     assert locked(own) == locked(table)
+    own.with_name("models.lock.tsv").unlink()
     move_main(hub)
-    assert "has moved on the hub" in sentence_of(fetch(BLIMPWORKS_MODELS=tables)[1])
+    said = sentence_of(fetch(BLIMPWORKS_MODELS=tables)[1])
+    # It is locked for the repository's table, and to be changed in the evaluation's own.
+    assert f"in {table.with_name('models.lock.tsv')}, to {LATER}; to stay" in said
+    assert said.endswith(
+        f"the revision in {own}, and to take the second, run `blimpworks pin {own} tiny`."
+    )
+
+
+def test_pinning_in_a_table_of_ones_own_replaces_what_the_repositorys_has_locked(
+    table, tmp_path, monkeypatch
+):
+    day = "2026-01-31"
+    record(LockedModel(hf_id="lab/good", revision="main", commit=COMMIT, date=day), table)
+    own = tmp_path / "own" / "models.tsv"
+    own.parent.mkdir()
+    own.write_text(table.read_text())
+    monkeypatch.setattr(locked_models, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(revisions, "tip_of", lambda *_: LATER)
+    assert [*revisions.pin_models(own)] == []  # it is locked
+    [now] = revisions.pin_models(own, ["tiny"])
+    assert (now.commit, now.replaces) == (LATER, COMMIT)
+    tables = locked_models.model_tables(own)
+    assert locked_models.locked_models(tables)["lab/good", "main"].row == now
+    assert locked(table) == {("lab/good", "main"): COMMIT}
 
 
 def test_nothing_is_locked_of_a_model_that_is_refused(fetch, table):

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from huggingface_hub import constants
 
-from blimpworks.campaign.locked_models import LockedModel
+from blimpworks.campaign.locked_models import Locked, LockedModel
 from blimpworks.retrieval import hub_session, preflight
 from blimpworks.retrieval.preflight import HubNeed, obstacles
 from blimpworks.retrieval.slots import AT_ONCE, slot
@@ -158,20 +158,17 @@ def test_a_hub_that_is_busy_is_left_to_the_download(tmp_path, monkeypatch):
 def test_a_branch_that_has_moved_is_named_before_anything_is_retrieved(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     row = LockedModel(hf_id="lab/open", revision="main", commit="a" * 40, date="2026-01-31")
-    table = tmp_path / "models.tsv"
-    [said] = obstacles(
-        [], [HubNeed("lab/open", False, "tiny", "main", (row, table))], None, tmp_path
-    )
+    table, file = tmp_path / "mine.tsv", tmp_path / "models.lock.tsv"
+    locked = Locked(row, file, table)
+    [said] = obstacles([], [HubNeed("lab/open", False, "tiny", "main", locked)], None, tmp_path)
     assert said == (
         f"lab/open: 'main' has moved on the hub, from commit {'a' * 40}, locked on 2026-01-31 in "
         f"{tmp_path}/models.lock.tsv, to {TIP}; to stay with the first, make it the revision in "
         f"{table}, and to take the second, run `blimpworks pin {table} tiny`"
     )
     same = row.model_copy(update={"commit": TIP})
-    assert (
-        obstacles([], [HubNeed("lab/open", False, "tiny", "main", (same, table))], None, tmp_path)
-        == []
-    )
+    locked = Locked(same, file, table)
+    assert obstacles([], [HubNeed("lab/open", False, "tiny", "main", locked)], None, tmp_path) == []
 
 
 def test_a_hub_that_takes_its_time_is_left_to_the_download(tmp_path, monkeypatch):

@@ -270,10 +270,11 @@ from blimpworks.cli import main
 sleep = time.sleep
 time.sleep = lambda seconds: sleep(min(seconds, 0.02))
 for line in sys.stdin:
-    arguments, store, log, environment = json.loads(line)
+    arguments, store, folder, log, environment = json.loads(line)
     child = os.fork()
     if child == 0:
         os.environ.update(environment)
+        os.chdir(folder)
         constants.HF_HUB_CACHE = os.path.join(store, "hub")
         constants.HF_HUB_OFFLINE = environment.get("HF_HUB_OFFLINE") == "1"
         target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -305,7 +306,8 @@ class Done:
 class Client:
     """The command line, in forks of one process that has imported the hub's library.
 
-    Each fork has a cache of its own. Pauses before the library tries again are cut short.
+    Each fork has a cache of its own, and the working directory of the test. Pauses before the
+    library tries again are cut short.
     """
 
     def __init__(self, hub, home):
@@ -320,7 +322,7 @@ class Client:
 
     def __call__(self, arguments, store, **environment):
         with tempfile.NamedTemporaryFile(dir=self.home) as log:
-            words = [*map(str, arguments)], str(store), log.name, environment
+            words = [*map(str, arguments)], str(store), str(Path.cwd()), log.name, environment
             self.process.stdin.write(json.dumps(words) + "\n")
             self.process.stdin.flush()
             code = int(self.process.stdout.readline())

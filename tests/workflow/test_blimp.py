@@ -35,7 +35,8 @@ def release(checkout, mirror):
         pin |= {"lang": "eng", "version": "1", "licence": "CC0-1.0", "mirror": name}
         rows.append(pin | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
     with (checkout.path / SOURCES).open("w", newline="") as handle:
-        writer = csv.DictWriter(handle, rows[0], delimiter="\t", lineterminator="\n")
+        fields = [*SourceRow.model_fields]
+        writer = csv.DictWriter(handle, fields, delimiter="\t", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 

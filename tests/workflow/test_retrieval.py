@@ -120,7 +120,8 @@ def hub(monkeypatch, tmp_path):
         yield server
 
 
-def test_a_branch_of_a_model_is_locked_and_that_makes_nothing_stale(bare, hub):
+def test_a_branch_of_a_model_is_locked_and_that_makes_nothing_stale(bare, hub, monkeypatch):
+    monkeypatch.chdir(bare.path)
     row = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models["gpt2"]
     changed = {"name": "tiny", "hf_id": "lab/tiny", "revision": "main", "papers": ()}
     table = bare.path / "config/hub.tsv"

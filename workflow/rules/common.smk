@@ -28,7 +28,7 @@ from blimpworks.campaign.run_checks import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.commands.registry import code_of
 from blimpworks.campaign.local_models import in_cache, is_local, state_of
-from blimpworks.campaign.locked_models import locked_models
+from blimpworks.campaign.locked_models import locked_models, model_tables
 from blimpworks.errors import UserError
 
 CAMPAIGN_FILES = workflow.overwrite_configfiles or ["config/config.yaml"]
@@ -43,7 +43,7 @@ try:
     layout = Layout(CAMPAIGN, CATALOGUE, WHOLE, groups_of_models(CAMPAIGN, CATALOGUE))
     check_runs(CAMPAIGN, CATALOGUE, layout.groups)
     # An evaluation's own table goes by what the repository's has locked.
-    MODEL_TABLES = [CAMPAIGN.catalogue.models.absolute(), ROOT / "config/models.tsv"]
+    MODEL_TABLES = model_tables(CAMPAIGN.catalogue.models)
     LOCKED_MODELS = locked_models(MODEL_TABLES)
 except UserError as error:
     raise WorkflowError(str(error)) from None
@@ -57,7 +57,7 @@ os.environ.update(
         filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")])
     ),
     BLIMPWORKS_MIRROR=str(CAMPAIGN.mirror or ""),
-    BLIMPWORKS_MODELS=os.pathsep.join(map(str, dict.fromkeys(MODEL_TABLES))),
+    BLIMPWORKS_MODELS=os.pathsep.join(map(str, MODEL_TABLES)),
     BLIMPWORKS_ADDRESSES=str(CAMPAIGN.catalogue.addresses),
     TYPER_USE_RICH="0",  # a quarter of a second in every job
 )

@@ -38,13 +38,13 @@ def retrieval(wildcards):
         }
         values |= {"first-token": row.first_token, "scope": scope}
         values |= {"hf-id": address_of(row, scope)}
-        locked, _ = LOCKED_MODELS.get((values["hf-id"], row.revision), (None, None))
+        locked = LOCKED_MODELS.get((values["hf-id"], row.revision))
         # A model of this machine may change in its place; of one of the hub another commit may
         # have been accepted. That it is locked at first makes nothing stale.
         if is_local(row.hf_id):
             values["state"] = state_of(Path(values["hf-id"]).expanduser())
-        elif locked and locked.replaces:
-            values["commit"] = locked.commit
+        elif locked and locked.row.replaces:
+            values["commit"] = locked.row.commit
         command = "retrieve-model"
     return [command, *(f"--{option}={value}" for option, value in values.items())]
 

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from blimpworks.campaign.lock_file import LockedRow, lock_path, read_lock
+from blimpworks.records.job import REPOSITORY
 
 Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
@@ -39,28 +41,44 @@ def is_table_of_models(table: Path) -> bool:
     return "hf_id" in text.partition("\n")[0].split("\t")
 
 
-Locked = tuple[LockedModel, Path]
-"""A row of a lock file, and the table of models that the file belongs to."""
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """A locked revision, and the tables that it concerns."""
+
+    row: LockedModel
+    file: Path
+    """Lock file that has it."""
+    table: Path
+    """Table of models of those who use it: its own, or one that goes by another's lock file."""
+
+    def moved(self, commit: str, name: str) -> str:
+        """What to do where the revision is another ``commit`` now, of the model called ``name``.
+
+        Without the full stop, as of what may stand in a list.
+        """
+        row, table = self.row, self.table
+        return (
+            f"{row.hf_id}: {row.revision!r} has moved on the hub, from commit {row.commit}, locked "
+            f"on {row.date} in {self.file}, to {commit}; to stay with the first, make it the "
+            f"revision in {table}, and to take the second, run `blimpworks pin {table} {name}`"
+        )
+
+
+def model_tables(table: Path) -> list[Path]:
+    """Tables of models by whose lock files the models of ``table`` go: its own, the repository's.
+
+    By whole paths; the same table stands there once.
+    """
+    return [*dict.fromkeys((table.absolute(), REPOSITORY / "config/models.tsv"))]
 
 
 def locked_models(tables: Sequence[Path]) -> dict[tuple[str, ...], Locked]:
     """What is locked, by id on the hub and revision; the first of ``tables`` that has it counts.
 
-    Raises UserError for a malformed lock file.
+    The models are those of the first of ``tables``. Raises UserError for a malformed lock file.
     """
-    rows: dict[tuple[str, ...], Locked] = {}
+    locked: dict[tuple[str, ...], Locked] = {}
     for table in reversed(tables):
-        rows |= {key: (row, table) for key, row in read_lock(LockedModel, table).items()}
-    return rows
-
-
-def moved_sentence(row: LockedModel, table: Path, commit: str, name: str) -> str:
-    """What to do where a locked revision is another ``commit`` now, of the model called ``name``.
-
-    Without the full stop, as of what may stand in a list.
-    """
-    return (
-        f"{row.hf_id}: {row.revision!r} has moved on the hub, from commit {row.commit}, locked on "
-        f"{row.date} in {lock_path(table)}, to {commit}; to stay with the first, make it the "
-        f"revision in {table}, and to take the second, run `blimpworks pin {table} {name}`"
-    )
+        rows = read_lock(LockedModel, table)
+        locked |= {key: Locked(row, lock_path(table), tables[0]) for key, row in rows.items()}
+    return locked

@@ -3,7 +3,7 @@
 import difflib
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,8 +11,14 @@ from huggingface_hub import HfApi
 
 from blimpworks.campaign.addresses import offline_variable
 from blimpworks.campaign.catalogue import ModelRow, read_rows
-from blimpworks.campaign.lock_file import lock_path, read_lock, record
-from blimpworks.campaign.locked_models import LockedModel, is_commit, locked_models, moved_sentence
+from blimpworks.campaign.lock_file import lock_path, record
+from blimpworks.campaign.locked_models import (
+    Locked,
+    LockedModel,
+    is_commit,
+    locked_models,
+    model_tables,
+)
 from blimpworks.errors import UserError
 from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.retrieval.disk import disk_errors
@@ -40,10 +46,10 @@ def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str 
         return revision
     locked = locked_models(tables).get((hf_id, revision))
     if offline_variable() is not None:
-        return locked[0].commit if locked else revision
+        return locked.row.commit if locked else revision
     tip = tip_of(hf_id, revision)
-    if locked and locked[0].commit != tip:
-        raise UserError(f"{moved_sentence(*locked, tip, name)}.")
+    if locked and locked.row.commit != tip:
+        raise UserError(f"{locked.moved(tip, name)}.")
     return tip
 
 
@@ -62,15 +68,15 @@ def lock(hf_id: str, revision: str, commit: str, tables: Sequence[Path], name: s
     with disk_errors(lock_path(tables[0])):
         standing = record(_locked_now(hf_id, revision, commit), tables[0])
     if standing.commit != commit:
-        raise UserError(f"{moved_sentence(standing, tables[0], commit, name)}.")
+        locked = Locked(standing, lock_path(tables[0]), tables[0])
+        raise UserError(f"{locked.moved(commit, name)}.")
 
 
-def _ids(row: ModelRow, table: Path) -> list[str]:
+def _ids(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
     """Names on the hub that a row of a table of models has: of a template, those locked."""
     if "{" not in row.hf_id:
         return [row.hf_id]
     pattern = re.sub(r"\\{(lang|script)\\}", "[a-z]+", re.escape(row.hf_id))
-    locked = read_lock(LockedModel, table)
     return [hf_id for hf_id, rev in locked if rev == row.revision and re.fullmatch(pattern, hf_id)]
 
 
@@ -99,11 +105,14 @@ def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[LockedModel]:
     """Lock models of a table to what their revisions are now, and yield what was locked.
 
     Those of ``names`` even where they were locked to other commits; without any, all that are not
-    locked. Raises UserError for a name that has nothing to pin, and what ``explained_errors`` does.
+    locked. What the repository's table has locked counts, as it does in the workflow.
+
+    Raises UserError for a name that has nothing to pin, and what ``explained_errors`` does.
     """
+    locked = {key: each.row for key, each in locked_models(model_tables(table)).items()}
     for row in _open_rows(table, names):
-        for hf_id in _ids(row, table):
-            before = read_lock(LockedModel, table).get((hf_id, row.revision))
+        for hf_id in _ids(row, locked):
+            before = locked.get((hf_id, row.revision))
             if before and not names:
                 continue
             with explained_errors(hf_id, row.revision, row.name):

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from requests.exceptions import ReadTimeout, RequestException
 
 from blimpworks.campaign.addresses import check_address, offline_variable
-from blimpworks.campaign.locked_models import Locked, moved_sentence
+from blimpworks.campaign.locked_models import Locked
 from blimpworks.errors import UserError
 from blimpworks.retrieval.download import (
     Patience,
@@ -39,7 +39,7 @@ class HubNeed:
     """In the table of models."""
     revision: str = "main"
     locked: Locked | None = None
-    """What the revision is locked to, and for which table of models."""
+    """What the revision is locked to."""
 
 
 def _such_as(names: Sequence[str]) -> str:
@@ -151,9 +151,8 @@ def _refusal(need: HubNeed) -> str:
             HfApi().auth_check(need.hf_id)
         if need.locked:
             tip = HfApi().model_info(need.hf_id, revision=need.revision).sha
-            row, table = need.locked
-            if tip and tip != row.commit:
-                return moved_sentence(row, table, tip, need.name)
+            if tip and tip != need.locked.row.commit:
+                return need.locked.moved(tip, need.name)
     except GatedRepoError:
         return f"{need.hf_id}: its licence is not accepted (https://huggingface.co/{need.hf_id})"
     except RepositoryNotFoundError:
