@@ -187,8 +187,10 @@ def measure_all(given, until):
         left, started = until - time.monotonic(), time.monotonic()
         if step.vllm and find_spec("vllm") is None:
             result = {"status": "not possible", "error": "vLLM is not installed"}
+        elif was and left < LEAST * step.seconds:
+            continue
         elif left < LEAST * step.seconds:
-            result = was or {"status": "not reached", "error": f"{max(0, left):.0f} s were left"}
+            result = {"status": "not reached", "error": f"{max(0, left):.0f} s were left"}
         else:
             result = run(name, arguments, min(left, patience * step.seconds), given.output)
         result |= {"title": title_of(step), "seconds": time.monotonic() - started}

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -253,7 +254,9 @@ def resume(bench):
     """A scoring job is killed after its first shards, and run again."""
     name = "vllm" if find_spec("vllm") else "transformers"
     options = bench.options("served", shard=1000 if GPU else 20)
-    store, manifest = bench.work / "killed" / "shards", bench.work / "killed" / "manifest.json"
+    folder = bench.work / "killed"
+    shutil.rmtree(folder, ignore_errors=True)
+    store, manifest = folder / "shards", folder / "manifest.json"
     paths = {"checkpoint": bench.checkpoint, "store": store, "manifest": manifest}
     command = [sys.executable, "-m", "blimpworks", "score", str(bench.items), f"--engine={name}"]
     command += [f"--{key}={path}" for key, path in paths.items()]

@@ -104,8 +104,19 @@ def test_who_knows_the_licence_of_a_source_says_it(campaign):
         run("export", "hub", "results", "hub2", "--campaign", file, "--licence", "clams=MIT")
 
 
+def test_a_source_that_the_catalogue_pins_no_more_has_no_known_licence(campaign):
+    file = campaign("CC BY 4.0")
+    other = TREEBANK.with_name("other.conllu")
+    made("retrieve", [], other, lambda path: path.write_text("# text = a cat runs.\n"))
+    items = Path("results/items/multiblimp/eng.parquet")
+    made("sample_items", [TREEBANK, other], items, lambda path: tiny.write_items(path, PAIRS))
+    with pytest.raises(UserError, match="a source has no stated licence"):
+        run("export", "hub", "results", "hub", "--campaign", file)
+
+
 def test_a_stated_licence_lifts_no_other_ban():
     assert why_not(["CC-BY-4.0", "CC-BY-ND-4.0"])
+    assert why_not(["CC BY-NC-ND"])
     assert why_not(["CC-BY-SA-4.0", "GPL-3.0-only"]) is None
 
 

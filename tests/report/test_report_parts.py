@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -17,9 +18,10 @@ from blimpworks.report.data import Products
 from blimpworks.report.evidence import gather, read_comparison
 from blimpworks.report.names import exhibit_label, names_from
 from blimpworks.report.pages import shown
-from blimpworks.report.read import read_form, read_page
+from blimpworks.report.read import Cell, Form, read_form, read_page
 from blimpworks.report.series import series_of
 from blimpworks.report.states import STATUSES, bar
+from blimpworks.report.together import Labels as Headings
 from blimpworks.report.together import lines_of, signed, together_view
 from blimpworks.report.views import (
     finished,
@@ -333,6 +335,43 @@ def test_statements_stand_one_under_the_other_with_a_column_for_each_form(form, 
     heads = ["".join(th.itertext()) for th in table.iterfind(".//thead//th")]
     assert heads == ["printed", "recomputed"]
     assert len(table.findall(".//tbody/tr")) == len(sparse)
+
+
+def form_of(table, places):
+    """A form with a table, whose cells are these places of the exhibit "text"."""
+    cells = [Cell({}, [], ("text", *place), None) for place in places]
+    return Form(
+        "text", "published", ElementTree.fromstring(table), cells, Path("text"), figure=False
+    )
+
+
+ALIKE = """<figure><table>
+<tr><td/><th scope="col">Top 5</th><th scope="col">Top 5</th><th scope="col">Last</th></tr>
+<tr><th scope="row">English</th><td data-cell="0"/><td data-cell="1"/><td data-cell="2"/></tr>
+</table></figure>"""
+STATEMENTS = """<figure><table>
+<tr><td/><th scope="col">Printed</th></tr>
+<tr><th scope="row">Languages</th><td data-cell="0"/></tr>
+<tr><th scope="row">Pairs in all languages</th><td data-cell="1"/></tr>
+</table></figure>"""
+
+
+def test_headings_that_two_columns_share_give_way_to_the_keys(names):
+    places = [("eng", "first_letter"), ("eng", "first_word"), ("eng", "last_word")]
+    labels = Headings([form_of(ALIKE, places)], names)
+    assert [labels.of(("text", *place))[1] for place in places] == [
+        "first letter",
+        "first word",
+        "Last",
+    ]
+
+
+def test_a_statement_is_called_as_its_row_in_the_exhibit(names):
+    places = [("size", "languages"), ("size", "pairs")]
+    labels = Headings([form_of(STATEMENTS, places)], names)
+    assert labels.statement(("text", *places[0])) == "Languages"
+    assert labels.statement(("text", *places[1])) == "Pairs in all languages"
+    assert labels.statement(("text", "size", "unknown")) == "size: unknown"
 
 
 def test_what_has_nothing_beside_it_has_no_such_view(evidence, names):

@@ -101,16 +101,18 @@ def reported_benchmarks():
 
 
 def reported_pairs(benchmark):
-    """Where the pairs of a benchmark lie, with what models made of them."""
+    """Where the pairs of a benchmark lie, with what models made of them.
+
+    Each model has its languages, or none for all of them: one argument of a command has 128 kB.
+    """
+    languages = layout.item_languages(benchmark)
+    covered = {m: layout.covered_by(m, benchmark) for m in layout.models_of(benchmark)}
     evaluated = f"{benchmark}/{{lang}}/{{model}}.parquet"
     return {
-        "items": {
-            lang: layout.items_table(benchmark, lang)
-            for lang in layout.item_languages(benchmark)
-        },
+        "items": {lang: layout.items_table(benchmark, lang) for lang in languages},
         "models": {
-            model: layout.covered_by(model, benchmark)
-            for model in layout.models_of(benchmark)
+            model: None if {*languages} <= {*own} else own
+            for model, own in covered.items()
         },
         "method": layout.methods_of(benchmark)[0],
         "judgements": f"{RESULTS}/judgements/{evaluated}",

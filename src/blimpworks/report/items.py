@@ -53,11 +53,14 @@ class PairSet:
 
 
 def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
-    """The sets that the workflow names: templates of paths, by benchmark, models and languages."""
+    """The sets that the workflow names: templates of paths, by benchmark, models and languages.
+
+    A model without languages has all of the benchmark's.
+    """
     sets = []
     for benchmark, own in facts.items():
         for lang, items in own["items"].items():
-            models = [model for model, langs in own["models"].items() if lang in langs]
+            models = [m for m, langs in own["models"].items() if langs is None or lang in langs]
             judgements, scores = (
                 {model: Path(own[kind].format(lang=lang, model=model)) for model in models}
                 for kind in ("judgements", "scores")
@@ -209,4 +212,4 @@ def item_scripts(
             yield from _word_chunks(own, rows)
         entries.append(_entry(own, rows, words=words))
     if entries:
-        yield "index", _script("index", {"sets": entries, "labels": labels, "chunk": CHUNK})
+        yield "index", _script("index", {"sets": entries, "labels": labels})

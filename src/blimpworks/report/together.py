@@ -4,6 +4,7 @@ A dense exhibit keeps rows and columns, each row in up to four lines; of stateme
 share no columns, each number has a line with a column for each form.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
@@ -79,11 +80,15 @@ def lines_of(number: Number) -> dict[str, Shown]:
 
 
 class Labels:
-    """Names of rows and columns of an exhibit, by their keys in print."""
+    """Names of rows and columns of an exhibit, by their keys in print.
+
+    They are the headings of the exhibit's tables where these tell the keys apart.
+    """
 
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
         self._names = names
-        self._labels: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
+        self._rows: dict[Place, str] = {}
+        self._headings: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
         for form in forms:
             table = table_of(form.page)
             for index, row, column in () if table is None else headings_of(table):
@@ -91,21 +96,33 @@ class Labels:
                 # Not the headings of rows that have the same numbers computed.
                 if place is not None and form.shown[place] == index:
                     self._learn(place, row, column)
+        self._owners = [
+            Counter(each for own in headings.values() for each in own)
+            for headings in self._headings
+        ]
+        self._alike = Counter(self._rows.values())
 
     def _learn(self, place: Place, row: str, column: str) -> None:
-        for labels, key, name in zip(self._labels, place[1:], (row, column), strict=True):
-            labels.setdefault(key, set()).add(name)
+        self._rows.setdefault(place, row)
+        for headings, key, heading in zip(self._headings, place[1:], (row, column), strict=True):
+            headings.setdefault(key, set()).add(heading)
+
+    def _heading(self, axis: int, key: str) -> str:
+        """What the tables call a row (axis 0) or column (1), if they agree and call no other so."""
+        own = self._headings[axis].get(key, set())
+        name = next(iter(own)) if len(own) == 1 else ""
+        if name and self._owners[axis][name] == 1:
+            return name
+        return self._names.of(key).replace("_", " ")
 
     def of(self, place: Place) -> tuple[str, str]:
-        """The names of row and column of a printed number.
+        """The names of row and column of a printed number: as in the tables, or by their keys."""
+        return self._heading(0, place[1]), self._heading(1, place[2])
 
-        What tables of the exhibit call a key, if they agree; else its name, or the key.
-        """
-        row, column = (
-            next(iter(labels[key])) if len(labels.get(key, ())) == 1 else self._names.of(key)
-            for labels, key in zip(self._labels, place[1:], strict=True)
-        )
-        return row, column
+    def statement(self, place: Place) -> str:
+        """The name of a number in one line: the row of a table if it has no other number."""
+        row = self._rows.get(place, "")
+        return row if self._alike[row] == 1 else ": ".join(dict.fromkeys(self.of(place)))
 
 
 def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], line: str) -> None:
@@ -176,7 +193,7 @@ def _sparse(numbers: Numbers, labels: Labels, names: Names) -> Element:
     body = _head(table, ["", *(LINES[line] for line in lines)])
     for place, shown in numbers.items():
         element = SubElement(body, "tr")
-        SubElement(element, "th", scope="row").text = ": ".join(labels.of(place))
+        SubElement(element, "th", scope="row").text = labels.statement(place)
         for line in lines:
             cell = SubElement(element, "td", {"class": "n"})
             if line in shown:

@@ -51,15 +51,23 @@ def _recorded(row: Pinned, campaign: Campaign, catalogue: Catalogue) -> str:
     return locked.sha256 if locked else ""
 
 
-def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
-    """Retrieved files in a trace, with the rows of the catalogue that pin them."""
-    rows = catalogue_rows(campaign)
-    retrieved = (
+def retrieved_files(trace: Trace) -> set[Path]:
+    """Files of a trace that were retrieved, whether or not the catalogue pins them now."""
+    return {
         path
         for path, record in trace.records.items()
         if record is not None and record["verb"] == "retrieve"
-    )
-    return {path: rows[sha] for path in retrieved if (sha := trace.sha256(path)) in rows}
+    }
+
+
+def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
+    """Retrieved files in a trace, with the rows of the catalogue that pin them."""
+    rows = catalogue_rows(campaign)
+    return {
+        path: rows[sha]
+        for path in sorted(retrieved_files(trace))
+        if (sha := trace.sha256(path)) in rows
+    }
 
 
 def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:

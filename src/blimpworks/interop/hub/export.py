@@ -1,5 +1,6 @@
 """Writing item sets as a data set of the Hugging Face hub: one Parquet file for each subset."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,18 @@ from blimpworks.campaign.registry import find_benchmark
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.interop.crate.export import Wish, authors_of, new_directory
-from blimpworks.interop.crate.licences import DATA, UNSTATED, licences_of, sources_behind
+from blimpworks.interop.crate.licences import (
+    DATA,
+    UNSTATED,
+    licences_of,
+    retrieved_files,
+    sources_behind,
+)
 from blimpworks.interop.crate.select import Trace, require_unaltered, results_of, trace_back
 from blimpworks.interop.hub.card import About, Subset, write_card
 from blimpworks.parquet import read_parquet
 
-NO_DERIVATIVES = "-ND-"
+NO_DERIVATIVES = re.compile(r"\bND\b")
 """Of licences that let nobody share what was made from a work."""
 NOT_STATED = ("not stated", UNSTATED)
 """How catalogues begin to say that a source has no licence."""
@@ -48,7 +55,9 @@ def _licences(
     if find_benchmark(benchmark).own_words:
         return (DATA,)
     behind = trace.behind(path)
-    names = [*licences_of(row for source, row in rows.items() if source in behind)] or [UNSTATED]
+    names = [*licences_of(row for source, row in rows.items() if source in behind)]
+    if not names or behind & retrieved_files(trace) - {*rows}:
+        names.append(UNSTATED)
     own = stated.get(benchmark)
     return tuple(
         dict.fromkeys(own if own and name.startswith(NOT_STATED) else name for name in names)
@@ -63,7 +72,7 @@ def why_not(licences: Sequence[str]) -> str | None:
     >>> why_not(["CC-BY-SA-4.0"])
     """
     for name in licences:
-        if NO_DERIVATIVES in name:
+        if NO_DERIVATIVES.search(name):
             return f"{name} forbids sharing what is made from a source"
         if name.startswith(NOT_STATED):
             return "a source has no stated licence"

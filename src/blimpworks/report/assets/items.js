@@ -26,7 +26,11 @@
         script.remove();
         resolve(received[name]);
       };
-      script.onerror = () => reject(new Error(`${script.src} is missing`));
+      script.onerror = () => {
+        script.remove();
+        delete waiting[name]; // so that another choice tries again
+        reject(new Error(`${script.src} is missing`));
+      };
       document.head.append(script);
     });
     return waiting[name];
@@ -89,17 +93,17 @@
   // Loading and filtering
 
   async function loadPairs(mine) {
-    const wanted = chosenSets().flatMap((set) =>
+    const chunks = chosenSets().flatMap((set) =>
       Array.from({ length: set.chunks }, (_, number) => [set, number, `${set.benchmark}.${set.lang}.${number}`]),
     );
     const total = chosenSets().reduce((sum, set) => sum + set.pairs, 0);
     const next = [];
-    for (let at = 0; at < wanted.length; at += AT_ONCE) {
-      const group = wanted.slice(at, at + AT_ONCE);
-      const chunks = await Promise.all(group.map(([, , name]) => load(name)));
+    for (let at = 0; at < chunks.length; at += AT_ONCE) {
+      const group = chunks.slice(at, at + AT_ONCE);
+      const loaded = await Promise.all(group.map(([, , name]) => load(name)));
       if (mine !== run) return false;
-      chunks.forEach((rows, i) => rows.forEach((row, place) => next.push({ set: group[i][0], chunk: group[i][1], place, row })));
-      if (wanted.length > AT_ONCE) {
+      loaded.forEach((rows, i) => rows.forEach((row, place) => next.push({ set: group[i][0], chunk: group[i][1], place, row })));
+      if (chunks.length > AT_ONCE) {
         $("bw-items-count").textContent = `Loading: ${next.length.toLocaleString("en")} of ${total.toLocaleString("en")} pairs`;
       }
     }
@@ -147,8 +151,23 @@
 
   async function update(reload) {
     const mine = ++run;
-    if (reload && !(await loadPairs(mine))) return;
+    try {
+      if (reload && !(await loadPairs(mine))) return;
+    } catch (error) {
+      if (mine === run) lacks(error);
+      return;
+    }
     await filter(mine);
+  }
+
+  const sentenceOf = (error) => `${error.message}: copy the whole folder of the report, or build it again.`;
+
+  /** Say that a script of the report is not there, in place of pairs. */
+  function lacks(error) {
+    [pairs, hits] = [[], []];
+    $("bw-items-rows").replaceChildren();
+    $("bw-items-page").textContent = "";
+    $("bw-items-count").textContent = sentenceOf(error);
   }
 
   // Pairs on the page
@@ -213,12 +232,14 @@
     button.addEventListener("click", async () => {
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
-      if (!details) {
-        details = h("tr", { class: "bw-words" }, h("td", { colspan: "4" }, "Loading …"));
-        line.after(details);
-        details.firstChild.replaceChildren(...(await wordsOf(pair)));
+      if (details) {
+        details.hidden = !open;
+        return;
       }
-      details.hidden = !open;
+      details = h("tr", { class: "bw-words" }, h("td", { colspan: "4" }, "Loading …"));
+      line.after(details);
+      const words = await wordsOf(pair).catch((error) => [sentenceOf(error)]);
+      details.firstChild.replaceChildren(...words);
     });
     return line;
   }
@@ -273,13 +294,16 @@
     $("bw-items-count").scrollIntoView({ block: "nearest" });
   }
 
+  /** Whether a field can have a value: a choice only one of its options. */
+  const offers = (box, value) => value != null && (!box.options || [...box.options].some((option) => option.value === value));
+
   function start() {
     fill(field("benchmark"), unique(index.sets.map((set) => set.benchmark)).map((key) => [key, nameOf("benchmarks", key)]));
     const given = new URLSearchParams(window.location.hash.slice(1));
     for (const name of ["benchmark", "lang", "paradigm", "outcome", "wrong", "right", "query"]) {
       if (name === "lang") fillLanguages();
       if (name === "paradigm") fillRest();
-      if (given.has(name)) field(name).value = given.get(name);
+      if (offers(field(name), given.get(name))) field(name).value = given.get(name);
     }
     field("benchmark").addEventListener("change", () => { fillLanguages(); fillRest(); update(true); });
     field("lang").addEventListener("change", () => { fillRest(); update(true); });
@@ -298,5 +322,5 @@
   load("index").then((content) => {
     index = content;
     start();
-  });
+  }, lacks);
 })();
