@@ -83,7 +83,7 @@ class OutOfTime(Exception):
     """
 
 
-def _fault(error: Exception) -> str:
+def fault_of(error: Exception) -> str:
     """What is wrong with a file: of fields the first that is wrong, else what a reader says."""
     if isinstance(error, RecursionError):
         return "values are nested too deeply"
@@ -116,9 +116,9 @@ def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
         # What Arrow raises has no number; a full disk is no fault of the file.
         if error.errno is not None and error.errno not in NO_FILE:
             raise
-        fault = f" {NO_FILE[error.errno]}" if error.errno else f": {_fault(error)}"
+        fault = f" {NO_FILE[error.errno]}" if error.errno else f": {fault_of(error)}"
         raise UserError(f"{path}{fault}; expected {expected}. {remedy}") from error
     except (ValueError, RecursionError, *BROKEN) as error:
         line = getattr(error, "lineno", None)
         place = f"{path}" if line is None else f"{path}:{line}"
-        raise UserError(f"{place}: {_fault(error)}; expected {expected}. {remedy}") from error
+        raise UserError(f"{place}: {fault_of(error)}; expected {expected}. {remedy}") from error

@@ -51,6 +51,12 @@ def test_nothing_is_locked_without_a_file_or_without_rows(table):
     assert read_lock(Locked, table) == {}
 
 
+def test_no_row_has_a_line_break_or_tab():
+    for cell in ("1\n2", "1\t2", "1\x00"):
+        with pytest.raises(ValueError, match="another control character"):
+            row(digest=cell)
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -184,6 +184,29 @@ def test_a_pack_that_is_not_as_its_manifest_says_is_refused(read, tmp_path, chan
     assert not (tmp_path / "evil").exists()
 
 
+def test_a_pack_writes_no_lock_file_elsewhere(read, tmp_path):
+    pack = packed(read)
+    whole = pack.read_bytes()
+    for place, said in (("../x.tsv", "must stay below"), ("no/x.tsv", "there is no no in")):
+        pack.write_bytes(whole)
+        table = place.encode()
+        rewritten(
+            pack,
+            lambda m, t=table: [(m[0][0], m[0][1].replace(b"config/treebanks.tsv", t)), *m[1:]],
+        )
+        with pytest.raises(UserError, match=said):
+            unpack_sources(pack, tmp_path / "unpacked")
+        assert not (tmp_path / "unpacked/ud").exists()
+
+
+def test_a_pack_is_a_file_and_a_mirror_a_directory(read, tmp_path):
+    pack = packed(read)
+    with pytest.raises(UserError, match="is no whole pack"):
+        unpack_sources(tmp_path, tmp_path / "unpacked")
+    with pytest.raises(UserError, match=r"all.tar is no directory"):
+        unpack_sources(pack, pack)
+
+
 def test_half_a_pack_is_refused(read, tmp_path):
     pack = packed(read)
     pack.write_bytes(pack.read_bytes()[:-12_000])

@@ -1,5 +1,6 @@
 """Several addresses of a file: the next is tried where one does not give it."""
 
+import errno
 import socket
 from dataclasses import replace
 from hashlib import sha256
@@ -9,6 +10,7 @@ import pytest
 
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
 from blimpworks.errors import UserError
+from blimpworks.retrieval import download
 from blimpworks.retrieval.alternatives import other_addresses
 from blimpworks.retrieval.preflight import obstacles
 from blimpworks.retrieval.sources import Pin, retrieve
@@ -67,7 +69,16 @@ def test_a_host_that_is_down_is_passed_over(pin, server, capsys):
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith(f"sources.tsv: x.txt: {pin.url[:40]}")
     assert "connection refused" in line
+    assert [path.name for path in OUTPUT.parent.iterdir()] == ["x.txt"]
     assert obstacles([pin], [], None, Path(), addresses=others) == []
+
+
+def test_what_one_began_and_another_finished_leaves_no_part(pin, server):
+    with serving() as breaking:
+        breaking.cuts = [1000] * 9
+        own = replace(pin, url=breaking.url)
+        retrieve(own, OUTPUT, None, QUICK, table(to(server, own.url)))
+    assert [path.name for path in OUTPUT.parent.iterdir()] == ["x.txt"]
 
 
 def test_so_is_one_that_gives_another_file(pin, server, capsys):
@@ -90,7 +101,19 @@ def test_where_none_gives_it_all_are_named(pin, server):
     assert not OUTPUT.exists()
 
 
-def test_a_full_disk_is_no_reason_to_try_another(pin, server, monkeypatch):
+def test_a_full_disk_is_no_reason_to_try_another(pin, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with serving() as first, serving() as second:
+        monkeypatch.setattr(download, "slot", full)
+        own = replace(pin, url=first.url)
+        with pytest.raises(UserError, match="not enough room"):
+            retrieve(own, OUTPUT, None, QUICK, table(to(second, own.url)))
+        assert second.ranges_requested == []
+
+
+def test_offline_no_address_is_tried(pin, server, monkeypatch):
     monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
     with pytest.raises(UserError, match="forbids the network"):
         retrieve(pin, OUTPUT, None, QUICK, table(to(server, pin.url)))
@@ -108,6 +131,7 @@ def test_a_host_without_replacement_is_an_obstacle(pin, nowhere):
     [
         (("http://127.0.0.1{port}/{path}", "http://example.org/{path}"), "no address to download"),
         (("http://127.0.0.1{port}/{path}", "https://example.org/{file}"), "instead names file"),
+        (("http://{a}/{a}", "https://example.org/{a}"), r"tsv:2: address has names that cannot be"),
     ],
 )
 def test_what_a_table_of_addresses_may_not_say(pin, row, said):

@@ -148,6 +148,19 @@ def test_a_broken_archive_is_refused(catalogue, damage):
         taken_from(damage(tgz(release()[::-1])), catalogue)
 
 
+@pytest.mark.parametrize("path", ["absent.tgz", "mirror"])
+def test_what_is_no_file_is_no_archive(catalogue, path):
+    with pytest.raises(UserError, match=f"{path} is no file, expected a tar archive"):
+        fetch_archive(row(), pins(catalogue), Path("mirror"), Path(path))
+
+
+def test_a_mirror_is_a_directory(catalogue):
+    Path("mirror").write_text("precious")
+    with pytest.raises(UserError, match="mirror is no directory"):
+        taken_from(release(), catalogue)
+    assert Path("mirror").read_text() == "precious"
+
+
 def test_an_archive_that_unpacks_without_end_is_left(catalogue, monkeypatch):
     monkeypatch.setattr(archive, "MOST", 1000)
     with pytest.raises(UserError, match="unpacks to more than 1,000 bytes"):

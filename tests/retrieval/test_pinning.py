@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.retrieval import pinning
+from blimpworks.retrieval.lock import LockedFile, record_file
 from support.loopback import COMMIT, DATA, QUICK, serving
 
 
@@ -55,6 +56,26 @@ def test_pin_fills_two_cells_and_nothing_else(table, server):
     filled = row("a", server.url, digest, len(DATA)).encode()
     assert table.read_bytes() == before.replace(row("a", server.url).encode(), filled)
     assert [p.name for p in table.parent.iterdir()] == ["sources.tsv"]
+
+
+def test_a_table_with_commas_is_filled_too(tmp_path, server):
+    path = tmp_path / "sources.csv"
+    cells = row("a", server.url).replace("\t", ",").replace("CC BY", '"CC BY, and') + "\n"
+    path.write_text(HEADER.replace("\t", ",") + "\n" + cells.replace("4.0”", '4.0”"'))
+    done = CliRunner().invoke(app, ["pin", str(path)], catch_exceptions=False)
+    assert done.stdout == f"a\t{sha256(DATA).hexdigest()}\t{len(DATA)}\n"
+    assert pinning._pins(path)[0].sha256 == sha256(DATA).hexdigest()
+    assert '"CC BY, and “4.0”"' in path.read_text()
+
+
+def test_another_file_than_was_first_retrieved_is_not_pinned(table, server, monkeypatch):
+    monkeypatch.chdir(table.parent)
+    first = LockedFile(name="a", verified="MD5 0", url=server.url, sha256="0" * 64, bytes=7)
+    record_file(first, table)
+    before = table.read_bytes()
+    with pytest.raises(UserError, match=r"lock.tsv recorded when it was first retrieved"):
+        pinning.pin_row(table, "a")
+    assert table.read_bytes() == before
 
 
 def test_pin_a_treebank(tmp_path, server):

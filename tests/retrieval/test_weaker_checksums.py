@@ -239,7 +239,7 @@ def test_an_archive_that_does_not_answer_is_named(server, monkeypatch):
     server.body = b"<html>"
     assert "states no checksum of 'x y.txt'" in refuse(pin)
     server.statuses = [404]
-    assert "failed (HTTP 404)" in refuse(pin)
+    assert "has no such file (HTTP 404)" in refuse(pin)
     monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
     assert "BLIMPWORKS_OFFLINE forbids the network" in refuse(pin)
 
@@ -274,6 +274,20 @@ def test_what_any_checksum_pins_is_no_obstacle(pin, server, tmp_path):
     assert said.startswith("no checksum: x.txt;")
     [said] = obstacles([pin, by_archive], [], None, tmp_path, "sha256")
     assert said.startswith("no checksum: 2 files, such as x.txt;")
+
+
+def test_offline_a_file_of_a_mirror_lacks_the_statement_of_its_archive(
+    server, tmp_path, monkeypatch
+):
+    pin = states_on_zenodo(server)
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    (mirror / "x.txt").write_bytes(DATA)
+    monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
+    [said] = obstacles([pin], [], mirror, tmp_path)
+    assert "forbids the network, in which archives state the checksums of x.txt" in said
+    record_file(locked("x.txt", f"MD5 {MD5}", pin.url, DIGEST, len(DATA)), TABLE)
+    assert obstacles([pin], [], mirror, tmp_path) == []
 
 
 def test_which_files_of_the_catalogues_nothing_pins():

@@ -82,18 +82,7 @@ def check_retrieval():
     models = [hub_model(job.wildcards) for job in jobs]
     files = [job.wildcards.file for job, (row, _) in zip(jobs, models) if row is None]
     pinned = [PINS[file.removeprefix("sources/")] for file in files]
-    pins = [
-        Pin(
-            r.name,
-            r.url,
-            r.sha256,
-            r.bytes,
-            r.mirror,
-            str(table_of(r.name)),
-            r.git_blob,
-        )
-        for r in pinned
-    ]
+    pins = [Pin.of(row, table_of(row.name)) for row in pinned]
     cache = SITE.cache if SITE else None
     needs = []
     rows = {address_of(row, scope): row for row, scope in models if row}

@@ -26,16 +26,22 @@ def show_to_images():
 
     A job's home is the working directory there; only that is mounted by itself.
     """
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     local = [row.hf_id for row in CATALOGUE.models.values() if is_local(row.hf_id)]
-    places = [ROOT, caches, os.environ.get("HF_HOME"), CAMPAIGN.mirror, *local]
+    places = [ROOT, caches, CAMPAIGN.mirror, *local]
+    places += [os.environ.get(name) for name in ("HF_HOME", "HF_HUB_CACHE")]
+    places += [
+        path
+        for path in CAMPAIGN.catalogue.model_dump().values()
+        if isinstance(path, Path)
+    ]
     places += [
         SITE.cache if SITE else None,
         *CAMPAIGN.pathvars.model_dump().values(),
     ]
     program = "APPTAINER" if shutil.which("apptainer") else "SINGULARITY"
     already = filter(None, os.environ.get(f"{program}_BIND", "").split(","))
-    seen = dict.fromkeys([*already, *mounts(Path(p) for p in places if p)])
+    seen = dict.fromkeys([*already, *mounts(Path(p).expanduser() for p in places if p)])
     os.environ.update(
         {f"{program}_BIND": ",".join(seen), "XDG_CACHE_HOME": str(caches)}
     )

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from blimpworks.campaign.addresses import check_listed, shown
 from blimpworks.campaign.catalogue_checks import (
@@ -20,7 +27,7 @@ from blimpworks.campaign.catalogue_checks import (
     check_treebanks,
     keyed,
 )
-from blimpworks.campaign.local_models import model_address
+from blimpworks.campaign.local_models import is_local, model_address
 from blimpworks.campaign.registry import papers, papers_of
 from blimpworks.campaign.seeds import Seed, from_seeds
 from blimpworks.campaign.selection import select_rows
@@ -28,6 +35,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.campaign.statements import statement_of
+from blimpworks.campaign.table_files import dialect
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, text_of
 from blimpworks.strict import DrawnLabel, Label, Part, PerhapsWithin, Strict, Within
@@ -172,7 +180,7 @@ class ModelRow(Strict):
     in Hugging Face's layout or with a checkpoint of ours, or an n-gram file. May hold {lang},
     {script}, and braces of its own doubled; empty for a model trained here."""
     revision: PerhapsWithin
-    """Branch, tag or commit; resolved to a commit when the model is retrieved."""
+    """Branch, tag or commit, main by default; resolved to a commit when it is retrieved."""
     recipe: str
     """Name of the recipe that trains it, for a model trained here."""
     architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"]
@@ -198,6 +206,12 @@ class ModelRow(Strict):
     """Whether the licence must be accepted on the hub first."""
     note: str
 
+    @model_validator(mode="before")
+    @classmethod
+    def _default_branch(cls, row: Any) -> Any:
+        on_hub = isinstance(row, dict) and row.get("hf_id") and not is_local(str(row["hf_id"]))
+        return row | {"revision": row.get("revision") or "main"} if on_hub else row
+
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -212,11 +226,7 @@ def read_rows(kind: type[Row], path: Path) -> list[Row]:
     """
     expected = reading(path, f"a table of {kind.__name__}", "Write it so, in UTF-8.")
     with expected, io.StringIO(text_of(path), newline="") as handle:
-        reader = (
-            csv.DictReader(handle)
-            if path.suffix == ".csv"
-            else csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
-        )
+        reader = csv.DictReader(handle, **dialect(path))
         _check_header(reader.fieldnames or [], kind, path)
         lines: dict[str, int] = {}
         rows = []

@@ -7,10 +7,13 @@ writing it makes nothing stale.
 
 import csv
 import fcntl
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Self, TypeVar
+
+from pydantic import model_validator
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import table_rows, text_of, write_text
@@ -18,10 +21,17 @@ from blimpworks.strict import Strict
 
 
 class LockedRow(Strict):
-    """A row of a lock file: what identifies it, and what was found."""
+    """A row of a lock file: what identifies it, and what it was. No cell has control characters."""
 
     key: ClassVar[tuple[str, ...]]
     """Fields that identify a row."""
+
+    @model_validator(mode="after")
+    def _one_line(self) -> Self:
+        cells = [str(value) for value in self.model_dump().values()]
+        if any(unicodedata.category(sign) == "Cc" for cell in cells for sign in cell):
+            raise ValueError("a cell has a tab, a line break or another control character")
+        return self
 
     def identity(self) -> tuple[str, ...]:
         """Values of the fields that identify the row."""

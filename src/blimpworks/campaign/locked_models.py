@@ -35,12 +35,6 @@ def is_commit(revision: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
 
 
-def is_table_of_models(table: Path) -> bool:
-    """Whether a table of the catalogue is one of models, by its headings."""
-    text = table.read_text(encoding="utf-8", errors="replace") if table.is_file() else ""
-    return "hf_id" in text.partition("\n")[0].split("\t")
-
-
 @dataclass(frozen=True, slots=True)
 class Locked:
     """A locked revision, and the tables that it concerns."""

@@ -77,9 +77,9 @@ def pin(
 
     Of models: lock the commits that their branches and tags are now.
     """
-    from blimpworks.campaign.locked_models import is_table_of_models
+    from blimpworks.campaign.table_files import headings
 
-    if is_table_of_models(catalogue):
+    if "hf_id" in headings(catalogue):
         _pin_models(catalogue, names)
         return
     from blimpworks.retrieval.pinning import left_unpinned, pin_row, unpinned_names

@@ -1,21 +1,21 @@
 """Models from the Hugging Face hub, as checkpoints sealed like the ones trained here."""
 
-import json
 import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from hashlib import sha1
 from pathlib import Path
 
 from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import LocalEntryNotFoundError
+from pydantic import BaseModel
 
 from blimpworks.campaign.addresses import offline_variable, scrubbed
 from blimpworks.campaign.local_models import is_local
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, write_text
+from blimpworks.json_files import load_json
 from blimpworks.models.checkpoint import (
     TRANSFORMERS_FILES,
     Checkpoint,
@@ -29,6 +29,7 @@ from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.models.local import place_file, take_local
 from blimpworks.models.own_code import refuse_named_code
 from blimpworks.models.revisions import commit_of, lock
+from blimpworks.retrieval.checksums import git_blob_of
 from blimpworks.retrieval.disk import disk_errors
 from blimpworks.retrieval.slots import slot
 
@@ -36,6 +37,13 @@ log = logging.getLogger(__name__)
 
 # Folders hold other formats (onnx, original); a consolidated file repeats the shards.
 LEFT_OUT = ["*/*", "consolidated*"]
+
+
+class _Index(BaseModel):
+    """The index of weights that are in several files, as far as it is read here."""
+
+    weight_map: dict[str, str]
+    """File of each tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +208,7 @@ def _digest_as(name: str, blob: Path) -> str | None:
     if re.fullmatch(r"[0-9a-f]{64}", name):
         return sha256_of(blob)
     if re.fullmatch(r"[0-9a-f]{40}", name):
-        content = blob.read_bytes()
-        return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+        return git_blob_of(blob)
     return None
 
 
@@ -219,6 +226,10 @@ def _check_intact(files: list[Path], model: HubModel) -> None:
 
 
 def _shards(files: list[Path]) -> set[str]:
-    """Weight files that the indices among ``files`` name."""
-    indices = [p for p in files if p.name.endswith(".safetensors.index.json")]
-    return {s for p in indices for s in json.loads(p.read_bytes())["weight_map"].values()}
+    """Weight files that the indices among ``files`` name. Raises UserError for a broken index."""
+    named: set[str] = set()
+    for path in files:
+        if path.name.endswith(".safetensors.index.json"):
+            with reading(path, "an index of weights (weight_map)", "Retrieve the model again."):
+                named |= {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
+    return named

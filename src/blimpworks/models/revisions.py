@@ -1,6 +1,5 @@
 """Branches, tags and pull requests of models: which commits they are, and were when locked."""
 
-import difflib
 import logging
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -11,6 +10,7 @@ from huggingface_hub import HfApi
 
 from blimpworks.campaign.addresses import offline_variable
 from blimpworks.campaign.catalogue import ModelRow, read_rows
+from blimpworks.campaign.local_models import is_local
 from blimpworks.campaign.lock_file import lock_path, record
 from blimpworks.campaign.locked_models import (
     Locked,
@@ -19,6 +19,7 @@ from blimpworks.campaign.locked_models import (
     locked_models,
     model_tables,
 )
+from blimpworks.campaign.table_files import named_row
 from blimpworks.errors import UserError
 from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.retrieval.disk import disk_errors
@@ -84,11 +85,7 @@ def _open_rows(table: Path, names: Sequence[str]) -> Iterator[ModelRow]:
     """Rows whose revision can be locked. Raises UserError for a name of any other."""
     rows = {row.name: row for row in read_rows(ModelRow, table)}
     for name in names:
-        if name not in rows:
-            close = difflib.get_close_matches(name, rows, n=1, cutoff=0.0)
-            hint = f"did you mean {close[0]}?" if close else "the table is empty."
-            raise UserError(f"{table} has no row {name!r}; {hint}")
-        if not is_open(rows[name]):
+        if not is_open(named_row(rows, name, table)):
             raise UserError(
                 f"{table}: model {name!r} has nothing to pin: it is a commit already, or not of "
                 "the hub; name another, or make its revision a branch or tag."
@@ -98,7 +95,7 @@ def _open_rows(table: Path, names: Sequence[str]) -> Iterator[ModelRow]:
 
 def is_open(row: ModelRow) -> bool:
     """Whether a model is of the hub, and its revision can move."""
-    return bool(row.hf_id and row.revision) and not is_commit(row.revision)
+    return bool(row.hf_id) and not is_local(row.hf_id) and not is_commit(row.revision)
 
 
 def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[LockedModel]:

@@ -3,12 +3,11 @@
 Unpacked it is a mirror directory, with a cache of the Hugging Face hub's client in ``hub``.
 """
 
-import csv
 import hashlib
 import io
 import shutil
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import islice
 from pathlib import Path
@@ -18,9 +17,10 @@ from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow
 from blimpworks.campaign.parts import Part
 from blimpworks.campaign.retrieved import is_usable, read_files
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.errors import BROKEN, UserError
+from blimpworks.errors import BROKEN, UserError, fault_of
 from blimpworks.files import atomic, below, relative, sha256_of
 from blimpworks.models.checkpoint import Retrieved, read_description
+from blimpworks.retrieval.archive import new_mirror
 from blimpworks.retrieval.disk import PIECE, disk_errors
 from blimpworks.retrieval.lock import LockedFile, locked_file, record_file
 
@@ -109,8 +109,14 @@ def _entry_of(
     place = row.mirror or row.name
     if locked is None:
         return Entry(place, size, digest, row.licence)
-    own = f"config/{table.name}"
-    return Entry(place, size, digest, row.licence, row.name, own, locked.verified, row.url)
+    return Entry(place, size, digest, row.licence, row.name, _own(table), locked.verified, row.url)
+
+
+def _own(table: Path) -> str:
+    """Path of a table below the working directory: its own, or where its lock file lies."""
+    path, here = table.resolve(), Path.cwd().resolve()
+    inside = path.is_relative_to(here)
+    return path.relative_to(here).as_posix() if inside else f"config/{table.name}"
 
 
 def _models(
@@ -127,7 +133,7 @@ def _models(
         if type(source) is not Retrieved:
             continue  # a directory of this machine
         folder = f"hub/models--{source.hf_id.replace('/', '--')}"
-        named = catalogue.models[part.model].revision or "main"
+        named = catalogue.models[part.model].revision
         if named != source.revision:
             commit = source.revision.encode()
             digest = hashlib.sha256(commit).hexdigest()
@@ -141,22 +147,20 @@ def _models(
 
 
 def _written(entries: Sequence[Entry]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(
-        [_COLUMNS, *map(astuple, entries)]
-    )
-    return text.getvalue().encode()
+    lines = [_COLUMNS, *(tuple(map(str, astuple(entry))) for entry in entries)]
+    return "".join("\t".join(cells) + "\n" for cells in lines).encode()
 
 
 def _read(content: bytes, pack: Path) -> dict[str, Entry]:
     """Entries of a manifest by path. Raises UserError for one that is none."""
     try:
-        rows = csv.reader(io.StringIO(content.decode(), newline=""), delimiter="\t")
-        if tuple(next(rows)) != _COLUMNS:
+        first, *lines = content.decode().removesuffix("\n").split("\n")
+        if tuple(first.split("\t")) != _COLUMNS:
             raise ValueError("other columns")
+        rows = (line.split("\t") for line in lines)
         entries = [Entry(path, int(size), *more) for path, size, *more in rows]
         return {relative(entry.path): entry for entry in entries}
-    except (ValueError, TypeError, StopIteration, csv.Error) as error:
+    except (ValueError, TypeError) as error:
         raise UserError(
             f"{pack}: its {MANIFEST} cannot be read ({error}); expected a pack of "
             "`blimpworks pack-sources`."
@@ -170,11 +174,14 @@ def unpack_sources(pack: Path, mirror: Path) -> list[Entry]:
     manifest.
 
     Raises UserError for what is no pack, a member that the manifest has not, or has with another
-    size or SHA-256, one that is missing, and names that leave the directory.
+    size or SHA-256, one that is missing, names that leave the directory, and where the catalogue
+    is not in the working directory.
     """
+    new_mirror(mirror)
     try:
         with tarfile.open(pack, "r:") as tar:
             entries = _read(_manifest(tar, pack), pack)
+            locked = [*_locked(entries.values(), pack)]
             left = dict(entries)
             for member in islice(tar, 1, None):
                 entry = left.pop(member.name, None)
@@ -185,15 +192,35 @@ def unpack_sources(pack: Path, mirror: Path) -> list[Entry]:
                         "pack."
                     )
                 _place(content, entry, mirror, pack)
-    except (tarfile.TarError, *BROKEN, FileNotFoundError) as error:
+    except (tarfile.TarError, *BROKEN, FileNotFoundError, IsADirectoryError) as error:
         raise UserError(f"{pack} is no whole pack ({error}); copy it again.") from error
     if left:
         raise UserError(f"{pack} lacks {min(left)}, which its {MANIFEST} has; copy it again.")
-    for entry in entries.values():
-        if entry.verified:
-            fields = {name: getattr(entry, name) for name in LockedFile.model_fields}
-            record_file(LockedFile(**fields), Path(entry.catalogue))
+    for row, table in locked:
+        record_file(row, table)
     return [*entries.values()]
+
+
+def _locked(entries: Iterable[Entry], pack: Path) -> Iterator[tuple[LockedFile, Path]]:
+    """What is to be recorded of files, each with its table of the catalogue.
+
+    Raises UserError for a table that is not here, and for what is no record of a file.
+    """
+    for entry in (each for each in entries if each.verified):
+        try:
+            table = Path(relative(entry.catalogue))
+            row = LockedFile(**{name: getattr(entry, name) for name in LockedFile.model_fields})
+        except ValueError as error:
+            raise UserError(
+                f"{pack}: its {MANIFEST} has no record of {entry.path} that can be kept "
+                f"({fault_of(error)}); pack anew."
+            ) from error
+        if not table.parent.is_dir():
+            raise UserError(
+                f"{pack} has files of {table}, and there is no {table.parent} in {Path.cwd()}; "
+                "unpack it in the directory of the campaign."
+            )
+        yield row, table
 
 
 def _manifest(tar: tarfile.TarFile, pack: Path) -> bytes:

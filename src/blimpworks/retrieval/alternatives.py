@@ -38,7 +38,7 @@ def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) 
     addresses = []
     with reading(table, "a table of addresses", "Correct it."):
         for line, row in table_rows(table, COLUMNS, delimiter="\t"):
-            match = _pattern(row["address"]).fullmatch(url)
+            match = _pattern(row["address"], line).fullmatch(url)
             known = {name: value for name, value in checksums.items() if value}
             if match is None:
                 continue
@@ -51,13 +51,16 @@ def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) 
     return addresses
 
 
-def _pattern(address: str) -> re.Pattern[str]:
-    """What an address with names in braces matches."""
+def _pattern(address: str, line: int) -> re.Pattern[str]:
+    """What an address with names in braces matches. Raises BadLine where a name stands twice."""
     pieces = _PLACE.split(address)
     # Names and what stands between them take turns.
     wild = (f"(?P<{name}>{'.+' if name == 'path' else '[^/]+'})" for name in pieces[1::2])
     fixed = map(re.escape, pieces[::2])
-    return re.compile("".join(a + b for a, b in zip(fixed, (*wild, ""), strict=True)))
+    try:
+        return re.compile("".join(a + b for a, b in zip(fixed, (*wild, ""), strict=True)))
+    except re.error as error:
+        raise BadLine(line, f"address has names that cannot be: {error}") from error
 
 
 def _filled(template: str, parts: Mapping[str, str], line: int) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from blimpworks.campaign.addresses import check_listed
-from blimpworks.campaign.catalogue import Pinned
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.errors import BROKEN, UserError
 from blimpworks.files import atomic, below
 from blimpworks.retrieval.disk import PIECE, disk_errors, part_path
@@ -30,9 +30,9 @@ class ArchiveRow(Strict):
     name: Part
     url: Annotated[str, AfterValidator(check_listed)]
     members: Within
-    """Directory in the archive,"""
+    """Directory in the archive, below which its files have the paths that they have in a mirror."""
     mirror: Within
-    """which is this one of a mirror: below both, files have the same paths."""
+    """Directory of a mirror that has the files of ``members``."""
     note: str
 
 
@@ -52,21 +52,9 @@ class _Differs(Exception):
     """A member is not the file that was pinned."""
 
 
-def pins_of(rows: Iterable[Pinned], catalogue: Path) -> list[Pin]:
+def pins_of(rows: Iterable[SourceRow | TreebankRow], catalogue: Path) -> list[Pin]:
     """Rows of a catalogue as pins, those that a checksum in it pins."""
-    return [
-        Pin(
-            str(getattr(row, "name", "")),
-            row.url,
-            row.sha256,
-            row.bytes,
-            row.mirror,
-            str(catalogue),
-            row.git_blob,
-        )
-        for row in rows
-        if row.sha256 or row.git_blob
-    ]
+    return [Pin.of(row, catalogue) for row in rows if row.sha256 or row.git_blob]
 
 
 def fetch_archive(
@@ -87,7 +75,7 @@ def fetch_archive(
     without end, and a full disk.
     """
     outcome, expected = Taken(), dict[str, Pin]()
-    mirror.mkdir(parents=True, exist_ok=True)
+    new_mirror(mirror)
     for pin in pins:
         if pin.mirror.startswith(f"{row.mirror}/"):
             if in_mirror(pin, mirror):
@@ -102,6 +90,17 @@ def fetch_archive(
         _unpack(archive or part, expected, mirror, outcome)
         part.unlink(missing_ok=True)
     return outcome
+
+
+def new_mirror(mirror: Path) -> None:
+    """Make the directory of a mirror where there is none. Raises UserError where it cannot be."""
+    try:
+        with disk_errors(mirror):
+            mirror.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UserError(
+            f"{mirror} is no directory, expected one for the mirror's files; name another."
+        ) from error
 
 
 def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: Taken) -> None:
@@ -120,6 +119,10 @@ def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: T
     except (tarfile.TarError, *BROKEN) as error:
         raise UserError(
             f"{archive} is no whole tar archive ({error}); remove it and fetch it again."
+        ) from error
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise UserError(
+            f"{archive} is no file, expected a tar archive; correct --file, or leave it out."
         ) from error
     outcome.absent += [pin.name for pin in left.values()]
 

@@ -112,7 +112,7 @@ def open_session(patience: Patience) -> requests.Session:
     return session
 
 
-def cause_of(error: RequestException, url: str) -> str:
+def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
     """What went wrong before any answer came, in words."""
     if isinstance(error, TooManyRedirects):
         return f"{host_of(url)} sends on again and again, in a circle or too often"
@@ -124,6 +124,12 @@ def cause_of(error: RequestException, url: str) -> str:
         if isinstance(reason, kind):
             return text.format(host=host_of(url), detail=detail.lower())
     return scrubbed(" ".join(str(error).split())) or type(error).__name__
+
+
+def refusal_of(response: requests.Response) -> tuple[str, str]:
+    """How a host answered that does not give a file, and what to do, in words."""
+    text, remedy = _STATUSES.get(response.status_code, ("failed", "try again later"))
+    return f"{host_of(response.url)} {text} (HTTP {response.status_code})", remedy
 
 
 def _continues(response: requests.Response, have: int) -> bool:
@@ -227,10 +233,7 @@ class Transfer:
         usable = (200, 206, 416) if have else (200,)
         if response.status_code not in usable:
             response.close()
-            text, remedy = _STATUSES.get(response.status_code, ("failed", "try again later"))
-            raise self._failed(
-                f"{host_of(response.url)} {text} (HTTP {response.status_code})", remedy
-            )
+            raise self._failed(*refusal_of(response))
         return response
 
     def _check_size(self, reached: int) -> None:

@@ -6,7 +6,9 @@ The first retrieval of such a file records its SHA-256 in the lock file of its t
 
 import logging
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from blimpworks.campaign.lock_file import LockedRow, lock_path, read_lock, record
 from blimpworks.errors import UserError
@@ -25,8 +27,8 @@ class LockedFile(LockedRow):
     """The checksum that it was verified by, as ``git blob id 7bf2969f…``."""
     url: str
     """Its address in the catalogue."""
-    sha256: str
-    bytes: int
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    bytes: Annotated[int, Field(ge=0)]
 
 
 def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedFile | None:

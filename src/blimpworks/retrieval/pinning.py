@@ -1,6 +1,7 @@
 """Fill in the checksums of catalogue rows that have none."""
 
-import difflib
+import csv
+import io
 import lzma
 import re
 import shutil
@@ -11,10 +12,11 @@ from urllib.parse import urlsplit
 
 from blimpworks.campaign.addresses import shown
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
+from blimpworks.campaign.table_files import dialect, headings, named_row
 from blimpworks.errors import UserError, reading
 from blimpworks.files import scratch, sha256_of, write_text
-from blimpworks.retrieval.checksums import GIT_BLOB, Checksum
 from blimpworks.retrieval.download import Patience, Transfer
+from blimpworks.retrieval.lock import checksum_of
 from blimpworks.retrieval.sources import Pin, in_mirror
 
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
@@ -72,23 +74,15 @@ def pin_row(
 
 def _pins(catalogue: Path) -> list[Pin]:
     """All rows of a table of sources or treebanks, in order."""
-    text = catalogue.read_text(encoding="utf-8") if catalogue.exists() else ""
-    columns = text.partition("\n")[0].rstrip("\r").split("\t")
+    columns = headings(catalogue)
     kind: type[TreebankRow | SourceRow] = TreebankRow if "treebank" in columns else SourceRow
-    return [
-        Pin(row.name, row.url, row.sha256, row.bytes, row.mirror, str(catalogue), row.git_blob)
-        for row in read_rows(kind, catalogue)
-    ]
+    return [Pin.of(row, catalogue) for row in read_rows(kind, catalogue)]
 
 
 def _unpinned(name: str, pins: Sequence[Pin], catalogue: Path) -> Pin:
     """The one row called ``name``, which has no checksum."""
     known = {pin.name: pin for pin in pins}
-    if name not in known:
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-        hint = f"did you mean {close[0]}?" if close else "the table is empty."
-        raise UserError(f"{catalogue} has no row {name!r}; {hint}")
-    pin = known[name]
+    pin = named_row(known, name, catalogue)
     if pin.sha256:
         raise UserError(
             f"{pin.where} already has SHA-256 {pin.sha256}; to pin it anew, empty its sha256 "
@@ -109,9 +103,17 @@ def _measured(pin: Pin, own: Path) -> Pin:
 
 
 def _filled(pin: Pin, file: Path, place: str) -> Pin:
-    """The pin with checksum and size of a file. Raises UserError for one with another blob id."""
-    if pin.git_blob and (problem := Checksum(GIT_BLOB, pin.git_blob, pin.bytes).problem(file)):
-        raise UserError(f"{pin.where}: {place} {problem}; correct the row, or replace the file.")
+    """The pin with checksum and size of a file.
+
+    Raises UserError for one with another git blob id, or other than what was retrieved at first.
+    """
+    locked = pin.locked
+    recorded = checksum_of(locked, Path(pin.catalogue)) if locked else None
+    for checksum in filter(None, (pin.blob, recorded)):
+        if problem := checksum.problem(file):
+            raise UserError(
+                f"{pin.where}: {place} {problem}; correct the row, or replace the file."
+            )
     return replace(pin, sha256=sha256_of(file), bytes=file.stat().st_size)
 
 
@@ -137,11 +139,19 @@ def _record(catalogue: Path, index: int, pin: Pin) -> None:
     """Write checksum and size into the cells of the ``index``-th row, and nothing else."""
     with catalogue.open(encoding="utf-8", newline="") as handle:
         lines = handle.read().split("\n")
-    columns = lines[0].rstrip("\r").split("\t")
     rows = [i for i, line in enumerate(lines) if i and line.rstrip("\r")]
     line = lines[rows[index]]
-    cells = line.rstrip("\r").split("\t")
+    columns = headings(catalogue)
+    [cells] = csv.reader([line.rstrip("\r")], **dialect(catalogue))
+    if len(cells) != len(columns):
+        raise UserError(
+            f"{catalogue}: the row of {pin.name} has line breaks in a cell, expected none; remove "
+            f"them, or write SHA-256 {pin.sha256} and {pin.bytes} bytes into it."
+        )
     cells[columns.index("sha256")] = pin.sha256
     cells[columns.index("bytes")] = str(pin.bytes)
-    lines[rows[index]] = "\t".join(cells) + line[len(line.rstrip("\r")) :]
+    text = io.StringIO()
+    end = line[len(line.rstrip("\r")) :]
+    csv.writer(text, lineterminator=end, **dialect(catalogue)).writerow(cells)
+    lines[rows[index]] = text.getvalue()
     write_text(catalogue, "\n".join(lines))

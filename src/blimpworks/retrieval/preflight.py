@@ -129,6 +129,12 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
         yield f"no address, and in no mirror: {_such_as(nowhere)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
     variable = offline_variable()
+    unknown = [pin.name for pin in pins if pin not in absent and pin.needs_statement]
+    if unknown and variable:
+        yield (
+            f"{variable} forbids the network, in which archives state the checksums of "
+            f"{_such_as(unknown)}; unset it, or run `blimpworks pin` with --mirror"
+        )
     if downloads and variable:
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"

@@ -17,7 +17,8 @@ from blimpworks.retrieval.checksums import GIT_BLOB, SHA256, Checksum
 from blimpworks.retrieval.disk import PIECE, disk_errors, part_path
 from blimpworks.retrieval.lock import LockedFile, checksum_of, locked_file, record_file
 
-if TYPE_CHECKING:  # a file of a mirror needs no network, which takes a fifth of a second to import
+if TYPE_CHECKING:  # a file of a mirror needs neither: each takes a fifth of a second to import
+    from blimpworks.campaign.catalogue import SourceRow, TreebankRow
     from blimpworks.retrieval.download import Patience
 
 
@@ -39,6 +40,11 @@ class Pin:
     git_blob: str = ""
     """Id of the uncompressed file's content in git, for a file without ``sha256``."""
 
+    @classmethod
+    def of(cls, row: "SourceRow | TreebankRow", table: Path) -> "Pin":
+        """What a row of a table of the catalogue says of its file."""
+        return cls(row.name, row.url, row.sha256, row.bytes, row.mirror, str(table), row.git_blob)
+
     @property
     def where(self) -> str:
         """Catalogue and row."""
@@ -48,6 +54,27 @@ class Pin:
     def is_pinned(self) -> bool:
         """Whether a checksum says what the file is: the row's, or one that its archive states."""
         return bool(self.sha256 or self.git_blob) or statement_of(self.url) is not None
+
+    @property
+    def locked(self) -> LockedFile | None:
+        """What was recorded when the file was first retrieved, if that was needed and is known.
+
+        Raises UserError for a malformed lock file.
+        """
+        if self.sha256 or not self.catalogue:
+            return None
+        blob = str(self.blob) if self.blob else ""
+        return locked_file(Path(self.catalogue), self.name, self.url, blob)
+
+    @property
+    def needs_statement(self) -> bool:
+        """Whether its archive has to be asked for a checksum."""
+        return not (self.sha256 or self.git_blob or self.locked)
+
+    @property
+    def blob(self) -> Checksum | None:
+        """Its git blob id as a checksum, if it has any."""
+        return Checksum(GIT_BLOB, self.git_blob, self.bytes) if self.git_blob else None
 
     @property
     def place(self) -> str:
@@ -113,11 +140,10 @@ class Proof:
         if pin.sha256:
             return cls(pin, (Checksum(SHA256, pin.sha256, pin.bytes),))
         table = Path(pin.catalogue)
-        blob = (Checksum(GIT_BLOB, pin.git_blob, pin.bytes),) if pin.git_blob else ()
-        row = locked_file(table, pin.name, pin.url, *map(str, blob))
-        if row:
+        blob = (pin.blob,) if pin.blob else ()
+        if row := pin.locked:
             return cls(pin, (*blob, checksum_of(row, table)))
-        return cls(pin, blob or (_stated(pin, patience),), table)
+        return cls(pin, blob or (_stated(pin, patience),), table if pin.catalogue else None)
 
     @property
     def bytes(self) -> int | None:
@@ -220,7 +246,8 @@ def _download(
 ) -> str:
     """Download a file from the first of its addresses that gives it; return which."""
     pin, failures = proof.pin, list[NotReceived]()
-    for url in [pin.url, *pin.other_addresses(addresses)]:
+    urls = [pin.url, *pin.other_addresses(addresses)]
+    for url in urls:
         try:
             _download_from(url, proof, output, patience)
         except NotReceived as error:
@@ -228,6 +255,8 @@ def _download(
             continue
         for failure in failures:
             print(f"{pin.where}: {failure.cause}; taken from {shown(url)}", file=sys.stderr)
+        for other in urls[: len(failures)]:
+            part_path(output, other).unlink(missing_ok=True)
         return url
     if len(failures) == 1:
         raise failures[0]

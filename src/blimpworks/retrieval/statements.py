@@ -4,13 +4,20 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import requests
+from urllib3.exceptions import HTTPError
 
 from blimpworks.campaign.addresses import check_address, offline_variable, shown
 from blimpworks.campaign.statements import Statement
 from blimpworks.errors import UserError
 from blimpworks.json_files import load_json
 from blimpworks.retrieval.checksums import GIT_BLOB, MD5, SHA256, Checksum
-from blimpworks.retrieval.download import Patience, cause_of, host_of, open_session
+from blimpworks.retrieval.download import (
+    Patience,
+    cause_of,
+    host_of,
+    open_session,
+    refusal_of,
+)
 from blimpworks.retrieval.slots import slot
 
 LARGEST = 16 << 20
@@ -55,11 +62,11 @@ def _answer(statement: Statement, where: str, patience: Patience) -> bytes:
         with slot(host_of(statement.url)), open_session(patience) as session:
             response = session.get(statement.url, timeout=limits, stream=True)
             body = response.raw.read(LARGEST, decode_content=True)
-    except requests.RequestException as error:
+    except (requests.RequestException, HTTPError) as error:
         cause = f"{cause_of(error, statement.url)}; check the network and proxy"
         raise _unanswered(statement, where, cause) from error
     if response.status_code != requests.codes.ok:
-        cause = f"{host_of(response.url)} failed (HTTP {response.status_code}); try again later"
+        cause = "; ".join(refusal_of(response))
         raise _unanswered(statement, where, cause)
     return bytes(body)
 

@@ -121,7 +121,7 @@ class OwnModel(Strict):
             ("papers", "revision", "recipe", "gpus", "gpu_memory_gb", "note"), ""
         )
         return {
-            **dict.fromkeys(absent, ""),
+            **absent,
             **own,
             "name": name,
             "label": self.label or name,
