@@ -57,14 +57,14 @@ def run(folder: Path, *arguments: str) -> tuple[float, float, str]:
 
 def best(folder: Path, rounds: int, *arguments: str) -> tuple[float, float]:
     """Least seconds and largest memory of several rounds."""
-    found = [run(folder, *arguments)[:2] for _ in range(rounds)]
-    return min(seconds for seconds, _ in found), max(memory for _, memory in found)
+    runs = [run(folder, *arguments)[:2] for _ in range(rounds)]
+    return min(seconds for seconds, _ in runs), max(memory for _, memory in runs)
 
 
 def jobs_of(said: str) -> int:
     """Number of jobs in the statistics that Snakemake prints."""
-    found = re.search(r"^total\s+(\d+)$", said, re.MULTILINE)
-    return int(found[1]) if found else 0
+    total = re.search(r"^total\s+(\d+)$", said, re.MULTILINE)
+    return int(total[1]) if total else 0
 
 
 def multiply_models(folder: Path, times: int) -> None:
@@ -115,19 +115,19 @@ def main() -> None:
     parser.add_argument("--once", action="store_true", help="without twice the models")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        found = {}
+        measured = {}
         for label in ("campaign", *([] if given.once else ["twice the models"])):
             folder = Path(name) / label.replace(" ", "-")
             copy_checkout(folder)
             if label != "campaign":
                 multiply_models(folder, 2)
-            found[label] = measure(folder, given.rounds, ["--configfile", given.campaign])
-    columns = list(found["campaign"])
+            measured[label] = measure(folder, given.rounds, ["--configfile", given.campaign])
+    columns = list(measured["campaign"])
     print(f"| | {' | '.join(columns)} |\n|---{'|--:' * len(columns)}|")
-    for label, row in found.items():
+    for label, row in measured.items():
         print(f"| {label} | {' | '.join(f'{row[c]:.4g}' for c in columns)} |")
     if not given.once:
-        one, twice = found.values()
+        one, twice = measured.values()
         print(f"| ratio | {' | '.join(f'{twice[c] / one[c]:.2f}' for c in columns)} |")
 
 

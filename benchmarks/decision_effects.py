@@ -34,9 +34,9 @@ def counts(lang, options):
         return generate(lang, MIRROR, Path(directory), options)
 
 
-def change(found, published):
+def change(ours, published):
     """Change of pairs and of items, as a cell."""
-    changes = [a - b for a, b in zip(found, published, strict=True)]
+    changes = [a - b for a, b in zip(ours, published, strict=True)]
     return "/".join(f"{n:+,}" if n else "0" for n in changes) if any(changes) else ""
 
 
@@ -54,8 +54,8 @@ def row(lang, name):
 def main():
     names = languages()
     rows = []
-    for number, lang in enumerate(wanted := sys.argv[1:] or complete_languages(), start=1):
-        print(f"{number} of {len(wanted)}: {lang}", file=sys.stderr, flush=True)
+    for number, lang in enumerate(codes := sys.argv[1:] or complete_languages(), start=1):
+        print(f"{number} of {len(codes)}: {lang}", file=sys.stderr, flush=True)
         rows.append(row(lang, names[lang].name))
     # A decision that changes nothing anywhere is named below the table, not in it.
     idle = [c for c in DECISIONS if not any(r[c] for r in rows)]

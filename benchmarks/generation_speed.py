@@ -48,11 +48,11 @@ def measure(lang):
 
 
 def main():
-    wanted = sys.argv[1:] or [*AUTHORS]
+    languages = sys.argv[1:] or [*AUTHORS]
     print("| language | pairs | items | CPU s | authors' CPU s | ratio | MB |")
     print("|---|--:|--:|--:|--:|--:|--:|")
     spent = theirs = 0.0
-    for lang in wanted:
+    for lang in languages:
         command = [sys.executable, __file__, "--one", lang]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         pairs, items, seconds, megabytes = output.split()

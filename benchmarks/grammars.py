@@ -43,9 +43,9 @@ def materialise(grammar, output):
         for each in grammar.templates
     ]
     vary = [(item.target.name, item.target.attributes) for item in grammar.vary]
-    found = kit.expand(templates, rules, vary, "published")
-    output.write_text("".join(f"{flag}\t{text}\n" for flag, text in found), encoding="utf-8")
-    return len(found)
+    sentences = kit.expand(templates, rules, vary, "published")
+    output.write_text("".join(f"{flag}\t{text}\n" for flag, text in sentences), encoding="utf-8")
+    return len(sentences)
 
 
 WAYS = {"lists": materialise, "stream": stream}
@@ -66,11 +66,11 @@ def measure(way, paths):
 def corpora(mirror, directory):
     """Grammars to generate from, by what they are called."""
     own = sorted((REPOSITORY / "config" / "grammars").glob("*/*.avg"))
-    found = {"our own": [path for path in own if path.stem != "common"]}
+    grammars = {"our own": [path for path in own if path.stem != "common"]}
     if mirror is not None:
         unpacked = (kit.released(mirror, directory / lang, lang) for lang in kit.LANGUAGES)
-        found["released"] = [path for _, cases in unpacked for path in cases]
-    return found | {"a million lines": [million(directory / "million")]}
+        grammars["released"] = [path for _, cases in unpacked for path in cases]
+    return grammars | {"a million lines": [million(directory / "million")]}
 
 
 def million(directory):

@@ -70,7 +70,7 @@ def random_lstm(directory, vocabulary, units, texts):
 @torch.inference_mode()
 def padded(model, rows, most=8192):
     """Log-probabilities of all ids of each row but the first, each sentence by itself."""
-    found = [None] * len(rows)
+    logprobs = [None] * len(rows)
     lengths = list(map(len, rows))
     order = sorted(range(len(rows)), key=lengths.__getitem__)
     for group in make_batches(lengths, order, most):
@@ -81,8 +81,8 @@ def padded(model, rows, most=8192):
         hidden = model(ids[:-1])[0].transpose(0, 1)[real]
         flat = target_logprobs(hidden, model.head, ids[1:].t()[real].long()).numpy()
         for number, row in zip(group, np.split(flat, np.cumsum(counts)[:-1]), strict=True):
-            found[number] = row
-    return found
+            logprobs[number] = row
+    return logprobs
 
 
 class Ways:
@@ -127,15 +127,15 @@ def cut(sequence):
 
 def by_shards(score, encoded, order):
     """Processor seconds that all take, and the log-probabilities of each, in the given order."""
-    found = [None] * len(encoded)
+    logprobs = [None] * len(encoded)
 
     def go():
         for shard in cut(order):
             rows = score([encoded[number] for number in shard])
             for number, row in zip(shard, rows, strict=True):
-                found[number] = row
+                logprobs[number] = row
 
-    return kit.spent(go)[1], found
+    return kit.spent(go)[1], logprobs
 
 
 def measure(ways, label, sentences, pairs, shards):

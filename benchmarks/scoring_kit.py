@@ -136,12 +136,12 @@ def score(engine, checkpoint, items, options, directory):
 
 def ours(checkpoint, items, **options):
     """A function that scores all pairs afresh, the model being loaded before."""
-    wanted = ScoringOptions(**options)
-    engine = load_engine(checkpoint, "transformers", wanted)
+    settings = ScoringOptions(**options)
+    engine = load_engine(checkpoint, "transformers", settings)
 
     def go():
         with tempfile.TemporaryDirectory() as directory:
-            return score(engine, checkpoint, items, wanted, Path(directory))
+            return score(engine, checkpoint, items, settings, Path(directory))
 
     return go
 

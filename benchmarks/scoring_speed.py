@@ -61,11 +61,11 @@ def minicons(directory, texts, size, path, device="cpu", dtype="float32"):
         return logprobs.sum(0).item()
 
     def go():
-        found = []
+        totals = []
         for batch in batches(texts, size):
-            found += scorer.sequence_score(batch, reduction=total, bos_token=True)
-        write(found, path)
-        return found
+            totals += scorer.sequence_score(batch, reduction=total, bos_token=True)
+        write(totals, path)
+        return totals
 
     return go
 
@@ -81,9 +81,9 @@ def harness(directory, texts, size, path, device="cpu", dtype="float32"):
     requests = [Instance("loglikelihood", {}, ("", text), i) for i, text in enumerate(texts)]
 
     def go():
-        found = [total for total, _ in model.loglikelihood(requests, disable_tqdm=True)]
-        write(found, path)
-        return found
+        totals = [total for total, _ in model.loglikelihood(requests, disable_tqdm=True)]
+        write(totals, path)
+        return totals
 
     return go
 
@@ -97,16 +97,16 @@ def pair_by_pair(directory, texts, path, device="cpu", dtype="float32"):
 
     @torch.no_grad()
     def go():
-        found = []
+        totals = []
         for pair in batches([tokenizer.bos_token + text for text in texts], 2):
             given = tokenizer(pair, return_tensors="pt", padding=True, add_special_tokens=False)
             given = given.to(device)
             given.pop("token_type_ids", None)
             table = model(**given).logits[:, :-1].float().log_softmax(-1)
             chosen = table.gather(2, given.input_ids[:, 1:, None])[..., 0]
-            found += (chosen * given.attention_mask[:, 1:]).sum(1).tolist()
-        write(found, path)
-        return found
+            totals += (chosen * given.attention_mask[:, 1:]).sum(1).tolist()
+        write(totals, path)
+        return totals
 
     return go
 
@@ -138,8 +138,8 @@ def measure(named, rounds):
     seconds, totals = {}, {}
     for _ in range(rounds):
         for name, go in named.items():
-            found = kit.spent(lambda name=name, go=go: totals.update({name: np.array(go())}))
-            seconds[name] = np.minimum(seconds.get(name, found), found)
+            times = kit.spent(lambda name=name, go=go: totals.update({name: np.array(go())}))
+            seconds[name] = np.minimum(seconds.get(name, times), times)
     return seconds, totals
 
 
@@ -153,9 +153,9 @@ def report(seconds, totals):
     for name, (clock, processor) in seconds.items():
         pairs = len(totals[name]) / 2
         speed[name] = pairs / clock
-        found = totals[name][: len(expected)]
-        apart = np.abs(found - expected).max()
-        turned = (np.diff(found.reshape(-1, 2)) > 0) != (np.diff(expected.reshape(-1, 2)) > 0)
+        own = totals[name][: len(expected)]
+        apart = np.abs(own - expected).max()
+        turned = (np.diff(own.reshape(-1, 2)) > 0) != (np.diff(expected.reshape(-1, 2)) > 0)
         cells = f"{speed[name]:,.0f}", f"{processor / pairs * 1e3:.2f}", f"{apart:.0e}"
         print(f"| {name} | {' | '.join(cells)} | {turned.sum()} |")
     print("\n| times as fast as | padded rows | sharing prefixes |\n|---|--:|--:|")
@@ -171,13 +171,13 @@ def report(seconds, totals):
         print(f"| {label} | {ratios} |")
 
 
-def pairs_of(wanted, count):
+def pairs_of(benchmark, count):
     """Pairs by name of a benchmark or from an items table."""
-    if wanted == "blimp":
+    if benchmark == "blimp":
         return kit.sample(kit.blimp_rows(1000), count)
-    if wanted == "clams":
+    if benchmark == "clams":
         return kit.sample(kit.clams_pairs("en"), count)
-    return kit.sample(kit.items_pairs(wanted), count)
+    return kit.sample(kit.items_pairs(benchmark), count)
 
 
 def main():

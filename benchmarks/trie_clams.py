@@ -36,13 +36,13 @@ def train(texts, directory):
 
 def cells(encoded):
     """Cells computed for the prefix trees of shards of a thousand sentences."""
-    found = 0
+    cells = 0
     for start in range(0, len(encoded), 1000):
         rows = [np.append(0, e.ids).astype(np.int32) for e in encoded[start : start + 1000]]
         lengths = np.array([len(row) for row in rows])
         trie = build_trie(np.concatenate(rows), lengths)
-        found += plan_rows(trie, WIDTH["cpu"]).cells.size
-    return found
+        cells += plan_rows(trie, WIDTH["cpu"]).cells.size
+    return cells
 
 
 def compare(checkpoint, texts, rounds=2):

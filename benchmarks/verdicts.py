@@ -3,7 +3,7 @@
 python benchmarks/verdicts.py [--lang eng] [--repeat 5] [--kilobytes 100]
 
 The answers are those that the tests have for every pattern, a fifth of them again with 400
-characters of explanation before or behind. `asked`: the prompt is known already, as it is for the
+characters of explanation before or behind. `again`: the prompt is known already, as it is for the
 second model that answers it; `whole`: arguments are prepared for each verdict. The peer puts the
 arguments into each pattern and looks for one after the other with Python's own expressions, as
 programs do that are written for one example at a time. CPU time, the least of several runs.
@@ -45,12 +45,12 @@ def read_answers(lang):
     path = ROOT / f"tests/data/lmentry_answers/{lang}.tsv"
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    found = [(r["task"], json.loads(r["arguments"]), r["answer"]) for r in rows]
+    answered = [(r["task"], json.loads(r["arguments"]), r["answer"]) for r in rows]
     longer = [
         (task, arguments, f"{WHY} {answer}" if number % 2 else f"{answer} {WHY}")
-        for number, (task, arguments, answer) in enumerate(found[::5])
+        for number, (task, arguments, answer) in enumerate(answered[::5])
     ]
-    return found + longer
+    return answered + longer
 
 
 def cpu_seconds(work, repeat):
@@ -90,9 +90,9 @@ def speeds(declared, examples, repeat):
     for method in ("published", "corrected"):
         judge = Judge(declared, method)
         judge.check()
-        asked = [(judge.ask(task, 1, a, "?"), text) for task, a, text in examples]
+        questions = [(judge.ask(task, 1, a, "?"), text) for task, a, text in examples]
         ways = {
-            "asked": lambda asked=asked: [ask(text) for ask, text in asked],
+            "again": lambda questions=questions: [ask(text) for ask, text in questions],
             "whole": lambda judge=judge: [judge.ask(t, 1, a, "?")(x) for t, a, x in examples],
         }
         for name, work in ways.items():
@@ -107,14 +107,14 @@ def worst(declared, examples, kilobytes):
     by_task = {task: (task, arguments) for task, arguments, _ in examples}
     print(f"\n{f'{kilobytes} kB of':32} {'worst':>8}  of")
     for name, text in hostile(kilobytes).items():
-        found = []
+        times = []
         for method in ("published", "corrected"):
             judge = Judge(declared, method)
             for task, arguments in by_task.values():
                 ask = judge.ask(task, 1, arguments, "?")
                 filled = text.replace("{answer}", str(arguments.get("answer", "word")))
-                found.append((cpu_seconds(lambda a=ask, f=filled: a(f), 1), method, task))
-        seconds, method, task = max(found)
+                times.append((cpu_seconds(lambda a=ask, f=filled: a(f), 1), method, task))
+        seconds, method, task = max(times)
         print(f"{name:32} {1000 * seconds:5.0f} ms  {task}, {method}")
 
 
