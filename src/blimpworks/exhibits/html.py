@@ -14,7 +14,8 @@ body { font: 15px/1.4 system-ui, sans-serif; margin: 1rem; color: #1b1b1b; backg
 table { border-collapse: collapse; border-block: 2px solid #1b1b1b; }
 th, td { padding: .2em .6em; text-align: start; vertical-align: top; }
 td.n { text-align: end; font-variant-numeric: tabular-nums; }
-thead tr:last-child th, tbody + tbody tr:first-child > * { border-bottom: 1px solid #767676; }
+tr:has(> th[scope="col"]) > * { border-bottom: 1px solid #767676; }
+tbody + tbody { border-top: 1px solid #767676; }
 th[colspan] { text-align: center; }
 :lang(ko) { font-family: "Noto Sans KR", "Noto Sans CJK KR", "Malgun Gothic", sans-serif; }
 :lang(ur) { font-family: "Noto Naskh Arabic", "Noto Nastaliq Urdu", Amiri; font-size: 1.1em; }
