@@ -64,7 +64,9 @@ def _body_row(
 ) -> str:
     parts = []
     for text, place, column in zip(texts, places, sheet.columns, strict=True):
-        if place is None:
+        if place is None and not text:
+            parts.append("<td></td>")
+        elif place is None:
             parts.append(f'<th scope="row" dir="auto">{text}</th>')
         else:
             parts.append(_data_cell(text, column, cells.get(place), languages.get(place)))
@@ -83,6 +85,8 @@ def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
         yield f"<tr>{''.join(upper_cells)}{empty}</tr>"
     lower = (
         f'<th scope="col"{_attributes(class_="n" if c.right else None)}>{c.lower}</th>'
+        if c.lower
+        else "<td></td>"
         for c in columns
     )
     yield f"<tr>{''.join(lower)}{empty}</tr>"

@@ -10,6 +10,18 @@ TICKS = 100
 """More numbers than a logarithmic axis has."""
 
 
+def language_tag(lang: str) -> str:
+    """A language (ISO 639-3) as HTML has it (BCP 47).
+
+    >>> language_tag("zho"), language_tag("aln")
+    ('zh', 'aln')
+    """
+    # Few commands need it, and it takes a while to import.
+    import langcodes
+
+    return str(langcodes.standardize_tag(lang))
+
+
 def is_rtl(text: str) -> bool:
     """Whether most letters of a text are written from right to left."""
     kinds = [unicodedata.bidirectional(letter) for letter in text]

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from blimpworks.exhibits.texts import language_tag
 from blimpworks.scoring.words import END, Word, words_of
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
@@ -182,6 +183,7 @@ def _entry(own: PairSet, rows: Sequence[Mapping[str, Any]], *, words: bool) -> d
     return {
         "benchmark": own.benchmark,
         "lang": own.lang,
+        "tag": language_tag(own.lang),
         "pairs": len(rows),
         "chunks": math.ceil(len(rows) / CHUNK),
         "models": [*own.judgements],

@@ -68,16 +68,15 @@ def _columns(row: Element) -> Iterator[tuple[int, Element]]:
 def headings_of(table: Element) -> Iterator[tuple[int, str, str]]:
     """The numbers of a table with the names of their row and column, as they stand there.
 
-    A column under a heading of several is called by both.
+    A column under a heading of several is called by both; a row without a name as the one above.
     """
     heads: dict[int, str] = {}
-    in_head = False
+    name, in_head = "", False
     for row in table.iter("tr"):
         cells = list(_columns(row))
-        name = next(
-            ("".join(c.itertext()).strip() for _, c in cells if c.get("scope") == "row"), ""
-        )
-        if not name:
+        own = ("".join(c.itertext()).strip() for _, c in cells if c.get("scope") == "row")
+        name = next(own, name)
+        if any(c.get("scope") in ("col", "colgroup") for _, c in cells):
             # Lines of headings follow one another; one after numbers begins anew.
             heads, in_head = (heads if in_head else {}), True
             for at, cell in cells:
@@ -156,6 +155,8 @@ def set_text(cell: Element, parts: Sequence[tuple[str, str]]) -> None:
     for child in list(cell):
         cell.remove(child)
     cell.text = None
+    if not any(text for _, text in parts):
+        return
     # Arrow keys move between the numbers of a table, so that Tab goes past it in one step.
     button = SubElement(cell, "button", type="button", tabindex="-1")
     inner = SubElement(button, "strong") if bold else button

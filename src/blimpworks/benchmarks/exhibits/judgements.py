@@ -31,6 +31,7 @@ from blimpworks.exhibits.shared import (
     marked,
     read_plain,
 )
+from blimpworks.exhibits.texts import language_tag
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
 MOST = 20
@@ -58,14 +59,6 @@ WIDTHS: Mapping[str, dict[str, float]] = {
 WORST = {"pairs": "worst_pairs", "sentences": "worst_sentences", "conditions": "worst_conditions"}
 """Descriptions by layout."""
 Item = dict[str, Any]
-
-
-def _language_tag(lang: str) -> str:
-    """A language as HTML has it (BCP 47): Chinese is ``zh`` there, not ``zho``."""
-    # Only texts need it.
-    import langcodes
-
-    return str(langcodes.standardize_tag(lang))
 
 
 def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
@@ -238,7 +231,7 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
         widths=WIDTHS[layout],
         textual=True,
         written_in={
-            (entry.row, TEXTS[layout]): _language_tag(lang)
+            (entry.row, TEXTS[layout]): language_tag(lang)
             for lang, own in entries.items()
             for entry in own
         },

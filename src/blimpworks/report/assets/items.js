@@ -224,7 +224,7 @@
     const columns = align(words, others);
     const button = h("button", { type: "button", "aria-expanded": "false" }, "words");
     const line = h("tr", {},
-      h("td", {}, sentence(words, columns, 0, set.lang, "✓", "exact", "grammatical"), sentence(others, columns, 1, set.lang, "✕", "deviates", "ungrammatical"), button),
+      h("td", {}, sentence(words, columns, 0, set.tag, "✓", "exact", "grammatical"), sentence(others, columns, 1, set.tag, "✕", "deviates", "ungrammatical"), button),
       h("td", {}, nameOf("languages", set.lang)),
       h("td", {}, unique(set.paradigms[row[1]].map((key) => nameOf("phenomena", key))).join(": ")),
       h("td", {}, verdictsOf(pair)));
@@ -255,7 +255,7 @@
     const columns = align(...texts);
     const line = (side, name) => [
       h("tr", {}, h("th", { scope: "row", rowspan: "2" }, name),
-        columns.map((c) => h("td", { lang: pair.set.lang, dir: "auto" }, c[side] == null ? "" : c[2] ? h("mark", {}, texts[side][c[side]]) : texts[side][c[side]])),
+        columns.map((c) => h("td", { lang: pair.set.tag, dir: "auto" }, c[side] == null ? "" : c[2] ? h("mark", {}, texts[side][c[side]]) : texts[side][c[side]])),
         h("td", { class: "n" }, "sum")),
       h("tr", {}, columns.map((c) => h("td", { class: "n" }, c[side] == null ? "" : number(sides[side][0][c[side]]))),
         h("td", { class: "n" }, h("strong", {}, number(sum(sides[side][0]))))),

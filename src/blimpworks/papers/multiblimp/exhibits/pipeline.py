@@ -15,6 +15,7 @@ from blimpworks.exhibits.exhibit import Exhibit, Labels
 from blimpworks.exhibits.pen import BAND, ELLIPSIS, FAINT, INK, Pen, Run, canvas, step
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, new_figure, say
+from blimpworks.exhibits.texts import language_tag
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
 from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
@@ -307,7 +308,7 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     among the language's items, or a table is missing or broken.
     """
     choice = labels.facts["figure2"]
-    language = labels.languages[choice["language"]]
+    language, tag = labels.languages[choice["language"]], language_tag(choice["language"])
     stages = follow_pair(tables, choice)
     if stages is None:
         return _empty(language)
@@ -320,5 +321,5 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         stub={each.cell.row: {"Stage": each.stage} for each in cells},
         figure=figure,
         textual=True,
-        written_in={(each.cell.row, COLUMN): choice["language"] for each in cells if each.foreign},
+        written_in={(each.cell.row, COLUMN): tag for each in cells if each.foreign},
     )

@@ -11,6 +11,7 @@ import pandas as pd
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL
 from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.texts import language_tag
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import (
     Place,
@@ -21,7 +22,6 @@ from blimpworks.papers.urblimp.exhibits.accuracies import (
 )
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL
 from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
-from blimpworks.papers.urblimp.exhibits.rules import tag_of
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
 from blimpworks.tables import ITEMS
 
@@ -58,7 +58,9 @@ def _example(items: pd.DataFrame) -> dict[str, str]:
 
 def _in_urdu(examples: Mapping[str, Mapping[str, str]]) -> dict[Place, str]:
     """The language of some examples' sentences, by row and column."""
-    return {(row, column): tag_of(LANG) for row, texts in examples.items() for column in texts}
+    return {
+        (row, column): language_tag(LANG) for row, texts in examples.items() for column in texts
+    }
 
 
 # What the paper's own numbers say of the size of the data set

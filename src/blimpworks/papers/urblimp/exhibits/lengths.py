@@ -20,10 +20,10 @@ from blimpworks.exhibits.formulas import TOTAL, select_rows
 from blimpworks.exhibits.html import direction
 from blimpworks.exhibits.shared import Tables, counted, formula_cell, read_plain
 from blimpworks.exhibits.style import BLUE, GREY, ORANGE, PAGE_INCHES, new_figure, say
+from blimpworks.exhibits.texts import language_tag
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.formulas import BITS, BITS_PER_TOKEN, percent_of
 from blimpworks.papers.urblimp.exhibits.models import names_of
-from blimpworks.papers.urblimp.exhibits.rules import tag_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
 
@@ -329,5 +329,5 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         cells=cells,
         stub={**words, IN_ALL: {WORD: ""}, PER_TOKEN: {WORD: ""}},
         figure=figure,
-        written_in={(row, WORD): tag_of(where["lang"]) for row in words},
+        written_in={(row, WORD): language_tag(where["lang"]) for row in words},
     )

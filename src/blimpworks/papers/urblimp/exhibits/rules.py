@@ -21,6 +21,7 @@ from blimpworks.exhibits.shared import (
     read_printed,
     row_cell,
 )
+from blimpworks.exhibits.texts import language_tag
 from blimpworks.items import evenly
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import languages_of
@@ -177,14 +178,7 @@ MOST = 20
 PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 COLUMNS = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
-TAGS = {"urd": "ur", "hin": "hi"}
-"""Languages as HTML has them (BCP 47); others by their own codes."""
 Item = dict[str, Any]
-
-
-def tag_of(lang: str) -> str:
-    """A language as HTML has it."""
-    return TAGS.get(lang, lang)
 
 
 def _items_of(tables: Tables, labels: Labels) -> dict[str, list[Item]]:
@@ -228,7 +222,7 @@ def samples(tables: Tables, labels: Labels) -> Exhibit:
             where = {key: item[key] for key in ("lang", "item_id", "paradigm")}
             cells.append(Cell(row, PAIR, 1, marked(item), COUNT, "items", where, n=1))
             stub[row], remarks[row] = {PARADIGM: title}, _beside(item)
-            written[row, PAIR] = tag_of(item["lang"])
+            written[row, PAIR] = language_tag(item["lang"])
             rows[row] = str(number)
         sections.append(Section("", rows, [PAIR, RULE, CHANGE, ORIGIN]))
     return Exhibit(
