@@ -122,7 +122,7 @@ class Labels:
     def statement(self, place: Place) -> str:
         """The name of a number in one line: the row of a table if it has no other number."""
         row = self._rows.get(place, "")
-        return row if self._alike[row] == 1 else ": ".join(dict.fromkeys(self.of(place)))
+        return row if row and self._alike[row] == 1 else ": ".join(dict.fromkeys(self.of(place)))
 
 
 def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], line: str) -> None:
