@@ -63,7 +63,7 @@ EXCEPTED = {
     """,
     "checked by its own tests, against all that such a file can have wrong": """
         papers.multiblimp.exhibits.facts papers.multiblimp.items.released
-        campaign.lock_file campaign.locked_models models.sources_pack retrieval.alternatives
+        campaign.lock_file campaign.table_files models.sources_pack retrieval.alternatives
     """,
 }
 
