@@ -2,9 +2,11 @@
 
 import pytest
 
-from blimpworks.campaign.catalogue import load_catalogue
+from blimpworks.campaign.catalogue import ModelRow, load_catalogue, read_rows
 from blimpworks.campaign.comparability import basis_of
 from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.lock_file import record
+from blimpworks.campaign.locked_models import LockedModel
 from support.paths import REPOSITORY
 
 
@@ -67,6 +69,24 @@ def test_a_source_that_the_campaigns_table_lacks_is_named(tmp_path):
     )
     own = basis("multiblimp", **TREEBANKS, catalogue=catalogue)
     assert own["data"] == {"eng": "without unimorph/eng/eng"}
+
+
+def test_the_commit_that_a_branch_is_locked_to_is_the_same_model(tmp_path, monkeypatch):
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    rows = {row.name: row for row in read_rows(ModelRow, REPOSITORY / "config/models.tsv")}
+    name, row = next((n, r) for n, r in rows.items() if r.hf_id and r.revision == "main")
+
+    def at(commit):
+        return lambda cells: cells | {"revision": commit} if cells["name"] == name else cells
+
+    catalogue = own_table(tmp_path, "models", at(commit))
+    settings = {"models": [name], "benchmarks": ["blimp"], "catalogue": catalogue}
+    assert name in basis("blimp", **settings)["models"]
+    monkeypatch.chdir(tmp_path)
+    day = "2026-01-31"
+    locked = LockedModel(hf_id=row.hf_id, revision="main", commit=commit, date=day)
+    record(locked, tmp_path / "models.tsv")
+    assert name not in basis("blimp", **settings)["models"]
 
 
 def test_another_model_of_a_printed_name_is_named(tmp_path):

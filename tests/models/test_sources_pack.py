@@ -201,7 +201,7 @@ def test_a_pack_writes_no_lock_file_elsewhere(read, tmp_path):
 
 def test_a_pack_is_a_file_and_a_mirror_a_directory(read, tmp_path):
     pack = packed(read)
-    with pytest.raises(UserError, match="is no whole pack"):
+    with pytest.raises(UserError, match="is no file, expected a pack"):
         unpack_sources(tmp_path, tmp_path / "unpacked")
     with pytest.raises(UserError, match=r"all.tar is no directory"):
         unpack_sources(pack, pack)

@@ -349,6 +349,7 @@ ALIKE = """<figure><table>
 <tr><td/><th scope="col">Top 5</th><th scope="col">Top 5</th><th scope="col">Last</th></tr>
 <tr><th scope="row">English</th><td data-cell="0"/><td data-cell="1"/><td data-cell="2"/></tr>
 </table></figure>"""
+ALIKE_ROW = '<tr><th scope="row"></th><td data-cell="3"/></tr>'
 STATEMENTS = """<figure><table>
 <tr><td/><th scope="col">Printed</th></tr>
 <tr><th scope="row">Languages</th><td data-cell="0"/></tr>
@@ -364,6 +365,16 @@ def test_headings_that_two_columns_share_give_way_to_the_keys(names):
         "first word",
         "Last",
     ]
+
+
+def test_a_row_without_a_name_is_called_as_the_one_above():
+    table = ElementTree.fromstring(ALIKE.replace("</table>", ALIKE_ROW + "</table>"))
+    assert [row for _, row, _ in headings_of(table)] == ["English"] * 4
+
+
+def test_a_row_of_numbers_that_are_all_empty_keeps_its_cells():
+    table = ElementTree.fromstring(ALIKE).find("table")
+    assert finished(table, "x").count("data-cell") == 3
 
 
 def test_a_statement_is_called_as_its_row_in_the_exhibit(names):

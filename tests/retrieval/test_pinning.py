@@ -68,6 +68,18 @@ def test_a_table_with_commas_is_filled_too(tmp_path, server):
     assert '"CC BY, and “4.0”"' in path.read_text()
 
 
+def test_a_table_with_line_breaks_in_cells_is_left_alone(tmp_path, server):
+    path = tmp_path / "sources.csv"
+    lines = [HEADER, row("a", server.url), row("b", server.url), row("c", server.url)]
+    text = (
+        "\n".join(lines).replace("\t", ",").replace("CC BY", '"CC\nBY', 1).replace("”,", '”",', 1)
+    )
+    path.write_text(text + "\n")
+    with pytest.raises(UserError, match="has line breaks in cells"):
+        pinning.pin_row(path, "c")
+    assert path.read_text() == text + "\n"
+
+
 def test_another_file_than_was_first_retrieved_is_not_pinned(table, server, monkeypatch):
     monkeypatch.chdir(table.parent)
     first = LockedFile(name="a", verified="MD5 0", url=server.url, sha256="0" * 64, bytes=7)

@@ -6,6 +6,7 @@ A measured number says something about the printed one only where these are the 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any, TypedDict
 
 from blimpworks.campaign.catalogue import (
@@ -17,14 +18,17 @@ from blimpworks.campaign.catalogue import (
     load_catalogue,
     read_rows,
 )
-from blimpworks.campaign.load import REPOSITORY, load_campaign, placed
+from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.locked_models import LockedModels, locked_models, model_tables
 from blimpworks.campaign.paper import Benchmark, Paper
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
+from blimpworks.errors import UserError
+from blimpworks.records.job import REPOSITORY
 
-IDENTITY = ("hf_id", "revision", "dtype")
-"""What tells models of one name apart."""
+IDENTITY = ("hf_id", "dtype", "languages")
+"""What tells models of one name apart, beside their commits."""
 
 
 class Basis(TypedDict):
@@ -44,6 +48,10 @@ class Basis(TypedDict):
     """What is counted: pair or prompt."""
     paper_languages: list[str]
     """Languages that the paper has items in."""
+
+
+SAME = Basis(languages=[], data={}, items={}, method="", models={}, unit="pair", paper_languages=[])
+"""Of a campaign in which nothing differs, or which does not run a paper."""
 
 
 def _shown(names: list[str]) -> str:
@@ -74,12 +82,19 @@ def _treebank_difference(
     return "" if here == len(known) else f"{here} of {len(known)} treebank files"
 
 
+def _repositorys(campaign: Campaign, table: str) -> Path | None:
+    """The repository's own table of a catalogue; None where the campaign has this one."""
+    known: Path = REPOSITORY / getattr(CatalogueFiles(), table)
+    own: Path = getattr(campaign.catalogue, table)
+    return None if own.resolve() == known.resolve() else known
+
+
 def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Languages whose treebanks differ, with reasons."""
     languages = paper.treebanks(campaign, catalogue)
-    own, known = campaign.catalogue.treebanks, placed(CatalogueFiles()).treebanks
+    known = _repositorys(campaign, "treebanks") if languages else None
     rows = [row for lang in languages for row in catalogue.treebanks[lang]]
-    reference = rows if own == known else read_rows(TreebankRow, known) if languages else []
+    reference = rows if known is None else read_rows(TreebankRow, known)
     for lang in languages:
         pinned = [row for row in reference if row.lang == lang]
         difference = _treebank_difference(catalogue.treebanks[lang], pinned, campaign)
@@ -89,10 +104,8 @@ def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterat
 
 def _known_sources(campaign: Campaign) -> dict[str, SourceRow] | None:
     """The repository's sources by name; None where the campaign has this table."""
-    known = placed(CatalogueFiles()).sources
-    if campaign.catalogue.sources == known:
-        return None
-    return {row.name: row for row in read_rows(SourceRow, known)}
+    known = _repositorys(campaign, "sources")
+    return None if known is None else {row.name: row for row in read_rows(SourceRow, known)}
 
 
 def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -162,29 +175,41 @@ def _method(paper: Paper, benchmark: Benchmark, campaign: Campaign) -> str:
 
 def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     """Models that are trained here, or others than the repository's of these names."""
-    known = placed(CatalogueFiles()).models
-    own_table = campaign.catalogue.models != known
-    printed = {row.name: row for row in read_rows(ModelRow, known)} if own_table else {}
+    known = _repositorys(campaign, "models")
+    printed = {row.name: row for row in read_rows(ModelRow, known)} if known else {}
+    locked = locked_models(model_tables(campaign.catalogue.models)) if known else {}
     reasons = {}
     for name, row in catalogue.models.items():
         usual = printed.get(name, row)
         if row.recipe and not row.hf_id:
             reasons[name] = "a model trained here"
-        elif any(getattr(row, field) != getattr(usual, field) for field in IDENTITY):
+        elif _identity(row, locked) != _identity(usual, locked):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
     return reasons
 
 
+def _identity(row: ModelRow, locked: LockedModels) -> list[str]:
+    """What tells a model apart from others of its name: a branch is the commit that it was."""
+    commit = locked[key].row.commit if (key := (row.hf_id, row.revision)) in locked else key[1]
+    return [commit, *(getattr(row, field) for field in IDENTITY)]
+
+
 @cache
 def _default() -> tuple[Campaign, Catalogue]:
-    """The default campaign, which is that of the papers, and its catalogue."""
+    """The default campaign, which is that of the papers, in all languages; and its catalogue."""
     campaign = load_campaign(REPOSITORY / "config/config.yaml")
-    return campaign, load_catalogue(campaign)
+    files = {n: REPOSITORY / path for n, path in CatalogueFiles().model_dump().items()}
+    catalogue = campaign.catalogue.model_copy(update=files)
+    whole = campaign.model_copy(update={"languages": "all", "catalogue": catalogue})
+    return whole, load_catalogue(whole)
 
 
 def _paper_languages(paper: Paper) -> list[str]:
     """Languages that a paper has items in; none of one that the default campaign leaves out."""
-    campaign, catalogue = _default()
+    try:
+        campaign, catalogue = _default()
+    except UserError:  # somebody is editing it; another campaign does without
+        return []
     run = [b for b in paper.benchmarks if b.name in campaign.benchmarks]
     return [*dict.fromkeys(lang for b in run for lang in b.languages(campaign, catalogue))]
 
@@ -194,9 +219,7 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     paper = find_paper(name)
     benchmark = next(iter(paper.benchmarks), None)
     if benchmark is None or not {b.name for b in paper.benchmarks} & {*campaign.benchmarks}:
-        return Basis(
-            languages=[], data={}, items={}, method="", models={}, unit="pair", paper_languages=[]
-        )
+        return SAME
     languages = [*benchmark.languages(campaign, catalogue)]
     data = _joined(
         reason

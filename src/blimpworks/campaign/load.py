@@ -14,8 +14,7 @@ from blimpworks.campaign.settings.declared import DeclaredOptions
 from blimpworks.campaign.settings.parsing import read_settings, validated
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError
-
-REPOSITORY = Path(__file__).resolve().parents[3]
+from blimpworks.records.job import REPOSITORY
 
 
 @cache

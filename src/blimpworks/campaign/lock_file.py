@@ -21,7 +21,7 @@ from blimpworks.strict import Strict
 
 
 class LockedRow(Strict):
-    """A row of a lock file: what identifies it, and what it was. No cell has control characters."""
+    """A row of a lock file: what identifies it, and what was locked, without control characters."""
 
     key: ClassVar[tuple[str, ...]]
     """Fields that identify a row."""
@@ -45,19 +45,32 @@ def _beside(table: Path) -> Path:
     return table.with_name(f"{table.stem}.lock.tsv")
 
 
-def lock_path(table: Path) -> Path:
-    """The lock file that is written for a table: the one beside it.
+def place_here(table: Path) -> Path:
+    """Path of a table below the working directory.
 
-    Of a table that is not below the working directory, the one that ``config/`` there would have:
-    so many can share a catalogue that is not theirs.
+    Of one that lies elsewhere, the one that it would have in ``config/``: so many can share a
+    catalogue that is not theirs.
     """
-    path = _beside(table)
-    inside = path.resolve().is_relative_to(Path.cwd().resolve())
-    return path if inside else Path("config", path.name)
+    here, path = Path.cwd().resolve(), table.resolve()
+    return path.relative_to(here) if path.is_relative_to(here) else Path("config", table.name)
 
 
-def _rows(kind: type[Row], path: Path) -> dict[tuple[str, ...], Row]:
-    """Rows of one lock file, none where there is no file or nothing but headings."""
+def lock_path(table: Path) -> Path:
+    """The lock file that is written for a table: the one beside it, or beside its place here."""
+    inside = table.resolve().is_relative_to(Path.cwd().resolve())
+    return _beside(table if inside else place_here(table))
+
+
+def lock_files(table: Path) -> list[Path]:
+    """The lock files that are read for a table; a row of the first goes before the others'."""
+    return [*dict.fromkeys((lock_path(table), _beside(table)))]
+
+
+def read_file(kind: type[Row], path: Path) -> dict[tuple[str, ...], Row]:
+    """Rows of one lock file, none where there is no file or nothing but headings.
+
+    Raises UserError, with file and line, for a malformed one.
+    """
     rows: dict[tuple[str, ...], Row] = {}
     remedy = "Correct the line or delete it: it is made again when its row is next retrieved."
     if not path.exists():
@@ -78,11 +91,13 @@ def _rows(kind: type[Row], path: Path) -> dict[tuple[str, ...], Row]:
 def read_lock(kind: type[Row], table: Path) -> dict[tuple[str, ...], Row]:
     """What is locked of a table, by the values of the rows' ``key``.
 
-    Where another lock file is written than the table's own, that one goes before it.
-
-    Raises UserError, with file and line, for a malformed one.
+    Where another lock file is written than the table's own, that one goes before it. Raises
+    UserError, with file and line, for a malformed one.
     """
-    return _rows(kind, _beside(table)) | _rows(kind, lock_path(table))
+    rows: dict[tuple[str, ...], Row] = {}
+    for path in reversed(lock_files(table)):
+        rows |= read_file(kind, path)
+    return rows
 
 
 @contextmanager
@@ -116,5 +131,5 @@ def record(row: Row, table: Path, *, replace: bool = False) -> Row:
         standing = read_lock(kind, table).get(row.identity())
         if standing is not None and not replace:
             return standing
-        write_text(path, _text(kind, _rows(kind, path) | {row.identity(): row}))
+        write_text(path, _text(kind, read_file(kind, path) | {row.identity(): row}))
     return row

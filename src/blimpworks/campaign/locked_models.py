@@ -1,14 +1,14 @@
 """Commits of models of the hub, as locked when they were first retrieved."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from blimpworks.campaign.lock_file import LockedRow, lock_path, read_lock
+from blimpworks.campaign.lock_file import LockedRow, lock_files, read_file
 from blimpworks.records.job import REPOSITORY
 
 Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
@@ -66,13 +66,17 @@ def model_tables(table: Path) -> list[Path]:
     return [*dict.fromkeys((table.absolute(), REPOSITORY / "config/models.tsv"))]
 
 
-def locked_models(tables: Sequence[Path]) -> dict[tuple[str, ...], Locked]:
+LockedModels = Mapping[tuple[str, ...], Locked]
+"""What is locked, by id on the hub and revision."""
+
+
+def locked_models(tables: Sequence[Path]) -> LockedModels:
     """What is locked, by id on the hub and revision; the first of ``tables`` that has it counts.
 
     The models are those of the first of ``tables``. Raises UserError for a malformed lock file.
     """
     locked: dict[tuple[str, ...], Locked] = {}
-    for table in reversed(tables):
-        rows = read_lock(LockedModel, table)
-        locked |= {key: Locked(row, lock_path(table), tables[0]) for key, row in rows.items()}
+    for file in (file for table in reversed(tables) for file in reversed(lock_files(table))):
+        rows = read_file(LockedModel, file)
+        locked |= {key: Locked(row, file, tables[0]) for key, row in rows.items()}
     return locked

@@ -91,8 +91,8 @@ def compare_measured(
     basis: str = option("What the campaign's numbers are about, by paper, as JSON.", default="{}"),
 ) -> None:
     """Set the campaign's own numbers beside the printed ones, where both are about the same."""
+    from blimpworks.campaign.comparability import SAME
     from blimpworks.reproduction import measured as library
-    from blimpworks.reproduction.comparable import SAME
     from blimpworks.reproduction.printed import printed_files
 
     bases = json.loads(basis)

@@ -8,12 +8,13 @@ import io
 import shutil
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow
+from blimpworks.campaign.lock_file import place_here
 from blimpworks.campaign.parts import Part
 from blimpworks.campaign.retrieved import is_usable, read_files
 from blimpworks.campaign.settings.campaign import Campaign
@@ -106,17 +107,11 @@ def _entry_of(
             f"{file} has SHA-256 {digest}, expected {expected or 'one that retrieving recorded'}; "
             "remove it and retrieve it again."
         )
-    place = row.mirror or row.name
+    entry = Entry(row.mirror or row.name, size, digest, " ".join(row.licence.split()))
     if locked is None:
-        return Entry(place, size, digest, row.licence)
-    return Entry(place, size, digest, row.licence, row.name, _own(table), locked.verified, row.url)
-
-
-def _own(table: Path) -> str:
-    """Path of a table below the working directory: its own, or where its lock file lies."""
-    path, here = table.resolve(), Path.cwd().resolve()
-    inside = path.is_relative_to(here)
-    return path.relative_to(here).as_posix() if inside else f"config/{table.name}"
+        return entry
+    own = place_here(table).as_posix()
+    return replace(entry, name=row.name, catalogue=own, verified=locked.verified, url=row.url)
 
 
 def _models(
@@ -178,6 +173,8 @@ def unpack_sources(pack: Path, mirror: Path) -> list[Entry]:
     is not in the working directory.
     """
     new_mirror(mirror)
+    if not pack.is_file():
+        raise UserError(f"{pack} is no file, expected a pack of `blimpworks pack-sources`.")
     try:
         with tarfile.open(pack, "r:") as tar:
             entries = _read(_manifest(tar, pack), pack)
@@ -192,7 +189,7 @@ def unpack_sources(pack: Path, mirror: Path) -> list[Entry]:
                         "pack."
                     )
                 _place(content, entry, mirror, pack)
-    except (tarfile.TarError, *BROKEN, FileNotFoundError, IsADirectoryError) as error:
+    except (tarfile.TarError, *BROKEN) as error:
         raise UserError(f"{pack} is no whole pack ({error}); copy it again.") from error
     if left:
         raise UserError(f"{pack} lacks {min(left)}, which its {MANIFEST} has; copy it again.")

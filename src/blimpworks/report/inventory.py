@@ -26,9 +26,9 @@ rebuilds it: `snakemake --configfile FILE TARGET` makes the measured form, of th
 results, and `TARGET_published` the published form, of what the paper prints. After those of the
 paper stand the statements of its text and the exhibits that are ours.
 
-Each comes as a page (`.html`), Markdown, LaTeX and CSV, a figure as PDF, SVG and PNG. A document
-that takes in the `.tex` needs the packages `booktabs`, `array` and `adjustbox`; tables in Urdu,
-Hindi or Korean need XeLaTeX or LuaLaTeX.
+A table comes as a page (`.html`), Markdown, LaTeX and CSV; a figure as a page, PDF, SVG and PNG. A
+document that takes in the `.tex` needs the packages `booktabs`, `array` and `adjustbox`; tables in
+Urdu, Hindi or Korean need XeLaTeX or LuaLaTeX.
 
 Made by `blimpworks list-exhibits > docs/exhibits.md` from `config/published/exhibits.tsv` and the
 catalogue of exhibits; a test compares them.

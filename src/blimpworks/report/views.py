@@ -36,7 +36,9 @@ def finished(table: Element, form: str) -> str:
     """The table as HTML, called ``form``, with headings of groups across its whole width."""
     for row in table.iter("tr"):
         first, *others = list(row)
-        bare = not any(len(cell) or (cell.text or "").strip() for cell in others)
+        bare = not any(
+            len(cell) or (cell.text or "").strip() or cell.get("data-cell") for cell in others
+        )
         if others and bare and first.get("scope") == "row":
             for cell in others:
                 row.remove(cell)
@@ -75,7 +77,7 @@ def headings_of(table: Element) -> Iterator[tuple[int, str, str]]:
     for row in table.iter("tr"):
         cells = list(_columns(row))
         own = ("".join(c.itertext()).strip() for _, c in cells if c.get("scope") == "row")
-        name = next(own, name)
+        name = next(filter(None, own), name)
         if any(c.get("scope") in ("col", "colgroup") for _, c in cells):
             # Lines of headings follow one another; one after numbers begins anew.
             heads, in_head = (heads if in_head else {}), True

@@ -9,8 +9,6 @@ from blimpworks.campaign.comparability import Basis
 MODELS = ("model", "model_a", "model_b")
 """Columns of filters that name models; rows that have one are of evaluations."""
 EVALUATED = (*MODELS, "method")
-SAME = Basis(languages=[], data={}, items={}, method="", models={}, unit="pair", paper_languages=[])
-"""Of a campaign in which nothing differs."""
 Cell = Mapping[str, Any]
 
 
@@ -24,7 +22,8 @@ def _share(own: set[str], in_print: set[str]) -> str:
     """How many of the printed languages are among our own; "" where they are the same."""
     if not own or not in_print or own == in_print:
         return ""
-    more = f" and {len(own - in_print)} others" if own - in_print else ""
+    others = len(own - in_print)
+    more = f" and {others} {'other' if others == 1 else 'others'}" if others else ""
     return f"{len(own & in_print)} of {len(in_print)} languages{more}"
 
 
@@ -33,21 +32,15 @@ def _other_languages(
 ) -> str:
     """How the languages differ: a cell of one language is about that which its place names.
 
-    The published form of a mean is over the languages that our copy of the paper is ``legible``
-    for: of the paper's, if it is over all of these; else of a part, in which languages that are not
-    legible are left out of account. A mean that is printed alone is over all or an unknown part
-    of the paper's languages: ours is over the same if the campaign has them all.
+    A mean whose languages print does not list is over all or an unknown part of the paper's: ours
+    is over the same if the campaign has them all.
     """
     if isinstance(where.get("lang"), str):
         return ""
-    paper = {*(basis["paper_languages"] or legible)}
-    own = {*(_languages(where) or basis["languages"])}
-    stated = {*(_languages(printed) or ())}
-    if stated and not stated >= {*legible}:
-        return _share(own & {*legible, *stated} if legible else own, stated)
-    if stated - paper or not paper:
-        return _share(own, stated)
-    return _share(own if stated else {*basis["languages"]} or own, paper)
+    if listed := _languages(printed):
+        return _share({*(_languages(where) or basis["languages"])}, {*listed})
+    own = basis["languages"] or _languages(where) or []
+    return _share({*own}, {*(basis["paper_languages"] or legible)})
 
 
 def _of_languages(reasons: Mapping[str, str], languages: Sequence[str]) -> str:

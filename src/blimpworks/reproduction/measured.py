@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.campaign.comparability import Basis
+from blimpworks.campaign.comparability import SAME, Basis
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.files import write_text
 from blimpworks.reproduction.agreement import TOLERANCE, agreement, same_wording
-from blimpworks.reproduction.comparable import SAME, differences
+from blimpworks.reproduction.comparable import differences
 from blimpworks.reproduction.printed import PLACE, place_of, read_printed_numbers
 from blimpworks.reproduction.published import GARBLED
 from blimpworks.tables import ACCURACIES, CELLS, read_table

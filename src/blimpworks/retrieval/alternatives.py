@@ -52,7 +52,7 @@ def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) 
 
 
 def _pattern(address: str, line: int) -> re.Pattern[str]:
-    """What an address with names in braces matches. Raises BadLine where a name stands twice."""
+    """What an address with names in braces matches. Raises BadLine for names that cannot be."""
     pieces = _PLACE.split(address)
     # Names and what stands between them take turns.
     wild = (f"(?P<{name}>{'.+' if name == 'path' else '[^/]+'})" for name in pieces[1::2])

@@ -106,6 +106,10 @@ def new_mirror(mirror: Path) -> None:
 def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: Taken) -> None:
     """Take expected members, each when it comes by."""
     left, unpacked = dict(expected), 0
+    if not archive.is_file():
+        raise UserError(
+            f"{archive} is no file, expected a tar archive; correct --file, or leave it out."
+        )
     try:
         with tarfile.open(archive, "r|*") as members:
             for member in members:
@@ -119,10 +123,6 @@ def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: T
     except (tarfile.TarError, *BROKEN) as error:
         raise UserError(
             f"{archive} is no whole tar archive ({error}); remove it and fetch it again."
-        ) from error
-    except (FileNotFoundError, IsADirectoryError) as error:
-        raise UserError(
-            f"{archive} is no file, expected a tar archive; correct --file, or leave it out."
         ) from error
     outcome.absent += [pin.name for pin in left.values()]
 

@@ -117,7 +117,8 @@ def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
     if isinstance(error, TooManyRedirects):
         return f"{host_of(url)} sends on again and again, in a circle or too often"
     inner = error.args[0] if error.args else error
-    reason = getattr(inner, "reason", None) or inner
+    ours = isinstance(error, exceptions.HTTPError)
+    reason = error if ours else getattr(inner, "reason", None) or inner
     cause = getattr(reason, "__cause__", None)
     detail = scrubbed(getattr(cause, "strerror", None) or str(reason))
     for kind, text in _CAUSES:

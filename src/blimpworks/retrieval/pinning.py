@@ -59,7 +59,7 @@ def pin_row(
 
     Of its download where the mirror, if any, has none. ``name`` is the retrieved file's path below
     the directory of sources. All other cells, the order of the rows and the line ends stay as they
-    are. Returns the filled pin.
+    are, but for quotes in a .csv. Returns the filled pin.
 
     Raises UserError for an unknown or already pinned row, an address that names no commit
     or version, and whatever keeps the download from succeeding.
@@ -136,22 +136,28 @@ def _measure(pin: Pin, patience: Patience) -> Pin:
 
 
 def _record(catalogue: Path, index: int, pin: Pin) -> None:
-    """Write checksum and size into the cells of the ``index``-th row, and nothing else."""
+    """Write checksum and size into the cells of the ``index``-th row, and nothing else.
+
+    In a .csv its other cells are quoted where they need it. Raises UserError for a table with line
+    breaks in cells.
+    """
     with catalogue.open(encoding="utf-8", newline="") as handle:
-        lines = handle.read().split("\n")
-    rows = [i for i, line in enumerate(lines) if i and line.rstrip("\r")]
-    line = lines[rows[index]]
-    columns = headings(catalogue)
-    [cells] = csv.reader([line.rstrip("\r")], **dialect(catalogue))
-    if len(cells) != len(columns):
+        text = handle.read()
+    lines = text.split("\n")
+    filled = [i for i, line in enumerate(lines) if line.rstrip("\r")]
+    records = [*csv.reader(io.StringIO(text, newline=""), **dialect(catalogue))]
+    if len([*filter(None, records)]) != len(filled):
         raise UserError(
-            f"{catalogue}: the row of {pin.name} has line breaks in a cell, expected none; remove "
-            f"them, or write SHA-256 {pin.sha256} and {pin.bytes} bytes into it."
+            f"{catalogue} has line breaks in cells, expected a line for each row; remove them, or "
+            f"write SHA-256 {pin.sha256} and {pin.bytes} bytes into the row of {pin.name}."
         )
+    place = filled[index + 1]
+    line = lines[place].rstrip("\r")
+    columns = headings(catalogue)
+    [cells] = csv.reader([line], **dialect(catalogue))
     cells[columns.index("sha256")] = pin.sha256
     cells[columns.index("bytes")] = str(pin.bytes)
-    text = io.StringIO()
-    end = line[len(line.rstrip("\r")) :]
-    csv.writer(text, lineterminator=end, **dialect(catalogue)).writerow(cells)
-    lines[rows[index]] = text.getvalue()
+    row = io.StringIO()
+    csv.writer(row, lineterminator="", **dialect(catalogue)).writerow(cells)
+    lines[place] = row.getvalue() + lines[place][len(line) :]
     write_text(catalogue, "\n".join(lines))

@@ -117,6 +117,20 @@ def _network(pins: Sequence[Pin], addresses: Path | None) -> Iterator[str]:
         yield f"no connection for {number} files: {causes[host]}; check the network and proxy"
 
 
+def _unstated(pins: Sequence[Pin], variable: str) -> Iterator[str]:
+    """Files of a mirror whose checksums only an archive states, which ``variable`` forbids to ask.
+
+    Raises UserError for a malformed lock file.
+    """
+    for pin in pins:
+        if pin.needs_statement:
+            yield (
+                f"{variable} forbids the network, and only its archive states the checksum of "
+                f"{pin.name}; unset it, or run `blimpworks pin {pin.catalogue} {pin.name} --mirror "
+                "DIRECTORY`"
+            )
+
+
 def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None) -> Iterator[str]:
     """What keeps files that no mirror has from being downloaded."""
     try:
@@ -129,12 +143,8 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
         yield f"no address, and in no mirror: {_such_as(nowhere)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
     variable = offline_variable()
-    unknown = [pin.name for pin in pins if pin not in absent and pin.needs_statement]
-    if unknown and variable:
-        yield (
-            f"{variable} forbids the network, in which archives state the checksums of "
-            f"{_such_as(unknown)}; unset it, or run `blimpworks pin` with --mirror"
-        )
+    if variable:
+        yield from _unstated([pin for pin in pins if pin not in absent], variable)
     if downloads and variable:
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"

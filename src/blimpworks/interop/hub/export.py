@@ -1,7 +1,7 @@
 """Writing item sets as a data set of the Hugging Face hub: one Parquet file for each subset."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,16 +49,16 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _licences(
-    path: Path, benchmark: str, trace: Trace, rows: Mapping[Path, Pinned], stated: Mapping[str, str]
+    behind: Collection[Path], rows: Mapping[Path, Pinned | None], own: str | None
 ) -> tuple[str, ...]:
-    """Licences of what a table was made from; one that the user states where a source has none."""
-    if find_benchmark(benchmark).own_words:
-        return (DATA,)
-    behind = trace.behind(path)
-    names = [*licences_of(row for source, row in rows.items() if source in behind)]
-    if not names or behind & retrieved_files(trace) - {*rows}:
+    """Licences of files behind a table; ``own``, of the user, where a source has none.
+
+    ``rows`` pin retrieved files; None stands for one that nothing pins.
+    """
+    sources = [row for path, row in rows.items() if path in behind]
+    names = [*licences_of(filter(None, sources))]
+    if not names or None in sources:
         names.append(UNSTATED)
-    own = stated.get(benchmark)
     return tuple(
         dict.fromkeys(own if own and name.startswith(NOT_STATED) else name for name in names)
     )
@@ -82,9 +82,13 @@ def why_not(licences: Sequence[str]) -> str | None:
 def _subsets(
     tables: Sequence[Path], trace: Trace, rows: Mapping[Path, Pinned], stated: Mapping[str, str]
 ) -> Iterator[Subset]:
+    pinned = dict.fromkeys(retrieved_files(trace)) | {**rows}
     for path in tables:
         benchmark = path.parent.name
-        licences = _licences(path, benchmark, trace, rows, stated)
+        own_words = find_benchmark(benchmark).own_words
+        licences = (
+            (DATA,) if own_words else _licences(trace.behind(path), pinned, stated.get(benchmark))
+        )
         yield Subset(benchmark, path.stem, path, licences)
 
 

@@ -42,6 +42,7 @@
   let pairs = []; // of the chosen sets: {set, number, row}
   let hits = [];
   let page = 0;
+  let incomplete = false; // a script was missing: the next choice tries again
   let run = 0; // a newer choice ends older loading and filtering
   const pause = () => new Promise((resolve) => setTimeout(resolve));
   const nameOf = (kind, key) => index.labels[kind][key] ?? key.replaceAll("_", " ");
@@ -108,6 +109,7 @@
       }
     }
     pairs = next;
+    incomplete = false;
     return true;
   }
 
@@ -152,7 +154,7 @@
   async function update(reload) {
     const mine = ++run;
     try {
-      if (reload && !(await loadPairs(mine))) return;
+      if ((reload || incomplete) && !(await loadPairs(mine))) return;
     } catch (error) {
       if (mine === run) lacks(error);
       return;
@@ -164,8 +166,9 @@
 
   /** Say that a script of the report is not there, in place of pairs. */
   function lacks(error) {
-    [pairs, hits] = [[], []];
+    [pairs, hits, incomplete] = [[], [], true];
     $("bw-items-rows").replaceChildren();
+    for (const name of ["back", "next"]) $(`bw-items-${name}`).disabled = true;
     $("bw-items-page").textContent = "";
     $("bw-items-count").textContent = sentenceOf(error);
   }
@@ -229,17 +232,23 @@
       h("td", {}, unique(set.paradigms[row[1]].map((key) => nameOf("phenomena", key))).join(": ")),
       h("td", {}, verdictsOf(pair)));
     let details = null;
+    let failed = false;
     button.addEventListener("click", async () => {
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
-      if (details) {
-        details.hidden = !open;
-        return;
-      }
-      details = h("tr", { class: "bw-words" }, h("td", { colspan: "4" }, "Loading …"));
+      if (failed) details.remove(); // opened again, it is tried again
+      if (details && !failed) details.hidden = !open;
+      if (!open || (details && !failed)) return;
+      failed = false;
+      const words = h("td", { colspan: "4" }, "Loading …");
+      details = h("tr", { class: "bw-words" }, words);
       line.after(details);
-      const words = await wordsOf(pair).catch((error) => [sentenceOf(error)]);
-      details.firstChild.replaceChildren(...words);
+      try {
+        words.replaceChildren(...(await wordsOf(pair)));
+      } catch (error) {
+        failed = true;
+        words.replaceChildren(sentenceOf(error));
+      }
     });
     return line;
   }

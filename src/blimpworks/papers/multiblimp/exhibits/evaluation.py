@@ -90,7 +90,7 @@ def _table3_cells(rows: pd.DataFrame, tables: Tables, labels: Labels) -> list[Ce
         for key, inside in chosen:
             judged = inside[inside["model"] == model]
             if len(judged):
-                cell = accuracy_cell(judged, name, NAMES[key], labels, mean=True)
+                cell = accuracy_cell(judged, name, NAMES[key], labels, mean=key != "eng")
                 cells.append(replace(cell, stands_for=(model, key)))
                 cells.append(unweighted_cell(judged, name, f"{NAMES[key]}, mean", labels))
     return cells
