@@ -53,10 +53,10 @@ def train(directory, layers, hidden):
 
 def score(engine, texts):
     """Log-probabilities of all texts, shard by shard, as the store asks for them."""
-    found = []
+    logprobs = []
     for a in range(0, len(texts), 1000):
-        found += engine.logprobs(engine.encode(texts[a : a + 1000]))
-    return found
+        logprobs += engine.logprobs(engine.encode(texts[a : a + 1000]))
+    return logprobs
 
 
 def seconds(run):

@@ -285,9 +285,12 @@ def test_offline_a_file_of_a_mirror_lacks_the_statement_of_its_archive(
     (mirror / "x.txt").write_bytes(DATA)
     monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
     [said] = obstacles([pin], [], mirror, tmp_path)
-    assert "forbids the network, and only its archive states the checksum of x.txt" in said
+    assert "forbids the network, and only their archives state the checksums of x.txt;" in said
     record_file(locked("x.txt", f"MD5 {MD5}", pin.url, DIGEST, len(DATA)), TABLE)
     assert obstacles([pin], [], mirror, tmp_path) == []
+    LOCK.write_text("name\n")
+    [said] = obstacles([pin], [], mirror, tmp_path)
+    assert "sources.lock.tsv" in said
 
 
 def test_which_files_of_the_catalogues_nothing_pins():

@@ -198,7 +198,8 @@ def _trainer(model: type[BaseModel], help_text: str) -> Callable[..., None]:
         recipe: BaseModel = settings(model, "The recipe, as JSON.", use=LEARNT),
         seed: int = SEED,
         checkpoint: Path = CHECKPOINT,
-    ) -> None: ...
+    ) -> None:
+        """Train a model; each kind's command has a help of its own."""
 
     train.__doc__ = help_text
     return train

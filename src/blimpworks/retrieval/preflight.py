@@ -117,24 +117,13 @@ def _network(pins: Sequence[Pin], addresses: Path | None) -> Iterator[str]:
         yield f"no connection for {number} files: {causes[host]}; check the network and proxy"
 
 
-def _unstated(pins: Sequence[Pin], variable: str) -> Iterator[str]:
-    """Files of a mirror whose checksums only an archive states, which ``variable`` forbids to ask.
-
-    Raises UserError for a malformed lock file.
-    """
-    for pin in pins:
-        if pin.needs_statement:
-            yield (
-                f"{variable} forbids the network, and only its archive states the checksum of "
-                f"{pin.name}; unset it, or run `blimpworks pin {pin.catalogue} {pin.name} --mirror "
-                "DIRECTORY`"
-            )
-
-
 def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None) -> Iterator[str]:
     """What keeps files that no mirror has from being downloaded."""
+    variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
+        here = [pin for pin in pins if pin not in absent] if variable else []
+        unstated = [pin for pin in here if pin.needs_statement]
     except UserError as error:
         yield str(error).rstrip(".")
         return
@@ -142,9 +131,13 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
     if nowhere:
         yield f"no address, and in no mirror: {_such_as(nowhere)}; put them into the mirror"
     downloads = [pin for pin in absent if pin.url]
-    variable = offline_variable()
-    if variable:
-        yield from _unstated([pin for pin in pins if pin not in absent], variable)
+    if unstated:
+        first, names = unstated[0], [pin.name for pin in unstated]
+        yield (
+            f"{variable} forbids the network, and only their archives state the checksums of "
+            f"{_such_as(names)}; unset it, or run `blimpworks pin {first.catalogue} {first.name} "
+            "--mirror DIRECTORY`"
+        )
     if downloads and variable:
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"
