@@ -206,9 +206,9 @@ class Declared:
             "sized_models": TableKind(
                 template=accuracies,
                 evaluated=True,
-                absent=lambda campaign: not named_sizes(campaign),
-                why_absent="needs the number of parameters of a model; fill it in the table of "
-                "models.",
+                absent=lambda campaign: len({*named_sizes(campaign)}) < 2,
+                why_absent="compares models of several sizes; fill in the number of parameters of "
+                "at least two in the table of models.",
             ),
             "people": TableKind(
                 template="{results}/accuracies/people/{paper}.parquet",

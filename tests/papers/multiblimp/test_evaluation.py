@@ -385,6 +385,7 @@ def test_more_families_than_colours_differ_in_their_markers(campaign):
     lines = fig5({"accuracies": [path]}, labels).figure.axes[0].get_lines()
     styles = {(line.get_color(), line.get_marker()) for line in lines}
     assert len(styles) == len(lines) == 9
+    assert {line.get_linestyle() for line in lines} == {"None"}  # of single points, in the legend
 
 
 def test_models_without_a_size_are_lines_across_figure_5(campaign):

@@ -230,7 +230,7 @@ def _draw_family(axes: Axes, points: pd.DataFrame, family: str, look: tuple[str,
             axes.plot(
                 chosen["parameters"],
                 chosen["accuracy"],
-                line if len(chosen) > 1 else "",
+                ls=line if len(chosen) > 1 else "none",
                 color=colour,
                 marker=marker,
                 markersize=4.5,
