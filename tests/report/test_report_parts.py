@@ -203,11 +203,13 @@ def test_printed_numbers_that_no_form_shows_stand_in_a_table_of_their_own(eviden
     assert rows(html) == ["English"]
 
 
-def test_a_number_says_which_language_and_model_it_is_about(form, names):
+def test_a_number_says_what_it_is_about_unless_its_printed_keys_do(form, names):
     table = ElementTree.fromstring(printed_view(form, names))
     cell = table.find(".//td[@data-row='gemma-3-27b'][@data-column='eng']")
-    assert (cell.get("data-model"), cell.get("data-lang")) == ("gemma-3-27b", "eng")
+    assert not {"data-model", "data-lang"} & {*cell.attrib}
     assert names.met["lang"] == {"eng": "English"}
+    two = {"lang": ["eng", "deu"], "model": "gemma-3-27b"}
+    assert names.about(two, ("table3", "gemma-3-27b", "eng")) == {"data-lang": "eng deu"}
 
 
 def test_a_number_knows_the_line_that_it_stands_in(evidence):

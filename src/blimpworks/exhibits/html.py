@@ -46,7 +46,8 @@ def _data_cell(
     A text whose ``language`` is known says so, and which way it is written.
     """
     kind = "n" if column.right else None
-    way = _attributes(dir=direction(text) if language else "auto", lang=language)
+    auto = None if column.right else "auto"
+    way = _attributes(dir=direction(text) if language else auto, lang=language)
     if numbered_cell is None:
         return f"<td{_attributes(class_=kind)}{way}>{text}</td>"
     index, cell = numbered_cell

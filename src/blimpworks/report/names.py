@@ -41,12 +41,18 @@ class Names:
         yield from (key for key in parts if isinstance(key, str) and key in self.known[kind])
 
     def about(self, where: Mapping[str, Any], place: Place | None) -> dict[str, str]:
-        """Attributes that say what a number is about, from its filter and its printed keys."""
+        """Attributes that say what a number is about, from its filter and its printed keys.
+
+        One that would repeat a printed key is left out: report.js reads that from ``data-row``
+        and ``data-column``, and a page of 11,000 numbers is a quarter smaller for it.
+        """
         attributes = {}
         for kind in COLUMNS:
             keys = dict.fromkeys(k for k in self._keys(kind, where, place) if k and k != ALL)
             if 0 < len(keys) <= FEW:
-                attributes[f"data-{kind}"] = " ".join(str(key).replace(" ", "_") for key in keys)
+                value = " ".join(str(key).replace(" ", "_") for key in keys)
+                if place is None or value not in place[1:]:
+                    attributes[f"data-{kind}"] = value
                 known = self.met.setdefault(kind, {})
                 for key in keys:
                     name = self.known[kind].get(key, str(key).replace("_", " "))

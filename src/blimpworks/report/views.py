@@ -135,11 +135,11 @@ def without(table: Element, dropped: Callable[[Element], bool]) -> Element | Non
     return kept
 
 
-def pivot(title: str, rows: Mapping[str, str], columns: Mapping[str, str]) -> Element:
+def pivot(rows: Mapping[str, str], columns: Mapping[str, str]) -> Element:
     """A table of empty cells, by keys of rows and columns, under their names."""
     table = Element("table")
     head = SubElement(SubElement(table, "thead"), "tr")
-    SubElement(head, "th", scope="col").text = title
+    SubElement(head, "td")
     for name in columns.values():
         SubElement(head, "th", {"scope": "col", "class": "n"}).text = name
     body = SubElement(table, "tbody")
@@ -159,8 +159,7 @@ def set_text(cell: Element, parts: Sequence[tuple[str, str]]) -> None:
     cell.text = None
     if not any(text for _, text in parts):
         return
-    # Arrow keys move between the numbers of a table, so that Tab goes past it in one step.
-    button = SubElement(cell, "button", type="button", tabindex="-1")
+    button = SubElement(cell, "button")
     inner = SubElement(button, "strong") if bold else button
     last: Element | None = None
     for tag, text in parts:
@@ -278,7 +277,7 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
         return ""
     rows = {place[1]: names.of(place[1]) for place in places}
     columns = {place[2]: names.of(place[2]) for place in places}
-    table = pivot("", rows, columns)
+    table = pivot(rows, columns)
     for cell in table.iter("td"):
         place = (exhibit, cell.get("data-row", ""), cell.get("data-column", ""))
         if place in evidence:

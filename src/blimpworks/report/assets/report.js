@@ -32,10 +32,18 @@
 
   const chosen = Object.fromEntries(KINDS.map((kind) => [kind, new Set()]));
 
+  const known = Object.fromEntries(KINDS.map((kind) => [kind, new Set()])); // what can be chosen
+
+  /** Keys of the models, languages or phenomena that a number is about: perhaps its printed ones. */
+  function aboutOf({ dataset }, kind) {
+    return dataset[kind]?.split(" ") ?? [dataset.row, dataset.column].filter((key) => known[kind].has(key));
+  }
+
   function isAway(cell) {
     return KINDS.some((kind) => {
-      const about = cell.dataset[kind];
-      return chosen[kind].size && about && !about.split(" ").some((key) => chosen[kind].has(key));
+      if (!chosen[kind].size) return false;
+      const about = aboutOf(cell, kind);
+      return about.length > 0 && !about.some((key) => chosen[kind].has(key));
     });
   }
 
@@ -100,6 +108,7 @@
   function startFilters(tools) {
     const chips = tools.querySelector(".bw-chosen");
     for (const select of tools.querySelectorAll("select[data-kind]")) {
+      for (const { value } of select.options) if (value) known[select.dataset.kind].add(value);
       select.addEventListener("change", () => {
         const option = select.selectedOptions[0];
         const keys = chosen[select.dataset.kind];
@@ -254,8 +263,9 @@
     for (const series of JSON.parse(document.getElementById("bw-series")?.textContent ?? "[]")) startSeries(series);
     window.addEventListener("hashchange", showAddressed);
     window.addEventListener("load", showAddressed);
+    // Arrow keys move between the numbers of a table, so that Tab goes past it in one step.
     for (const table of document.querySelectorAll("table[data-form]")) {
-      table.querySelector("td button")?.setAttribute("tabindex", "0");
+      table.querySelectorAll("td button").forEach((button, i) => { button.tabIndex = i ? -1 : 0; });
     }
     document.addEventListener("click", (event) => {
       const cell = event.target.closest?.("table[data-form] td");
