@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner
 
@@ -138,9 +139,11 @@ def test_language_without_judgements_yields_no_row(tmp_path):
 
 
 @given(st.integers(1, 500), st.data())
-def test_interval_holds_the_proportion(n, data):
+def test_interval_holds_the_proportion_and_is_scipys(n, data):
     correct = data.draw(st.integers(0, n))
     low, high = wilson(correct, n)
+    known = binomtest(correct, n).proportion_ci(method="wilson")
+    assert (low, high) == pytest.approx((known.low, known.high), abs=1e-14)
     assert 0 <= low <= correct / n + 1e-12
     assert correct / n - 1e-12 <= high <= 1
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 
-INTERCEPT = "intercept"
+INTERCEPT, CONSTANT = "intercept", "const"
 NAMES = ("coefficient", "standard_error", "t", "p", "low", "high")
 
 
@@ -20,7 +19,8 @@ def varying(predictors: pd.DataFrame) -> pd.DataFrame:
 
 
 def _design(predictors: pd.DataFrame) -> pd.DataFrame:
-    design: pd.DataFrame = sm.add_constant(predictors.astype(float), has_constant="add")
+    design = predictors.astype(float)
+    design.insert(0, CONSTANT, 1.0)
     return design
 
 
@@ -46,12 +46,15 @@ def ordinary_least_squares(
     """
     if not estimable(predictors):
         return []
+    # It takes a second, and figures that need this module's names fit nothing.
+    import statsmodels.api as sm
+
     design = _design(predictors)
     fit = sm.OLS(response.astype(float), design).fit()
     bounds = fit.conf_int()
     columns = (fit.params, fit.bse, fit.tvalues, fit.pvalues, bounds[0], bounds[1])
     return [
-        {"term": INTERCEPT if term == "const" else str(term)}
+        {"term": INTERCEPT if term == CONSTANT else str(term)}
         | {name: float(column[term]) for name, column in zip(NAMES, columns, strict=True)}
         | {"n": int(fit.nobs), "r2": float(fit.rsquared)}
         for term in design

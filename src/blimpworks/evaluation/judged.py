@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from statsmodels.stats.multitest import multipletests
 
 from blimpworks.analysis.comparisons import EXACT_BELOW, compare
 from blimpworks.evaluation.card import ALL, PairedTest
@@ -145,6 +144,8 @@ def with_holm(tests: Sequence[PairedTest]) -> list[PairedTest]:
     """The tests with p-values that Holm's method has corrected for how many there are."""
     if not tests:
         return []
+    from statsmodels.stats.multitest import multipletests  # slow; one model has no tests
+
     adjusted = multipletests([test["p"] for test in tests], method="holm")[1]
     return [{**test, "adjusted": float(p)} for test, p in zip(tests, adjusted, strict=True)]
 

@@ -15,7 +15,6 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -46,8 +45,17 @@ FAMILIES = (
 """Families of models whose look is the same in all figures: each has a colour and a marker."""
 SMALL = 6
 """Size of the letters of labels beside what they name, in points."""
+INK = ".15"
+"""Colour of text and axes: a dark grey, as in seaborn's styles."""
 SETTINGS: dict[Any, Any] = {
-    **sns.axes_style("ticks"),
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "w",
+    "patch.force_edgecolor": True,
     "axes.prop_cycle": cycler(color=PALETTE),
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -75,9 +83,9 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def colours(count: int) -> list[Any]:
+def colours(count: int) -> list[str]:
     """So many colours of the palette, which begins again after its last one."""
-    return list(sns.color_palette(PALETTE, count))
+    return [PALETTE[number % len(PALETTE)] for number in range(count)]
 
 
 def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:

@@ -23,9 +23,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import OptimizeWarning, curve_fit
-from scipy.special import expit
-from scipy.stats import t as student
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.linear import estimable, ordinary_least_squares, standardise, varying
@@ -104,6 +101,8 @@ def why_no_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]
 
 def logistic(x: Any, intercept: float, slope: float) -> Any:
     """Accuracy in percent that grows from 0 to 100 with ``x``."""
+    from scipy.special import expit
+
     return 100 * expit(intercept + slope * x)
 
 
@@ -111,6 +110,9 @@ def _curve(x: pd.Series, y: pd.Series) -> tuple[Any, Any] | None:
     """Parameters of the curve [2] and their covariance [2, 2]; None where nothing fits."""
     if len(x) < ENOUGH_LANGUAGES or x.nunique() < 2 or y.nunique() < 2:
         return None
+    # Slow to import, and figures that need this module's names fit nothing.
+    from scipy.optimize import OptimizeWarning, curve_fit
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", OptimizeWarning)
@@ -123,6 +125,8 @@ def _curve(x: pd.Series, y: pd.Series) -> tuple[Any, Any] | None:
 
 def _terms(fitted: tuple[Any, Any], n: int, r2: float) -> Rows:
     """The curve's two parameters as rows of regressions; t has n − 2 degrees of freedom."""
+    from scipy.stats import t as student
+
     rows = []
     for i, term in enumerate(("intercept", FREQUENCY)):
         coefficient, error = float(fitted[0][i]), float(np.sqrt(fitted[1][i, i]))

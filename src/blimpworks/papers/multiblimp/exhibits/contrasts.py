@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
@@ -190,6 +189,8 @@ def _draw_factors(
     axes: Axes, terms: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
 ) -> None:
     """Coefficients with their intervals by factor, each model in a colour and with a marker."""
+    import seaborn as sns  # takes a second, and the other figures need none of it
+
     rows = with_ends(terms, "coefficient").replace({"term": names, "model": labels.models})
     sns.pointplot(
         rows, x="coefficient", y="term", hue="model", order=names.values(),
