@@ -147,9 +147,13 @@ def test_a_job_whose_node_goes_down_goes_on_elsewhere(campaign):
     assert nodes[1] != job["node"]
 
 
+SHORT = "score:runtime=2"
+"""Minutes, of which a loaded machine takes most of one to load a model."""
+
+
 @pytest.mark.slow_slurm
 def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaign):
-    campaign.start(JUDGED, "--set-resources", "score:runtime=1")
+    campaign.start(JUDGED, "--set-resources", SHORT)
     job, _ = campaign.wait_until_scoring()
     # A job that is slower than it was thought to be.
     scorers = campaign.scorers()
@@ -157,7 +161,7 @@ def test_a_job_whose_time_is_nearly_over_ends_between_shards_and_goes_on(campaig
         os.kill(number, signal.SIGSTOP)
     ends = campaign.cluster.details(job["id"])["EndTime"]
     late = lambda: seconds_until(ends) < 28  # noqa: E731
-    campaign.cluster.wait_for(late, 60, "the time is nearly over")
+    campaign.cluster.wait_for(late, 120, "the time is nearly over")
     for number in scorers:
         os.kill(number, signal.SIGCONT)
     campaign.hasten()
@@ -177,7 +181,7 @@ def seconds_until(moment: str) -> float:
 
 @pytest.mark.slow_slurm
 def test_a_job_that_runs_into_its_time_limit_is_tried_again(campaign):
-    campaign.start(JUDGED, "--set-resources", "score:runtime=1")
+    campaign.start(JUDGED, "--set-resources", SHORT)
     campaign.wait_until_scoring()
     # It hangs: it cannot stop by itself.
     for number in campaign.scorers():
