@@ -105,7 +105,7 @@ def test_exhibits_that_compare_models_need_two(here):
         settings = campaign(benchmarks=["mine"], models=models, training={"recipes": recipes})
         specs = of_benchmarks(["mine"], settings, evaluated={"mine"})
         shown[len(models)] = {spec.name for spec in specs}
-    assert len(named_sizes(settings)) == 1
+        assert named_sizes(settings) == []
     assert shown[2] - shown[1] == {"correlations"}
     assert "sizes" not in shown[2]
     everything = {
