@@ -187,7 +187,7 @@ def test_a_job_that_runs_into_its_time_limit_is_tried_again(campaign):
     for number in campaign.scorers():
         os.kill(number, signal.SIGSTOP)
     kept = campaign.shards()
-    campaign.finish(300)
+    campaign.finish(600)
     campaign.check(kept)
     assert campaign.jobs()[0]["state"] == "TIMEOUT"
     assert campaign.causes()[0] in ("walltime", "lost")

@@ -175,7 +175,7 @@ def show_benchmark(
     sources: Path = option("Directory of the sources.", default=Path("resources/sources")),
     show: int = option("Items to show.", default=5, min=1),
 ) -> None:
-    """Show what a declaration makes of its files; write nothing."""
+    """Show what a declaration reads from its files; write nothing."""
     from blimpworks.benchmarks.paper import declared_benchmarks
     from blimpworks.benchmarks.preview import preview
 

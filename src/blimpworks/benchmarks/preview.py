@@ -1,4 +1,4 @@
-"""A look at what a declaration makes of its files, without a campaign."""
+"""A look at what a declaration reads from its files, without a campaign."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -48,8 +48,8 @@ WHY = {
     "measured": "this campaign does not build it",
 }
 TOGETHER = (
-    '<p class="bw-caption">What is printed; what other printed numbers make of it; what this '
-    "campaign measured; and how far the measured number is from the printed one, with its 95 % "
+    '<p class="bw-caption">Each number as printed, as computed from other printed numbers and as '
+    "this campaign measured it; and how far the measured number is from the printed one, with its 95 % "
     "interval, and what else differs where they are not comparable.</p>"
 )
 ITEMS = "items"
