@@ -24,7 +24,7 @@ rule read_published:
 
 
 rule compare_published:
-    """Every printed number beside what the paper's other numbers make of it."""
+    """Every printed number beside its value computed from the paper's other numbers."""
     input:
         cells=[
             f"{RESULTS}/published/{spec.key}.cells.parquet"

@@ -2,8 +2,8 @@
 
 Snakemake's executor for SLURM can forget jobs (when the controller does not answer for long) or
 wait for ever for one that SLURM has forgotten (a controller that lost its state). Nothing would
-happen any more, and nobody would be told. What Snakemake waits for stands in its log; what
-SLURM makes of it can be asked.
+happen any more, and nobody would be told. Snakemake's log names the jobs it waits for; their
+states are asked of SLURM.
 """
 
 import atexit

@@ -49,8 +49,8 @@ WHY = {
 }
 TOGETHER = (
     '<p class="bw-caption">Each number as printed, as computed from other printed numbers and as '
-    "this campaign measured it; and how far the measured number is from the printed one, with its 95 % "
-    "interval, and what else differs where they are not comparable.</p>"
+    "this campaign measured it; and how far the measured number is from the printed one, with its "
+    "95 % interval, and what else differs where they are not comparable.</p>"
 )
 ITEMS = "items"
 LISTINGS = {"published": "Every printed number", "measured": "Measured beside printed"}

@@ -32,7 +32,8 @@ STATUSES = (
         EXACT,
         "✓",
         "exact",
-        "computed from other printed numbers, it rounds to this or keeps the bound; a text: as released",
+        "computed from other printed numbers, it rounds to this or keeps the bound; "
+        "a text: as released",
     ),
     State(ROUNDING, "≈", "rounding", "it differs by no more than rounding explains"),
     State(COMPLEMENT, "¬", "complement", "1 less another printed number, so no evidence"),

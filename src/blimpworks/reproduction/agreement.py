@@ -72,7 +72,7 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
 
 
 def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
-    """The most that rounding of the ``rows`` can move what the formula makes of them.
+    """The most that rounding of the ``rows`` can move the formula's value.
 
     To first order: the effects of moving each rounded number by all that rounding allows, up
     or down, added up. Exact for sums, means and differences.

@@ -31,7 +31,7 @@ class Column(TypedDict):
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:
-    """Where the words of a text are; where it has no spaces, the pieces that tokens make of it."""
+    """Where the words of a text are; where it has no spaces, its tokens."""
     words = [match.span() for match in re.finditer(r"\S+", text)]
     if len(words) > 1:
         return words

@@ -62,7 +62,7 @@ SYSTEM, SPOKEN = "System prompt", "Languages"
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: prompts of each language.
 
-    The published form has hidden cells of what Table 54 and the rows make of its numbers.
+    The published form has hidden cells of its numbers computed from Table 54 and its own rows.
     """
     if labels.source == "published":
         printed = read_printed(tables)
@@ -105,7 +105,7 @@ def _sums(printed: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
 def table54(tables: Tables, labels: Labels) -> Exhibit:
     """Table 54: prompts of each task and language.
 
-    The published form has hidden cells of what the release's settings make of its numbers.
+    The published form has hidden cells of its numbers computed from the release's settings.
     """
     if labels.source == "published":
         printed = by_place(read_printed(tables, exhibit="table54"))

@@ -252,7 +252,7 @@ def _accuracies(
 def table4(tables: Tables, labels: Labels) -> Exhibit:
     """Table 4: LMentry score and accuracy by model and language.
 
-    The published form has hidden cells of what Tables 5 and 34 to 51 make of its numbers, and
+    The published form has hidden cells of its numbers computed from Tables 5 and 34 to 51, and
     a row of averages of its own rows.
     """
     if labels.source == "measured":
@@ -272,7 +272,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 def table5(tables: Tables, labels: Labels) -> Exhibit:
     """Table 5: robustness by model and language.
 
-    The published form has hidden cells of what Table 4 makes of its numbers, and a row of
+    The published form has hidden cells of its numbers computed from Table 4, and a row of
     averages of its own rows.
     """
     if labels.source == "measured":

@@ -215,7 +215,7 @@ def _claims(view: View, column: str) -> Iterator[Cell]:
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """Numbers in running text, and counts behind its claims.
 
-    The published form sets each printed number beside what other printed numbers make of it.
+    The published form sets each printed number beside its value computed from others.
     """
     view = View(tables, labels)
     if labels.source == "published":
