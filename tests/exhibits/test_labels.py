@@ -30,6 +30,7 @@ LABELS = [
     r"[x](http://y) ~~z~~ \textbf{w}",
     "&amp; {{ 7 * 7 }}",
     "*star",
+    "<*<*<",
 ]
 FORMULA = Formula("a number", lambda rows: 1.0, (), True)
 SHOWN = [" ".join(label.split()) for label in LABELS]

@@ -22,7 +22,7 @@ MARKDOWN_SIGNS = "\\|*_`<&~[]"
 # digits or spaces they stay as they are.
 MEANING = re.compile(
     r"""[|`] | [\\](?=[!-/:-@\[-`{-~]) | <(?=[a-z/!?]) | &(?=\#?\w+;) | \$(?=.*\$) | \*(?=\w)
-    | (?<![^\W_])_ | _(?![^\W_]) | ~(?=~) | \[(?=[^\]]*\]\()""",
+    | (?<![^\W_])\*(?=\S) | (?<![^\W_])_ | _(?![^\W_]) | ~(?=~) | \[(?=[^\]]*\]\()""",
     re.IGNORECASE | re.VERBOSE,
 )
 BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
