@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from typer.testing import CliRunner
 
-from blimpworks.campaign.settings.training import TrainingOptions
+from blimpworks.campaign.settings.training import TrainingOptions, TransformerRecipe
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, sidecar_path
@@ -404,6 +404,30 @@ def test_trained_model_loads_with_transformers(tmp_path):
     assert (tokenizer.bos_token_id, tokenizer.eos_token_id) == (0, 1)
     assert model.config.vocab_size == len(tokenizer)
     assert not (tmp_path / ".a.training").exists()
+
+
+@pytest.mark.parametrize(
+    "shape", [{}, {"hidden": 32, "heads": 2, "layers": 1}, {"vocabulary": 77, "layers": 3}]
+)
+def test_a_recipe_knows_how_many_parameters_its_model_has(shape):
+    recipe = TransformerRecipe(kind="transformer", **shape)
+    model = transformer.new_model(recipe, recipe.vocabulary)
+    assert recipe.parameters == model.num_parameters()
+
+
+def test_sizes_are_known_before_training_unless_the_corpus_decides_the_words():
+    options = TrainingOptions.model_validate(
+        {
+            "corpora": {"default": {}},
+            "recipes": {
+                "small": {"kind": "transformer"},
+                "of_words": {"kind": "transformer", "corpus": "default"},
+                "ngram": {"kind": "ngram"},
+            },
+        }
+    )
+    sizes = [options.billions(name) for name in ("small", "of_words", "ngram", "unheard-of")]
+    assert sizes == [336_864 / 1e9, None, None, None]
 
 
 def wait_for(condition, process, seconds=90):

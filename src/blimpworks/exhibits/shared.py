@@ -133,6 +133,11 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def size_text(billions: float) -> str:
+    """A number of parameters: "7B"; below a tenth of a billion in millions, "42M"."""
+    return f"{billions:g}B" if billions >= 0.1 else f"{1000 * billions:.3g}M"
+
+
 def marked(item: Mapping[str, Any]) -> str:
     """The sentence with the right and the starred wrong form in place of the agreeing word."""
     good = item["good"]

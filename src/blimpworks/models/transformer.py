@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
-from blimpworks.campaign.settings.training import NetworkRecipe, TransformerRecipe
+from blimpworks.campaign.settings.training import LlamaRecipe, NetworkRecipe, TransformerRecipe
 from blimpworks.files import named_errors, rust_errors
 from blimpworks.models.checkpoint import Checkpoint, clear, seal, trained_checkpoint
 from blimpworks.models.corpus import (
@@ -75,7 +75,7 @@ class Kind(Generic[R]):
     """Chat template of models that follow instructions."""
 
 
-def new_model(recipe: NetworkRecipe, vocabulary: int, bos: int = BOS_ID) -> LlamaForCausalLM:
+def new_model(recipe: LlamaRecipe, vocabulary: int, bos: int = BOS_ID) -> LlamaForCausalLM:
     """A freshly initialised model in float32, from torch's current random state.
 
     ``bos`` is the id that each sentence begins with.
@@ -83,8 +83,7 @@ def new_model(recipe: NetworkRecipe, vocabulary: int, bos: int = BOS_ID) -> Llam
     settings = LlamaConfig(
         vocab_size=vocabulary,
         hidden_size=recipe.hidden,
-        # 8/3 of the width, as in Llama, rounded up to a multiple of 32
-        intermediate_size=32 * math.ceil(recipe.hidden / 12),
+        intermediate_size=recipe.intermediate,
         num_hidden_layers=recipe.layers,
         num_attention_heads=recipe.heads,
         num_key_value_heads=recipe.heads,

@@ -1,5 +1,6 @@
 """Settings of the models that a campaign trains."""
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
@@ -126,7 +127,22 @@ class NetworkRecipe(Strict):
         return self
 
 
-class TransformerRecipe(NetworkRecipe):
+class LlamaRecipe(NetworkRecipe):
+    """What recipes of the Llama architecture have in common."""
+
+    @property
+    def intermediate(self) -> int:
+        """Width of the feed-forward layers: 8/3 of ``hidden`` as in Llama, a multiple of 32."""
+        return 32 * math.ceil(self.hidden / 12)
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters, with all ``vocabulary`` subwords; embeddings are tied."""
+        block = 4 * self.hidden**2 + 3 * self.hidden * self.intermediate + 2 * self.hidden
+        return self.vocabulary * self.hidden + self.layers * block + self.hidden
+
+
+class TransformerRecipe(LlamaRecipe):
     """A small Llama-architecture causal language model, trained from scratch."""
 
     kind: Literal["transformer"]
@@ -165,7 +181,7 @@ class EncoderDecoderRecipe(NetworkRecipe):
     """Mean length of the spans that a sentinel stands for, in tokens."""
 
 
-class InstructRecipe(NetworkRecipe):
+class InstructRecipe(LlamaRecipe):
     """A small Llama-architecture model that follows instructions, trained on dialogues alone.
 
     They are made of a benchmark's prompts with other arguments than the benchmark's own.
@@ -251,6 +267,19 @@ class TrainingOptions(Strict):
     """Corpora of LSTMs by name; ``default`` is there unless it is given."""
     recipes: dict[str, Recipe] = Field(default={})
     """Recipes by name; a model of the catalogue with that ``recipe`` is trained by it."""
+
+    def billions(self, recipe: str) -> float | None:
+        """Billions of parameters of the models of a recipe.
+
+        None where the recipe alone does not decide them: the words of a corpus do, or n-grams.
+        """
+        match self.recipes.get(recipe):
+            case TransformerRecipe(corpus=str()):
+                return None
+            case LlamaRecipe(parameters=parameters):
+                return parameters / 1e9
+            case _:
+                return None
 
     @field_validator("corpora")
     @classmethod

@@ -21,6 +21,7 @@ from blimpworks.exhibits.shared import (
     read_plain,
     read_printed,
     row_cell,
+    size_text,
 )
 from blimpworks.exhibits.style import (
     BLUE,
@@ -50,6 +51,8 @@ SIDES = [
     ((-4, 0), "right", "center"),
 ]
 """Where a point's name may stand: offset in points, and alignment."""
+MOST_TICKS = 10
+"""Most sizes that have room under Figure 5."""
 SHADES = 20.0
 """Points off the trend at which the colour is full."""
 WITHOUT = "There is no table of frequencies, so no language is shown."
@@ -275,18 +278,14 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _billions(size: float) -> str:
-    """Billions of parameters; below a tenth of a billion in millions."""
-    return f"{size:g}B" if size >= 0.1 else f"{1000 * size:.3g}M"
-
-
 def _finish_sizes(axes: Axes, sized: pd.DataFrame) -> None:
     if len(sized):
         axes.set_xscale("log")
         left, right = axes.get_xlim()
-        ticks = [2.0**power for power in range(-7, 11) if left <= 2.0**power <= right]
+        doubled = [2.0**power for power in range(-14, 11) if left <= 2.0**power <= right]
+        ticks = doubled[:: 1 + len(doubled) // MOST_TICKS]
         axes.set_xticks(ticks or [sized["parameters"].iloc[0]])
-        axes.xaxis.set_major_formatter(lambda tick, _: _billions(tick))
+        axes.xaxis.set_major_formatter(lambda tick, _: size_text(tick))
         axes.minorticks_off()
         axes.set_xlim(left, right)
     else:

@@ -10,7 +10,14 @@ import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL
-from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.shared import (
+    Tables,
+    formula_cell,
+    printed_cell,
+    read_plain,
+    read_printed,
+    size_text,
+)
 from blimpworks.exhibits.texts import language_tag
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import (
@@ -211,10 +218,6 @@ def _published_table10(tables: Tables, labels: Labels) -> Exhibit:
 # Table 3
 
 
-def _size(billions: float | None) -> str:
-    return "" if billions is None else f"{billions:g}B"
-
-
 def _measured_table3(tables: Tables, labels: Labels) -> Exhibit:
     facts = labels.facts["urblimp_models"]
     rows = read_paradigms(tables, labels)
@@ -225,7 +228,8 @@ def _measured_table3(tables: Tables, labels: Labels) -> Exhibit:
             continue
         where, n = where_of(own), int(own["n"].sum())
         cells.append(formula_cell(own, (name, SIZE), TOTAL, "accuracies", where, n=n))
-        stub[name] = {"Size": _size(facts[model]["parameters"])}
+        size = facts[model]["parameters"]
+        stub[name] = {"Size": "" if size is None else size_text(size)}
         tuned[name] = {TUNING: "yes" if is_instructed(model, facts) else "no"}
     return Exhibit(**describe("table3"), cells=cells, stub=stub, remarks=tuned)
 

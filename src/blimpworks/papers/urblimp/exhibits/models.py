@@ -82,8 +82,14 @@ def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
 
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
     """Billions of parameters (None if unknown), family and tuning of each model."""
-    fields = {"parameters", "family", "tuning"}
-    return {name: row.model_dump(include=fields) for name, row in _models(catalogue).items()}
+    return {
+        name: {
+            "parameters": row.parameters or campaign.training.billions(row.recipe),
+            "family": row.family,
+            "tuning": row.tuning,
+        }
+        for name, row in _models(catalogue).items()
+    }
 
 
 def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
