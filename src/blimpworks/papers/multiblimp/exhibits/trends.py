@@ -284,7 +284,8 @@ def _finish_sizes(axes: Axes, sized: pd.DataFrame) -> None:
         left, right = axes.get_xlim()
         doubled = [2.0**power for power in range(-14, 11) if left <= 2.0**power <= right]
         ticks = doubled[:: 1 + len(doubled) // MOST_TICKS]
-        axes.set_xticks(ticks or [sized["parameters"].iloc[0]])
+        sizes = sorted({*sized["parameters"]})
+        axes.set_xticks(ticks if len(sizes) > 2 else sizes)
         axes.xaxis.set_major_formatter(lambda tick, _: size_text(tick))
         axes.minorticks_off()
         axes.set_xlim(left, right)
