@@ -16,7 +16,8 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.render import csv_text, latex_text, markdown_text, render
+from blimpworks.exhibits.latex import latex_text
+from blimpworks.exhibits.render import csv_text, markdown_text, render
 from blimpworks.papers.multiblimp.exhibits.data import funnel, table2
 from blimpworks.papers.multiblimp.exhibits.evaluation import table5
 from blimpworks.papers.multiblimp.exhibits.languages import fig3
@@ -246,13 +247,14 @@ def test_latex_escapes_every_special_character():
         [
             r"\begin{table}",
             r"\centering\small",
+            r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}",
             r"\begin{adjustbox}{max width=\columnwidth,max totalheight=0.8\textheight}",
-            r"\begin{tabular}{llrr}",
+            r"\begin{tabular}{llS[table-format=1.1]S[table-format=1.1]}",
             r"\toprule",
-            r"Row & ISO & x\textbar{}y & z\textasciitilde{} \\",
+            r"Row & ISO & {x\textbar{}y} & {z\textasciitilde{}} \\",
             r"\midrule",
-            r"A\_1 & a\&b & 0.3 & \textbf{2.0} \\",
-            r"\{B\}\textasciicircum{}\textbackslash{} & c & 4.0 & -- \\",
+            r"A\_1 & a\&b & 0.3 & \bfseries 2.0 \\",
+            r"\{B\}\textasciicircum{}\textbackslash{} & c & 4.0 & {--} \\",
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{adjustbox}",
@@ -265,8 +267,24 @@ def test_latex_escapes_every_special_character():
 
 def test_latex_escapes_headings_and_captions():
     lines = latex_text(SMALL).splitlines()
-    assert lines[5] == r"Row & ISO & x\textbar{}y & z\textasciitilde{} \\"
+    assert lines[6] == r"Row & ISO & {x\textbar{}y} & {z\textasciitilde{}} \\"
     assert lines[-2] == r"\caption{Under\_score \& 50 \%. A caption with \$ and \#.}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "alignment"),
+    [
+        (("−0.25", "12.5", "–"), "S[table-format=-2.2]"),
+        (("12", "7", "1,234"), "r"),
+        (("12.5", "1,234.5"), "r"),
+        (("12.5", "7 of 9"), "r"),
+        (("–", "–"), "r"),
+    ],
+)
+def test_columns_of_decimal_numbers_alone_are_aligned_at_the_point(texts, alignment):
+    cells = [Cell(str(n), "x", 1.0, text, F, "items", {}) for n, text in enumerate(texts)]
+    exhibit = Exhibit("Title", "Caption.", cells)
+    assert rf"\begin{{tabular}}{{l{alignment}}}" in latex_text(exhibit)
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

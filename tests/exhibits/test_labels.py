@@ -16,7 +16,8 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import Formula
 from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.render import csv_text, latex_text, markdown_text, render
+from blimpworks.exhibits.latex import latex_text
+from blimpworks.exhibits.render import csv_text, markdown_text, render
 from blimpworks.report.pages import _plain
 from blimpworks.strict import DrawnLabel, Label
 

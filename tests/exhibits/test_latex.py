@@ -4,7 +4,7 @@ import pytest
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit
 from blimpworks.exhibits.formulas import COUNT
-from blimpworks.exhibits.render import latex_text
+from blimpworks.exhibits.latex import latex_text
 from support.latex import lacking, overfull_lines
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(lacking()), reason=lacking())]

@@ -7,14 +7,14 @@ import subprocess
 from pathlib import Path
 
 PROGRAM = shutil.which("xelatex")
-NEEDED = ("adjustbox.sty", "booktabs.sty", "fontspec.sty", "ucharclasses.sty")
+NEEDED = ("adjustbox.sty", "booktabs.sty", "fontspec.sty", "siunitx.sty", "ucharclasses.sty")
 FONTS = ("DejaVu Serif", "Amiri", "Lohit Devanagari")
 TOLERANCE = 1.0
 """Points that a line may be too wide."""
 OVERFULL = re.compile(r"Overfull \\hbox \(([\d.]+)pt too wide\)")
 PREAMBLE = r"""\documentclass[11pt,a4paper,twocolumn]{article}
 \usepackage[a4paper,textwidth=16cm,textheight=24.7cm,columnsep=0.6cm]{geometry}
-\usepackage{array,booktabs,adjustbox,fontspec}
+\usepackage{array,booktabs,siunitx,adjustbox,fontspec}
 \usepackage[Arabics,Devanagari]{ucharclasses}
 \setmainfont{DejaVu Serif}[Scale=0.85]
 \newfontfamily\arabicfont{Amiri}[Script=Arabic]
@@ -29,7 +29,7 @@ PREAMBLE = r"""\documentclass[11pt,a4paper,twocolumn]{article}
 def lacking() -> str:
     """What this machine lacks to set tables, and Debian's packages of it; nothing if it has all."""
     if PROGRAM is None:
-        return "needs XeLaTeX: texlive-xetex and texlive-latex-extra of Debian"
+        return "needs XeLaTeX: texlive-xetex, -latex-extra and -science of Debian"
     missing = [name for name in NEEDED if not _output("kpsewhich", name)]
     missing += [name for name in FONTS if not _output("fc-list", name)]
     return f"needs {', '.join(missing)}" if missing else ""

@@ -1,5 +1,6 @@
 """Texts: those of figures mean what they say; which way one is written."""
 
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ if TYPE_CHECKING:  # slow to import, and tables need none of it
 
 TICKS = 100
 """More numbers than a logarithmic axis has."""
+BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
 
 
 def language_tag(lang: str) -> str:
@@ -26,6 +28,18 @@ def is_rtl(text: str) -> bool:
     """Whether most letters of a text are written from right to left."""
     kinds = [unicodedata.bidirectional(letter) for letter in text]
     return kinds.count("R") + kinds.count("AL") > kinds.count("L")
+
+
+def one_line(text: str) -> str:
+    """A text with a space in place of each end of a line."""
+    return BREAKS.sub(" ", text)
+
+
+def isolated(text: str, before: str, after: str) -> str:
+    """A text within two marks if it is written from right to left, so that it stands alone."""
+    kinds = (unicodedata.bidirectional(c) for c in text)
+    first = next((kind for kind in kinds if kind in ("L", "R", "AL")), "L")
+    return text if first == "L" else f"{before}{text}{after}"
 
 
 def take_literally(figure: "Figure") -> None:

@@ -27,8 +27,8 @@ results, and `TARGET_published` the published form, of what the paper prints. Af
 paper stand the statements of its text and the exhibits that are ours.
 
 A table comes as a page (`.html`), Markdown, LaTeX and CSV; a figure as a page, PDF, SVG and PNG. A
-document that takes in the `.tex` needs the packages `booktabs`, `array` and `adjustbox`; tables in
-Urdu, Hindi or Korean need XeLaTeX or LuaLaTeX.
+document that takes in the `.tex` needs the packages `booktabs`, `array`, `siunitx` and `adjustbox`;
+tables in Urdu, Hindi or Korean need XeLaTeX or LuaLaTeX.
 
 Made by `blimpworks list-exhibits > docs/exhibits.md` from `config/published/exhibits.tsv` and the
 catalogue of exhibits; a test compares them.

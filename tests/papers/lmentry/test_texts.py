@@ -12,7 +12,7 @@ from blimpworks.campaign.reference import TEXT, PublishedRow
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.render import latex_text
+from blimpworks.exhibits.latex import latex_text
 from blimpworks.papers.lmentry.exhibits.names import TEMPLATE_TABLES
 from blimpworks.papers.lmentry.exhibits.templates import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack

@@ -13,7 +13,8 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
+from blimpworks.exhibits.latex import latex_text
+from blimpworks.exhibits.render import csv_text, markdown_text
 from blimpworks.exhibits.shared import marked, read_printed
 from blimpworks.papers.multiblimp.exhibits.agreement import table1
 from blimpworks.papers.multiblimp.exhibits.common import abbreviation

@@ -23,7 +23,8 @@ from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.html import html_text
-from blimpworks.exhibits.render import csv_text, latex_text, markdown_text
+from blimpworks.exhibits.latex import latex_text
+from blimpworks.exhibits.render import csv_text, markdown_text
 from blimpworks.exhibits.shared import read_printed
 from blimpworks.papers.urblimp.analysis.lengths import clearest_pair, compare_lengths, words_of
 from blimpworks.papers.urblimp.exhibits.accuracies import by_method, read_paradigms

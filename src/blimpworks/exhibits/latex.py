@@ -1,0 +1,190 @@
+"""Tables in LaTeX, for a page of one column or two."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from blimpworks.exhibits.exhibit import Exhibit
+from blimpworks.exhibits.sheets import ABSENT, Column, Sheet, sheets
+from blimpworks.exhibits.texts import isolated, one_line
+
+SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
+% With babel, in the preamble: \usepackage[bidi=basic]{babel} \babelprovide[import]{urdu}
+% \babelfont[urdu]{rm}{Amiri} \newcommand{\righttoleft}[1]{\foreignlanguage{urdu}{#1}}
+\providecommand{\righttoleft}[1]{\ifdefined\textdir{\textdir TRT #1}\else
+  \ifdefined\TeXXeTstate{\TeXXeTstate=1\beginR #1\endR}\else#1\fi\fi}
+"""
+# Rows of a LaTeX table that a page holds; columns that it holds in small type, and that one of two
+# columns of a page holds.
+LONG, WIDE, NARROW = 50, 7, 4
+LATEX_ESCAPES = (
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "|": r"\textbar{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "−": "$-$",
+        "²": r"\textsuperscript{2}",
+        "β": r"$\beta$",
+        "␣": r"\textvisiblespace{}",
+        ABSENT: "--",
+    }
+    | {chr(ord("₀") + digit): f"$_{digit}$" for digit in range(10)}
+)
+DECIMAL = re.compile(
+    r"""(?P<bold>\\textbf\{)?(?P<minus>\$-\$)?(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?(bold)\})"""
+)
+"""A number as ``_latex`` writes it, without commas."""
+NO_NUMBER = {"", LATEX_ESCAPES[ABSENT]}
+DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
+"""Numbers in the table's own type, bold where they are, as printed."""
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX_ESCAPES.get(character, character) for character in one_line(text))
+
+
+def _latex_text(text: str) -> str:
+    return isolated(_latex(text), r"\righttoleft{", "}")
+
+
+def _decimal_column(texts: Iterable[str]) -> str | None:
+    """A column of siunitx for some numbers; None where one is no number, or none has decimals."""
+    printed = [text for text in texts if text not in NO_NUMBER]
+    numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
+    decimals = max((len(n["decimals"] or "") for n in numbers), default=0)
+    if not decimals or len(numbers) < len(printed):
+        return None
+    sign = "-" if any(n["minus"] for n in numbers) else ""
+    return f"S[table-format={sign}{max(len(n['whole']) for n in numbers)}.{decimals}]"
+
+
+def _decimal(text: str) -> str:
+    """A cell of a column that is aligned at the point; what is no number stands in braces."""
+    number = DECIMAL.fullmatch(text)
+    if number is None:
+        return text and f"{{{text}}}"
+    weight, minus = r"\bfseries " if number["bold"] else "", "-" if number["minus"] else ""
+    point = f".{number['decimals']}" if number["decimals"] else ""
+    return f"{weight}{minus}{number['whole']}{point}"
+
+
+def _alignments(printed_sheets: Sequence[Sheet], columns: Sequence[Column]) -> list[str]:
+    """How the columns of a table are aligned: decimal numbers at the point."""
+    alignments = []
+    for place, column in enumerate(columns):
+        if column.width:
+            alignments.append(rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}")
+        elif column.right:
+            texts = (row[place] for sheet in printed_sheets for row in sheet.body if row[place:])
+            alignments.append(_decimal_column(texts) or "r")
+        else:
+            alignments.append("l")
+    return alignments
+
+
+def _latex_headings(columns: Sequence[Column], alignments: Sequence[str]) -> list[str]:
+    """One line of headings, or two: the upper ones span their columns, with a rule below."""
+    lines = []
+    if any(c.upper for c in columns):
+        cells, rules, at = [], [], 1
+        for upper, group in groupby(columns, key=lambda c: c.upper):
+            span = len(list(group))
+            cells.append(rf"\multicolumn{{{span}}}{{c}}{{{upper}}}" if upper else "& " * (span - 1))
+            rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if upper else []
+            at += span
+        lines += [" & ".join(cells) + r" \\", "".join(rules)]
+    return [*lines, _latex_row([c.lower for c in columns], alignments)]
+
+
+def _cell(text: str, alignment: str) -> str:
+    """A text in its column: lines of running text may end within names like ``anaphor_gender``."""
+    if alignment.startswith("S"):
+        return _decimal(text)
+    return text.replace(r"\_", r"\_\allowbreak{}") if alignment.startswith(">") else text
+
+
+def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
+    r"""A line of a table; ``\\\\`` before it would take a bracket or a star as its own."""
+    # A section may have fewer columns than the table.
+    line = " & ".join(map(_cell, texts, alignments))
+    return (f"{{}}{line}" if line.startswith(("[", "*")) else line) + r" \\"
+
+
+def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> list[str]:
+    """Headings and rows, with a rule around each part."""
+    lines = [r"\toprule"]
+    for number, sheet in enumerate(printed_sheets):
+        lines += [r"\midrule"] if number else []
+        if sheet.headed:
+            lines += [*_latex_headings(sheet.columns, alignments), r"\midrule"]
+        lines += [_latex_row(row, alignments) for row in sheet.body]
+    return [*lines, r"\bottomrule"]
+
+
+def latex_text(exhibit: Exhibit) -> str:
+    r"""The table as printed, as LaTeX for a page of one column or two.
+
+    It needs ``booktabs``, ``array``, ``siunitx``, which aligns numbers at the point, and
+    ``adjustbox``, which makes a table smaller where it would be wider than the line or higher than
+    the page. A table of many columns, or of running text,
+    takes the width of the page (``table*``). One of more than ``LONG`` rows comes in several parts,
+    with the headings on each: ``longtable`` does not work in two columns.
+    """
+    escape = _latex_text if exhibit.textual else _latex
+    printed_sheets = list(sheets(exhibit, escape, lambda text: f"\\textbf{{{text}}}"))
+    widest = max((sheet.columns for sheet in printed_sheets), key=len)
+    caption = f"{_latex(exhibit.title)}. {_latex(exhibit.caption)}"
+    broad = len(widest) > NARROW or any(column.width for column in widest)
+    parts = list(_parts(printed_sheets))
+    alignments = _alignments(printed_sheets, widest)
+    floats = [
+        _latex_float(
+            _latex_body(part, alignments),
+            alignments,
+            _part_caption(caption, number, len(parts)),
+            broad,
+        )
+        for number, part in enumerate(parts)
+    ]
+    return (SCRIPTS if exhibit.textual else "") + "\n".join(floats) + "\n"
+
+
+def _parts(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
+    """Sections in parts of at most ``LONG`` rows; the first of each part has its headings."""
+    part: list[Sheet] = []
+    room = LONG
+    for sheet in printed_sheets:
+        rows = sheet.body
+        while len(rows) > room:
+            if room:
+                part.append(replace(sheet, body=rows[:room], headed=sheet.headed or not part))
+            yield part
+            part, rows, room = [], rows[room:], LONG
+        part.append(replace(sheet, body=rows, headed=sheet.headed or not part))
+        room -= len(rows)
+    yield part
+
+
+def _part_caption(caption: str, number: int, count: int) -> str:
+    """LaTeX below a part of a table: its caption, or which part it is of the table before it."""
+    if number == 0:
+        return rf"\caption{{{caption}}}"
+    return rf"\par\smallskip (continued: part {number + 1} of {count})"
+
+
+def _latex_float(body: Sequence[str], alignments: Sequence[str], caption: str, broad: bool) -> str:
+    """A table or ``table*`` no larger than its place, with a caption below it."""
+    name, width = ("table*", r"\textwidth") if broad else ("table", r"\columnwidth")
+    size = r"\small" if len(alignments) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
+    limits = rf"max width={width},max totalheight=0.8\textheight"
+    decimals = [DECIMALS] if any(a.startswith("S") for a in alignments) else []
+    lines = [rf"\begin{{{name}}}", r"\centering" + size, *decimals]
+    lines += [rf"\begin{{adjustbox}}{{{limits}}}"]
+    lines += [rf"\begin{{tabular}}{{{''.join(alignments)}}}", *body]
+    lines += [r"\end{tabular}", r"\end{adjustbox}", caption, rf"\end{{{name}}}"]
+    return "\n".join(lines)
