@@ -101,7 +101,7 @@ def reported_benchmarks():
 
 
 def reported_pairs(benchmark):
-    """Where the pairs of a benchmark lie, with what models made of them.
+    """Where the pairs of a benchmark lie, with the results of models on them.
 
     Each model has its languages, or none for all of them: one argument of a command has 128 kB.
     """

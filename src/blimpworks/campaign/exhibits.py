@@ -76,7 +76,7 @@ def judged_benchmarks(spec: ExhibitSpec) -> tuple[str, ...]:
 
 
 def is_evaluated(spec: ExhibitSpec) -> bool:
-    """Whether an exhibit shows what models make of the items."""
+    """Whether an exhibit shows results of models on the items."""
     return any(table_kind(spec.paper, kind).evaluated for kind in spec.needs)
 
 

@@ -13,7 +13,7 @@ from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import find_benchmark, paper_of
 
 OUTPUTS = {"pair": "scores", "prompt": "answers"}
-"""Folder of what models make of a benchmark's items, by the benchmark's unit."""
+"""Folder of models' results on a benchmark's items, by the benchmark's unit."""
 TWO_SENTENCES = "judge"
 """The command that judges pairs of sentences, of which a coin gets half right."""
 
@@ -145,7 +145,7 @@ def _sensitivity(
 
 
 def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> str:
-    """Path of what first tokens make of a model's accuracy."""
+    """Path of how scores of first tokens change a model's accuracy."""
     return f"{results}/sensitivity/{benchmark}/{lang}/{model}/parity.parquet"
 
 

@@ -60,7 +60,7 @@ def formula_cell(
     form: str = ",",
     **more: Any,
 ) -> Cell:
-    """A cell of what a formula makes of those ``rows`` that ``where`` selects.
+    """A cell whose value a formula computes from those ``rows`` that ``where`` selects.
 
     ``form`` is how ``format`` writes the number, which is a whole one unless that ends with "f".
     ``more`` are other fields of the cell.

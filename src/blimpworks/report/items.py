@@ -32,7 +32,7 @@ SCORED = ["item_id", *(f"{s}_{n}" for s in SIDES for n in ("logprobs", "ends"))]
 
 @dataclass(frozen=True, slots=True)
 class PairSet:
-    """A benchmark in a language: its pairs, and what models made of them, by model."""
+    """A benchmark in a language: its pairs, and the results of each model on them."""
 
     benchmark: str
     lang: str

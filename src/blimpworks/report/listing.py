@@ -16,9 +16,9 @@ PUBLISHED = (*_NUMBER, "status", "recomputed", "reading", "rule", "note")
 MEASURED = (*_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs")
 COLUMNS = {"published": PUBLISHED, "measured": MEASURED}
 INTRODUCTION = {
-    "published": "Each number that the papers print, beside what the papers' other numbers make "
-    "of it, with the rule and the reason; of a text, what the authors released in its place. The "
-    "same as <code>reproduction/published.csv</code>.",
+    "published": "Each number that the papers print, beside its value computed from their other "
+    "numbers, with the rule and the reason; beside a text, what the authors released in its place. "
+    "The same as <code>reproduction/published.csv</code>.",
     "measured": "Each number or text that the papers print, beside the campaign's own where there "
     "is one. Both are compared where they are about the same model, languages and items; else the "
     "last column says what differs. The same as <code>reproduction/measured.csv</code>.",
@@ -33,9 +33,9 @@ def number_address(paper: str, exhibit: str, row: str, column: str) -> str:
     return f"{paper}.html#number/{key}"
 
 
-def _linked(row: "pd.Series[str]") -> str:
-    address = number_address(row["paper"], row["exhibit"], row["row"], row["column"])
-    return f'<a href="{escape(address)}">{escape(row["printed"] or "?")}</a>'
+def _linked(place: tuple[str, str, str, str], printed: str) -> str:
+    """A printed number as a link to its lineage."""
+    return f'<a href="{escape(number_address(*place))}">{escape(printed or "?")}</a>'
 
 
 def _text(value: object) -> str:
@@ -56,8 +56,8 @@ def _settings(frame: pd.DataFrame) -> dict[str, Any]:
 def listing_html(name: str, frame: pd.DataFrame) -> str:
     """The comparison ``name`` as HTML; needs ``_static/datatables.js`` beside the page."""
     frame = frame[list(COLUMNS[name])]
-    printed = frame.apply(_linked, axis=1) if len(frame) else pd.Series(dtype=str)
-    shown = frame.map(_text).assign(printed=printed)
+    places = frame[["paper", "exhibit", "row", "column"]].itertuples(index=False, name=None)
+    shown = frame.map(_text).assign(printed=[*map(_linked, places, frame["printed"])])
     table = to_html_datatable(
         shown,
         connected=False,

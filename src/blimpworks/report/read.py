@@ -19,7 +19,7 @@ from blimpworks.report.items import sets_from
 from blimpworks.report.listing import COLUMNS
 from blimpworks.report.names import Names, names_from
 from blimpworks.reproduction.printed import printed_tables
-from blimpworks.reproduction.published import Paper, selected_rows
+from blimpworks.reproduction.published import Paper, origins_of
 from blimpworks.tables import CELLS, read_table
 
 
@@ -161,8 +161,7 @@ def read_form(
     table = read_table(CELLS, files.with_name(f"{files.name}.cells.parquet"))
     cells = []
     for row in table.to_pylist():
-        rows = selected_rows(row, paper) if tree == "published" else None
-        origins = [] if rows is None else [str(origin) for origin in rows["origin"] if origin]
+        origins = [*filter(None, origins_of(row, paper))] if tree == "published" else []
         place = (exhibit, row["printed_row"], row["printed_column"])
         number = evidence.get(place)
         facts = row | {"filter": json.loads(row["filter"])}

@@ -109,10 +109,13 @@ def selected_rows(cell: Mapping[str, Any], paper: Paper) -> pd.DataFrame | None:
     return None if table is None else table.select(json.loads(cell["filter"]))
 
 
-def is_itself(cell: Mapping[str, Any], place: Place, paper: Paper) -> bool:
-    """Whether a cell only shows the printed number that it stands for."""
+def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
+    """The printed numbers that a cell is computed from; none if it is from elsewhere.
+
+    As ``exhibit/row/column``; empty for a row that is no printed number.
+    """
     table = paper.tables.get(cell["source"])
-    return table is not None and table.origins(json.loads(cell["filter"])) == ["/".join(place)]
+    return [] if table is None else table.origins(json.loads(cell["filter"]))
 
 
 def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
@@ -124,8 +127,8 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
     for exhibit, path in paper.cells.items():
         for cell in read_table(CELLS, path).to_pylist():
             place = (exhibit, cell["printed_row"], cell["printed_column"])
-            if is_itself(cell, place, paper):
-                continue
+            if origins_of(cell, paper) == ["/".join(place)]:
+                continue  # it only shows the printed number that it stands for
             other = cells.setdefault(place, cell)
             if abs(other["value"] - cell["value"]) > TOLERANCE:
                 raise UserError(

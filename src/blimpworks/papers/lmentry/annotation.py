@@ -146,9 +146,9 @@ def write_annotation_sheet(
     """Write the sheet of a language, and its key; return the number of rows.
 
     ``answers`` are the answers tables by model. The sheet says neither which model answered nor
-    what the rules made of it. ``pack`` is the language pack where the prompts are the published
-    ones: some of its templates ask for another task than theirs, and the sheet has the gold answer
-    to what they ask. Raises UserError for tables that are missing or of another schema,
+    how the rules judged the answer. ``pack`` is the language pack where the prompts are the
+    published ones: some of its templates ask for another task than theirs, and the sheet has the
+    gold answer to what they ask. Raises UserError for tables that are missing or of another schema,
     and where nothing is answered.
     """
     drawn = draw(lang, _prompts(prompts, read_pack(pack) if pack else None), answers, options)

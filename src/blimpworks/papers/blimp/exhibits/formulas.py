@@ -71,7 +71,7 @@ def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
 
 @formula("{kind}, over models, of {formula}", kind=choice({"largest": max, "smallest": min}))
 def extreme(rows: pd.DataFrame, kind: Callable[..., float], formula: Formula) -> float:
-    """The largest or the smallest (``max`` or ``min``) of what a formula makes of each model."""
+    """The largest or the smallest (``max`` or ``min``) of a formula's values for each model."""
     return kind(formula(of_model) for _, of_model in rows.groupby("model"))
 
 

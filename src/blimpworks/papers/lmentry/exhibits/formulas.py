@@ -24,7 +24,7 @@ def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
 
 @formula("mean over models of {formula}")
 def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
-    """Mean of what a formula makes of each model's rows."""
+    """Mean of a formula's values for the rows of each model."""
     values = [formula(part) for _, part in rows.groupby("model", observed=True)]
     return float(sum(values) / len(values))
 

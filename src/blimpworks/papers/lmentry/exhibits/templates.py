@@ -187,7 +187,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     """Table 1: a prompt of each task.
 
     The measured form has the campaign's own prompts with their answers; the published one the
-    printed prompts, with hidden cells of what the release's template makes of their arguments.
+    printed prompts, with hidden cells of what the release's template gives for their arguments.
     """
     return (
         _published_examples(tables)
