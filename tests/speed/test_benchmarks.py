@@ -14,6 +14,7 @@ TINY = {
     "dag": ["--once", "--rounds", "1", "--campaign", "config/demo/config.yaml"],
     "generator": ["--pairs", "2"],
     "grammars": ["--repeat", "1"],
+    "growth": ["--pairs", "20", "--network", "20", "--tables", "10"],
     "host_cost": ["--sentences", "200", "--rounds", "1"],
     "scale": ["--campaign", "config/demo/config.yaml", "--plan"],
     "prefixes": [DATA / "formula_sentences.txt", "--vocabulary", "100", "--units", "8"],

@@ -88,21 +88,24 @@ def _draw_panel(
 def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
     """Name the languages furthest from equal accuracy, on the side away from the line.
 
-    A name that would stand on another one is left out.
+    A name that would stand on another one is left out, or stands on the other side where there are
+    few points.
     """
     gap = places["accuracy_b"] - places["accuracy_a"]
     names: list[tuple[float, float]] = []
     for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:CANDIDATES]:
         x, y = places.loc[lang]
         # No name begins left of the axes.
-        side = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + ROOM else 1
+        away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + ROOM else 1
+        sides = (away, -away) if len(places) <= NAMED else (away,)
+        free = [s for s in sides if all(abs(y - at) > 4 or s != side for at, side in names)]
         if len(names) == NAMED:
             break
-        if all(abs(y - other) > 4 or side != where for other, where in names):
-            names.append((y, side))
+        if free:
+            names.append((y, free[0]))
             axes.annotate(
-                labels.languages[str(lang)], (x, y), (4 * side, 0), textcoords="offset points",
-                ha="right" if side < 0 else "left", va="center", size=SMALL,
+                labels.languages[str(lang)], (x, y), (4 * free[0], 0), textcoords="offset points",
+                ha="right" if free[0] < 0 else "left", va="center", size=SMALL,
             )  # fmt: skip
 
 

@@ -1,0 +1,219 @@
+"""How time and memory of each step grow: with pairs, and with languages and models.
+
+Usage: python benchmarks/growth.py [--pairs 1000 10000 100000 1000000] [--network 100000]
+           [--tables 10 100 1000 10000] [--plot docs/images/growth.png]
+The steps are the commands that the workflow's jobs run, each in a process of its own, on pairs of
+English sentences made of lists of words. ``--network`` is the most pairs that the demo's small
+transformer scores; the 5-gram scores all. ``--tables`` are numbers of judgement tables, one per
+language and model, of a hundred pairs each. Seconds of all processors, and the peak of resident
+memory, which begins with Python and what is imported.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, product
+from pathlib import Path
+from typing import Any
+
+WORDS = """
+today yesterday often sometimes once later soon here there outside inside now
+old young small tall quiet clever famous happy tired brave lonely proud
+dog cat bird child friend teacher doctor farmer singer baker lawyer pilot
+house tree river garden window table school bridge station market tower field
+see know like help find hear follow visit watch remember praise thank
+man woman boy girl king queen guest guide neighbour tailor driver writer
+again alone together twice gladly rarely always slowly
+"""
+"""What stands in each place of "today the old dog near the house sees the man again"."""
+TRANSFORMER = {"kind": "transformer", "max_steps": 40}
+"""As the demo trains it, but shortly: how long scoring takes does not depend on that."""
+REQUEST = 2000
+"""Megabytes that profiles/slurm asks for at a job's first attempt, but for those that score."""
+SETTINGS = """\
+label: Growth
+title: Agreement in sentences made of lists of words
+authors: blimpworks (2026)
+languages: {eng: English}
+data:
+  - {layout: pairs, files: pairs.jsonl, good: good, bad: bad, constants: {paradigm: agreement}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a step took."""
+
+    step: str
+    size: int
+    seconds: float
+    megabytes: float
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    """Millions of pairs whose verbs agree with their subjects and do not, in mixed order."""
+    words = [line.split() for line in WORDS.strip().splitlines()]
+    for group in words:
+        random.Random(1).shuffle(group)
+    # The first word changes fastest, so that neighbours have no long prefix in common.
+    for end, other, verb, where, noun, which, when in product(*reversed(words)):
+        start, rest = f"{when} the {which} {noun} near the {where}", f"the {other} {end}"
+        yield f"{start} {verb}s {rest}", f"{start} {verb} {rest}"
+
+
+def run(step: str, size: int, *command: str | Path) -> Use:
+    """A command of ours in a process of its own. Ends the benchmark when it fails.
+
+    This process must stay small: to Linux the peak of a program is also that of its parent.
+    """
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "blimpworks", *map(str, command)], stdout=output, stderr=output
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            output.seek(0)
+            raise SystemExit(f"{step} of {size}: {output.read().decode()[-2000:]}")
+    return Use(step, size, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def models(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Checkpoint and engine of a 5-gram and of the demo's small transformer."""
+    text = folder / "text.txt"
+    text.write_text("".join(f"{good}\n" for good, _ in islice(pairs(), 2000)), encoding="utf-8")
+    recipes = {
+        "5-gram": ("train-ngram", {"kind": "ngram", "order": 5}, "kenlm", ()),
+        "transformer": ("train-transformer", TRANSFORMER, "transformers", ("--seed", "0")),
+    }
+    trained = {}
+    for model, (command, recipe, engine, seed) in recipes.items():
+        checkpoint = folder / model / "checkpoint.json"
+        about = ("--name", model, "--scope", "eng", "--recipe-name", model)
+        given = ("--recipe", json.dumps(recipe), "--output", checkpoint)
+        run(command, 2000, command, text, *about, *given, *seed)
+        trained[model] = (checkpoint, engine)
+    return trained
+
+
+def declared(folder: Path, size: int) -> Path:
+    """The declaration of a benchmark of so many pairs."""
+    folder.mkdir()
+    with (folder / "pairs.jsonl").open("w", encoding="utf-8") as file:
+        for good, bad in islice(pairs(), size):
+            file.write(json.dumps({"good": good, "bad": bad}) + "\n")
+    declaration = folder / "benchmark.yaml"
+    declaration.write_text(SETTINGS, encoding="utf-8")
+    return declaration
+
+
+def of_pairs(
+    folder: Path, size: int, network: int, trained: dict[str, tuple[Path, str]]
+) -> Iterator[Use]:
+    """All steps from a declaration to accuracies, for so many pairs."""
+    declaration, items = declared(folder / "growth", size), folder / "items.parquet"
+    about = ("--sources", folder, "--benchmark", "growth", "--lang", "eng")
+    yield run("items", size, "build-declared-items", declaration, *about, "--output", items)
+    for model, (checkpoint, engine) in trained.items():
+        if engine == "transformers" and size > network:
+            continue
+        place = folder / model
+        stored = ("--store", place / "shards", "--manifest", place / "manifest.json")
+        loaded = ("--checkpoint", checkpoint, "--engine", engine, "--options", "{}")
+        yield run(f"scores, {model}", size, "score", items, *loaded, *stored)
+    scores, table = folder / "scores.parquet", folder / "judgements/eng/5-gram.parquet"
+    place = folder / "5-gram"
+    stored = ("--store", place / "shards", "--manifest", place / "manifest.json")
+    yield run("collecting", size, "collect-scores", "--items", items, *stored, "--output", scores)
+    rules = ("--method", "full_sentence", "--ties", "wrong", "--near-tie", "0")
+    judged = ("--items", items, "--scores", scores, "--output", table)
+    yield run("judgements", size, "judge", *judged, *rules)
+    yield accuracies("accuracies", size, folder, {"5-gram": ["eng"]})
+
+
+def accuracies(step: str, size: int, folder: Path, judged: dict[str, list[str]]) -> Use:
+    """Accuracies of models by language, from the judgements below a folder."""
+    about = ("--models", json.dumps(judged), "--benchmark", "growth")
+    output = folder / "accuracies.parquet"
+    return run(step, size, "compute-accuracies", folder / "judgements", *about, "--output", output)
+
+
+def of_tables(folder: Path, table: Path, sizes: list[int]) -> Iterator[Use]:
+    """Accuracies from so many judgement tables, of ten models."""
+    for size in sizes:
+        languages = [f"l{number:04}" for number in range(size // 10)]
+        judged = {f"model{number}": languages for number in range(10)}
+        for lang in languages:
+            for model in judged:
+                place = folder / f"judgements/{lang}/{model}.parquet"
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if not place.exists():
+                    shutil.copy(table, place)
+        yield accuracies("accuracies of tables", size, folder, judged)
+
+
+def draw(uses: list[Use], path: Path) -> None:
+    """Seconds and megabytes of each step by size, on logarithmic axes."""
+    from matplotlib.ticker import EngFormatter, NullFormatter
+
+    from blimpworks.exhibits.style import SMALL, house_style, new_figure
+
+    with house_style():
+        figure = new_figure(7, 3.2)
+        labels = {"seconds": "processor time (s)", "megabytes": "peak memory (MB)"}
+        for axes, (quantity, label) in zip(figure.subplots(1, 2), labels.items(), strict=True):
+            for step in dict.fromkeys(use.step for use in uses):
+                own = [use for use in uses if use.step == step]
+                values = [getattr(use, quantity) for use in own]
+                axes.plot([use.size for use in own], values, marker="o", ms=3, label=step)
+            axes.set(xscale="log", yscale="log", xlabel="pairs, or tables", ylabel=label)
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_formatter(EngFormatter(sep=""))
+                axis.set_minor_formatter(NullFormatter())
+        axes.axhline(REQUEST, color="black", ls="--", lw=1)
+        axes.annotate("first request of SLURM", (0, REQUEST), (3, 3), size=SMALL,
+                      xycoords=("axes fraction", "data"), textcoords="offset points")  # fmt: skip
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        figure.savefig(path, dpi=150)
+
+
+def main() -> None:
+    """Measure, print, and draw where that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    numbers: dict[str, Any] = {"type": int, "nargs": "+"}
+    parser.add_argument("--pairs", default=[10**3, 10**4, 10**5, 10**6], **numbers)
+    parser.add_argument("--tables", default=[10, 100, 1000, 10_000], **numbers)
+    parser.add_argument("--network", type=int, default=10**5, help="most pairs of the transformer")
+    parser.add_argument("--plot", type=Path, help="a picture to draw")
+    given = parser.parse_args()
+    uses: list[Use] = []
+
+    def show(use: Use) -> None:
+        uses.append(use)
+        print(f"{use.step:22} {use.size:>9,} {use.seconds:9.1f} s {use.megabytes:8,.0f} MB")
+        sys.stdout.flush()
+
+    with tempfile.TemporaryDirectory() as name:
+        trained = models(Path(name))
+        for number, size in enumerate([100, *given.pairs]):
+            folder = Path(name) / str(number)
+            folder.mkdir()
+            for use in of_pairs(folder, size, given.network, trained):
+                if number:
+                    show(use)
+        table = Path(name) / "0/judgements/eng/5-gram.parquet"
+        for use in of_tables(Path(name) / "tables", table, given.tables):
+            show(use)
+    if given.plot:
+        draw(uses, given.plot)
+
+
+if __name__ == "__main__":
+    main()
