@@ -161,6 +161,7 @@ def stage(folder: Path) -> None:
     for path in (REPOSITORY / "docs").glob("*.md"):
         text = path.read_text(encoding="utf-8")
         (folder / path.name).write_text(OUTSIDE.sub(r"\1", text), encoding="utf-8")
+    shutil.copytree(REPOSITORY / "docs/images", folder / "images")
     shutil.copy(REPOSITORY / "CHANGELOG.md", folder / "changelog.md")
     for make in (commands, settings, interface):
         page = folder / "reference" / f"{make.__name__}.md"
