@@ -101,11 +101,12 @@ def test_exhibits_that_compare_models_need_two(here):
     declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS])
     recipes = {"ngram": {"kind": "ngram"}, "transformer-small": {"kind": "transformer"}}
     shown = {}
+    sizes = {1: [], 2: [336_864 / 1e9]}  # of the transformer, by its recipe
     for models in (["ngram-5"], ["ngram-5", "transformer-small"]):
         settings = campaign(benchmarks=["mine"], models=models, training={"recipes": recipes})
         specs = of_benchmarks(["mine"], settings, evaluated={"mine"})
         shown[len(models)] = {spec.name for spec in specs}
-        assert named_sizes(settings) == []
+        assert named_sizes(settings) == sizes[len(models)]
     assert shown[2] - shown[1] == {"correlations"}
     assert "sizes" not in shown[2]
     everything = {

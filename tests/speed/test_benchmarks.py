@@ -14,7 +14,7 @@ TINY = {
     "dag": ["--once", "--rounds", "1", "--campaign", "config/demo/config.yaml"],
     "generator": ["--pairs", "2"],
     "grammars": ["--repeat", "1"],
-    "growth": ["--pairs", "20", "--network", "20", "--tables", "10"],
+    "growth": ["--pairs", "20", "--network", "20", "--tables", "10", "--plot", "FOLDER/growth.png"],
     "host_cost": ["--sentences", "200", "--rounds", "1"],
     "scale": ["--campaign", "config/demo/config.yaml", "--plan"],
     "prefixes": [DATA / "formula_sentences.txt", "--vocabulary", "100", "--units", "8"],
@@ -42,8 +42,11 @@ def lines_of(name, options):
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_a_benchmark_prints_its_figures(name):
-    assert len(lines_of(name, TINY[name])) > 2
+def test_a_benchmark_prints_its_figures(name, tmp_path):
+    options = [str(option).replace("FOLDER", str(tmp_path)) for option in TINY[name]]
+    assert len(lines_of(name, options)) > 2
+    pictures = [*tmp_path.glob("*.png")]
+    assert len(pictures) == ("--plot" in options)
 
 
 @pytest.mark.parametrize("name", OF_THE_MIRROR)

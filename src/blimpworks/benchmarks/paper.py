@@ -314,17 +314,17 @@ class Declared:
         )
 
 
-def sizes(_campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
+def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
     """Parameters of models [billions], of those whose number is known."""
     rows = catalogue.models.items()
-    return {name: row.parameters for name, row in rows if row.parameters}
+    return {name: size for name, row in rows if (size := row.billions(campaign))}
 
 
 def named_sizes(campaign: Campaign) -> list[float]:
     """Parameters of the models that a campaign names [billions], of those whose number is known."""
     rows = read_rows(ModelRow, campaign.catalogue.models)
     named = (row for row in rows if campaign.models == "all" or row.name in campaign.models)
-    return [row.parameters for row in named if row.parameters]
+    return [size for row in named if (size := row.billions(campaign))]
 
 
 def _folders() -> Iterator[Path]:

@@ -212,6 +212,10 @@ class ModelRow(Strict):
         on_hub = isinstance(row, dict) and row.get("hf_id") and not is_local(str(row["hf_id"]))
         return row | {"revision": row.get("revision") or "main"} if on_hub else row
 
+    def billions(self, campaign: Campaign) -> float | None:
+        """Billions of parameters: as stated, else of the recipe that a campaign trains it by."""
+        return self.parameters or campaign.training.billions(self.recipe)
+
 
 Row = TypeVar("Row", bound=BaseModel)
 

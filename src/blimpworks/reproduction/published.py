@@ -46,12 +46,12 @@ class Selection:
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
         self._origins = table["origin"].tolist()
-        self._found: dict[tuple[str, Any], NDArray[np.bool_]] = {}
+        self._masks: dict[tuple[str, Any], NDArray[np.bool_]] = {}
 
     def _having(self, column: str, value: Any) -> NDArray[np.bool_]:
-        if (column, value) not in self._found:
-            self._found[column, value] = self.table[column].isin([value]).to_numpy(bool)
-        return self._found[column, value]
+        if (column, value) not in self._masks:
+            self._masks[column, value] = self.table[column].isin([value]).to_numpy(bool)
+        return self._masks[column, value]
 
     def _chosen(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
         chosen = np.ones(len(self.table), dtype=bool)

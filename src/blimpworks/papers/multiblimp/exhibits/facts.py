@@ -259,11 +259,7 @@ def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
     """Billions of parameters (None if unknown), family and tuning of each model."""
     return {
-        name: {
-            "parameters": row.parameters or campaign.training.billions(row.recipe),
-            "family": row.family,
-            "tuning": row.tuning,
-        }
+        name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
         for name, row in _models(catalogue).items()
     }
 
