@@ -2,12 +2,13 @@
 
 import logging
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
@@ -21,6 +22,12 @@ Z95 = NormalDist().inv_cdf(0.975)
 ALL = "all"
 KEYS = ["phenomenon", "paradigm", "method"]
 COLUMNS = [*KEYS, "correct", "tie", "near_tie"]
+Judged = tuple[str, str, Path]
+"""Model, language, and table of judgements."""
+TABLE = "table"
+"""Number of the table that a row is from, where several are summarised at once."""
+BLOCK = 200_000
+"""Rows that are summarised at once: one by one, small tables take several times as long."""
 NOMINAL = "nominal"
 """How many prompts a template has by the release's settings, in judgements of responses.
 
@@ -104,6 +111,8 @@ def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
 def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:
     """Accuracies of one model and language, by phenomenon, paradigm and method.
 
+    Where there is a column ``table``, of each table for itself.
+
     Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a
     pair that stands in two paradigms counts in both (Jumelet et al. 2025, section 6). Rows
     without a judgement are skipped: they don't count but are counted. Where nothing was judged
@@ -115,7 +124,8 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     correct ÷ nominal, of a task correct ÷ the sum over its templates); n stays what was judged.
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
-    groups = _with_totals(rows).groupby(KEYS, sort=True)
+    keys = [TABLE, *KEYS] if TABLE in judgements else KEYS
+    groups = _with_totals(rows).groupby(keys, sort=True)
     every: pd.DataFrame = groups.agg(
         correct=("correct", "sum"),
         n=("correct", "count"),
@@ -134,7 +144,7 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     return summary
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _read(path: Path) -> pa.Table:
     # The last column where it is there.
     table = read_table(JUDGEMENTS, path, ["item_id", *COLUMNS, NOMINAL])
     # Judgements of the same pair twice must say the same of it; each counts.
@@ -142,16 +152,55 @@ def _read(path: Path) -> pd.DataFrame:
     repeated = count_repeats(table, keys, COLUMNS[3:], path, "verdicts")
     if repeated:
         log.info("%s: %d of %d rows are of pairs before them", path, repeated, len(table))
-    frame = table.to_pandas().astype(dict.fromkeys(KEYS, object))
-    unjudged = int(frame["correct"].isna().sum())
+    unjudged = table["correct"].null_count
     if unjudged:
-        log.warning("%s: %d of %d rows have no judgement: left out", path, unjudged, len(frame))
-    typed: pd.DataFrame = frame.astype({"tie": "boolean", "near_tie": "boolean"})
+        log.warning("%s: %d of %d rows have no judgement: left out", path, unjudged, len(table))
+    return table.drop_columns("item_id")
+
+
+def _frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
+    """Judgements of some tables, with the number of each."""
+    numbered = [
+        table.append_column(TABLE, pa.array(np.full(len(table), number)))
+        for number, table in enumerate(tables)
+    ]
+    frame = pa.concat_tables(numbered).unify_dictionaries().to_pandas()
+    types = dict.fromkeys(KEYS, object) | dict.fromkeys(["tie", "near_tie"], "boolean")
+    typed: pd.DataFrame = frame.astype(types)
     return typed
 
 
+def _summary(
+    block: Sequence[Judged], tables: Sequence[pa.Table], one_more: Collection[str]
+) -> pd.DataFrame:
+    """Accuracies of some tables, with their models and languages."""
+    summary = summarise(_frame(tables), one_more=block[0][0] in one_more)
+    model, lang = ({n: each[part] for n, each in enumerate(block)} for part in (0, 1))
+    return summary.assign(model=summary[TABLE].map(model), lang=summary[TABLE].map(lang))
+
+
+def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:
+    """Accuracies of tables in their order: neighbours together that are counted alike."""
+    block: list[Judged] = []
+    tables: list[pa.Table] = []
+    kind: tuple[bool, int] | None = None
+    rows = 0
+    for number, each in enumerate(judgements):
+        table = _read(each[2])
+        # A table with nominal numbers of prompts is of no other's kind.
+        own = (each[0] in one_more, number if NOMINAL in table.column_names else -1)
+        rows += len(table)
+        if block and (own != kind or rows > BLOCK):
+            yield _summary(block, tables, one_more)
+            block, tables, rows = [], [], len(table)
+        block.append(each)
+        tables.append(table)
+        kind = own
+    yield _summary(block, tables, one_more)
+
+
 def compute_accuracies(
-    judgements: Sequence[tuple[str, str, Path]],
+    judgements: Sequence[Judged],
     benchmark: str,
     output: Path,
     one_more: Collection[str] = (),
@@ -166,10 +215,8 @@ def compute_accuracies(
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
-    parts = [
-        summarise(_read(path), one_more=model in one_more).assign(model=model, lang=lang)
-        for model, lang, path in judgements
-    ]
-    frame = pd.concat(parts).assign(benchmark=benchmark, rounding=None, origin=None)
+    frame = pd.concat([*_summaries(judgements, one_more)]).assign(
+        benchmark=benchmark, rounding=None, origin=None
+    )
     write_frame(frame, ACCURACIES, output)
     return len(frame)
