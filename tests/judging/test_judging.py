@@ -1,5 +1,7 @@
 import json
 import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pytest
@@ -9,6 +11,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner
 
+from blimpworks.analysis import accuracy
 from blimpworks.analysis.accuracy import compute_accuracies, wilson
 from blimpworks.cli import app
 from blimpworks.errors import UserError
@@ -136,6 +139,28 @@ def test_language_without_judgements_yields_no_row(tmp_path):
     assert compute_accuracies(judgements, "multiblimp", tmp_path / "out.parquet") == 3
     assert compute_accuracies(judgements[:1], "multiblimp", tmp_path / "out.parquet") == 0
     assert len(read_table(ACCURACIES, tmp_path / "out.parquet")) == 0
+
+
+VERDICTS = st.sampled_from(
+    [("n/SG", 1.0, False), ("n/PL", 0.5, True), ("p/1", 0.0, False), ("p/1", None, None)]
+)
+
+
+@given(st.lists(st.lists(VERDICTS, max_size=5), min_size=1, max_size=6), st.integers(1, 20))
+def test_tables_are_summarised_together_as_each_alone(tables, block):
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        folder = Path(name)
+        patch.setattr(accuracy, "BLOCK", block)
+        judgements = [
+            (f"m{n % 2}", f"l{n:02}", write_judgements(folder / f"{n}.parquet", rows))
+            for n, rows in enumerate(tables)
+        ]
+        alone = []
+        for each in judgements:
+            compute_accuracies([each], "multiblimp", folder / "alone", ["m1"])
+            alone += read_table(ACCURACIES, folder / "alone").to_pylist()
+        compute_accuracies(judgements, "multiblimp", folder / "together", ["m1"])
+        assert read_table(ACCURACIES, folder / "together").to_pylist() == alone
 
 
 @given(st.integers(1, 500), st.data())
