@@ -205,12 +205,6 @@ def _reason(row: PublishedRow, reasons: Sequence[ReasonRow], paper: Paper) -> st
     )
 
 
-def _sources(cell: Mapping[str, Any], paper: Paper) -> str:
-    """The printed numbers that a cell is computed from."""
-    rows = selected_rows(cell, paper)
-    return "" if rows is None else ", ".join(rows["origin"])
-
-
 def _digits(value: float) -> float:
     """A number for the table: counts in full, others to six digits."""
     return value if value.is_integer() else float(f"{value:.6g}")
@@ -224,7 +218,7 @@ def _row(
     if status == NOT_RECOMPUTABLE:
         more = _reason(row, reasons, paper)
     elif cell and status == COMPLEMENT:
-        more = f"complement of {_sources(cell, paper)}: one of the two says all"
+        more = f"complement of {', '.join(origins_of(cell, paper))}: one of the two says all"
     return {
         **place_of(paper.name, row),
         "recomputed": None if cell is None or row.textual else _digits(cell["value"]),
