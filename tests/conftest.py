@@ -1,3 +1,4 @@
+import fcntl
 import gc
 import os
 import subprocess
@@ -127,14 +128,23 @@ def bare(new_checkout):
 
 
 @pytest.fixture(scope="session")
-def printed(new_checkout):
-    """A checkout with what the papers print, drawn and recomputed, and no model: read it only."""
-    from support.checkout import output_of
+def printed(new_checkout, tmp_path_factory):
+    """A checkout with what the papers print, drawn and recomputed, and no model: read it only.
 
-    checkout = new_checkout("printed")
-    done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
-    assert done.returncode == 0, output_of(done)
-    return checkout
+    One for all workers: it takes minutes. The first that needs it makes it; others wait.
+    """
+    from support.checkout import Checkout, output_of
+
+    base = tmp_path_factory.getbasetemp()
+    note = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "printed"
+    with note.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not note.exists():
+            checkout = new_checkout("printed")
+            done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
+            assert done.returncode == 0, output_of(done)
+            note.write_text(str(checkout.path))
+    return Checkout(Path(note.read_text()))
 
 
 @pytest.fixture(scope="session")

@@ -84,8 +84,7 @@ def test_rows_of_all_sections_are_equally_wide():
 def test_a_figure_is_its_picture_with_its_numbers_as_a_table_under_it(tmp_path):
     figure = new_figure(2, 2)
     drawn = Exhibit("Dots", "Some dots.", [cell("Welsh", "n", 3)], figure=figure)
-    for suffix in ("svg", "html"):
-        render(drawn, tmp_path / f"dots.{suffix}")
+    render(drawn, [tmp_path / "dots.svg", tmp_path / "dots.html"])
     page = ElementTree.parse(tmp_path / "dots.html")
     assert (tmp_path / page.find(".//img").get("src")).is_file()
     assert page.findtext(".//details//td[@data-cell='0']") == "3"

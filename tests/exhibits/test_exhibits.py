@@ -311,7 +311,7 @@ def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(items, tmp_path, s
     tables = items((3, "cym", "SG", "SV", "+"), (4, "wol", "SG", "SV", "?"))
     files = [tmp_path / name / f"fig3.{suffix}" for name in ("first", "second")]
     for file in files:
-        render(fig3(tables, LABELS), file)
+        render(fig3(tables, LABELS), [file])
         mpl.rcdefaults()
     first, second = (file.read_bytes() for file in files)
     assert first == second
@@ -322,13 +322,13 @@ def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(items, tmp_path, s
 def test_a_table_is_written_in_the_format_of_its_suffix(tmp_path, suffix):
     texts = {"csv": csv_text, "md": markdown_text, "tex": latex_text, "html": html_text}
     path = tmp_path / f"small.{suffix}"
-    render(SMALL, path)
+    render(SMALL, [path])
     assert path.read_text("utf-8") == texts[suffix](SMALL)
 
 
 def test_an_unknown_format_is_refused_and_leaves_no_file(tmp_path):
     with pytest.raises(KeyError):
-        render(SMALL, tmp_path / "small.doc")
+        render(SMALL, [tmp_path / "small.doc"])
     assert list(tmp_path.iterdir()) == []
 
 

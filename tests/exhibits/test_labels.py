@@ -109,7 +109,7 @@ def test_figures_show_labels_as_they_are(tmp_path, suffix):
     axes.set(title=r"$\x$", xlabel=r"$\y$ and {id}", xscale="log")
     axes.text(2, 2, r"$\frac$")
     exhibit = Exhibit("A figure", "", [], figure=figure)
-    render(exhibit, tmp_path / f"f.{suffix}")
+    render(exhibit, [tmp_path / f"f.{suffix}"])
     assert (tmp_path / f"f.{suffix}").stat().st_size
     if suffix == "svg":
         texts = [each.text for each in ElementTree.parse(tmp_path / "f.svg").iter() if each.text]

@@ -430,7 +430,7 @@ def test_sizes_are_known_before_training_unless_the_corpus_decides_the_words():
     assert sizes == [336_864 / 1e9, None, None, None]
 
 
-def wait_for(condition, process, seconds=90):
+def wait_for(condition, process, seconds=600):
     """Until ``condition``; fails when the process ends first."""
     end = time.monotonic() + seconds
     while not condition():

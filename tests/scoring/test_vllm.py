@@ -333,13 +333,13 @@ def test_a_killed_job_leaves_no_process_and_is_completed_to_the_same_bytes(
     score_items([items], checkpoint, whole / "shards", whole / "manifest.json", "vllm", IN_PROCESS)
     job, shards = score(items, checkpoint, tmp_path / "killed"), tmp_path / "killed" / "shards"
     begun = lambda: len(list(shards.glob("part-*"))) > 1  # noqa: E731
-    vllm_kit.wait_for(lambda: begun() or job.poll() is not None, 120)
+    vllm_kit.wait_for(lambda: begun() or job.poll() is not None)
     assert job.poll() is None, job.communicate()
     family = vllm_kit.family(job.pid)
     assert len(family) >= 3  # a supervisor, a server, its engine
     job.kill()
     job.communicate()
-    vllm_kit.wait_for(lambda: not vllm_kit.living(family), 30)
+    vllm_kit.wait_for(lambda: not vllm_kit.living(family), 120)
     assert not (tmp_path / "killed" / "manifest.json").exists()
     resumed = score(items, checkpoint, tmp_path / "killed")
     _, said = resumed.communicate()

@@ -203,7 +203,7 @@ def supervised():
 def test_no_server_outlives_a_killed_job(supervised):
     asker, family = supervised
     os.kill(asker.pid, signal.SIGKILL)
-    vllm_kit.wait_for(lambda: not vllm_kit.living(family), seconds=30)
+    vllm_kit.wait_for(lambda: not vllm_kit.living(family), seconds=120)
 
 
 @pytest.mark.parametrize(

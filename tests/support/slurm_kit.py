@@ -456,13 +456,16 @@ class Cluster:
         return number not in daemons and parent_of(number) not in daemons
 
     def wait_for(self, predicate, seconds: float, what: str = ""):
-        """The first true value of a predicate; after ``seconds``, fails with the daemons' logs."""
-        until = time.monotonic() + seconds
+        """The first true value of a predicate; else fails, with the daemons' logs.
+
+        ``seconds`` are those of an idle machine: a loaded one has five times as long.
+        """
+        until = time.monotonic() + 5 * seconds
         while time.monotonic() < until:
             if found := predicate():
                 return found
             time.sleep(0.1)
-        raise AssertionError(f"waited {seconds} s in vain for {what or predicate}\n{self.logs()}")
+        raise AssertionError(f"waited {5 * seconds} s in vain for {what or predicate}\n{self.logs()}")
 
     def logs(self, lines: int = 15) -> str:
         """The ends of the daemons' logs."""

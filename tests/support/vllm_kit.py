@@ -60,7 +60,7 @@ def living(numbers):
     return set(numbers) & set(commands())
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=600):
     """The first true value of ``condition``; fails after ``seconds``."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

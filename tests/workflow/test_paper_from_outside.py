@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from support.checkout import output_of
+from support.checkout import copy_of, output_of
 from support.paths import DATA
 
 CAMPAIGN = "config/kablimp.yaml"
@@ -30,9 +30,9 @@ def installed(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def checkout(new_checkout, installed):
+def checkout(printed, installed, tmp_path_factory):
     """A checkout in which a campaign of that paper has been run, and its report built."""
-    checkout = new_checkout("outside")
+    checkout = copy_of(printed, tmp_path_factory.mktemp("outside"))
     chosen = {"benchmarks": ["kablimp"], "languages": ["eng"], "models": ["ngram-5"]}
     checkout.change(CAMPAIGN, **chosen, kablimp={"pairs": 6})
     path = os.pathsep.join([str(checkout.path / "src"), str(installed)])

@@ -72,6 +72,5 @@ def build_exhibit(
     if labels.items:
         exhibit.caption += f" Items: {labels.items}."
     write_table(exhibit.table(), CELLS, cells)
-    for output in outputs:
-        render(exhibit, output)
+    render(exhibit, outputs)
     return exhibit

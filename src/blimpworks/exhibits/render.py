@@ -1,10 +1,10 @@
 """Exhibits as files: CSV, Markdown, LaTeX and HTML for tables; PDF, PNG and SVG for figures."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -15,7 +15,13 @@ from blimpworks.exhibits.sheets import sheets
 from blimpworks.exhibits.texts import isolated, one_line, take_literally
 from blimpworks.files import atomic, write_text
 
+if TYPE_CHECKING:  # slow to import, and tables need none of it
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
+
 PNG_DPI = 300
+MARGIN = 0.1
+"""Around figures, in inches."""
 MARKDOWN_SIGNS = "\\|*_`<&~[]"
 # Signs where they would mean something to Markdown or the mathematics in it: inside words, before
 # digits or spaces they stay as they are.
@@ -96,25 +102,43 @@ TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {
 }
 
 
-def render(exhibit: Exhibit, output: Path) -> None:
-    """Write the exhibit in the format that the file's suffix names.
+def _lay_out(figure: "Figure") -> "Bbox":
+    """Lay out a figure, once for all its formats, and return what it covers, in inches."""
+    take_literally(figure)
+    figure.draw_without_rendering()
+    figure.set_layout_engine(None)
+    return figure.get_tightbbox().padded(MARGIN)
+
+
+def _draw(figure: "Figure", outputs: Sequence[Path]) -> None:
+    """Write a figure as PDF, PNG and SVG, whichever the suffixes name."""
+    import matplotlib as mpl  # slow, and tables need none of it
+
+    with mpl.rc_context(FILE_SETTINGS):
+        covered = _lay_out(figure)
+        for output in outputs:
+            suffix = output.suffix[1:]
+            with atomic(output) as temporary:
+                figure.savefig(
+                    temporary,
+                    format=suffix,
+                    dpi=PNG_DPI,
+                    metadata=METADATA[suffix],
+                    bbox_inches=covered,
+                )
+
+
+def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
+    """Write the exhibit in the formats that the files' suffixes name.
 
     Raises KeyError for a suffix that is no format of its kind.
     """
-    suffix = output.suffix[1:]
     if exhibit.figure is None:
-        write_text(output, TEXT_FORMATS[suffix](exhibit))
+        for output in outputs:
+            write_text(output, TEXT_FORMATS[output.suffix[1:]](exhibit))
         return
-    if suffix == "html":
-        write_text(output, html_text(exhibit, output.with_suffix(".svg").name))
-        return
-    import matplotlib as mpl  # slow, and tables need none of it
-
-    with (
-        atomic(output) as temporary,
-        mpl.rc_context(FILE_SETTINGS),
-    ):
-        take_literally(exhibit.figure)
-        exhibit.figure.savefig(
-            temporary, format=suffix, dpi=PNG_DPI, metadata=METADATA[suffix], bbox_inches="tight"
-        )
+    pages = [output for output in outputs if output.suffix == ".html"]
+    for page in pages:
+        write_text(page, html_text(exhibit, page.with_suffix(".svg").name))
+    if pictures := [output for output in outputs if output not in pages]:
+        _draw(exhibit.figure, pictures)
