@@ -465,7 +465,9 @@ class Cluster:
             if found := predicate():
                 return found
             time.sleep(0.1)
-        raise AssertionError(f"waited {5 * seconds} s in vain for {what or predicate}\n{self.logs()}")
+        raise AssertionError(
+            f"waited {5 * seconds} s in vain for {what or predicate}\n{self.logs()}"
+        )
 
     def logs(self, lines: int = 15) -> str:
         """The ends of the daemons' logs."""

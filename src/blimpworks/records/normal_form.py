@@ -7,11 +7,11 @@ variables likewise, and what is imported from elsewhere stands under its full na
 """
 
 import ast
-import copy
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 
 Symbol = tuple[str, str]
 """A module and the name of a definition in it."""
@@ -79,6 +79,15 @@ def _bound(node: ast.AST) -> Iterator[str]:
         yield named
     for child in ast.iter_child_nodes(node):
         yield from _bound(child)
+
+
+def _copied(node: Any) -> Any:
+    """A copy of a syntax tree, without its places in the source."""
+    if isinstance(node, list):
+        return [*map(_copied, node)]
+    if not isinstance(node, ast.AST):
+        return node
+    return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
 
 
 def _free(body: list[ast.stmt]) -> set[str]:
@@ -160,7 +169,8 @@ class _Normaliser(ast.NodeTransformer):
         """A function's statements, in a scope of its own."""
         parameters = [*_parameters(arguments)]
         names = (name for statement in body for name in _bound(statement))
-        self._enter(name for name in names if name not in {*parameters, *_free(body)})
+        others = {*parameters, *_free(body)}
+        self._enter(name for name in names if name not in others)
         # Parameters keep their names, since callers may use them.
         self.scopes[-1] |= {name: name for name in parameters}
         done = [each for each in map(self.visit, body) if each is not None]
@@ -268,6 +278,6 @@ def normal_form(
     The statements themselves are left as they are.
     """
     normaliser = _Normaliser(name, resolve, is_message)
-    done = (normaliser.visit(copy.deepcopy(node)) for node in nodes)
+    done = (normaliser.visit(_copied(node)) for node in nodes)
     text = "\n".join(ast.dump(node) for node in done if node is not None)
     return NormalForm(text, tuple(normaliser.mentions), tuple(normaliser.strings))
