@@ -1,5 +1,6 @@
 """How long Snakemake takes to plan the papers' campaign: reading the workflow, a dry run, and
-finding out that nothing is to be done; then the same with twice the models.
+finding out that nothing is to be done; beside it a dry run of one plain rule with as many jobs and
+inputs; then the same with twice the models.
 
 Usage: python benchmarks/dag.py [--rounds 3] [--campaign config/config.yaml] [--once]
 Works in a scratch copy of the checkout, in which it makes empty files in place of products. Wall
@@ -22,6 +23,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+PLAIN = """\
+rule all:
+    input: [f"made/{{n}}" for n in range({jobs})]
+rule make:
+    input: [f"given/{{n}}" for n in range({inputs})]
+    output: "made/{{n}}"
+    shell: "touch {{output}}"
+"""
+"""What Snakemake takes at least for a number of jobs, each with some inputs."""
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 
 
@@ -67,6 +77,22 @@ def jobs_of(said: str) -> int:
     return int(total[1]) if total else 0
 
 
+def inputs_of(said: str) -> int:
+    """Number of inputs that jobs have of each other, in the reasons that a dry run prints."""
+    named = re.findall(r"Input files updated by another job: ([^;\n]+)", said)
+    return sum(names.count(", ") + 1 for names in named)
+
+
+def write_plain(folder: Path, jobs: int, inputs: int) -> Path:
+    """A workflow of one rule, of ``jobs`` jobs with ``inputs`` files each."""
+    path = folder / "plain" / "Snakefile"
+    (path.parent / "given").mkdir(parents=True)
+    path.write_text(PLAIN.format(jobs=jobs, inputs=inputs))
+    for number in range(inputs):
+        (path.parent / "given" / str(number)).touch()
+    return path
+
+
 def multiply_models(folder: Path, times: int) -> None:
     """Give each model of the catalogue so many copies, itself among them."""
     path = folder / "config" / "models.tsv"
@@ -99,12 +125,15 @@ def measure(folder: Path, rounds: int, options: list[str]) -> dict[str, float]:
     bare.write_text("rule all:\n    input: []\n")
     nothing, _ = best(folder, rounds, "-s", str(bare), "--list-rules")
     listed, _ = best(folder, rounds, *options, "--list-rules")
-    jobs = jobs_of(run(folder, *options, "-n", "all")[2])
+    said = run(folder, *options, "-n", "all")[2]
+    jobs, inputs = jobs_of(said), inputs_of(said)
     dry, memory = best(folder, rounds, *options, "-n", "-q", "all", "--", "all")
+    plain = write_plain(folder, jobs, round(inputs / jobs))
+    least, _ = best(plain.parent, rounds, "-n", "-q", "all")
     finish(folder, *options)
     done, _ = best(folder, rounds, *options, "-q", "all", "--", "all")
-    figures = {"jobs": jobs, "import_s": listed - nothing, "dry_run_s": dry, "no_op_s": done}
-    return figures | {"memory_mb": memory}
+    figures = {"jobs": jobs, "inputs": inputs, "import_s": listed - nothing, "dry_run_s": dry}
+    return figures | {"plain_dry_run_s": least, "no_op_s": done, "memory_mb": memory}
 
 
 def main() -> None:
