@@ -112,7 +112,7 @@ rule build_dialogues:
             f"{RESULTS}/training/practice/lmentry/{TAUGHT[w.model].practice_seed}/{lang}.parquet"
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
-        asked=lambda w: [
+        prompts=lambda w: [
             str(whole_items_table(CAMPAIGN, "lmentry", lang))
             for lang in layout.training.languages_of(w.scope, w.model)
         ],
@@ -135,7 +135,7 @@ rule build_dialogues:
     params:
         code=code_of("build_dialogues"),
         held_out=lambda w, input: [
-            *repeated("items", input.asked),
+            *repeated("items", input.prompts),
             *repeated("pack", input.packs),
         ],
         seed=lambda w: TAUGHT[w.model].practice_seed,
