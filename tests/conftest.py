@@ -133,7 +133,7 @@ def printed(new_checkout, tmp_path_factory):
 
     One for all workers: it takes minutes. The first that needs it makes it; others wait.
     """
-    from support.checkout import Checkout, output_of
+    from support.checkout import PRINTED, Checkout, output_of, take_demo
 
     base = tmp_path_factory.getbasetemp()
     note = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "printed"
@@ -141,6 +141,7 @@ def printed(new_checkout, tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not note.exists():
             checkout = new_checkout("printed")
+            take_demo(checkout.path, PRINTED)
             done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
             assert done.returncode == 0, output_of(done)
             note.write_text(str(checkout.path))
@@ -150,10 +151,11 @@ def printed(new_checkout, tmp_path_factory):
 @pytest.fixture(scope="session")
 def built(printed, tmp_path_factory):
     """A finished campaign: read it only, or damage a ``scratch`` copy."""
-    from support.checkout import copy_of, output_of
+    from support.checkout import DEMO, copy_of, output_of, take_demo
 
     # What the papers print takes as long as a campaign: it is made once.
     checkout = copy_of(printed, tmp_path_factory.mktemp("built"))
+    take_demo(checkout.path, [DEMO])
     done = checkout.snakemake()
     assert done.returncode == 0, output_of(done)
     checkout.last_output = output_of(done)

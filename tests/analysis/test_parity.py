@@ -204,7 +204,7 @@ def trained(tmp_path_factory):
     return checkpoint, tiny.write_items(root / "items.parquet", pairs)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_number_format_and_first_token_are_measured_against_float32(trained, tmp_path):
     checkpoint, items = trained
     methods = ("--method", "full_sentence", "--method", "own=mean(region)")
@@ -316,7 +316,7 @@ MAKERS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("architecture", MAKERS)
 def test_every_kind_of_model_has_a_report_without_further_settings(architecture, tmp_path):
     corpus = tiny.write_corpus(tmp_path / "text.txt", 60)

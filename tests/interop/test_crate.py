@@ -151,6 +151,7 @@ def test_every_cell_can_be_computed_again_from_the_tables_of_the_crate(exported)
     assert differing_cells(exported) == []
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("workflow")
 def test_every_cell_of_every_paper_can_be_computed_again_from_a_whole_crate(evidence):
     crate = evidence.path / "results/demo/crate"
@@ -158,11 +159,13 @@ def test_every_cell_of_every_paper_can_be_computed_again_from_a_whole_crate(evid
     assert differing_cells(crate) == []
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("workflow")
 def test_the_validator_accepts_a_whole_crate(evidence, cache):
     assert verdict(evidence.path / "results/demo/crate", cache) == []
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("workflow")
 def test_the_dictionary_describes_every_column_of_a_whole_crate(evidence):
     described = read_csv(evidence.path / "results/demo/crate/dictionary.csv")

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
@@ -146,6 +146,7 @@ VERDICTS = st.sampled_from(
 )
 
 
+@settings(max_examples=20)  # each writes and reads a dozen files
 @given(st.lists(st.lists(VERDICTS, max_size=5), min_size=1, max_size=6), st.integers(1, 20))
 def test_tables_are_summarised_together_as_each_alone(tables, block):
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:

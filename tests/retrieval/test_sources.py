@@ -425,7 +425,8 @@ def test_a_redirect_on_this_machine_is_followed(pin, output, server):
 
 
 @pytest.mark.parametrize("statuses", [[404], [503] * 9, []])
-def test_a_token_in_an_address_is_shown_nowhere(pin, output, server, statuses, capfd):
+def test_a_token_in_an_address_is_shown_nowhere(pin, output, server, statuses, capfd, monkeypatch):
+    monkeypatch.setattr("blimpworks.retrieval.download._LONGEST_WAIT", 0.01)
     secret = replace(pin, url=f"{pin.url}?token={SECRET}")
     server.statuses = [*statuses]
     done = CliRunner().invoke(app, arguments(secret, output))

@@ -28,6 +28,8 @@ OF_THE_MIRROR = {
 }
 OF_VLLM = {"vllm_speed"}
 """Run by tests/scoring/test_vllm.py in vLLM's own environment."""
+LONG = {"dag", "growth", "scale"}
+"""They plan whole campaigns, or train and score at several sizes."""
 SHARED = {"kit", "scoring_kit"}
 
 
@@ -41,7 +43,12 @@ def lines_of(name, options):
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("name", TINY)
+def left_to_test_long(names):
+    """Names, those of ``LONG`` marked."""
+    return [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in names]
+
+
+@pytest.mark.parametrize("name", left_to_test_long(TINY))
 def test_a_benchmark_prints_its_figures(name, tmp_path):
     options = [str(option).replace("FOLDER", str(tmp_path)) for option in TINY[name]]
     assert len(lines_of(name, options)) > 2
@@ -49,6 +56,7 @@ def test_a_benchmark_prints_its_figures(name, tmp_path):
     assert len(pictures) == ("--plot" in options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OF_THE_MIRROR)
 def test_a_benchmark_of_upstream_data_prints_its_figures(name, mirror):
     assert len(lines_of(name, OF_THE_MIRROR[name])) > 2

@@ -69,7 +69,7 @@ def test_without_a_gpu_it_says_so(tmp_path):
     assert "There is no GPU here (no nvidia-smi); SHAPE=tiny tries it out" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_measurement_that_is_stopped_costs_itself_alone(tmp_path):
     """All but the named ones are left out; one gets no time, and a second call makes up for it."""
     names = "machine models-tiny transformers-tiny"

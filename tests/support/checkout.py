@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -85,10 +86,13 @@ class Checkout:
 
 
 def small_campaign(checkout: Path) -> None:
-    """The demo campaign with a shorter training, and without its declared benchmarks."""
+    """The demo campaign with a shorter training, and without its declared benchmarks.
+
+    Models are as large as the demo's: what papers print is drawn with sizes and labels of models.
+    """
     campaign = yaml.safe_load((checkout / "config/demo/config.yaml").read_text())
     recipe = campaign["training"]["recipes"]["transformer-small"]
-    recipe.update(max_steps=30, hidden=32, layers=1, heads=1)
+    recipe.update(max_steps=30)
     campaign["benchmarks"] = ["multiblimp"]
     (checkout / CAMPAIGN).write_text(yaml.safe_dump(campaign))
 
@@ -109,6 +113,29 @@ def fresh(path: Path) -> Checkout:
     copy_bytecode(path)
     small_campaign(path)
     return Checkout(path)
+
+
+DEMO = Path("results/demo")
+PRINTED = [
+    ".snakemake/metadata",
+    "resources/demo",
+    "logs/demo",
+    *(DEMO / "accuracies/printed", DEMO / "accuracies/people"),
+    *(DEMO / "perplexities", DEMO / "prompt_counts", DEMO / "published"),
+]
+"""What papers print, and what is drawn and recomputed from it, in a tree that has no model."""
+
+
+def take_demo(path: Path, parts: Sequence[str | Path]) -> None:
+    """Copy what ``make demo`` made in this repository, where it did, into a checkout.
+
+    Snakemake makes again what is stale of it, as it would here. Declared benchmarks are left out,
+    which the campaign for tests has none of, and what is made of all exhibits together.
+    """
+    others = shutil.ignore_patterns("demo_*", "report*", "reproduction")
+    for part in parts:
+        if (REPOSITORY / part).is_dir():
+            shutil.copytree(REPOSITORY / part, path / part, ignore=others, dirs_exist_ok=True)
 
 
 def copy_of(checkout: Checkout, path: Path) -> Checkout:

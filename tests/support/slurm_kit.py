@@ -148,10 +148,11 @@ def name_of(number: int) -> str:
 
 
 def kill(numbers: list[int]) -> None:
-    """End processes at once."""
-    for number in numbers:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(number, signal.SIGKILL)
+    """End processes at once: none lives to see another end, and to report it."""
+    for sign in (signal.SIGSTOP, signal.SIGKILL):
+        for number in numbers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, sign)
 
 
 class Cluster:

@@ -108,6 +108,7 @@ def test_changing_one_setting_reruns_the_stage_that_reads_it(scratch):
     assert not planned & {"build_pairs", "build_lexicon", "measure_agreement"}
 
 
+@pytest.mark.long
 def test_a_second_run_from_scratch_gives_the_same_bytes(built, tmp_path):
     second = fresh(tmp_path / "second")
     done = second.snakemake()

@@ -66,6 +66,7 @@ def test_a_target_of_make_is_one_that_there_is(line):
     assert line.split()[1] in targets
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", PLANNED)
 def test_what_snakemake_is_told_to_make_can_be_planned(bare, line):
     words = shlex.split(line)[1:]

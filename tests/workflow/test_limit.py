@@ -9,7 +9,7 @@ import yaml
 from support.checkout import output_of
 from support.slurm_campaign import SITE
 
-pytestmark = pytest.mark.xdist_group("bare")
+pytestmark = [pytest.mark.xdist_group("bare"), pytest.mark.long]
 TARGETS = [
     "results/demo/accuracies/multiblimp.parquet",
     "results/demo/parity/multiblimp/eng/ngram-5/parity.md",

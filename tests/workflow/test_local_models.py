@@ -15,7 +15,7 @@ from support import tiny
 from support.checkout import CAMPAIGN, output_of
 from support.ngram_kit import ARPA
 
-pytestmark = pytest.mark.xdist_group("bare")
+pytestmark = [pytest.mark.xdist_group("bare"), pytest.mark.long]
 LOCAL = "config/local.yaml"
 CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
 SEALED = "resources/demo/models/{}/" + FILE_NAME

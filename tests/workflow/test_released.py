@@ -8,7 +8,7 @@ import pytest
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from support.checkout import copy_of, output_of
 
-pytestmark = pytest.mark.xdist_group("workflow")
+pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.long]
 NAME = "config/released.yaml"
 RESULTS, DEMO = "results/released", "results/demo"
 OF_TREEBANKS = {"table1", "table4", "funnel", "regeneration"}

@@ -13,6 +13,7 @@ from blimpworks.campaign.retrieved import retrieved_files
 from support.checkout import output_of
 from support.paths import REPOSITORY
 
+pytestmark = pytest.mark.long
 CAMPAIGNS = sorted(
     str(path.relative_to(REPOSITORY))
     for folder in ("config", "config/demo")

@@ -8,7 +8,7 @@ import pytest
 
 from support.checkout import CAMPAIGN, fresh, output_of
 
-pytestmark = pytest.mark.xdist_group("workflow")
+pytestmark = [pytest.mark.xdist_group("workflow"), pytest.mark.long]
 RESULTS, OTHER = "results/demo", "results/other"
 MODEL = "models/ngram-5/eng/checkpoint.json"
 

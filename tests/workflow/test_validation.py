@@ -6,7 +6,7 @@ from blimpworks.audit.cells import read_cells
 from support.checkout import fresh, output_of
 from support.validation_kit import fill, items, write_items
 
-pytestmark = pytest.mark.xdist_group("validation")
+pytestmark = [pytest.mark.xdist_group("validation"), pytest.mark.long]
 PEOPLE = 4
 VALIDATION = {"participants": PEOPLE, "per_paradigm": 4, "checks": 2, "practice": 2}
 LISTS = "results/people/validation/urblimp/urd"

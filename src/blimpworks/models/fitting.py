@@ -74,14 +74,15 @@ def repeatable(seed: int) -> Iterator[None]:
     """
     # CUDA's libraries read it when they start; LSTMs need this value or :4096:2 to repeat.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
-    strict = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)
+    before = torch.get_deterministic_debug_mode()
+    # As use_deterministic_algorithms, which also imports torch's compiler: more than a second.
+    torch.set_deterministic_debug_mode("error")
     torch.manual_seed(seed)
     try:
         with single_thread():
             yield
     finally:
-        torch.use_deterministic_algorithms(strict)
+        torch.set_deterministic_debug_mode(before)
 
 
 def training_device() -> torch.device:

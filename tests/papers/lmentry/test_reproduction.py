@@ -220,7 +220,7 @@ def test_each_number_that_nothing_gives_has_a_reason(comparison):
     assert (comparison["note"][comparison["status"] == "not recomputable"] != "").all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("place", "text", "changed"),
     [
