@@ -151,11 +151,11 @@ def printed(new_checkout, tmp_path_factory):
 @pytest.fixture(scope="session")
 def built(printed, tmp_path_factory):
     """A finished campaign: read it only, or damage a ``scratch`` copy."""
-    from support.checkout import DEMO, copy_of, output_of, take_demo
+    from support.checkout import OF_TREEBANKS, copy_of, output_of, take_demo
 
     # What the papers print takes as long as a campaign: it is made once.
     checkout = copy_of(printed, tmp_path_factory.mktemp("built"))
-    take_demo(checkout.path, [DEMO])
+    take_demo(checkout.path, OF_TREEBANKS)
     done = checkout.snakemake()
     assert done.returncode == 0, output_of(done)
     checkout.last_output = output_of(done)

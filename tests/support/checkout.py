@@ -117,22 +117,26 @@ def fresh(path: Path) -> Checkout:
 
 DEMO = Path("results/demo")
 PRINTED = [
-    ".snakemake/metadata",
-    "resources/demo",
-    "logs/demo",
+    Path(".snakemake/metadata"),
+    Path("resources/demo"),
     *(DEMO / "accuracies/printed", DEMO / "accuracies/people"),
-    *(DEMO / "perplexities", DEMO / "prompt_counts", DEMO / "published"),
+    *(DEMO / name for name in ("perplexities", "prompt_counts", "published")),
 ]
 """What papers print, and what is drawn and recomputed from it, in a tree that has no model."""
+OF_TREEBANKS = [
+    *(DEMO / name for name in ("tokens", "sentences", "lexicon", "frequencies", "candidates")),
+    *(DEMO / name for name in ("agreement", "agreement_counts", "funnel", "items", "exhibits")),
+]
+"""Pairs and what leads to them, and exhibits, of which those of models are made again."""
 
 
-def take_demo(path: Path, parts: Sequence[str | Path]) -> None:
+def take_demo(path: Path, parts: Sequence[Path]) -> None:
     """Copy what ``make demo`` made in this repository, where it did, into a checkout.
 
     Snakemake makes again what is stale of it, as it would here. Declared benchmarks are left out,
-    which the campaign for tests has none of, and what is made of all exhibits together.
+    of which the campaign for tests has none.
     """
-    others = shutil.ignore_patterns("demo_*", "report*", "reproduction")
+    others = shutil.ignore_patterns("demo_*")
     for part in parts:
         if (REPOSITORY / part).is_dir():
             shutil.copytree(REPOSITORY / part, path / part, ignore=others, dirs_exist_ok=True)
