@@ -92,7 +92,7 @@ def main():
         for engine in engines.values():
             engine.close()
 
-    flat = {name: np.concatenate(found) for name, found in rows.items()}
+    flat = {name: np.concatenate(logprobs) for name, logprobs in rows.items()}
     tokens = len(flat["transformers"])
     best = {name: min(times[1:]) for name, times in spent.items()}
     print(f"{arguments.pairs:,} pairs, {tokens:,} tokens, best of {arguments.repeat}\n")

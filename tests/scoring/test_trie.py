@@ -83,10 +83,10 @@ def test_without_merging_only_equal_sequences_share_a_path(sequences):
     assert [paths[node] for node in trie.paths] == every
 
 
-def cells_of(found):
+def cells_of(planned):
     """What has been read at each cell of each run, following parents as a model would."""
     before = [()]
-    for run in found:
+    for run in planned:
         cells = []
         before = [before[parent] for parent in run.parent]
         for row in run.token:

@@ -136,8 +136,8 @@ def campaign(path, models, least=200):
                 )
     frame = pd.DataFrame(rows)
     for keys in (["method", "model"], ["method", "model", "phenomenon"]):
-        for values, found in frame.groupby(keys):
-            sums = found[["correct", "n"]].sum()
+        for values, group in frame.groupby(keys):
+            sums = group[["correct", "n"]].sum()
             low, high = wilson(sums["correct"], int(sums["n"]))
             rows.append(
                 rows[0]
@@ -180,7 +180,7 @@ def allowed(uid):
 
 def side(text, logprobs, token):
     """Columns of scores of a sentence, a token per word, all with one id."""
-    ends = [found.end() for found in re.finditer(r"\S+", text)]
+    ends = [word.end() for word in re.finditer(r"\S+", text)]
     return {
         "ids": [token] * len(ends),
         "logprobs": [*logprobs[: len(ends)]],
@@ -201,10 +201,10 @@ def write_scores(path, items, seed, tied=()):
             "bad": side(item["bad"], tokens if same else others, 1 if same else 2),
         }
         row = {"item_id": item["item_id"], "status": "scored"}
-        for name, found in sides.items():
-            row |= {f"{name}_{key}": value for key, value in found.items()}
-            row |= {f"tokens_{name}": len(found["ids"])}
-            row |= {f"logprob_{name}": float(np.sum(found["logprobs"], dtype=float))}
+        for name, columns in sides.items():
+            row |= {f"{name}_{key}": value for key, value in columns.items()}
+            row |= {f"tokens_{name}": len(columns["ids"])}
+            row |= {f"logprob_{name}": float(np.sum(columns["logprobs"], dtype=float))}
         rows.append(row)
     write_rows(rows, SCORES, path)
 
@@ -213,14 +213,14 @@ def evaluate(root, models, tied=()):
     """Items, scores and judgements of a made-up campaign by models' names, and bins of them."""
     items = root / "items" / "blimp" / "eng.parquet"
     rows = write_items(items)
-    found = []
+    evaluations = []
     for seed, model in enumerate(models):
         scores, judged = (
             root / kind / "blimp" / "eng" / f"{model}.parquet" for kind in ("scores", "judgements")
         )
         write_scores(scores, rows, seed, tied)
         judge(items, scores, judged, Rules(METHODS, ["wrong"], 0.0))
-        found.append(Evaluation(model, "eng", items, scores, judged))
+        evaluations.append(Evaluation(model, "eng", items, scores, judged))
     bins = root / "bins" / "blimp.parquet"
-    bin_accuracies(found, METHODS[0], 5, bins)
-    return {"items": [items], "judgements": [one.judgements for one in found], "bins": [bins]}
+    bin_accuracies(evaluations, METHODS[0], 5, bins)
+    return {"items": [items], "judgements": [one.judgements for one in evaluations], "bins": [bins]}

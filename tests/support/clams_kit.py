@@ -61,7 +61,7 @@ def reproduce(directory, beside, folder=FOLDER):
 
 def sources(tables):
     """Tables by the name that cells have for them."""
-    found = {
+    frames = {
         "accuracies": read_table(ACCURACIES, tables["accuracies"][0]).to_pandas(),
         "published": pd.DataFrame(
             [
@@ -73,5 +73,5 @@ def sources(tables):
     }
     for kind, schema in (("morphology", MORPHOLOGY), ("evaluation_sets", EVALUATION_SETS)):
         for path in tables.get(kind, ()):
-            found[kind] = read_table(schema, path).to_pandas()
-    return found
+            frames[kind] = read_table(schema, path).to_pandas()
+    return frames

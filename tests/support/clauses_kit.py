@@ -26,11 +26,11 @@ def falls_under(noun, name):
 
 @lru_cache(maxsize=1)
 def _nouns():
-    found = defaultdict(set)
+    readings = defaultdict(set)
     for noun in lexicon().nouns:
         for number, form in noun.forms.items():
-            found[form.lower()].add((noun, number))
-    return found
+            readings[form.lower()].add((noun, number))
+    return readings
 
 
 @lru_cache(maxsize=1)
@@ -38,31 +38,31 @@ def _determiners():
     return {"an", *(each.determiner for each in lexicon().determiners)}
 
 
-def phrase_at(found):
+def phrase_at(tokens):
     """The phrase that some words begin with: determiner, readings of its noun, words after it."""
-    spans = range(len(found), 0, -1)
-    start = next((n for n in spans if " ".join(found[:n]) in _determiners()), 0)
-    for end in range(len(found), start, -1):
+    spans = range(len(tokens), 0, -1)
+    start = next((n for n in spans if " ".join(tokens[:n]) in _determiners()), 0)
+    for end in range(len(tokens), start, -1):
         readings = {
             (noun, number)
-            for noun, number in _nouns().get(" ".join(found[start:end]), ())
+            for noun, number in _nouns().get(" ".join(tokens[start:end]), ())
             if ("name" in noun.tags) != bool(start)
         }
         if readings:
-            return " ".join(found[:start]), readings, found[end:]
-    raise AssertionError(f"no noun in {found}")
+            return " ".join(tokens[:start]), readings, tokens[end:]
+    raise AssertionError(f"no noun in {tokens}")
 
 
-def phrase_before(found):
+def phrase_before(tokens):
     """The longest phrase that some words end with: readings of its noun, words before it."""
-    for start in range(len(found)):
+    for start in range(len(tokens)):
         try:
-            _, readings, rest = phrase_at(found[start:])
+            _, readings, rest = phrase_at(tokens[start:])
         except AssertionError:
             continue
         if not rest:
-            return readings, found[:start]
-    raise AssertionError(f"no phrase at the end of {found}")
+            return readings, tokens[:start]
+    raise AssertionError(f"no phrase at the end of {tokens}")
 
 
 def numbers(readings):

@@ -21,7 +21,7 @@ spaced = st.lists(value, min_size=1, max_size=2).map(" ".join)
 name = st.from_regex(r"[A-Z][A-Za-z0-9]{0,4}", fullmatch=True)
 plain = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="=|_"), min_size=1)
 pairs = st.dictionaries(name, plain, max_size=3).map(
-    lambda found: "|".join(f"{k}={v}" for k, v in found.items()) or "_"
+    lambda values: "|".join(f"{k}={v}" for k, v in values.items()) or "_"
 )
 misc = st.one_of(pairs, st.sampled_from(["SpaceAfter=No", "A=b|SpaceAfter=No", "SpaceAfter=Nope"]))
 comment = st.one_of(

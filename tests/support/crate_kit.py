@@ -95,8 +95,8 @@ def build_results(results):
     run("score", items, "--checkpoint", checkpoint, "--engine", "kenlm", "--options", "{}", *where)
     run("collect-scores", "--items", items, *where, "--output", scores)
     method = ("--method", "full_sentence", "--ties", "wrong", "--near-tie", 0.001)
-    found = ("--items", items, "--scores", scores, "--output", judged / "eng/grams.parquet")
-    run("judge", *found, *method)
+    paths = ("--items", items, "--scores", scores, "--output", judged / "eng/grams.parquet")
+    run("judge", *paths, *method)
     models = ("--models", json.dumps({"grams": ["eng"]}))
     run("compute-accuracies", judged, *models, "--benchmark", "multiblimp", "--output", accuracies)
     files = [results / f"exhibits/multiblimp/table5.{suffix}" for suffix in ("csv", "md", "tex")]
@@ -154,16 +154,16 @@ class Tables:
     def rows_of(self, cell):
         """Rows that a cell is computed from: those that have all that its filter wants."""
         where = json.loads(cell["filter"])
-        words = {column: str for column, wanted in where.items() if '"' in json.dumps(wanted)}
+        words = {column: str for column, condition in where.items() if '"' in json.dumps(condition)}
         frame, key = self.read(
             tuple(cell[n] for n in ("paper", "form", "exhibit", "source")), words
         )
         kept = np.ones(len(frame), dtype=bool)
-        for column, wanted in where.items():
-            one = (key, column, json.dumps(wanted))
+        for column, condition in where.items():
+            one = (key, column, json.dumps(condition))
             if one not in self.chosen:
-                found = select_rows(frame, {column: wanted}).index
-                self.chosen[one] = np.isin(frame.index, found)
+                index = select_rows(frame, {column: condition}).index
+                self.chosen[one] = np.isin(frame.index, index)
             kept &= self.chosen[one]
         return frame[kept]
 

@@ -58,7 +58,7 @@ def write_attempts(log, *attempts):
 
 def write_progress(log, known, attempt=None, ago=0.0, languages=None):
     """The progress file of a job that was last heard of so many seconds ago."""
-    found = Progressed(
+    progress = Progressed(
         **known.model_dump(),
         attempt=attempt.started.attempt if attempt else uuid.uuid4().hex,
         updated=now() - timedelta(seconds=ago),
@@ -67,7 +67,7 @@ def write_progress(log, known, attempt=None, ago=0.0, languages=None):
             for lang, (done, total) in (languages or {}).items()
         },
     )
-    write_text(progress_path(log), found.model_dump_json())
+    write_text(progress_path(log), progress.model_dump_json())
 
 
 def stand_in(folder, name, script):

@@ -56,11 +56,11 @@ def drawn_of(lang, variant, directory):
     known, pack = read_declarations(DECLARATIONS), read_pack(PACKS[lang])
     if variant == "corrected" and pack.yes_no_corrected:
         pack = pack.model_copy(update={"yes_no": pack.yes_no_corrected})
-    found, drawn = resources(lang, directory), {}
+    lists, drawn = resources(lang, directory), {}
     for name in names_of(pack):
         task = declaration_of(known, name, lang, variant)
         if task.made:
-            arguments = draw(Source(cleaned(found) if task.clean else found, pack, task), 1407)
+            arguments = draw(Source(cleaned(lists) if task.clean else lists, pack, task), 1407)
             drawn[name] = arguments, nominal_of(task, len(arguments), len(arguments))
     return drawn
 
@@ -88,13 +88,13 @@ def write_resources(folder):
     folder.mkdir(parents=True, exist_ok=True)
     every = [w for words in NOUNS.values() for w in words] + ["run", "on", "I", "Zoe", "éclair"]
     pos = dict.fromkeys(every, "NOUN") | {"run": "VERB", "on": "ADPOSITION", "I": "PRONOUN"}
-    for name, found in (
+    for name, content in (
         ("lmentry_words.json", {word: {"pos": pos[word]} for word in every}),
         ("nouns_by_category.json", NOUNS),
         ("words_by_category.json", NOUNS),
         ("rhyme_groups.json", RHYMES),
     ):
-        (folder / name).write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
+        (folder / name).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     rows = ["word,homophone,semantic1,semantic2,easy1,easy2", "sea,see,lake,look,cat,dog"]
     (folder / "homophones.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     lines = ["sentence", *(f'"{sentence}"' for sentence in SENTENCES)]

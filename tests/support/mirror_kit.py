@@ -31,12 +31,12 @@ def rows_of(kind, table):
 
 def fetch(row, mirror, directory):
     """A pinned file of the mirror, unpacked under the name that the pipeline gives it."""
-    found = mirror / row.mirror
-    packed = found.with_name(f"{found.name}.xz")
+    source = mirror / row.mirror
+    packed = source.with_name(f"{source.name}.xz")
     output = directory / "raw" / row.name
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_bytes(
-        lzma.decompress(packed.read_bytes()) if packed.exists() else found.read_bytes()
+        lzma.decompress(packed.read_bytes()) if packed.exists() else source.read_bytes()
     )
     return output
 

@@ -18,10 +18,10 @@ def minicons(directory, texts, **options):
     from minicons.scorer import IncrementalLMScorer
 
     model = IncrementalLMScorer(str(directory), "cpu")
-    found = []
+    scores = []
     for start in range(0, len(texts), BATCH):
-        found += model.sequence_score(texts[start : start + BATCH], **options)
-    return np.array(found)
+        scores += model.sequence_score(texts[start : start + BATCH], **options)
+    return np.array(scores)
 
 
 def harness(directory):

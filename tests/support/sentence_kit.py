@@ -15,11 +15,11 @@ def gender_of(reflexive):
 
 @cache
 def _nouns():
-    found = defaultdict(list)
+    readings = defaultdict(list)
     for noun in lexicon().nouns:
         for number, form in noun.forms.items():
-            found[form.lower()].append((noun, number))
-    return found
+            readings[form.lower()].append((noun, number))
+    return readings
 
 
 def noun_at(text):
@@ -34,7 +34,7 @@ def noun_at(text):
             continue
         for end in range(len(words), start, -1):
             known = _nouns().get(" ".join(words[start:end]).lower(), [])
-            found = [each for each in known if ("name" in each[0].tags) == (start == 0)]
-            if found:
-                return found[0][0], {number for noun, number in found if noun == found[0][0]}
+            pairs = [each for each in known if ("name" in each[0].tags) == (start == 0)]
+            if pairs:
+                return pairs[0][0], {number for noun, number in pairs if noun == pairs[0][0]}
     raise AssertionError(f"no noun at the beginning of {text!r}")

@@ -91,8 +91,8 @@ class Campaign:
 
     def jobs(self) -> list[dict[str, str]]:
         """SLURM's jobs of this directory that score."""
-        found = self.cluster.jobs("score")
-        return [job for job in found if job["workdir"] == str(self.path)]
+        jobs = self.cluster.jobs("score")
+        return [job for job in jobs if job["workdir"] == str(self.path)]
 
     def active(self) -> list[dict[str, str]]:
         """Those that are not over."""
@@ -116,15 +116,19 @@ class Campaign:
 
     def scorers(self) -> list[int]:
         """Processes that score: the innermost of the command."""
-        found = []
+        processes = []
         for number in self.cluster.processes():
             try:
                 command = Path(f"/proc/{number}/cmdline").read_bytes()
             except OSError:
                 continue
             if b"blimpworks\0score\0" in command and b"python" in command.split(b"\0")[0]:
-                found.append(number)
-        return [number for number in found if number not in {parent_of(other) for other in found}]
+                processes.append(number)
+        return [
+            number
+            for number in processes
+            if number not in {parent_of(other) for other in processes}
+        ]
 
     def hasten(self) -> None:
         """Start what SLURM has put back into its queue; it would wait for two minutes."""

@@ -101,8 +101,8 @@ def unusable(accounting: bool = True) -> str:
     """Why no cluster can be started here; empty if one can."""
     if os.geteuid() != 0:
         return "starting SLURM's daemons needs root"
-    wanted = PROGRAMS + (DATABASE if accounting else ())
-    missing = [name for name in wanted if shutil.which(name) is None]
+    programs = PROGRAMS + (DATABASE if accounting else ())
+    missing = [name for name in programs if shutil.which(name) is None]
     if missing:
         return f"no {', '.join(missing)}: apt-get install {PACKAGES}"
     if SYSTEM.exists() and not SYSTEM.is_symlink():
@@ -119,16 +119,16 @@ def free_ports(count: int) -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
-def marked(**wanted: str) -> list[int]:
+def marked(**variables: str) -> list[int]:
     """Processes whose environment has these variables."""
-    lines = {f"{name}={value}".encode() for name, value in wanted.items()}
-    found = []
+    lines = {f"{name}={value}".encode() for name, value in variables.items()}
+    processes = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):
                 if lines <= {*(entry / "environ").read_bytes().split(b"\0")}:
-                    found.append(int(entry.name))
-    return found
+                    processes.append(int(entry.name))
+    return processes
 
 
 def parent_of(number: int) -> int:
@@ -251,15 +251,15 @@ class Cluster:
     def _cgroups(self) -> Path | None:
         """Where version 1 control groups of memory are, mounted here if need be."""
         system = Path("/sys/fs/cgroup")
-        wanted = ("freezer", "memory")
-        if all((system / name / "tasks").exists() for name in wanted):
+        controllers = ("freezer", "memory")
+        if all((system / name / "tasks").exists() for name in controllers):
             with contextlib.suppress(OSError):
                 (system / "memory" / self.here.name).mkdir()
                 (system / "memory" / self.here.name).rmdir()
                 return system
             return None
         own = self.here / "cgroup"
-        for name in wanted:
+        for name in controllers:
             (own / name).mkdir(parents=True)
             mount = ["mount", "-t", "cgroup", "-o", name, "cgroup", str(own / name)]
             if subprocess.run(mount, capture_output=True, check=False).returncode:
@@ -324,9 +324,9 @@ class Cluster:
     def _kill_jobs(self, node: str = "") -> None:
         """What a process starts while the others are looked for is found the next time."""
         for _ in range(50):
-            if not (found := self.processes(node)):
+            if not (processes := self.processes(node)):
                 return
-            kill(found)
+            kill(processes)
             time.sleep(0.02)
 
     # Faults and repairs
@@ -446,10 +446,10 @@ class Cluster:
 
     def processes(self, node: str = "") -> list[int]:
         """Processes of jobs, on a node or anywhere, with SLURM's that watch over them."""
-        wanted = {MARK: str(self.here)} | ({"SLURMD_NODENAME": node} if node else {})
-        found = {number for number in marked(**wanted) if self._of_a_job(number)}
-        watching = {parent_of(number) for number in found}
-        return [*(found | {number for number in watching if name_of(number) == "slurmstepd"})]
+        variables = {MARK: str(self.here)} | ({"SLURMD_NODENAME": node} if node else {})
+        processes = {number for number in marked(**variables) if self._of_a_job(number)}
+        watching = {parent_of(number) for number in processes}
+        return [*(processes | {number for number in watching if name_of(number) == "slurmstepd"})]
 
     def _of_a_job(self, number: int) -> bool:
         """Whether a process of this cluster is no daemon, and no daemon's helper."""
@@ -463,8 +463,8 @@ class Cluster:
         """
         until = time.monotonic() + 5 * seconds
         while time.monotonic() < until:
-            if found := predicate():
-                return found
+            if value := predicate():
+                return value
             time.sleep(0.1)
         raise AssertionError(
             f"waited {5 * seconds} s in vain for {what or predicate}\n{self.logs()}"
@@ -472,8 +472,8 @@ class Cluster:
 
     def logs(self, lines: int = 15) -> str:
         """The ends of the daemons' logs."""
-        found = []
+        ends = []
         for file in sorted((self.here / "log").glob("*.log")):
             last = file.read_text(errors="replace").splitlines()[-lines:]
-            found += [f"== {file.name}", *last]
-        return "\n".join(found)
+            ends += [f"== {file.name}", *last]
+        return "\n".join(ends)

@@ -63,13 +63,13 @@ def sentences(count, seed=0):
     """Distinct-looking sentences of 3 to 11 words."""
     draw = random.Random(seed)
     noun, verb = lambda: draw.choice(NOUNS), lambda: draw.choice(VERBS)
-    found = []
+    texts = []
     for _ in range(count):
         words = ["the", noun(), verb(), "the", noun()]
         for _ in range(draw.randrange(3)):
             words += ["that", verb()]
-        found.append(" ".join(words) + draw.choice([".", "!", ""]))
-    return found
+        texts.append(" ".join(words) + draw.choice([".", "!", ""]))
+    return texts
 
 
 def write_corpus(path, count=240):
@@ -98,8 +98,8 @@ def make_seq2seq(text, checkpoint, recipe=SEQ2SEQ, seed=0):
 
 def make_instruct(text, checkpoint, recipe=INSTRUCT, seed=0):
     """A model that is taught to say the last word of what it is told."""
-    told = [sentence.split()[:2] for sentence in training_sentences(text)]
-    lines = [{"system": "S", "prompt": " ".join(two), "answer": two[-1]} for two in told]
+    prompts = [sentence.split()[:2] for sentence in training_sentences(text)]
+    lines = [{"system": "S", "prompt": " ".join(two), "answer": two[-1]} for two in prompts]
     dialogues = text.with_name(f"{text.stem}.jsonl")
     dialogues.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     names = {"name": "instruct", "scope": "eng", "recipe_name": "instruct"}

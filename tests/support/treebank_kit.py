@@ -134,6 +134,6 @@ class Language:
         )
         pairs = read_table(ITEMS, self.path / "pairs").to_pylist()
         rejected = Counter()
-        for found in counts.values():
-            rejected.update({k[2:]: n for k, n in found.items() if k.startswith("- ") and n})
+        for steps in counts.values():
+            rejected.update({k[2:]: n for k, n in steps.items() if k.startswith("- ") and n})
         return pairs, dict(rejected)

@@ -51,24 +51,24 @@ class Built(NamedTuple):
     items: list
     counts: list
     rejected: list
-    told: dict
+    kept: dict
 
 
 def tables_of(folder, treebanks=(OWN,)):
     """The tables of tokens and sentences of treebank files."""
     files = [(f"UD_{path.stem}", path) for path in treebanks]
-    found = folder / "tokens", folder / "sentences"
-    if not found[0].exists():
-        build_tokens(files, *found, folder / "malformed", TreebankOptions())
-    return found
+    tables = folder / "tokens", folder / "sentences"
+    if not tables[0].exists():
+        build_tokens(files, *tables, folder / "malformed", TreebankOptions())
+    return tables
 
 
 def build(folder, rules=RULES, treebanks=(OWN,), lang="urd", texts=(), **options):
     """The items of some treebanks by the rules of a directory."""
     products = [folder / name for name in ("items", "counts", "rejected")]
     made_of = tables_of(folder, treebanks)
-    told = build_items(rules, lang, *made_of, *products, UrblimpOptions(**options), text=texts)
-    return Built(*(pq.read_table(path).to_pylist() for path in products), told)
+    kept = build_items(rules, lang, *made_of, *products, UrblimpOptions(**options), text=texts)
+    return Built(*(pq.read_table(path).to_pylist() for path in products), kept)
 
 
 def write_rules(folder, paradigm="honorific", language=None, **declaration):
@@ -102,12 +102,12 @@ def urdu() -> Language:
 
 def unpacked(folder, target):
     """The treebank files of a directory of the mirror, which are compressed."""
-    found = []
+    copies = []
     for path in sorted(folder.glob("*.conllu.xz")):
         copy = target / path.stem
         copy.write_bytes(lzma.decompress(path.read_bytes()))
-        found.append(copy)
-    return found
+        copies.append(copy)
+    return copies
 
 
 def check_items(built):
@@ -139,5 +139,5 @@ def check_counts(built):
         (kept if row["outcome"] == KEPT else dropped)[*key, row["reason"]] += row["n"]
     assert kept == Counter((i["paradigm"], i["rule"], "") for i in built.items)
     assert dropped == Counter((r["paradigm"], r["rule"], r["reason"]) for r in built.rejected)
-    told = Counter(item["paradigm"] for item in built.items)
-    assert built.told == dict(told)
+    expected = Counter(item["paradigm"] for item in built.items)
+    assert built.kept == dict(expected)

@@ -40,8 +40,8 @@ def item(paradigm, number):
     }
 
 
-def judgement(found, correct):
-    keys = {name: found[name] for name in ("item_id", "phenomenon", "paradigm")}
+def judgement(pair, correct):
+    keys = {name: pair[name] for name in ("item_id", "phenomenon", "paradigm")}
     values = dict.fromkeys(("value_good", "value_bad", "margin"), 0.0)
     verdict = {"correct": float(correct), "tie": False, "near_tie": False}
     return keys | values | verdict | {"method": METHOD}
@@ -56,7 +56,7 @@ def simulate(root, skill, paradigms=PARADIGMS):
     for seed, (model, probability) in enumerate(skill.items()):
         random = np.random.default_rng(seed)
         path = root / f"{model}.parquet"
-        rows = [judgement(found, random.random() < probability) for found in items]
+        rows = [judgement(pair, random.random() < probability) for pair in items]
         write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
         judged.append((model, "urd", path))
         paths["judgements"].append(path)
@@ -66,5 +66,5 @@ def simulate(root, skill, paradigms=PARADIGMS):
 
 
 def cell(exhibit, row, column):
-    (found,) = [c for c in exhibit.cells if (c.row, c.column) == (row, column)]
-    return found
+    (chosen,) = [c for c in exhibit.cells if (c.row, c.column) == (row, column)]
+    return chosen

@@ -88,7 +88,7 @@ def write(path, schema, rows):
 def campaign(root, languages, printed):
     """Tables of a campaign in some languages with their pairs, by kind as exhibits want them."""
     tables = {name: [] for name in ("items", "rules", "judgements", "scores")}
-    found = []
+    evaluations = []
     for lang, pairs in languages.items():
         items = [*items_of(lang, pairs)]
         path = root / "items" / f"{lang}.parquet"
@@ -108,12 +108,12 @@ def campaign(root, languages, printed):
             write(scores, SCORES, rows)
             judged.parent.mkdir(parents=True, exist_ok=True)
             judge(path, scores, judged, Rules((method, "full_sentence"), ("wrong",), 0.0))
-            found.append(Evaluation(model, lang, path, scores, judged))
-    tables["judgements"] = [one.judgements for one in found]
+            evaluations.append(Evaluation(model, lang, path, scores, judged))
+    tables["judgements"] = [one.judgements for one in evaluations]
     compared = root / "lengths.parquet", root / "surprisals.parquet"
-    compare_lengths(found, "wrong", *compared)
+    compare_lengths(evaluations, "wrong", *compared)
     accuracies = root / "accuracies.parquet"
-    judged = [(one.model, one.lang, one.judgements) for one in found]
+    judged = [(one.model, one.lang, one.judgements) for one in evaluations]
     compute_accuracies(judged, "urblimp", accuracies)
     return tables | {
         **{"lengths": [compared[0]], "surprisals": [compared[1]], "accuracies": [accuracies]},

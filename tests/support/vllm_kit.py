@@ -25,7 +25,7 @@ def make_model(directory):
 
 def commands():
     """Command line of each living process, by number."""
-    found = {}
+    lines = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -34,8 +34,8 @@ def commands():
             except OSError:
                 continue
             if state != "Z":
-                found[int(entry.name)] = line
-    return found
+                lines[int(entry.name)] = line
+    return lines
 
 
 def family(root):
@@ -48,11 +48,11 @@ def family(root):
             except OSError:
                 continue
             parents[int(entry.name)] = int(fields[1])
-    found, more = set(), {root}
+    members, more = set(), {root}
     while more:
-        found |= more
-        more = {child for child, parent in parents.items() if parent in more} - found
-    return found - {root}
+        members |= more
+        more = {child for child, parent in parents.items() if parent in more} - members
+    return members - {root}
 
 
 def living(numbers):
@@ -64,8 +64,8 @@ def wait_for(condition, seconds=600):
     """The first true value of ``condition``; fails after ``seconds``."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        if found := condition():
-            return found
+        if value := condition():
+            return value
         time.sleep(0.05)
     raise AssertionError("waited in vain")
 

@@ -105,9 +105,9 @@ def test_an_edit_of_a_pattern_or_of_scoring_asks_nothing_again(answered):
 def test_status_counts_answers_beside_scores(answered):
     done = answered.run("blimpworks", "status", "--configfile", "config/test.yaml", "--json")
     assert done.returncode == 0, output_of(done)
-    found = json.loads(done.stdout)
-    assert found["stages"]["answers"] == {"done": 2, "expected": 2}
-    models = {model["model"]: model for model in found["models"]}
+    status = json.loads(done.stdout)
+    assert status["stages"]["answers"] == {"done": 2, "expected": 2}
+    models = {model["model"]: model for model in status["models"]}
     assert models["transformer-small (answers)"]["languages_done"] == 2
     assert "ngram-5 (answers)" not in models
     whole = answered.run("blimpworks", "status", "--configfile", "config/test.yaml")

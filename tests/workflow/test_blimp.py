@@ -28,8 +28,8 @@ def release(checkout, mirror):
         name = f"blimp/data/{uid}.jsonl"
         path = mirror / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        found = pairs(uid, PAIRS, seed=1)
-        text = "".join(p.record.model_dump_json(exclude_none=True) + "\n" for p in found)
+        generated = pairs(uid, PAIRS, seed=1)
+        text = "".join(p.record.model_dump_json(exclude_none=True) + "\n" for p in generated)
         path.write_text(text, encoding="utf-8")
         pin = dict.fromkeys(SourceRow.model_fields, "") | {"name": name, "kind": "blimp_data"}
         pin |= {"lang": "eng", "version": "1", "licence": "CC0-1.0", "mirror": name}
@@ -83,22 +83,22 @@ def accuracies(checkout, benchmark):
 
 
 def test_a_paradigm_is_judged_by_the_methods_that_it_allows(checkout):
-    found = accuracies(checkout, "blimp")
-    methods = found[found["paradigm"] != "all"].groupby("paradigm")["method"].unique()
+    rows = accuracies(checkout, "blimp")
+    methods = rows[rows["paradigm"] != "all"].groupby("paradigm")["method"].unique()
     assert methods.map(set).to_dict() == {
         "anaphor_gender_agreement": {"full_sentence", "one_prefix"},
         "determiner_noun_agreement_2": {"full_sentence", "two_prefix"},
         "causative": {"full_sentence"},
         "passive_1": {"full_sentence"},
     }
-    assert set(found[found["paradigm"].isin(PARADIGMS)]["n"]) == {TAKEN}
+    assert set(rows[rows["paradigm"].isin(PARADIGMS)]["n"]) == {TAKEN}
 
 
 def test_generated_pairs_are_judged_beside_the_released_ones(checkout):
     assert set(accuracies(checkout, "blimp_generated")["paradigm"]) == {*PARADIGMS, "all"}
-    found = cells(checkout, "generated")
-    assert {("causative", "5-gram: released"), ("causative", "5-gram: generated")} <= {*found.index}
-    assert {("Overall", "5-gram: r"), ("Overall", "LSTM (small): r")} <= {*found.index}
+    shown = cells(checkout, "generated")
+    assert {("causative", "5-gram: released"), ("causative", "5-gram: generated")} <= {*shown.index}
+    assert {("Overall", "5-gram: r"), ("Overall", "LSTM (small): r")} <= {*shown.index}
 
 
 def test_both_sets_are_scored_by_one_job_and_loaded_once(checkout):
@@ -107,8 +107,8 @@ def test_both_sets_are_scored_by_one_job_and_loaded_once(checkout):
 
 
 def test_the_mean_of_paradigms_is_the_overall_accuracy(checkout):
-    found = accuracies(checkout, "blimp")
-    chosen = found[(found["model"] == "ngram-5") & (found["method"] == "full_sentence")]
+    rows = accuracies(checkout, "blimp")
+    chosen = rows[(rows["model"] == "ngram-5") & (rows["method"] == "full_sentence")]
     mean = chosen[chosen["paradigm"].isin(PARADIGMS)]["accuracy"].mean()
     shown = cells(checkout, "table3")
     overall = shown[shown.index.get_level_values("column").str.contains("Overall")]

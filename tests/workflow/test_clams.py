@@ -82,9 +82,9 @@ def cells(checkout, name):
 
 
 def test_each_language_has_the_pairs_of_its_grammars(checkout):
-    found = cells(checkout, "table6")["value"]
-    assert set(found) == {2}
-    assert len(found) == 2 * len(CASES)
+    counts = cells(checkout, "table6")["value"]
+    assert set(counts) == {2}
+    assert len(counts) == 2 * len(CASES)
 
 
 def test_two_seeds_are_two_models_whose_mean_is_shown(checkout):

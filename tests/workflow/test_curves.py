@@ -88,11 +88,11 @@ def cells(checkout, name):
 
 
 def test_both_families_have_points_at_both_sizes(checkout):
-    found = cells(checkout, "fig5")
+    points = cells(checkout, "fig5")
     names = ("Transformer (curve), 1k", "Transformer (curve), 2k", "LSTM (curve), 1k")
-    assert {*names, "LSTM (curve), 2k"} == {*found.index.get_level_values("column")}
-    assert len(found) == 4 * (len(PARADIGMS) + 1)
-    assert {*found["n"]} == {2}
+    assert {*names, "LSTM (curve), 2k"} == {*points.index.get_level_values("column")}
+    assert len(points) == 4 * (len(PARADIGMS) + 1)
+    assert {*points["n"]} == {2}
 
 
 def test_a_sample_is_one_and_the_same_for_both_families(checkout):
@@ -111,12 +111,12 @@ def test_models_of_curves_are_in_no_other_exhibit(checkout):
 
 
 def test_slopes_stand_beside_the_printed_ones_and_perplexities_below(checkout):
-    found = cells(checkout, "slopes")
-    assert found.loc[("Anaphor agr.", "printed LSTM slope"), "text"] == "0.0623"
-    row = found.loc[("Anaphor agr.", "LSTM (curve) slope")]
+    shown = cells(checkout, "slopes")
+    assert shown.loc[("Anaphor agr.", "printed LSTM slope"), "text"] == "0.0623"
+    row = shown.loc[("Anaphor agr.", "LSTM (curve) slope")]
     assert (row["n"], row["text"].count("±")) == (4, 1)
     assert row["low"] <= row["value"] <= row["high"]
-    assert found.loc[("1,000 tokens", "LSTM (curve) perplexity"), "value"] > 1
+    assert shown.loc[("1,000 tokens", "LSTM (curve) perplexity"), "value"] > 1
 
 
 def test_a_slope_and_a_point_can_be_explained(checkout):

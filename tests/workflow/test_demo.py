@@ -172,9 +172,9 @@ def test_a_treebank_truncated_since_its_retrieval_is_refused_by_name(scratch):
 
 
 def test_the_papers_printed_numbers_make_exhibits_without_any_model(printed):
-    found = {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.csv")}
-    found |= {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.pdf")}
-    assert {"table1", "table2", "table3", "table5", "tableb2", "fig1", "fig5", "fig6"} <= found
+    names = {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.csv")}
+    names |= {path.stem for path in (printed.path / RESULTS).glob("published/multiblimp/*.pdf")}
+    assert {"table1", "table2", "table3", "table5", "tableb2", "fig1", "fig5", "fig6"} <= names
     rows = (printed.path / RESULTS / "published/multiblimp/table5.csv").read_text().splitlines()
     (english,) = [row.split(",") for row in rows if row.startswith("English,")]
     assert (english[2], float(english[3])) == ("770", pytest.approx(99.4))

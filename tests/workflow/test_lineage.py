@@ -30,8 +30,8 @@ def check(checkout, *arguments):
 
 def findings(checkout, *arguments):
     """What check finds, as (problem, path, detail)."""
-    found = json.loads(check(checkout, "--json", *arguments).stdout)["findings"]
-    return [(f["problem"], f["path"], f["detail"]) for f in found]
+    problems = json.loads(check(checkout, "--json", *arguments).stdout)["findings"]
+    return [(f["problem"], f["path"], f["detail"]) for f in problems]
 
 
 def alter(path):
@@ -59,9 +59,9 @@ def test_explain_follows_a_number_to_treebank_and_model(built):
 
 
 def test_an_items_sentence_stands_where_explain_says(built):
-    found = json.loads(explain(built, *GERMAN, "--items", "5", "--json").stdout)
-    assert len(found["items"]) == 5
-    for item in found["items"]:
+    explanation = json.loads(explain(built, *GERMAN, "--items", "5", "--json").stdout)
+    assert len(explanation["items"]) == 5
+    for item in explanation["items"]:
         origin = item["origin"]
         lines = (built.path / origin["path"]).read_text("utf-8").splitlines()
         block = lines[origin["line"] - 1 : lines.index("", origin["line"])]
@@ -111,8 +111,8 @@ def test_every_cell_of_every_exhibit_can_be_computed_again(built, monkeypatch):
         cells = pq.read_table(source).to_pylist()
         assert cells
         for cell in cells:
-            found = explain_cell(source, cell["row"], cell["column"], 0)
-            assert found.recomputed == pytest.approx(cell["value"], abs=1e-9), (source, cell)
+            explanation = explain_cell(source, cell["row"], cell["column"], 0)
+            assert explanation.recomputed == pytest.approx(cell["value"], abs=1e-9), (source, cell)
 
 
 TOKENS, SENTENCES = ("table5", "table3", "fig7", "tableb2"), ("fig3", "table1", "table4", "fig8")
@@ -124,9 +124,9 @@ def test_every_kind_of_number_leads_to_tokens_or_to_the_treebank(built, monkeypa
     source = Path(EXHIBITS) / f"{exhibit}.cells.parquet"
     cells = [c for c in pq.read_table(source).to_pylist() if c["n"] != 0 and c["value"]]
     for cell in cells:
-        found = explain_cell(source, cell["row"], cell["column"], 2)
-        assert found.items, cell
-        for item in found.items:
+        explanation = explain_cell(source, cell["row"], cell["column"], 2)
+        assert explanation.items, cell
+        for item in explanation.items:
             assert Path(item["origin"]["path"]).is_file()
             scored = exhibit in TOKENS and cell["source"] != "items"
             assert not scored or item["good"]["tokens"]
@@ -184,11 +184,11 @@ def test_explaining_needs_neither_statistics_nor_plots_nor_networks(built):
 def test_a_number_of_a_published_form_leads_to_the_line_it_is_printed_on(printed):
     table = f"{RESULTS}/published/multiblimp/table3.csv"
     place = ("--row", "Gemma3 27B", "--column", "High")
-    found = json.loads(explain(printed, *place, "--json", table=table).stdout)
-    (row,) = found["selected"]
+    explanation = json.loads(explain(printed, *place, "--json", table=table).stdout)
+    (row,) = explanation["selected"]
     line = (printed.path / row["path"]).read_text("utf-8").splitlines()[row["line"] - 1]
     assert line.startswith("table3,gemma-3-27b,high,98.0,")
-    (number,) = found["printed"]
+    (number,) = explanation["printed"]
     assert (number["printed"], number["line"]) == ("98.0", row["line"])
 
 
@@ -247,11 +247,11 @@ def test_one_edited_function_makes_its_own_products_stale_and_is_named(scratch):
     module = "src/blimpworks/papers/multiblimp/items/sampling.py"
     scratch.edit(module, "digest_size=8", "digest_size=7")
     scratch.edit(module, "import math\n", "import math  # logarithms\n")
-    found = findings(scratch)
-    assert {path for _, path, _ in found} == {
+    problems = findings(scratch)
+    assert {path for _, path, _ in problems} == {
         f"{RESULTS}/items/multiblimp/{lang}.parquet" for lang in ("deu", "eng", "fra")
     }
-    ((problem, detail),) = {(problem, detail) for problem, _, detail in found}
+    ((problem, detail),) = {(problem, detail) for problem, _, detail in problems}
     assert problem == "stale"
     sampling = r"blimpworks\.papers\.multiblimp\.items\.sampling \(\w+\)"
     assert re.fullmatch(f"the code of sample_items has changed: {sampling}", detail)
@@ -265,12 +265,12 @@ def test_a_comment_makes_nothing_stale(scratch):
 def test_one_changed_parameter_makes_its_products_stale_and_is_named(scratch):
     scratch.change(multiblimp={"sampling": {"per_condition": 20}})
     assert findings(scratch) == []
-    found = findings(scratch, "--configfile", "config/test.yaml")
+    problems = findings(scratch, "--configfile", "config/test.yaml")
     detail = "parameters have changed: options.sampling.per_condition is now 20, was 100"
-    stale = {path for problem, path, text in found if (problem, text) == ("stale", detail)}
+    stale = {path for problem, path, text in problems if (problem, text) == ("stale", detail)}
     assert stale == {f"{RESULTS}/items/multiblimp/{lang}.parquet" for lang in ("deu", "eng", "fra")}
     # Figure 2 says how many pairs of a condition are kept.
-    others = [path for problem, path, _ in found if path not in stale]
+    others = [path for problem, path, _ in problems if path not in stale]
     assert all(path.startswith(f"{RESULTS}/exhibits/multiblimp/fig2.") for path in others)
 
 
@@ -287,11 +287,11 @@ def test_another_checksum_in_the_catalogue_makes_the_retrieved_file_stale(scratc
 
 def test_a_language_less_makes_what_was_made_of_it_stale(scratch):
     scratch.change(languages=["deu", "eng"])
-    found = findings(scratch, "--configfile", "config/test.yaml")
+    problems = findings(scratch, "--configfile", "config/test.yaml")
     gone = f"the campaign no longer makes it from {RESULTS}/judgements/multiblimp/fra/ngram-5"
     assert any(
         path == f"{RESULTS}/accuracies/multiblimp.parquet" and detail.startswith(gone)
-        for _, path, detail in found
+        for _, path, detail in problems
     )
 
 
@@ -305,9 +305,9 @@ def diff(first, second):
 
 
 def test_a_run_does_not_differ_from_its_copy(built, scratch):
-    found = diff(built, scratch)
-    assert (found["causes"], found["moved"], found["only"]) == ([], [], {"A": {}, "B": {}})
-    assert found["same"] > 100
+    report = diff(built, scratch)
+    assert (report["causes"], report["moved"], report["only"]) == ([], [], {"A": {}, "B": {}})
+    assert report["same"] > 100
 
 
 @pytest.fixture(scope="module")
@@ -327,17 +327,17 @@ def rerun(built, tmp_path_factory):
 
 
 def test_diff_names_the_parameter_and_the_numbers_that_moved_for_it(built, rerun):
-    found = diff(built, rerun)
+    report = diff(built, rerun)
     text = "sample_items options.sampling.per_condition: 100 → 20"
-    (number,) = [n for n, c in enumerate(found["causes"]) if c["text"] == text]
-    cause = found["causes"][number]
+    (number,) = [n for n, c in enumerate(report["causes"]) if c["text"] == text]
+    cause = report["causes"][number]
     assert cause["kind"] == "parameter"
     assert len(cause["jobs"]) == 3
-    moved = [m for m in found["moved"] if m["exhibit"] == "exhibits/multiblimp/fig3"]
+    moved = [m for m in report["moved"] if m["exhibit"] == "exhibits/multiblimp/fig3"]
     assert moved
     assert all(number in m["causes"] for m in moved)
     # So do accuracies, for the judgements and scores of other items.
-    scored = [m for m in found["moved"] if m["exhibit"] == "exhibits/multiblimp/table5"]
+    scored = [m for m in report["moved"] if m["exhibit"] == "exhibits/multiblimp/table5"]
     assert {m["row"] for m in scored if m["column"] == "5-gram"} == {"English", "French", "German"}
     assert all(number in m["causes"] for m in scored if m["column"] == "5-gram")
     for move in moved:
@@ -359,8 +359,8 @@ def test_a_tree_that_was_moved_away_can_still_be_compared(built, scratch, tmp_pa
     (scratch.path / RESULTS).rename(moved)
     done = built.run("blimpworks", "diff", RESULTS, str(moved), "--json")
     assert done.returncode == 0, output_of(done)
-    found = json.loads(done.stdout)
-    assert (found["moved"], found["causes"]) == ([], [])
+    report = json.loads(done.stdout)
+    assert (report["moved"], report["causes"]) == ([], [])
 
 
 def test_a_directory_that_is_no_run_is_refused(built):

@@ -100,9 +100,9 @@ def test_without_models_of_ours_no_treebank_is_retrieved(released):
 def test_explain_leads_from_a_number_to_the_row_of_the_released_file(released):
     table = f"{RESULTS}/exhibits/multiblimp/table5.csv"
     chosen = ("--row", "German", "--column", "5-gram", "--items", "3")
-    found = json.loads(released.run("blimpworks", "explain", table, *chosen, "--json").stdout)
-    assert len(found["items"]) == 3
-    for item in found["items"]:
+    explanation = json.loads(released.run("blimpworks", "explain", table, *chosen, "--json").stdout)
+    assert len(explanation["items"]) == 3
+    for item in explanation["items"]:
         origin = item["origin"]
         assert origin["path"] == "released/deu/data.tsv"
         line = (released.path / origin["path"]).read_text("utf-8").splitlines()[origin["line"] - 1]

@@ -22,9 +22,9 @@ def published(printed):
 
 def test_each_exhibit_of_the_five_papers_has_as_many_numbers_of_each_status_as_before(published):
     keys = ["paper", "exhibit", "status"]
-    found = published.groupby(keys).size().to_dict()
+    counts = published.groupby(keys).size().to_dict()
     known = pd.read_csv(DATA / "published_statuses.csv").groupby(keys)["numbers"].sum().to_dict()
-    assert found == known
+    assert counts == known
     assert set(published["paper"]) == {"multiblimp", "clams", "blimp", "lmentry", "urblimp"}
 
 
@@ -37,9 +37,9 @@ def test_no_number_deviates_and_each_that_is_not_exact_says_why(published):
 
 
 def test_each_number_that_is_recomputed_or_faulty_has_the_status_that_it_had(published):
-    found = published[published["status"] != "not recomputable"][KEYS].astype(str)
+    rows = published[published["status"] != "not recomputable"][KEYS].astype(str)
     known = pd.read_csv(DATA / "published_recomputed.csv", keep_default_na=False, dtype=str)
-    both = found.merge(known, how="outer", indicator=True)
+    both = rows.merge(known, how="outer", indicator=True)
     differing = both[both["_merge"] != "both"]
     assert differing.empty, differing.to_string()
 

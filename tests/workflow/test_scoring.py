@@ -47,20 +47,20 @@ def commands(checkout, verb, target, models, **settings):
     assert done.returncode == 0, output_of(done)
     lines = [line for line in output_of(done).splitlines() if f"blimpworks {verb} " in line]
     assert len(lines) == len(targets)
-    found = {}
+    by_model = {}
     for model, path in zip(models, targets, strict=True):
         # What is named is a file, or the directory that it is in.
         places = (path, str(Path(path).parent) + " ")
-        [found[model]] = [line for line in lines if any(place in line for place in places)]
-    return found
+        [by_model[model]] = [line for line in lines if any(place in line for place in places)]
+    return by_model
 
 
 def test_near_ties_are_those_of_the_format_that_a_model_is_run_in(bare):
     """An n-gram model has no number format, so that its ties are decided by rounding alone."""
     target = "results/demo/judgements/multiblimp/eng/{}.parquet"
     expected = {"ngram-5": "0.0", "transformer-small": "0.25"}
-    found = commands(bare, "judge", target, expected, scoring={"dtype": "bfloat16"})
-    assert {model: re.findall(r"--near-tie (\S+)", line) for model, line in found.items()} == {
+    lines = commands(bare, "judge", target, expected, scoring={"dtype": "bfloat16"})
+    assert {model: re.findall(r"--near-tie (\S+)", line) for model, line in lines.items()} == {
         model: [near_tie] for model, near_tie in expected.items()
     }
 

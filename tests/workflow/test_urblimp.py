@@ -141,10 +141,10 @@ def test_both_methods_agree_where_the_sentences_have_as_many_tokens(checkout, mo
 
 
 def test_a_phenomenon_is_the_mean_of_its_paradigms(checkout):
-    found = accuracies(checkout)
+    rows = accuracies(checkout)
     shown = cells(checkout, "table4")
     for model, label in MODELS.items():
-        own = found[(found["model"] == model) & (found["method"] == "perplexity")]
+        own = rows[(rows["model"] == model) & (rows["method"] == "perplexity")]
         means = own[own["paradigm"].isin(PARADIGMS)].groupby(own["paradigm"].map(PHENOMENON_OF))
         for phenomenon, mean in means["accuracy"].mean().items():
             name, _ = PHENOMENA[phenomenon]

@@ -24,15 +24,15 @@ NOISE = 1e-3  # nats, between two sums of a sentence's tokens in float32
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
     """A checkout with the served campaign, shortened, and one like it without vLLM."""
-    found = fresh(tmp_path_factory.mktemp("served"))
-    (found.path / ".vllm").symlink_to(vllm_kit.REPOSITORY / ".vllm")
-    campaign = yaml.safe_load((found.path / SERVED).read_text())
+    served = fresh(tmp_path_factory.mktemp("served"))
+    (served.path / ".vllm").symlink_to(vllm_kit.REPOSITORY / ".vllm")
+    campaign = yaml.safe_load((served.path / SERVED).read_text())
     campaign["training"]["recipes"]["transformer-small"]["max_steps"] = 60
-    (found.path / SERVED).write_text(yaml.safe_dump(campaign))
+    (served.path / SERVED).write_text(yaml.safe_dump(campaign))
     campaign.pop("engines")
     campaign["pathvars"] |= {"results": "results/plain", "logs": "logs/plain"}
-    (found.path / "config/plain.yaml").write_text(yaml.safe_dump(campaign))
-    return found
+    (served.path / "config/plain.yaml").write_text(yaml.safe_dump(campaign))
+    return served
 
 
 def built(checkout, name, campaign):
@@ -66,11 +66,11 @@ def test_its_scores_and_decisions_are_those_of_minicons_and_the_harness(checkout
     scores = "results/demo-served/scores/multiblimp/eng/transformer-small.parquet"
     done = checkout.snakemake(scores, campaign=SERVED)
     assert done.returncode == 0, output_of(done)
-    found = pq.read_table(checkout.path / scores).to_pylist()
+    rows = pq.read_table(checkout.path / scores).to_pylist()
     items = pq.read_table(checkout.path / "results/demo-served/items/multiblimp/eng.parquet")
     pairs = {row["item_id"]: (row["good"], row["bad"]) for row in items.to_pylist()}
-    texts = [text for row in found for text in pairs[row["item_id"]]]
-    ours = np.array([row[f"logprob_{side}"] for row in found for side in ("good", "bad")])
+    texts = [text for row in rows for text in pairs[row["item_id"]]]
+    ours = np.array([row[f"logprob_{side}"] for row in rows for side in ("good", "bad")])
     model = checkout.path / "results/demo-served/models/transformer-small/eng"
     minicons = peers.minicons(model, texts, reduction=peers.summed, bos_token=True)
     harness = peers.loglikelihoods(peers.harness(model), texts)

@@ -278,8 +278,8 @@ def test_the_same_treebank_gives_the_same_bytes(own, tmp_path):
 def test_at_most_so_many_pairs_of_a_paradigm_are_kept_evenly(own, tmp_path, most):
     capped = build(tmp_path, per_paradigm=most)
     check_counts(capped)
-    for paradigm, n in own.told.items():
-        assert capped.told[paradigm] == min(n, most)
+    for paradigm, n in own.kept.items():
+        assert capped.kept[paradigm] == min(n, most)
         all_of_it = [item for item in own.items if item["paradigm"] == paradigm]
         chosen = [item for item in capped.items if item["paradigm"] == paradigm]
         assert chosen == [all_of_it[i * n // min(n, most)] for i in range(min(n, most))]
@@ -344,8 +344,8 @@ AT_LEAST = {
 
 
 def test_udtb_gives_each_paradigm_pairs(udtb):
-    print(udtb.told)
-    short = {p: (udtb.told.get(p, 0), least) for p, least in AT_LEAST.items()}
+    print(udtb.kept)
+    short = {p: (udtb.kept.get(p, 0), least) for p, least in AT_LEAST.items()}
     assert {p: result for p, result in short.items() if result[0] < result[1]} == {}
     assert AT_LEAST.keys() == PARADIGMS.keys()
-    assert sum(udtb.told.values()) >= 1300
+    assert sum(udtb.kept.values()) >= 1300

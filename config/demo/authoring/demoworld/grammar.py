@@ -81,8 +81,8 @@ class Grammar(ABC):
 
     def pick_noun(self, classes: Iterable[str]) -> Noun:
         """Return a noun of one of the classes that the sentence has not used."""
-        wanted = set(classes)
-        fit = [n for n in self.lex.nouns if n.classes & wanted and n.lemma not in self.used]
+        allowed = set(classes)
+        fit = [n for n in self.lex.nouns if n.classes & allowed and n.lemma not in self.used]
         noun = self.rng.choice(fit)
         self.used.add(noun.lemma)
         return noun
@@ -189,8 +189,8 @@ class Grammar(ABC):
         """Return a frame that suits a pronoun: of a person if asked for."""
         while True:
             frame = self.need_frame(ban="pos here")
-            wanted = {subj} if subj else {"person", "animal", "vehicle", "flyer"}
-            if frame.subj & wanted:
+            subjects = {subj} if subj else {"person", "animal", "vehicle", "flyer"}
+            if frame.subj & subjects:
                 return frame
 
     def frame_phrase(self, frame: Frame, share: float = 0.6) -> Node | None:

@@ -12,7 +12,7 @@ PRESENT = {"Mood=Ind", "Person=3", "Tense=Pres", "VerbForm=Fin"}
 
 def count(sentences: list[Sentence]) -> Counts:
     """Count sentences and 3rd-person present clauses by number and order."""
-    found: Counts = Counter(sentences=len(sentences))
+    counts: Counts = Counter(sentences=len(sentences))
     for sentence in sentences:
         for place, word, head in sentence.rows:
             if word.rel == "nsubj" and word.upos in {"NOUN", "PRON"} and head:
@@ -21,8 +21,8 @@ def count(sentences: list[Sentence]) -> Counts:
                 if verb is None or not number or _joined(sentence, place):
                     continue
                 order = "SV" if place < verb else "VS"
-                found[f"{order}-{number}"] += 1
-    return found
+                counts[f"{order}-{number}"] += 1
+    return counts
 
 
 def _value(word: Node, name: str) -> str:
