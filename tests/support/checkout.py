@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import yaml
@@ -115,31 +116,36 @@ def fresh(path: Path) -> Checkout:
     return Checkout(path)
 
 
-DEMO = Path("results/demo")
 PRINTED = [
-    Path(".snakemake/metadata"),
-    Path("resources/demo"),
-    *(DEMO / "accuracies/printed", DEMO / "accuracies/people"),
-    *(DEMO / name for name in ("perplexities", "prompt_counts", "published")),
+    ".snakemake/metadata",
+    "resources/demo",
+    *(f"results/demo/{name}" for name in ("frequencies", "perplexities", "prompt_counts")),
+    *(f"results/demo/{name}" for name in ("accuracies/printed", "accuracies/people", "published")),
+    *(f"results/demo/{name}/*/printed.*" for name in ("regressions", "residuals")),
 ]
 """What papers print, and what is drawn and recomputed from it, in a tree that has no model."""
 OF_TREEBANKS = [
-    *(DEMO / name for name in ("tokens", "sentences", "lexicon", "frequencies", "candidates")),
-    *(DEMO / name for name in ("agreement", "agreement_counts", "funnel", "items", "exhibits")),
+    *(f"results/demo/{name}" for name in ("tokens", "sentences", "lexicon", "candidates")),
+    *(f"results/demo/{name}" for name in ("agreement", "agreement_counts", "funnel", "items")),
+    "results/demo/exhibits",
 ]
 """Pairs and what leads to them, and exhibits, of which those of models are made again."""
 
 
-def take_demo(path: Path, parts: Sequence[Path]) -> None:
+def take_demo(checkout: Path, parts: Sequence[str]) -> None:
     """Copy what ``make demo`` made in this repository, where it did, into a checkout.
 
     Snakemake makes again what is stale of it, as it would here. Declared benchmarks are left out,
     of which the campaign for tests has none.
     """
     others = shutil.ignore_patterns("demo_*")
-    for part in parts:
-        if (REPOSITORY / part).is_dir():
-            shutil.copytree(REPOSITORY / part, path / part, ignore=others, dirs_exist_ok=True)
+    for path in chain.from_iterable(REPOSITORY.glob(part) for part in parts):
+        target = checkout / path.relative_to(REPOSITORY)
+        if path.is_dir():
+            shutil.copytree(path, target, ignore=others, dirs_exist_ok=True)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
 
 
 def copy_of(checkout: Checkout, path: Path) -> Checkout:
