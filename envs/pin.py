@@ -50,11 +50,11 @@ ENVIRONMENTS = {
 def _site_links() -> list[str]:
     """A site's own wheels, which pip knows of and uv does not."""
     for key in ("global.find-links", ":env:.find-links"):
-        found = subprocess.run(
+        setting = subprocess.run(
             ["pip", "config", "get", key], capture_output=True, text=True, check=False
         )
-        if found.returncode == 0:
-            return [part for link in found.stdout.split() for part in ("--find-links", link)]
+        if setting.returncode == 0:
+            return [part for link in setting.stdout.split() for part in ("--find-links", link)]
     return []
 
 

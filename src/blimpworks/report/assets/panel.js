@@ -93,7 +93,7 @@
     );
   }
 
-  function wanted(where) {
+  function conditions(where) {
     const lines = Object.entries(where).map(([name, keys]) => {
       const all = Array.isArray(keys) ? keys : [keys];
       const shown = all.slice(0, 12).join(", ");
@@ -117,7 +117,7 @@
         interval,
         cell.n == null ? null : fact("n", value(cell.n)),
         fact("Formula", cell.formula),
-        fact("Over rows of", h("code", {}, cell.source), " where", wanted(cell.where)),
+        fact("Over rows of", h("code", {}, cell.source), " where", conditions(cell.where)),
         originsPart(cell),
       ),
       commandPart(form, cell),
@@ -126,17 +126,17 @@
 
   /** Names of languages and models that a cell is not about. */
   function others(where, names) {
-    const found = new Set();
+    const keys = new Set();
     for (const [kind, columns] of [
       ["languages", ["lang"]],
       ["models", ["model", "model_a", "model_b"]],
     ]) {
       const own = columns.flatMap((column) => where[column] ?? []);
       if (own.length) {
-        for (const key of Object.keys(names[kind])) if (!own.includes(key)) found.add(key);
+        for (const key of Object.keys(names[kind])) if (!own.includes(key)) keys.add(key);
       }
     }
-    return found;
+    return keys;
   }
 
   function concerns(path, away) {
@@ -147,9 +147,9 @@
   function made(job) {
     if (!job) return "from outside, or without a record";
     const [verb, code, date, commit, clean, notes] = job;
-    const told = Object.entries(notes).map(([name, note]) => `${name} ${note}`);
+    const remarks = Object.entries(notes).map(([name, note]) => `${name} ${note}`);
     const state = clean === false ? " with local changes" : "";
-    return [`${verb}, code ${code}`, date, `commit ${commit || "none"}${state}`, ...told].join(" · ");
+    return [`${verb}, code ${code}`, date, `commit ${commit || "none"}${state}`, ...remarks].join(" · ");
   }
 
   /** A product and what it was made from, as nested lists; each product once. */
@@ -219,34 +219,34 @@
 
   /** The opened cell, and cells of the exhibit's other forms that stand for the same number. */
   function cellsOf(exhibit, key, index, row, column) {
-    const found = index == null ? [] : [[key, received.paper.forms[key].cells[index]]];
+    const cells = index == null ? [] : [[key, received.paper.forms[key].cells[index]]];
     for (const tree of ["published", "measured", "corrected"]) {
       const other = `${tree}/${exhibit}`;
       if (row == null || !received.paper.forms[other]) continue;
       const same = received.paper.forms[other].cells.filter(
         (cell) => cell.place && cell.place[0] === row && cell.place[1] === column,
       );
-      found.push(...same.map((cell) => [other, cell]));
+      cells.push(...same.map((cell) => [other, cell]));
     }
-    return [...new Map(found.map(([form, cell]) => [cell, form]))].filter(([cell]) => !cell.itself);
+    return [...new Map(cells.map(([form, cell]) => [cell, form]))].filter(([cell]) => !cell.itself);
   }
 
   /** Products below one that come from outside: retrieved files, and files without a record. */
   function outside(graph, number, away) {
-    const found = new Map();
+    const files = new Map();
     const seen = new Set([number]);
     for (const next of seen) {
       const [path, sha256, job, inputs] = graph.products[next];
       const from = graph.jobs[job];
-      if (!from || from[0].startsWith("retrieve")) found.set(path, [sha256, from]);
+      if (!from || from[0].startsWith("retrieve")) files.set(path, [sha256, from]);
       else for (const i of inputs ?? []) if (concerns(graph.products[i][0], away)) seen.add(i);
     }
-    return [...found];
+    return [...files];
   }
 
   function outsidePart(graph, number, away) {
-    const found = outside(graph, number, away);
-    const lines = found.slice(0, MOST).map(([path, [sha256, job]]) =>
+    const files = outside(graph, number, away);
+    const lines = files.slice(0, MOST).map(([path, [sha256, job]]) =>
       h(
         "li",
         {},
@@ -255,7 +255,7 @@
           job ? ` · ${Object.values(job[5]).join(" · ")}` : ""),
       ),
     );
-    const more = found.length > MOST ? h("p", {}, `and ${found.length - MOST} more`) : null;
+    const more = files.length > MOST ? h("p", {}, `and ${files.length - MOST} more`) : null;
     return h("section", {}, h("h3", {}, "In the end from"), h("ul", { class: "bw-lineage" }, lines), more);
   }
 
@@ -276,13 +276,13 @@
     const away = h("button", { type: "button", class: "bw-close", "aria-label": "Close" }, "✕");
     away.addEventListener("click", close);
     panel.replaceChildren(away, title(exhibit, opened, row, column));
-    const found = cellsOf(exhibit, key, index, row, column);
-    const parts = found.map(([cell, form]) => cellPart(cell, form.split("/")[0], content.forms[form]));
+    const cells = cellsOf(exhibit, key, index, row, column);
+    const parts = cells.map(([cell, form]) => cellPart(cell, form.split("/")[0], content.forms[form]));
     panel.append(...[printedPart(number), ...parts].filter((part) => part));
     panel.scrollTop = 0;
     if (!panel.open) panel.showModal();
-    if (!found.length) return;
-    const [cell, form] = found[0];
+    if (!cells.length) return;
+    const [cell, form] = cells[0];
     panel.append(...(await lineagePart(content.forms[form], cell)));
   }
 

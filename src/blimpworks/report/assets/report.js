@@ -155,9 +155,9 @@
 
   /** Open the number that the address names, as the lists of all numbers link to it. */
   async function openAddressed() {
-    const found = /^#number\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(window.location.hash);
-    if (!found || !paper()) return;
-    const [exhibit, row, column] = found.slice(1).map(decodeURIComponent);
+    const address = /^#number\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(window.location.hash);
+    if (!address || !paper()) return;
+    const [exhibit, row, column] = address.slice(1).map(decodeURIComponent);
     const cells = [...document.querySelectorAll("table[data-form] td[data-row]")].filter(
       (cell) => cell.dataset.row === row && cell.dataset.column === column &&
         cell.closest("table").dataset.form.endsWith(`/${exhibit}`),
@@ -229,14 +229,14 @@
   async function startListing(table) {
     const key = Object.keys(window).find((name) => name.startsWith("_itables_"));
     const { jQuery } = await window[key];
-    const wanted = /^#(status|verdict)\/(.+)$/.exec(window.location.hash);
-    if (!wanted) return;
+    const address = /^#(status|verdict)\/(.+)$/.exec(window.location.hash);
+    if (!address) return;
     const apply = (api) => {
-      const column = api.column(api.columns().titles().toArray().indexOf(wanted[1]));
-      const value = decodeURIComponent(wanted[2]);
+      const column = api.column(api.columns().titles().toArray().indexOf(address[1]));
+      const value = decodeURIComponent(address[2]);
       column.search(`^${value}$`, { regex: true, smart: false }).draw();
       const all = h("a", { href: window.location.pathname.split("/").at(-1) }, "Show all.");
-      table.closest(".bw-scroll").before(h("p", {}, `Only those with ${wanted[1]} “${value}”. `, all));
+      table.closest(".bw-scroll").before(h("p", {}, `Only those with ${address[1]} “${value}”. `, all));
     };
     // itables makes the table in its own time, and DataTables fills it in its own.
     const wait = () => {
