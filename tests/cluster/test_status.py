@@ -579,6 +579,7 @@ def test_parts_by_language_are_those_that_the_workflow_would_make(bare, monkeypa
     assert {part.engine for part in parts} == {"kenlm", "transformers"}
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("workflow")
 def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
     sets = (("multiblimp", "eng"),)

@@ -554,6 +554,7 @@ def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_p
     assert time.monotonic() - started < OPTIONS.vllm.start_timeout
 
 
+@pytest.mark.slow_vllm
 def test_the_benchmark_of_speed_prints_its_figures():
     tiny_size = ["--pairs", "4", "--layers", "1", "--hidden", "32", "--repeat", "1"]
     done = subprocess.run(
@@ -565,6 +566,7 @@ def test_the_benchmark_of_speed_prints_its_figures():
     assert {"| transformers", "| vLLM in process", "| vLLM served"} <= {*rows}
 
 
+@pytest.mark.slow_vllm
 def test_make_gpu_measures_vllm(tmp_path):
     """In process, and the ways to ask for log-probabilities that this version has."""
     names = ["models-tiny", "in_process-tiny", "arrays"]

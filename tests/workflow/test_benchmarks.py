@@ -37,6 +37,7 @@ def judgements(checkout, benchmark, lang="eng", model="ngram-5"):
     return pd.concat([labels, table[columns]], axis=1).sort_values([*labels]).to_numpy().tolist()
 
 
+@pytest.mark.long
 def test_pairs_of_a_paper_exported_to_a_declaration_are_judged_the_same(scratch):
     items = f"{RESULTS}/items/multiblimp/eng.parquet"
     folder = ["--folder", "config/benchmarks/again"]

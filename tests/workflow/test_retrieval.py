@@ -40,6 +40,7 @@ def test_files_that_cannot_be_had_are_listed_before_anything_is_tried(bare):
     assert "Trying to restart" not in said
 
 
+@pytest.mark.long
 def test_what_a_campaign_retrieved_goes_to_a_machine_without_network_as_one_file(bare):
     here = campaign_of(bare, "here", models=[])
     done = bare.snakemake("items", "--until", "retrieve", campaign=here)
@@ -120,6 +121,7 @@ def hub(monkeypatch, tmp_path):
         yield server
 
 
+@pytest.mark.long
 def test_a_branch_of_a_model_is_locked_and_that_makes_nothing_stale(bare, hub, monkeypatch):
     monkeypatch.chdir(bare.path)
     row = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models["gpt2"]
