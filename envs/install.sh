@@ -95,7 +95,8 @@ compile=--compile-bytecode
 uv pip install -q $compile ${links:+--find-links $links} $override -r "envs/$environment.txt"
 [ -n "${2:-}" ] || uv pip install -q --no-deps -e .
 # What a server imports is compiled here: where PYTHONDONTWRITEBYTECODE is set, as in many images,
-# each would do it anew, which doubles the time of its start.
+# each would do it anew, which doubles the time of its start. What cannot be imported here (builds
+# for GPUs may want one) costs that time alone.
 if [ -z "$compile" ]; then
   PYTHONDONTWRITEBYTECODE='' "$venv/bin/python" -c "
 import vllm.entrypoints.openai.api_server, vllm.v1.engine.core, vllm.v1.worker.cpu_model_runner
