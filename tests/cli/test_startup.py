@@ -41,6 +41,19 @@ def test_help_rules_and_tables_load_neither_plots_nor_readers_nor_networks(scrip
     assert not loaded & HEAVY
 
 
+@pytest.mark.slow
+def test_repeatable_results_do_not_load_the_compiler_of_torch():
+    script = """import sys, torch
+from blimpworks.models.fitting import repeatable
+with repeatable(0):
+    print(torch.are_deterministic_algorithms_enabled())
+print(torch.are_deterministic_algorithms_enabled(), "torch._inductor" in sys.modules)"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "False", "False"]
+
+
 def test_a_file_of_a_mirror_is_retrieved_without_settings_and_network(tmp_path):
     """A campaign retrieves hundreds, each by a command of its own."""
     (tmp_path / "a.txt").write_text("Kot spi.\n", encoding="utf-8")

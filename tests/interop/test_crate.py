@@ -165,7 +165,6 @@ def test_the_validator_accepts_a_whole_crate(evidence, cache):
     assert verdict(evidence.path / "results/demo/crate", cache) == []
 
 
-@pytest.mark.long
 @pytest.mark.xdist_group("workflow")
 def test_the_dictionary_describes_every_column_of_a_whole_crate(evidence):
     described = read_csv(evidence.path / "results/demo/crate/dictionary.csv")
