@@ -170,20 +170,16 @@ def test_shared_prefixes_decide_as_padded_rows_do(trained, first):
 
 @pytest.mark.parametrize("sharing", ["auto", "always", "never"])
 def test_results_do_not_depend_on_threads_or_order(trained, sharing):
-    engine = engine_of(trained, sharing)
     texts = TEXTS + tiny.sentences(50, seed=4) + ["", "x"]
-    seen = []
-    engine._model._decoder.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
-    before = torch.get_num_threads()
-    results = []
-    try:
-        for threads in (1, 3):
-            torch.set_num_threads(threads)
+    seen, results = [], []
+    for threads in (1, 3):
+        with tiny.torch_threads(threads):
+            engine = engine_of(trained, sharing)
+            decoder = engine._model._decoder
+            decoder.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
             results.append(score(engine, texts))
             assert torch.get_num_threads() == threads
-        results.append(score(engine, texts[::-1])[::-1])
-    finally:
-        torch.set_num_threads(before)
+            results.append(score(engine, texts[::-1])[::-1])
     assert set(seen) == {1}
     for rows in results[1:]:
         assert [row.tobytes() for row in rows] == [row.tobytes() for row in results[0]]

@@ -110,6 +110,16 @@ def test_nothing_conditions_the_first_word_under_skip(checkpoint):
     assert rows[1][1:] == pytest.approx(by_hand(checkpoint, rest, start=words[0]), abs=1e-5)
 
 
+def test_results_do_not_depend_on_threads(checkpoint):
+    results = []
+    for threads in (1, 3):
+        with tiny.torch_threads(threads):
+            engine = open_lstm(checkpoint, batch_tokens=4)
+            results.append(engine.logprobs(engine.encode(TEXTS)))
+    one, several = ([row.tobytes() for row in rows] for rows in results)
+    assert one == several
+
+
 def test_batches_of_any_size_and_order_give_the_same(checkpoint):
     rows = []
     for most in (1, 12, 8192):

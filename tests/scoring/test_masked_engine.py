@@ -158,6 +158,16 @@ def test_batches_of_any_size_give_the_same(checkpoint, pll):
     assert rows[1] == pytest.approx(rows[2], abs=1e-5)
 
 
+def test_results_do_not_depend_on_threads(checkpoint):
+    results = []
+    for threads in (1, 3):
+        with tiny.torch_threads(threads):
+            engine = open_masked(checkpoint, batch_tokens=60)
+            results.append(engine.logprobs(engine.encode(TEXTS)))
+    one, several = ([row.tobytes() for row in rows] for rows in results)
+    assert one == several
+
+
 def test_order_of_the_texts_is_no_matter(checkpoint):
     engine = open_masked(checkpoint, batch_tokens=60)
     encoded = engine.encode(TEXTS)

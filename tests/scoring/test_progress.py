@@ -13,6 +13,7 @@ from blimpworks.cluster.deadline import DEADLINE, RESERVE, Deadline, deadline_of
 from blimpworks.errors import OutOfTime, UserError
 from blimpworks.files import temporary_path
 from blimpworks.scoring import progress
+from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.progress import ATTEMPT, Progress, read_progress
 from blimpworks.scoring.run import score_items
 from blimpworks.scoring.store import Store
@@ -193,12 +194,25 @@ class Near(Deadline):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["kenlm", "transformers"])
-def test_short_allocations_end_with_the_bytes_of_a_long_one(score, tmp_path, engine):
+@pytest.mark.parametrize(
+    ("engine", "threads"), [("kenlm", 1), ("transformers", 1), ("transformers", 3)]
+)
+def test_short_allocations_end_with_the_bytes_of_a_long_one(score, tmp_path, engine, threads):
     options = ScoringOptions(shard=2, batch_tokens=100)
     long = Near(3600)
     manifest = score(long, "long", engine, options)
     runs = []
+    with tiny.torch_threads(threads):
+        again = in_short_allocations(score, tmp_path, runs, engine, options)
+    assert len(runs) > 1
+    assert again == manifest
+    assert tiny.contents(tmp_path / "short") == tiny.contents(tmp_path / "long")
+    parts = [part for run in runs for part in run.parts]
+    assert parts == long.parts
+
+
+def in_short_allocations(score, tmp_path, runs, engine, options):
+    """Score in as many as it takes; what each did is added to ``runs``."""
     while not (tmp_path / "short/manifest.json").exists():
         runs.append(Near(0.02))
         with suppress(OutOfTime):
@@ -206,11 +220,28 @@ def test_short_allocations_end_with_the_bytes_of_a_long_one(score, tmp_path, eng
         assert runs[-1].parts, "each allocation adds something"
         done = sum(len(run.parts) for run in runs)
         assert len([*(tmp_path / "short/shards").glob("part-*")]) == done
-    assert len(runs) > 1
-    assert again == manifest
-    assert tiny.contents(tmp_path / "short") == tiny.contents(tmp_path / "long")
-    parts = [part for run in runs for part in run.parts]
-    assert parts == long.parts
+    return again
+
+
+@pytest.mark.slow
+def test_a_shard_that_fails_keeps_those_after_it_from_being_written(score, tmp_path, monkeypatch):
+    """What a failed run leaves is what one left that was killed: the first shards."""
+    whole = score(Watch(), "whole", "transformers")
+    forward, calls = Decoder._forward, []
+
+    def third_fails(self, batch):
+        calls.append(batch)
+        if len(calls) == 3:
+            raise RuntimeError("the processor is on fire")
+        return forward(self, batch)
+
+    with tiny.torch_threads(3):
+        with monkeypatch.context() as patch:
+            patch.setattr(Decoder, "_forward", third_fails)
+            with pytest.raises(RuntimeError, match="on fire"):
+                score(Watch(), "failed", "transformers")
+        assert score(Watch(), "failed", "transformers") == whole
+    assert tiny.contents(tmp_path / "failed") == tiny.contents(tmp_path / "whole")
 
 
 @pytest.mark.slow

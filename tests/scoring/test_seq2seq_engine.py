@@ -105,6 +105,17 @@ def test_first_and_later_versions_of_t5_score_as_by_hand(checkpoint, tmp_path, f
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_results_do_not_depend_on_threads(checkpoint, form):
+    results = []
+    for threads in (1, 3):
+        with tiny.torch_threads(threads):
+            engine = open_seq2seq(checkpoint, form, batch_tokens=40)
+            results.append(engine.logprobs(engine.encode(TEXTS)))
+    one, several = ([row.tobytes() for row in rows] for rows in results)
+    assert one == several
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_batches_of_any_size_and_order_give_the_same(checkpoint, form):
     rows = []
     for most in (1, 40, 8192):

@@ -2,9 +2,11 @@
 
 import json
 import random
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import torch
 
 from blimpworks.campaign.settings.training import (
     CorpusOptions,
@@ -185,6 +187,17 @@ def shard_of(engine, texts):
     requests = [Request(text) for text in texts]
     keys = {request: f"key {number}" for number, request in enumerate(requests)}
     return score_shard(engine, keys, encode_requests(engine, requests))
+
+
+@contextmanager
+def torch_threads(count):
+    """Let torch have so many threads, as a job with so many processors has."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def read_shard(path):

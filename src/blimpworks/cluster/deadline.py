@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import deque
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import pyarrow as pa
@@ -24,7 +25,8 @@ class Deadline(Watch):
         """The allocation ends at ``moment``, in seconds since 1970."""
         self._moment = moment
         self._shards: list[float] = []
-        self._since = time.monotonic()
+        self._begun = deque[float]()
+        """When each shard began that is not written yet."""
         self._total = self._left = 0
 
     def begin(
@@ -44,11 +46,11 @@ class Deadline(Watch):
                 f"allocation ends in {max(left, 0):.0f} s, and a shard takes up to "
                 f"{slowest:.0f} s. Stopped between shards; the same job goes on from there."
             )
-        self._since = time.monotonic()
+        self._begun.append(time.monotonic())
 
     def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
         """Take the time of a shard."""
-        self._shards.append(time.monotonic() - self._since)
+        self._shards.append(time.monotonic() - self._begun.popleft())
         self._left -= len(part)
 
 

@@ -121,14 +121,19 @@ def _requests(items: pa.Table, side: str) -> list[Request]:
     return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
 
 
-def _rows_of(
-    requests: list[Request], keys: dict[Request, str], shards: Shards[Manifest]
-) -> pa.Table:
+def _positions(requests: list[Request], shards: Shards[Manifest]) -> pa.Array:
+    """Number of the row of each request in the shards, null where there is none."""
+    keys = sentence_keys(shards.described.engine, set(requests))
+    column = pa.array([keys[request] for request in requests], pa.string())
+    return pc.index_in(column, value_set=shards.rows["key"])
+
+
+def _rows_of(requests: list[Request], shards: Shards[Manifest]) -> pa.Table:
     """The row of each sentence, in their order: of the whole, else of its region."""
     rows = shards.rows
-    whole = pa.array([keys[Request(r.text)] for r in requests], pa.string())
-    part = pa.array([keys[r] for r in requests], pa.string())
-    positions = pc.coalesce(*(pc.index_in(each, value_set=rows["key"]) for each in (whole, part)))
+    positions = _positions([Request(request.text) for request in requests], shards)
+    if positions.null_count:
+        positions = pc.coalesce(positions, _positions(requests, shards))
     if positions.null_count:
         text = requests[pc.is_null(positions).to_pylist().index(True)].text
         raise broken(f"sentence {text!r} of the items has no scores in the store", shards.manifest)
@@ -165,12 +170,9 @@ def collect_scores(items: Path, shards: Shards[Manifest], output: Path) -> pa.Ta
         table = SCORES.arrow().empty_table()
         write_table(table, SCORES, output)
         return table
-    requests = {side: _requests(distinct, side) for side in SIDES}
-    every = {form for side in requests.values() for r in side for form in (r, Request(r.text))}
-    keys = sentence_keys(shards.described.engine, every)
     columns: dict[str, pa.Array] = {"item_id": distinct["item_id"]}
     for side in SIDES:
-        columns |= _side(_rows_of(requests[side], keys, shards), side)
+        columns |= _side(_rows_of(_requests(distinct, side), shards), side)
     good, bad = columns.pop("status_good"), columns.pop("status_bad")
     columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
     columns["rounding"] = pa.array(np.full(len(distinct), rounding_of(shards.described.engine)))

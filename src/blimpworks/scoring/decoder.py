@@ -2,14 +2,14 @@
 
 import logging
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
+from typing import cast
 
 import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from blimpworks.models.threads import single_thread
+from blimpworks.models.threads import Workers
 from blimpworks.scoring.engine import LogProbs
 from blimpworks.scoring.logits import split_model, target_logprobs
 from blimpworks.scoring.passes import Pass, packed_passes, padded_passes
@@ -24,15 +24,11 @@ TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.25}
 
 
 class Decoder:
-    """Runs passes on one device, on the CPU several at a time.
+    """Runs passes on one device, on the CPU several at a time."""
 
-    A CPU pass has one thread to itself, so that its results do not depend on how many
-    passes run beside it; there are as many as torch had threads.
-    """
-
-    def __init__(self, model: PreTrainedModel) -> None:
+    def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
         """Take ``model`` apart; it is no use elsewhere from then on."""
-        self._device, self._dtype = model.device, model.dtype
+        self._device, self._dtype, self._workers = model.device, model.dtype, workers
         # Most have it as `model` or `transformer`, OPT as `model.decoder`.
         decoder = model.get_decoder()  # type: ignore[no-untyped-call]
         name = next(name for name, module in model.named_modules() if module is decoder)
@@ -72,16 +68,6 @@ class Decoder:
             return [(batch.place, None)]
         return [part for half in batch.halves() for part in self._attempt(half)]
 
-    def _results(self, passes: Iterable[Pass]) -> Iterable[list[Part]]:
-        workers = torch.get_num_threads() if self._device.type == "cpu" else 1
-        with single_thread():
-            if workers == 1:
-                return [self._attempt(batch) for batch in passes]
-            with ThreadPoolExecutor(
-                workers, initializer=torch.set_num_threads, initargs=(1,)
-            ) as pool:
-                return list(pool.map(self._attempt, passes))
-
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
         """Results of ``passes`` at their places among ``count``, NaN at others.
 
@@ -89,25 +75,27 @@ class Decoder:
         """
         values = np.full(count, np.nan, dtype=np.float32)
         lost = np.zeros(count, dtype=bool)
-        for place, logprobs in chain.from_iterable(self._results(passes)):
+        for place, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
             if logprobs is None:
                 lost[place] = True
             else:
                 values[place] = logprobs.cpu().numpy()
         return values, lost
 
-    @torch.inference_mode()
     def _uses_position_ids(self) -> bool:
         """Whether hidden states depend on the positions that come with the tokens.
 
         In low precision a model that goes by places in the row can hide among rounding.
         """
         ids = torch.arange(8, device=self._device)[None]
-        states = [
-            self._decoder(input_ids=ids, position_ids=step * ids, use_cache=False)
-            for step in (1, 2)
-        ]
-        return not torch.equal(*(state.last_hidden_state for state in states))
+
+        @torch.inference_mode()
+        def states(step: int) -> torch.Tensor:
+            """Hidden states of a few tokens that lie so far apart."""
+            output = self._decoder(input_ids=ids, position_ids=step * ids, use_cache=False)
+            return cast(torch.Tensor, output.last_hidden_state)
+
+        return not torch.equal(*self._workers.map(states, (1, 2)))
 
     def why_not_shared(self, vocabulary: int) -> str | None:
         """Why rows of a prefix tree give other results than padded rows; None if they don't.

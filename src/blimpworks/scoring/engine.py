@@ -81,6 +81,9 @@ class Engine(Protocol):
     shares_prefixes: bool
     """Whether texts that begin alike cost less when they come in one batch."""
 
+    abreast: int
+    """How many batches may be scored at one time, each asked for by a thread of its own."""
+
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens of each text. May run in another thread beside ``logprobs``."""
         ...

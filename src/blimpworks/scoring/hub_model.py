@@ -16,6 +16,7 @@ from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.threads import Workers
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.logits import device_name, find_dtype, versions
@@ -89,6 +90,8 @@ class HubEngine:
         self._dtype = find_dtype(checkpoint, described.dtype)
         self._batch_tokens = options.batch_tokens
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._workers = Workers(self._device)
+        self.abreast = self._workers.abreast
         self._tokenizer = FramedTokenizer(checkpoint, described)
         self._settings = AutoConfig.from_pretrained(
             self._directory, local_files_only=True, trust_remote_code=False
@@ -161,21 +164,26 @@ def score_rows(
     forward: Callable[[list[Row]], LogProbs],
     width: Callable[[Encoded], int],
     most: int,
+    workers: Workers,
 ) -> list[LogProbs | Failure]:
     """Log-probabilities of each text's tokens to score, NaN for the others.
 
     ``forward`` scores some rows (float32 [rows]) in one pass of at most ``most`` tokens with
-    padding, or of a single row; ``width`` is the length of a text's rows. A row that does not
-    fit into memory even alone fails its text.
+    padding, or of a single row; ``width`` is the length of a text's rows. ``workers`` compute
+    the passes. A row that does not fit into memory even alone fails its text.
     """
     order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
     rows = [(number, token) for number in order for token in scored_tokens(batch[number])]
     results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
     lengths = [width(batch[number]) for number, _ in rows]
-    for group in make_batches(lengths, range(len(rows)), most):
-        chosen = [rows[i] for i in group]
-        values = halving(forward, [Row(batch[number], token) for number, token in chosen])
-        for (number, token), value in zip(chosen, values, strict=True):
+    groups = [[rows[i] for i in group] for group in make_batches(lengths, range(len(rows)), most)]
+
+    def values_of(group: list[tuple[int, int]]) -> list[np.float32 | None]:
+        """Log-probabilities of the rows of one pass."""
+        return halving(forward, [Row(batch[number], token) for number, token in group])
+
+    for group, values in zip(groups, workers.map(values_of, groups), strict=True):
+        for (number, token), value in zip(group, values, strict=True):
             scores = results[number]
             if value is None:
                 results[number] = "out_of_memory"

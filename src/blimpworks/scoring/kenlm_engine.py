@@ -28,6 +28,7 @@ class KenlmEngine:
     limit: int | None = None
     regional = False
     shares_prefixes = False
+    abreast = 1
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Load the model.

@@ -1,7 +1,6 @@
 """Scoring with word-level LSTMs, as in Mueller et al. (2020)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from blimpworks.models.lstm import (
     load_lstm,
     words_of,
 )
-from blimpworks.models.threads import single_thread
+from blimpworks.models.threads import Workers, once, single_thread
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.logits import device_name, target_logprobs
 from blimpworks.scoring.plan import nothing_scored
@@ -59,6 +58,8 @@ class LstmEngine:
         self._batch_tokens = options.batch_tokens
         self._merge = options.sharing != "never"
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._workers = Workers(self._device)
+        self.abreast = self._workers.abreast
         # How sentences share steps decides the shapes of products, and so the last digits.
         name = (
             f"lstm torch {torch.__version__} {device_name(self._device)} batch_tokens "
@@ -66,7 +67,7 @@ class LstmEngine:
         )
         self.key = engine_key(LstmEngine, name, checkpoint, described)
 
-    @cached_property
+    @once
     def _loaded(self) -> tuple[LstmModel, dict[str, int], LstmSettings]:
         """Model, ids of its words, and its settings."""
         with loading(self._directory):
@@ -102,16 +103,22 @@ class LstmEngine:
     def _scores(self, trie: Trie) -> LogProbs:
         """Log-probability of each node of a tree given its path [nodes], NaN for first ones."""
         logprobs = nothing_scored(len(trie.token))
-        for group, hidden in self._groups(runs(trie, self._batch_tokens)):
+
+        @torch.inference_mode()
+        def normalise(step: tuple[list[Run], torch.Tensor]) -> None:
+            """Fill in what follows on the cells of some runs, from their hidden states."""
+            group, hidden = step
             widths = [run.token.size for run in group]
             shifts = np.cumsum([0, *widths[:-1]])
             place = np.concatenate([run.edge_node for run in group])
             parent = [shift + run.edge_parent for shift, run in zip(shifts, group, strict=True)]
             target = torch.from_numpy(trie.token[place]).to(self._device)
             row = torch.from_numpy(np.concatenate(parent))
-            logprobs[place] = (
-                target_logprobs(hidden, self._loaded[0].head, target, row).cpu().numpy()
-            )
+            values = target_logprobs(hidden, self._loaded[0].head, target, row)
+            logprobs[place] = values.cpu().numpy()
+
+        # The output layer takes most of the time, and needs no state.
+        self._workers.map(normalise, self._groups(runs(trie, self._batch_tokens)))
         return logprobs
 
     def _groups(self, all_runs: Iterable[Run]) -> Iterator[tuple[list[Run], torch.Tensor]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from transformers import AutoModelForMaskedLM
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import single_thread
+from blimpworks.models.threads import once
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, loading
 from blimpworks.scoring.hub_model import HubEngine, Row, padded, score_rows
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
@@ -86,7 +85,7 @@ class MaskedEngine(HubEngine):
                 table = int(module.weight.shape[0]) - padding - 1
         return min(table, int(self._tokenizer.hub.model_max_length))
 
-    @cached_property
+    @once
     def _parts(self) -> tuple[torch.nn.Module, Head]:
         """The model's base, and what makes logits of its hidden states.
 
@@ -116,7 +115,7 @@ class MaskedEngine(HubEngine):
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities, NaN for tokens that are not to be scored; see ``Engine``."""
-        return score_rows(batch, self._forward, self._width, self._batch_tokens)
+        return score_rows(batch, self._forward, self._width, self._batch_tokens, self._workers)
 
     def _width(self, encoded: Encoded) -> int:
         return len(encoded.ids) + self._frame
@@ -130,7 +129,6 @@ class MaskedEngine(HubEngine):
             ids[token:][words[token:] == words[token]] = self._mask
         return [*self._tokenizer.before, *ids.tolist(), *self._tokenizer.after]
 
-    @single_thread()
     @torch.inference_mode()
     def _forward(self, rows: list[Row]) -> LogProbs:
         base, head = self._parts

@@ -1,7 +1,6 @@
 """Scoring with encoder-decoders of the T5 family through transformers."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -12,7 +11,7 @@ from transformers import AutoModelForSeq2SeqLM
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import single_thread
+from blimpworks.models.threads import once
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs
 from blimpworks.scoring.hub_model import HubEngine, Row, halving, padded, place, score_rows
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
@@ -62,7 +61,7 @@ class Seq2seqEngine(HubEngine):
             )
         self._sentinel = cast(int, sentinel_id)
 
-    @cached_property
+    @once
     def _parts(self) -> _Parts:
         """Encoder, decoder and what makes logits of the decoder's hidden states.
 
@@ -81,7 +80,7 @@ class Seq2seqEngine(HubEngine):
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities; see ``Engine``. Only ``masked`` leaves tokens out."""
         if self._form == "masked":
-            return score_rows(batch, self._guess, self._width, self._batch_tokens)
+            return score_rows(batch, self._guess, self._width, self._batch_tokens, self._workers)
         return self._as_targets(batch)
 
     def _width(self, encoded: Encoded) -> int:
@@ -93,7 +92,6 @@ class Seq2seqEngine(HubEngine):
         ids[row.token] = self._sentinel
         return [*self._tokenizer.before, *ids, *self._tokenizer.after]
 
-    @single_thread()
     @torch.inference_mode()
     def _guess(self, rows: list[Row]) -> LogProbs:
         """Log-probability of each row's token, as the decoder's output after the sentinel."""
@@ -119,8 +117,13 @@ class Seq2seqEngine(HubEngine):
         results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
         order = [number for number in order if len(batch[number].ids)]
         lengths = [len(encoded.ids) for encoded in batch]
-        for group in make_batches(lengths, order, self._batch_tokens):
-            values = halving(self._decode, [batch[number] for number in group])
+        groups = [*make_batches(lengths, order, self._batch_tokens)]
+
+        def values_of(group: list[int]) -> list[LogProbs | None]:
+            """Log-probabilities of the texts of one pass."""
+            return halving(self._decode, [batch[number] for number in group])
+
+        for group, values in zip(groups, self._workers.map(values_of, groups), strict=True):
             for number, value in zip(group, values, strict=True):
                 results[number] = "out_of_memory" if value is None else value
         return results
@@ -134,7 +137,6 @@ class Seq2seqEngine(HubEngine):
         seen = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
         return self._parts.encoder(input_ids=ids, attention_mask=seen)[0], seen
 
-    @single_thread()
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
         """Log-probabilities of whole texts. No mask: the decoder never looks to the right."""

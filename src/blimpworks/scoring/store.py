@@ -17,8 +17,11 @@ who asks for all at once: engines whose batches move last digits may differ in t
 
 import hashlib
 import logging
+import math
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import compress
 from typing import get_args
 
 import numpy as np
@@ -32,6 +35,8 @@ from blimpworks.scoring.watch import UNWATCHED, Watch
 
 log = logging.getLogger(__name__)
 
+Part = Sequence[Request]
+"""What one shard holds the scores of."""
 OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
 """Statuses that another machine, number format or day can change."""
@@ -88,10 +93,8 @@ class Store(ShardStore[Request]):
             return 0
         parts = [requests[start : start + size] for start in range(0, len(requests), size)]
         with tqdm(total=len(requests), unit="sentence", desc="scoring", mininterval=5) as bar:
-            for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
-                watch.before()
-                chosen = {request: keys[request] for request in part}
-                scores = score_shard(engine, chosen, encoded)
+            score_all = one_by_one if engine.abreast == 1 else side_by_side
+            for part, scores in score_all(engine, parts, keys, watch):
                 self.write(scores, engine.key)
                 watch.wrote(part, scores)
                 bar.update(len(part))
@@ -115,6 +118,42 @@ def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterato
             yield last.result()
 
 
+def one_by_one(
+    engine: Engine, parts: Sequence[Part], keys: Mapping[Request, str], watch: Watch
+) -> Iterator[tuple[Part, pa.Table]]:
+    """Each part and its scores."""
+    for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
+        watch.before()
+        yield part, score_shard(engine, {request: keys[request] for request in part}, encoded)
+
+
+def side_by_side(
+    engine: Engine, parts: Sequence[Part], keys: Mapping[Request, str], watch: Watch
+) -> Iterator[tuple[Part, pa.Table]]:
+    """Each part and its scores, in order; so many are scored at a time as ``engine`` can.
+
+    When ``watch`` ends the run, those that have begun are finished first.
+    """
+    with ThreadPoolExecutor(engine.abreast) as threads:
+        begun = deque[tuple[Part, Future[pa.Table]]]()
+        ending: Exception | None = None
+        for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
+            if len(begun) == engine.abreast:
+                first, scores = begun.popleft()
+                yield first, scores.result()
+            try:
+                watch.before()
+            except Exception as error:
+                ending = error
+                break
+            chosen = {request: keys[request] for request in part}
+            begun.append((part, threads.submit(score_shard, engine, chosen, encoded)))
+        for part, scores in begun:
+            yield part, scores.result()
+    if ending is not None:
+        raise ending
+
+
 def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.ListArray:
     offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays])]).astype(np.int32)
     return pa.ListArray.from_arrays(offsets, pa.array(np.concatenate(arrays), kind))
@@ -126,9 +165,10 @@ def _status(row: LogProbs, to_score: Mask | None) -> str:
     The first token may have no score, and tokens that nobody wants; any other without a
     finite one (an overflow in half precision, say) would pass for a probable one in a sum.
     """
-    lost = ~np.isfinite(row)
-    if len(row) and not lost.any():
+    # No more than this for the many of which each token has a score; the sum is finite then.
+    if len(row) and math.isfinite(row.sum()):
         return OK
+    lost = ~np.isfinite(row)
     lost[:1] = np.isinf(row[:1])
     if to_score is not None:
         lost &= to_score
@@ -139,15 +179,18 @@ def _status(row: LogProbs, to_score: Mask | None) -> str:
 
 def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], list[str]]:
     """Log-probabilities of each text, NaN where there are none, and its status."""
-    rows = [nothing_scored(len(e.ids)) for e in encoded]
     limit = engine.limit
-    fits = [i for i, e in enumerate(encoded) if limit is None or len(e.ids) <= limit]
-    statuses = [TOO_LONG] * len(encoded)
-    for i, row in zip(fits, engine.logprobs([encoded[i] for i in fits]), strict=True):
-        if isinstance(row, str):
-            statuses[i] = row
+    fits = [limit is None or len(e.ids) <= limit for e in encoded]
+    results = iter(engine.logprobs([*compress(encoded, fits)]))
+    rows, statuses = [], []
+    for each, fit in zip(encoded, fits, strict=True):
+        result = next(results) if fit else TOO_LONG
+        if isinstance(result, str):
+            row, status = nothing_scored(len(each.ids)), result
         else:
-            rows[i], statuses[i] = row, _status(row, encoded[i].to_score)
+            row, status = result, _status(result, each.to_score)
+        rows.append(row)
+        statuses.append(status)
     return rows, statuses
 
 

@@ -7,7 +7,6 @@ follows from the shard's sentences and the options alone, so that a resumed run 
 
 import logging
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.threads import Workers, once
 from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
@@ -63,6 +63,8 @@ class TransformersEngine:
         self._dtype = find_dtype(checkpoint, described.dtype)
         self._sharing = options.sharing
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._workers = Workers(self._device)
+        self.abreast = self._workers.abreast
         on_cpu = self._device.type == "cpu"
         self._most = min(options.batch_tokens, CACHED) if on_cpu else options.batch_tokens
         self._tokenizer = HubTokenizer(checkpoint, described)
@@ -80,7 +82,7 @@ class TransformersEngine:
         )
         self.key = engine_key(TransformersEngine, name, checkpoint, described)
 
-    @cached_property
+    @once
     def _model(self) -> Decoder:
         # Deferred, because a run that finds all its sentences in the store needs no weights.
         with loading(self._directory):
@@ -92,9 +94,9 @@ class TransformersEngine:
                 dtype=self._dtype,
             )
         torch.nn.Module.to(model, self._device)
-        return Decoder(model.eval())  # type: ignore[no-untyped-call]
+        return Decoder(model.eval(), self._workers)  # type: ignore[no-untyped-call]
 
-    @cached_property
+    @once
     def _longest_shared(self) -> int:
         """Most ids that a sequence of a prefix tree may have; 0 where there is no tree."""
         if self._sharing == "never":

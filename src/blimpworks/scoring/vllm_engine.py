@@ -121,6 +121,7 @@ class VllmEngine:
 
     regional = False
     shares_prefixes = False
+    abreast = 1
 
     def __init__(
         self,
