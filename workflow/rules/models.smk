@@ -77,7 +77,9 @@ rule build_corpus:
     params:
         code=code_of("build_corpus"),
         inputs=lambda w, input: text_arguments(input),
-        options=lambda w: options(CAMPAIGN.training.corpora[w.corpus]),
+        options=lambda w: options(
+            CAMPAIGN.training.corpora[w.corpus].of_language(w.lang)
+        ),
         treebank=(
             "--treebank-text"
             if CAMPAIGN.training.treebank_text

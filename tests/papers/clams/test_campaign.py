@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.load import campaign_model, load_campaign
+from blimpworks.campaign.load import campaign_model, check_campaign, load_campaign
 from blimpworks.campaign.parts import item_sets, languages_of, score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import find_benchmark
@@ -74,7 +74,15 @@ def test_a_recipe_with_seeds_makes_a_model_of_each():
     description = clams_training(campaign, catalogue)
     assert description.startswith("lstm-small (1 × ")
     assert description.count("5 seeds") == 2
-    assert "trained on treebanks and plain text, 1,500 sentences a language at most" in description
+    text = "trained on treebanks and plain text, 1,500 sentences a language at most"
+    assert f"{text}, 20,000 of English), 5 seeds; " in description
+    assert f"{text}), 5 seeds" in description
+
+
+def test_a_bound_for_a_language_that_there_is_not_is_refused():
+    settings = {"campaign": "x", "training": {"corpora": {"c": {"max_sentences_of": {"en": 9}}}}}
+    with pytest.raises(UserError, match=r"language 'en' of the campaign is not in .*'eng'"):
+        load_catalogue(check_campaign(settings, "x.yaml"))
 
 
 def test_the_papers_models_are_trained_from_five_seeds_with_its_settings():

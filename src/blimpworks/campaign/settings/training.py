@@ -79,7 +79,14 @@ class CorpusOptions(Strict):
     seed: int = 0
     """Of the order of sentences before they are split."""
     max_sentences: Positive | None = None
-    """Most sentences, drawn evenly from all sources; no bound where there is none."""
+    """Most sentences of a language, drawn evenly from all sources; no bound where there is none."""
+    max_sentences_of: dict[str, Positive] = Field(default={})
+    """By language, where another number holds than ``max_sentences``."""
+
+    def of_language(self, lang: str) -> Self:
+        """These options as they hold for one language."""
+        most = self.max_sentences_of.get(lang, self.max_sentences)
+        return self.model_copy(update={"max_sentences": most, "max_sentences_of": {}})
 
 
 class NgramRecipe(Strict):

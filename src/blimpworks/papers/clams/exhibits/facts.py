@@ -64,7 +64,11 @@ def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
     if available and options.released and options.words == "whitespace":
         return "the authors' Wikipedia text"
     most = options.max_sentences
-    return "treebanks and plain text" + (f", {most:,} sentences a language at most" if most else "")
+    parts = [f"{most:,} sentences a language at most"] if most else []
+    for lang, number in options.max_sentences_of.items():
+        if lang in catalogue.languages:
+            parts.append(f"{number:,} of {catalogue.languages[lang].name}")
+    return ", ".join(["treebanks and plain text", *parts])
 
 
 def _trained(campaign: Campaign, catalogue: Catalogue, recipe: LstmRecipe) -> str:
