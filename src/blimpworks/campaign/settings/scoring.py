@@ -102,7 +102,7 @@ class ScoringOptions(Strict):
     """How sentences become log-probabilities."""
 
     shard: int = Field(1000, ge=1, le=1000)
-    """Sentences per shard; a killed job loses at most one shard."""
+    """Sentences per shard; a killed job loses one at most, or two if it has several threads."""
     batch_tokens: Positive = 8192
     """Tokens per forward pass, padding included."""
     near_tie: NearTies = NearTies()
