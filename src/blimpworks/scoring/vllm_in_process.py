@@ -102,9 +102,13 @@ def sampling() -> Any:
     """What is asked of vLLM for a prompt, in the form that ``read_flat`` reads."""
     from vllm import SamplingParams
 
-    return SamplingParams(
+    parameters = SamplingParams(
         prompt_logprobs=0, max_tokens=1, temperature=0, detokenize=False, flat_logprobs=True
     )
+    # Else each request gets a deep copy of them, a twentieth of the time of short sentences.
+    if hasattr(parameters, "skip_clone"):  # older ones have no such switch
+        parameters.skip_clone = True
+    return parameters
 
 
 def read_flat(flat: Any) -> LogProbs:
