@@ -5,6 +5,7 @@ token. Rows of all sentences go through the model in batches, however few of the
 sentence's rows fill, so that a sentence of 512 tokens needs no more room than any other.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -28,10 +29,26 @@ V = TypeVar("V")
 
 
 class Row(NamedTuple):
-    """One token to score."""
+    """A text in which a token is to be guessed."""
 
     encoded: Encoded
     token: int
+    """Number of the token."""
+    targets: list[int]
+    """Ids that are scored in its place."""
+
+    @staticmethod
+    def edges(rows: Sequence["Row"]) -> tuple[torch.Tensor, torch.Tensor]:
+        """All targets [edges], and the number of the row of each [edges]."""
+        counts = torch.tensor([len(row.targets) for row in rows])
+        targets = torch.tensor([target for row in rows for target in row.targets])
+        return targets, torch.arange(len(rows)).repeat_interleave(counts)
+
+    @staticmethod
+    def split(rows: Sequence["Row"], logprobs: torch.Tensor) -> list[LogProbs]:
+        """The log-probabilities [edges] of the targets of each row."""
+        bounds = np.cumsum([len(row.targets) for row in rows])[:-1]
+        return np.split(logprobs.cpu().numpy(), bounds)
 
 
 class FramedTokenizer(HubTokenizer):
@@ -161,35 +178,56 @@ def place(encoded: Encoded) -> tuple[int, list[int], list[int]]:
 
 def score_rows(
     batch: Sequence[Encoded],
-    forward: Callable[[list[Row]], LogProbs],
-    width: Callable[[Encoded], int],
+    read: Callable[[Encoded, int], list[int]],
+    forward: Callable[[list[Row]], list[LogProbs]],
     most: int,
     workers: Workers,
 ) -> list[LogProbs | Failure]:
     """Log-probabilities of each text's tokens to score, NaN for the others.
 
-    ``forward`` scores some rows (float32 [rows]) in one pass of at most ``most`` tokens with
-    padding, or of a single row; ``width`` is the length of a text's rows. ``workers`` compute
-    the passes. A row that does not fit into memory even alone fails its text.
+    ``read`` gives the ids that the model reads to guess a token of a text. Where these are the
+    same for several texts, as for a pair that differs in that token alone, they are one row.
+    ``forward`` scores the targets of some rows in one pass of at most ``most`` tokens with padding,
+    or of a single row; ``workers`` compute the passes. A row that does not fit into memory even
+    alone fails its texts.
     """
-    order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
-    rows = [(number, token) for number in order for token in scored_tokens(batch[number])]
+    lengths: dict[bytes, int] = {}
+    same: dict[bytes, list[tuple[int, int]]] = {}
+    for number in sorted(range(len(batch)), key=lambda number: place(batch[number])):
+        for token in scored_tokens(batch[number]):
+            ids = read(batch[number], token)
+            key = hashlib.blake2b(np.array([token, *ids]).tobytes(), digest_size=16).digest()
+            lengths.setdefault(key, len(ids))
+            same.setdefault(key, []).append((number, token))
+    tokens = [*same.values()]
+    groups = make_batches([*lengths.values()], range(len(tokens)), most)
+    passes = [[tokens[row] for row in group] for group in groups]
+
+    def values_of(rows: list[list[tuple[int, int]]]) -> list[LogProbs | None]:
+        """Log-probabilities of the tokens of each row of one pass."""
+        targets = [[int(batch[number].ids[token]) for number, token in row] for row in rows]
+        firsts = [(batch[number], token) for (number, token), *_ in rows]
+        return halving(
+            forward, [Row(*first, ids) for first, ids in zip(firsts, targets, strict=True)]
+        )
+
     results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
-    lengths = [width(batch[number]) for number, _ in rows]
-    groups = [[rows[i] for i in group] for group in make_batches(lengths, range(len(rows)), most)]
-
-    def values_of(group: list[tuple[int, int]]) -> list[np.float32 | None]:
-        """Log-probabilities of the rows of one pass."""
-        return halving(forward, [Row(batch[number], token) for number, token in group])
-
-    for group, values in zip(groups, workers.map(values_of, groups), strict=True):
-        for (number, token), value in zip(group, values, strict=True):
-            scores = results[number]
-            if value is None:
-                results[number] = "out_of_memory"
-            elif not isinstance(scores, str):
-                scores[token] = value
+    for rows, values in zip(passes, workers.map(values_of, passes), strict=True):
+        for row, scores in zip(rows, values, strict=True):
+            fill_in(results, row, scores)
     return results
+
+
+def fill_in(
+    results: list[LogProbs | Failure], tokens: list[tuple[int, int]], scores: LogProbs | None
+) -> None:
+    """Put scores in their places: numbers of text and token. None: memory did not suffice."""
+    for at, (number, token) in enumerate(tokens):
+        result = results[number]
+        if scores is None:
+            results[number] = "out_of_memory"
+        elif not isinstance(result, str):
+            result[token] = scores[at]
 
 
 def halving(forward: Callable[[list[T]], Iterable[V]], rows: list[T]) -> list[V | None]:

@@ -115,29 +115,25 @@ class MaskedEngine(HubEngine):
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities, NaN for tokens that are not to be scored; see ``Engine``."""
-        return score_rows(batch, self._forward, self._width, self._batch_tokens, self._workers)
+        return score_rows(batch, self._masked, self._forward, self._batch_tokens, self._workers)
 
-    def _width(self, encoded: Encoded) -> int:
-        return len(encoded.ids) + self._frame
-
-    def _masked(self, row: Row) -> list[int]:
+    def _masked(self, encoded: Encoded, token: int) -> list[int]:
         """Ids of the sentence with the token masked, special tokens around it."""
-        ids, token = row.encoded.ids.copy(), row.token
+        ids = encoded.ids.copy()
         ids[token] = self._mask
-        if isinstance(row.encoded, WordsEncoded):
-            words = row.encoded.words
+        if isinstance(encoded, WordsEncoded):
+            words = encoded.words
             ids[token:][words[token:] == words[token]] = self._mask
         return [*self._tokenizer.before, *ids.tolist(), *self._tokenizer.after]
 
     @torch.inference_mode()
-    def _forward(self, rows: list[Row]) -> LogProbs:
+    def _forward(self, rows: list[Row]) -> list[LogProbs]:
         base, head = self._parts
-        lists = [self._masked(row) for row in rows]
+        lists = [self._masked(row.encoded, row.token) for row in rows]
         ids = self._on_device(padded(lists, self._tokenizer.pad))
         real = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
         hidden = base(input_ids=ids, attention_mask=real)[0]
         places = torch.tensor([len(self._tokenizer.before) + row.token for row in rows])
-        targets = torch.tensor([int(row.encoded.ids[row.token]) for row in rows])
         at = hidden[torch.arange(len(rows)), places]
-        logprobs: LogProbs = target_logprobs(at, head, targets.to(self._device)).cpu().numpy()
-        return logprobs
+        targets, parent = Row.edges(rows)
+        return Row.split(rows, target_logprobs(at, head, targets.to(self._device), parent))

@@ -80,23 +80,20 @@ class Seq2seqEngine(HubEngine):
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities; see ``Engine``. Only ``masked`` leaves tokens out."""
         if self._form == "masked":
-            return score_rows(batch, self._guess, self._width, self._batch_tokens, self._workers)
+            return score_rows(batch, self._without, self._guess, self._batch_tokens, self._workers)
         return self._as_targets(batch)
 
-    def _width(self, encoded: Encoded) -> int:
-        return len(self._tokenizer.before) + len(encoded.ids) + len(self._tokenizer.after)
-
-    def _without(self, row: Row) -> list[int]:
+    def _without(self, encoded: Encoded, token: int) -> list[int]:
         """Ids of the sentence with the sentinel for the token, special tokens around it."""
-        ids = row.encoded.ids.tolist()
-        ids[row.token] = self._sentinel
+        ids = encoded.ids.tolist()
+        ids[token] = self._sentinel
         return [*self._tokenizer.before, *ids, *self._tokenizer.after]
 
     @torch.inference_mode()
-    def _guess(self, rows: list[Row]) -> LogProbs:
-        """Log-probability of each row's token, as the decoder's output after the sentinel."""
+    def _guess(self, rows: list[Row]) -> list[LogProbs]:
+        """Log-probabilities of each row's targets, as the decoder's output after the sentinel."""
         parts = self._parts
-        lists = [self._without(row) for row in rows]
+        lists = [self._without(row.encoded, row.token) for row in rows]
         ids = self._on_device(padded(lists, self._tokenizer.pad))
         real = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
         states = parts.encoder(input_ids=ids, attention_mask=real)[0]
@@ -107,10 +104,9 @@ class Seq2seqEngine(HubEngine):
             encoder_attention_mask=real,
             use_cache=False,
         )[0]
-        targets = torch.tensor([int(row.encoded.ids[row.token]) for row in rows])
-        logprobs = target_logprobs(hidden[:, 1], parts.head, targets.to(self._device))
-        guesses: LogProbs = logprobs.cpu().numpy()
-        return guesses
+        targets, parent = Row.edges(rows)
+        logprobs = target_logprobs(hidden[:, 1], parts.head, targets.to(self._device), parent)
+        return Row.split(rows, logprobs)
 
     def _as_targets(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
