@@ -100,6 +100,17 @@ def test_both_ways_agree_where_words_are_one_token(checkpoint):
     assert rows[0].tolist() == rows[1].tolist()
 
 
+def test_a_gap_that_texts_share_is_read_once(checkpoint, monkeypatch):
+    engine = open_masked(checkpoint)
+    rows, forward = [], engine._forward
+    monkeypatch.setattr(engine, "_forward", lambda some: rows.extend(some) or forward(some))
+    texts = ["the dog sees the cat", "the dog likes the cat", "the dog finds the cat"]
+    scores = engine.logprobs(engine.encode(texts))
+    assert len(rows) == 4 * len(texts) + 1
+    for text, row in zip(texts, scores, strict=True):
+        assert row == pytest.approx(by_hand(checkpoint, text), abs=1e-5)
+
+
 def region(text, word):
     start = text.index(word)
     return Request(text, start, start + len(word))

@@ -23,6 +23,7 @@ TINY = {
 OF_THE_MIRROR = {
     "decision_effects": ["wol"],
     "generation_speed": ["wol"],
+    "masked_speed": ["--count", "4", "--words", "4", "--rounds", "1", "--quick", "--hidden", "64"],
     "scoring_speed": ["--count", "20", "--rounds", "1", "--model", "demo", "--quick"],
     "trie_clams": ["en", "--sets", "1", "--shards", "1"],
 }

@@ -1,0 +1,192 @@
+"""Sentences per second with a masked model: ours and its peers, same model, same run.
+
+python benchmarks/masked_speed.py [--count N] [--threads N] [--rounds N] [--layers N] [--hidden N]
+    [--quick]
+
+Pseudo-log-likelihoods (Salazar et al. 2020) of BLiMP's pairs: minicons' ``MaskedLMScorer`` on
+lists of so many sentences. The critical word alone, of CLAMS's pairs: the word masked, one pass
+for each sentence, as the authors' script for BERT does, and for lists of 64 sentences. A BERT that
+is trained on the spot for some steps: time does not depend on what it has learnt. The model is
+loaded before the clock starts; every contender takes its turn in each round; the best counts.
+"""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import scoring_kit as kit
+import torch
+from scoring_speed import batches, measure, totals_of
+from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.settings.training import MaskedRecipe
+from blimpworks.scoring import run
+from blimpworks.scoring.collect import Shards, collect_scores
+from blimpworks.scoring.engine import load_engine
+from support import tiny
+
+
+def critical(pair):
+    """A pair with the place of the one word in which it differs; None where there is no such."""
+    good, bad = (text.split() for text in pair)
+    if len(good) != len(bad):
+        return None
+    places = [n for n, words in enumerate(zip(good, bad, strict=True)) if len({*words}) > 1]
+    if len(places) != 1:
+        return None
+    return places[0]
+
+
+def items_of(pairs, path):
+    """An items table of pairs that differ in one word, with its places."""
+    spans = {f"{side}_{edge}": [] for side in ("good", "bad") for edge in ("start", "end")}
+    for pair in pairs:
+        place = critical(pair)
+        for side, text in zip(("good", "bad"), pair, strict=True):
+            words = text.split()
+            start = len(" ".join([*words[:place], ""]))
+            spans[f"{side}_start"].append(start)
+            spans[f"{side}_end"].append(start + len(words[place]))
+    return tiny.write_items(path, pairs, **spans)
+
+
+def ours(checkpoint, items, kind):
+    """A function that scores all pairs afresh, the model being loaded before."""
+    options = ScoringOptions()
+    engine = load_engine(checkpoint, "transformers", options)
+
+    def go():
+        with tempfile.TemporaryDirectory() as name, kit.loaded(engine):
+            manifest, store = Path(name) / "manifest.json", Path(name) / "shards"
+            paths = (checkpoint, store, manifest, "transformers", options)
+            whole, regions = ([items], []) if kind == "pll" else ([], [items])
+            run.score_items(whole, *paths, regions=regions)
+            scores = collect_scores(items, Shards(manifest, store), Path(name) / "scores.parquet")
+            return totals_of(scores)
+
+    return go
+
+
+def minicons(directory, texts, size):
+    """minicons on lists of ``size`` sentences."""
+    from minicons.scorer import MaskedLMScorer
+
+    scorer = MaskedLMScorer(str(directory), "cpu")
+    # Which transformers has no more.
+    scorer.tokenizer.batch_encode_plus = scorer.tokenizer
+
+    def go():
+        totals = []
+        for batch in batches(texts, size):
+            totals += scorer.sequence_score(batch, reduction=lambda x: x.sum(0).item())
+        return totals
+
+    return go
+
+
+def one_word_masked(directory, sentences, size):
+    """Passes of transformers over ``size`` sentences with their critical word masked."""
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    model = AutoModelForMaskedLM.from_pretrained(directory).eval()
+
+    @torch.no_grad()
+    def go():
+        totals = []
+        for batch in batches(sentences, size):
+            texts = [text[:a] + tokenizer.mask_token + text[b:] for text, a, b in batch]
+            given = tokenizer(texts, return_tensors="pt", padding=True)
+            given.pop("token_type_ids", None)
+            rows, places = (given.input_ids == tokenizer.mask_token_id).nonzero(as_tuple=True)
+            words = [
+                tokenizer(text[a:b], add_special_tokens=False).input_ids for text, a, b in batch
+            ]
+            table = model(**given).logits[rows, places].log_softmax(-1)
+            totals += table[
+                torch.arange(len(batch)), torch.tensor([ids[0] for ids in words])
+            ].tolist()
+        return totals
+
+    return go
+
+
+def contenders(checkpoint, directory, counts, *, quick):
+    """Name and function of each contender, by kind of score."""
+    blimp = kit.sample(kit.blimp_rows(1000), counts["pll"])
+    blimp_items = tiny.write_items(directory / "blimp.parquet", blimp)
+    texts = [text for pair in blimp for text in pair]
+    clams = [pair for pair in kit.clams_pairs("en") if critical(pair) is not None]
+    clams = kit.sample(dict.fromkeys(clams), counts["word"])
+    clams_items = items_of(clams, directory / "clams.parquet")
+    model = checkpoint.parent
+    sentences = []
+    for pair in clams:
+        for text in pair:
+            words, place = text.split(), critical(pair)
+            start = len(" ".join([*words[:place], ""]))
+            sentences.append((text, start, start + len(words[place])))
+    sizes = (2, 20) if quick else (1, 2, 10, 20, 64)
+    return {
+        "pll": {"blimpworks": ours(checkpoint, blimp_items, "pll")}
+        | {f"minicons, lists of {size}": minicons(model, texts, size) for size in sizes},
+        "word": {"blimpworks": ours(checkpoint, clams_items, "word")}
+        | {
+            f"transformers, {size} sentence{'s' * (size > 1)} a pass": one_word_masked(
+                model, sentences, size
+            )
+            for size in (1, 64)
+        },
+    }
+
+
+def report(title, pairs, seconds, totals):
+    """Print the table of one kind of score."""
+    columns = "pairs/s", "processor ms per pair", "we are faster", "largest difference, nats"
+    print(f"\n| {title} | {' | '.join(columns)} |")
+    print("|---|--:|--:|--:|--:|")
+    own = seconds["blimpworks"][0]
+    for name, (clock, processor) in seconds.items():
+        speed = f"{pairs / clock:,.0f}", f"{processor / pairs * 1e3:.2f}"
+        apart = np.abs(totals[name] - totals["blimpworks"]).max()
+        cells = *speed, f"{clock / own:.1f} times", f"{apart:.0e}"
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=500, help="pairs of BLiMP")
+    parser.add_argument("--words", type=int, default=4000, help="pairs of CLAMS")
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--hidden", type=int, default=128)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="only minicons' likely best sizes")
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    recipe = MaskedRecipe(
+        kind="masked",
+        vocabulary=4096,
+        layers=given.layers,
+        hidden=given.hidden,
+        heads=given.hidden // 32,
+        max_steps=20,
+        checkpoint_steps=1000,
+    )
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        text = directory / "text.txt"
+        text.write_text("".join(f"{good}\n" for good, _ in kit.blimp_rows(60, start=500)))
+        checkpoint = tiny.make_masked(text, directory / "model" / "checkpoint.json", recipe)
+        counts = {"pll": given.count, "word": given.words}
+        titles = {"pll": "pseudo-log-likelihoods, BLiMP", "word": "critical word, CLAMS"}
+        kinds = contenders(checkpoint, directory, counts, quick=given.quick)
+        print(f"{given.count} and {given.words} pairs, {given.threads} threads")
+        for kind, named in kinds.items():
+            seconds, totals = measure(named, given.rounds)
+            report(titles[kind], counts[kind], seconds, totals)
+
+
+if __name__ == "__main__":
+    main()
