@@ -205,11 +205,11 @@ def score_rows(
 
     def values_of(rows: list[list[tuple[int, int]]]) -> list[LogProbs | None]:
         """Log-probabilities of the tokens of each row of one pass."""
-        targets = [[int(batch[number].ids[token]) for number, token in row] for row in rows]
-        firsts = [(batch[number], token) for (number, token), *_ in rows]
-        return halving(
-            forward, [Row(*first, ids) for first, ids in zip(firsts, targets, strict=True)]
-        )
+        gaps = []
+        for row in rows:
+            number, token = row[0]
+            gaps.append(Row(batch[number], token, [int(batch[n].ids[at]) for n, at in row]))
+        return halving(forward, gaps)
 
     results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
     for rows, values in zip(passes, workers.map(values_of, passes), strict=True):
