@@ -327,7 +327,7 @@ def edit(tmp_path, monkeypatch):
         ("models/words.py", "|[^", "|[^-", True),
         ("scoring/store.py", "np.isnan(row).all()", "np.isnan(row).any()", True),
         ("scoring/kenlm_engine.py", "# The last id", "# The final id", False),
-        ("scoring/transformers_engine.py", "CACHED = 1024", "CACHED = 512", False),
+        ("scoring/passes.py", "CACHED = 1024", "CACHED = 512", False),
         (
             "campaign/engines.py",
             'Engine("lstm", "lstm",',

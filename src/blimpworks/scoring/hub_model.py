@@ -21,7 +21,7 @@ from blimpworks.models.threads import Workers
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.logits import device_name, find_dtype, versions
-from blimpworks.scoring.passes import make_batches
+from blimpworks.scoring.passes import make_batches, pass_size
 from blimpworks.scoring.plan import nothing_scored
 
 T = TypeVar("T")
@@ -105,8 +105,8 @@ class HubEngine:
         """
         self._directory = checkpoint.parent
         self._dtype = find_dtype(checkpoint, described.dtype)
-        self._batch_tokens = options.batch_tokens
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._most = pass_size(options.batch_tokens, self._device)
         self._workers = Workers(self._device)
         self.abreast = self._workers.abreast
         self._tokenizer = FramedTokenizer(checkpoint, described)

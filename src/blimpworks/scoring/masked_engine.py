@@ -115,7 +115,7 @@ class MaskedEngine(HubEngine):
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities, NaN for tokens that are not to be scored; see ``Engine``."""
-        return score_rows(batch, self._masked, self._forward, self._batch_tokens, self._workers)
+        return score_rows(batch, self._masked, self._forward, self._most, self._workers)
 
     def _masked(self, encoded: Encoded, token: int) -> list[int]:
         """Ids of the sentence with the token masked, special tokens around it."""

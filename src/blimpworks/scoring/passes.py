@@ -9,8 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 
 from blimpworks.scoring.trie import Ids, Mask, Numbers, Plan, Trie, rectangle, sorted_numbers
+
+CACHED = 1024
+"""Most tokens in a pass on a CPU: more leave its cache, and take longer."""
+
+
+def pass_size(requested: int, device: torch.device) -> int:
+    """Most tokens in a pass, padding included, where a campaign asks for so many at most."""
+    return min(requested, CACHED) if device.type == "cpu" else requested
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class Seq2seqEngine(HubEngine):
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities; see ``Engine``. Only ``masked`` leaves tokens out."""
         if self._form == "masked":
-            return score_rows(batch, self._without, self._guess, self._batch_tokens, self._workers)
+            return score_rows(batch, self._without, self._guess, self._most, self._workers)
         return self._as_targets(batch)
 
     def _without(self, encoded: Encoded, token: int) -> list[int]:
@@ -113,7 +113,7 @@ class Seq2seqEngine(HubEngine):
         results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
         order = [number for number in order if len(batch[number].ids)]
         lengths = [len(encoded.ids) for encoded in batch]
-        groups = [*make_batches(lengths, order, self._batch_tokens)]
+        groups = [*make_batches(lengths, order, self._most)]
 
         def values_of(group: list[int]) -> list[LogProbs | None]:
             """Log-probabilities of the texts of one pass."""

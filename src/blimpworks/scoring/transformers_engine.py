@@ -22,7 +22,7 @@ from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.logits import device_name, find_dtype, versions
-from blimpworks.scoring.passes import packed_passes, padded_passes
+from blimpworks.scoring.passes import packed_passes, padded_passes, pass_size
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.trie import Ids, Mask, Numbers, build_trie, plan_rows
 
@@ -31,8 +31,6 @@ log = logging.getLogger(__name__)
 WIDTH = {"cpu": 64, "cuda": 256}
 """Tokens in a row of a prefix tree, by type of device: longer rows repeat fewer ancestors,
 but attention takes longer."""
-CACHED = 1024
-"""Most tokens in a pass on a CPU: more leave its cache, and take longer."""
 PAYS = 0.85
 """Share of tokens left to compute up to which a prefix tree is faster than padded rows."""
 WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
@@ -65,8 +63,7 @@ class TransformersEngine:
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._workers = Workers(self._device)
         self.abreast = self._workers.abreast
-        on_cpu = self._device.type == "cpu"
-        self._most = min(options.batch_tokens, CACHED) if on_cpu else options.batch_tokens
+        self._most = pass_size(options.batch_tokens, self._device)
         self._tokenizer = HubTokenizer(checkpoint, described)
         self._prefix = np.array(self._tokenizer.prefix, dtype=np.int32)
         settings = AutoConfig.from_pretrained(
