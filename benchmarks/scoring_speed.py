@@ -13,7 +13,7 @@ Contenders: ours with sentences in padded rows, and with shared prefixes as it c
 (``sharing: auto``); minicons' ``sequence_score`` on lists of so many sentences, as its
 documentation uses it, in the order of the pairs; lm-evaluation-harness' ``hf`` back end; and
 transformers called once for each pair (as for MultiBLiMP, whose authors hand minicons a pair
-at a time).
+at a time). The last line says which share of the processor's matrix peak we reach.
 """
 
 import argparse
@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scoring_kit as kit
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from support import tiny
@@ -171,6 +172,21 @@ def report(seconds, totals):
         print(f"| {label} | {ratios} |")
 
 
+def matrix_share(checkpoint, items, seconds, threads):
+    """Say which share of the processor's matrix peak ours reaches, that takes so many seconds."""
+    # The counter sees one thread alone.
+    with tiny.torch_threads(1), FlopCounterMode(display=False) as counter:
+        kit.ours(checkpoint, items)()
+    matrix = torch.rand(2048, 2048)
+    times = [kit.spent(lambda: matrix @ matrix)[0] for _ in range(10)]
+    peak, reached = 2 * 2048**3 / min(times), counter.get_total_flops() / seconds
+    print(
+        f"\nSharing prefixes, {counter.get_total_flops() / 1e9:.1f} GFLOP of matrix products at "
+        f"{reached / 1e9:.0f} GFLOP/s: {reached / peak:.0%} of the {peak / 1e9:.0f} that one of "
+        f"2,048 by 2,048 reaches on {threads} threads."
+    )
+
+
 def pairs_of(benchmark, count):
     """Pairs by name of a benchmark or from an items table."""
     if benchmark == "blimp":
@@ -203,7 +219,10 @@ def main():
         named = dict(
             contenders(checkpoint, items, texts, directory / "peer.parquet", quick=given.quick)
         )
-        report(*measure(named, given.rounds))
+        seconds, totals = measure(named, given.rounds)
+        report(seconds, totals)
+        ours = seconds["blimpworks, sharing prefixes"][0]
+        matrix_share(checkpoint, items, ours, given.threads)
 
 
 if __name__ == "__main__":
