@@ -183,7 +183,7 @@ def matrix_share(checkpoint, items, seconds, threads):
     print(
         f"\nSharing prefixes, {counter.get_total_flops() / 1e9:.1f} GFLOP of matrix products at "
         f"{reached / 1e9:.0f} GFLOP/s: {reached / peak:.0%} of the {peak / 1e9:.0f} that one of "
-        f"2,048 by 2,048 reaches on {threads} threads."
+        f"2,048 by 2,048 reaches on {threads} thread{'s' * (threads > 1)}."
     )
 
 
