@@ -31,6 +31,7 @@ class Ready:
     limit = 2048
     regional = False
     shares_prefixes = True
+    abreast = 1
 
     def __init__(self, encoded, logprobs):
         self._encoded, self._logprobs = encoded, logprobs
