@@ -116,6 +116,7 @@ def fresh(path: Path) -> Checkout:
     return Checkout(path)
 
 
+DECLARED = ("demo_*",)
 PRINTED = [
     ".snakemake/metadata",
     "resources/demo",
@@ -132,13 +133,22 @@ OF_TREEBANKS = [
 """Pairs and what leads to them, and exhibits, of which those of models are made again."""
 
 
-def take_demo(checkout: Path, parts: Sequence[str]) -> None:
+WHOLE = [".snakemake/metadata", "resources/demo", "results/demo"]
+"""All that the demo leaves."""
+
+
+def has_demo() -> bool:
+    """Whether ``make demo`` was run in this repository."""
+    return (REPOSITORY / "results/demo/exhibits").is_dir()
+
+
+def take_demo(checkout: Path, parts: Sequence[str], *, without: Sequence[str] = DECLARED) -> None:
     """Copy what ``make demo`` made in this repository, where it did, into a checkout.
 
-    Snakemake makes again what is stale of it, as it would here. Declared benchmarks are left out,
-    of which the campaign for tests has none.
+    Snakemake makes again what is stale of it, as it would here. Directories called ``without`` are
+    left out: the demo's declared benchmarks, of which the campaign for tests has none.
     """
-    others = shutil.ignore_patterns("demo_*")
+    others = shutil.ignore_patterns(*without)
     for path in chain.from_iterable(REPOSITORY.glob(part) for part in parts):
         target = checkout / path.relative_to(REPOSITORY)
         if path.is_dir():

@@ -4,21 +4,28 @@ import pandas as pd
 import pytest
 import yaml
 
-from support.checkout import copy_of, output_of
+from support.checkout import WHOLE, copy_of, has_demo, output_of, take_demo
+from support.paths import REPOSITORY
 
 RESULTS = "results/demo"
 pytestmark = pytest.mark.xdist_group("workflow")
 
 
 @pytest.fixture(scope="module")
-def declared(built, tmp_path_factory):
-    """The finished campaign, with exhibits of the demo's declared benchmarks: read or copy it.
+def declared(request, new_checkout, tmp_path_factory):
+    """The demo where it was made, else a finished campaign with exhibits of declared benchmarks.
 
-    Not all of them: `make demo` makes those, and each takes seconds.
+    Read or copy it. Not all of their exhibits: each takes seconds.
     """
-    checkout = copy_of(built, tmp_path_factory.mktemp("declared"))
-    demo = yaml.safe_load((checkout.path / "config/demo/config.yaml").read_text())
-    checkout.change(benchmarks=demo["benchmarks"])
+    demo = yaml.safe_load((REPOSITORY / "config/demo/config.yaml").read_text())
+    if has_demo():
+        checkout = new_checkout("declared")
+        checkout.change(**demo)
+        take_demo(checkout.path, WHOLE, without=())
+    else:
+        built = request.getfixturevalue("built")
+        checkout = copy_of(built, tmp_path_factory.mktemp("declared"))
+        checkout.change(benchmarks=demo["benchmarks"])
     exhibits = ["demo_pairs_people", "demo_pairs_worst", "demo_suites_paradigms"]
     exhibits += ["demo_suites_phenomena", "demo_suites_models_published", "multiblimp_table5"]
     done = checkout.snakemake(*exhibits, f"{RESULTS}/reproduction/published.csv")
