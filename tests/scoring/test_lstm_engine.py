@@ -111,12 +111,7 @@ def test_nothing_conditions_the_first_word_under_skip(checkpoint):
 
 
 def test_results_do_not_depend_on_threads(checkpoint):
-    results = []
-    for threads in (1, 3):
-        with tiny.torch_threads(threads):
-            engine = open_lstm(checkpoint, batch_tokens=4)
-            results.append(engine.logprobs(engine.encode(TEXTS)))
-    one, several = ([row.tobytes() for row in rows] for rows in results)
+    one, several = tiny.bytes_by_threads(lambda: open_lstm(checkpoint, batch_tokens=4), TEXTS)
     assert one == several
 
 

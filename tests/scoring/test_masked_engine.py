@@ -170,12 +170,7 @@ def test_batches_of_any_size_give_the_same(checkpoint, pll):
 
 
 def test_results_do_not_depend_on_threads(checkpoint):
-    results = []
-    for threads in (1, 3):
-        with tiny.torch_threads(threads):
-            engine = open_masked(checkpoint, batch_tokens=60)
-            results.append(engine.logprobs(engine.encode(TEXTS)))
-    one, several = ([row.tobytes() for row in rows] for rows in results)
+    one, several = tiny.bytes_by_threads(lambda: open_masked(checkpoint, batch_tokens=60), TEXTS)
     assert one == several
 
 

@@ -244,6 +244,39 @@ def test_a_shard_that_fails_keeps_those_after_it_from_being_written(score, tmp_p
     assert tiny.contents(tmp_path / "failed") == tiny.contents(tmp_path / "whole")
 
 
+class Interrupted(Watch):
+    """Somebody presses Ctrl-C when the second shard is next, while the first is computed."""
+
+    def __init__(self):
+        self.begun = 0
+
+    def before(self):
+        self.begun += 1
+        if self.begun == 2:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_begins_no_pass_any_more(score, tmp_path, monkeypatch):
+    options = ScoringOptions(shard=40, batch_tokens=20, sharing="never")
+    forward, calls = Decoder._forward, []
+
+    def counted(self, batch):
+        calls.append(batch)
+        time.sleep(0.1)
+        return forward(self, batch)
+
+    whole = score(Watch(), "whole", "transformers", options)
+    with tiny.torch_threads(3):
+        with monkeypatch.context() as patch:
+            patch.setattr(Decoder, "_forward", counted)
+            with pytest.raises(KeyboardInterrupt):
+                score(Interrupted(), "interrupted", "transformers", options)
+        assert len(calls) < 12, "of 22 that the first shard has"
+        assert score(Watch(), "interrupted", "transformers", options) == whole
+    assert tiny.contents(tmp_path / "interrupted") == tiny.contents(tmp_path / "whole")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "shards"), [(RESERVE - 1, 0), (RESERVE + 2, 1)])
 def test_a_first_shard_is_tried_while_there_is_half_a_minute(score, tmp_path, seconds, shards):

@@ -106,12 +106,9 @@ def test_first_and_later_versions_of_t5_score_as_by_hand(checkpoint, tmp_path, f
 
 @pytest.mark.parametrize("form", FORMS)
 def test_results_do_not_depend_on_threads(checkpoint, form):
-    results = []
-    for threads in (1, 3):
-        with tiny.torch_threads(threads):
-            engine = open_seq2seq(checkpoint, form, batch_tokens=40)
-            results.append(engine.logprobs(engine.encode(TEXTS)))
-    one, several = ([row.tobytes() for row in rows] for rows in results)
+    one, several = tiny.bytes_by_threads(
+        lambda: open_seq2seq(checkpoint, form, batch_tokens=40), TEXTS
+    )
     assert one == several
 
 

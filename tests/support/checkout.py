@@ -117,6 +117,7 @@ def fresh(path: Path) -> Checkout:
 
 
 DECLARED = ("demo_*",)
+"""Directories of the demo's declared benchmarks."""
 PRINTED = [
     ".snakemake/metadata",
     "resources/demo",
@@ -134,12 +135,7 @@ OF_TREEBANKS = [
 
 
 WHOLE = [".snakemake/metadata", "resources/demo", "results/demo"]
-"""All that the demo leaves."""
-
-
-def has_demo() -> bool:
-    """Whether ``make demo`` was run in this repository."""
-    return (REPOSITORY / "results/demo/exhibits").is_dir()
+"""All that the demo's campaign leaves."""
 
 
 def take_demo(checkout: Path, parts: Sequence[str], *, without: Sequence[str] = DECLARED) -> None:

@@ -200,5 +200,13 @@ def torch_threads(count):
         torch.set_num_threads(before)
 
 
+def bytes_by_threads(open_engine, texts):
+    """Log-probabilities by an engine on one thread and on three, as bytes."""
+    for count in (1, 3):
+        with torch_threads(count):
+            engine = open_engine()
+            yield [row.tobytes() for row in engine.logprobs(engine.encode(texts))]
+
+
 def read_shard(path):
     return pq.read_table(path)

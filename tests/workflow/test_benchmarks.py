@@ -4,28 +4,21 @@ import pandas as pd
 import pytest
 import yaml
 
-from support.checkout import WHOLE, copy_of, has_demo, output_of, take_demo
-from support.paths import REPOSITORY
+from support.checkout import WHOLE, copy_of, output_of, take_demo
 
 RESULTS = "results/demo"
 pytestmark = pytest.mark.xdist_group("workflow")
 
 
 @pytest.fixture(scope="module")
-def declared(request, new_checkout, tmp_path_factory):
-    """The demo where it was made, else a finished campaign with exhibits of declared benchmarks.
+def declared(new_checkout):
+    """The demo, as `make demo` made it where it did, with its declared benchmarks: read or copy it.
 
-    Read or copy it. Not all of their exhibits: each takes seconds.
+    Of their exhibits some: each takes seconds where the demo was not made.
     """
-    demo = yaml.safe_load((REPOSITORY / "config/demo/config.yaml").read_text())
-    if has_demo():
-        checkout = new_checkout("declared")
-        checkout.change(**demo)
-        take_demo(checkout.path, WHOLE, without=())
-    else:
-        built = request.getfixturevalue("built")
-        checkout = copy_of(built, tmp_path_factory.mktemp("declared"))
-        checkout.change(benchmarks=demo["benchmarks"])
+    checkout = new_checkout("declared")
+    checkout.change(**yaml.safe_load((checkout.path / "config/demo/config.yaml").read_text()))
+    take_demo(checkout.path, WHOLE, without=())
     exhibits = ["demo_pairs_people", "demo_pairs_worst", "demo_suites_paradigms"]
     exhibits += ["demo_suites_phenomena", "demo_suites_models_published", "multiblimp_table5"]
     done = checkout.snakemake(*exhibits, f"{RESULTS}/reproduction/published.csv")

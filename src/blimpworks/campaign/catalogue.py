@@ -349,8 +349,9 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     files = campaign.catalogue
     known = _languages(files.languages)
     languages = select_rows(campaign.languages, known, "language", files.languages)
-    for corpus in campaign.training.corpora.values():
-        select_rows((*corpus.max_sentences_of,), known, "language", files.languages)
+    for name, corpus in campaign.training.corpora.items():
+        key = f"training.corpora.{name}.max_sentences_of: language"
+        select_rows((*corpus.max_sentences_of,), known, key, files.languages)
     if campaign.languages == "all":
         mine = {paper.name for paper in papers_of(campaign)}
         rows = languages.items()

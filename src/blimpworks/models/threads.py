@@ -71,3 +71,8 @@ class Workers:
             with single_thread():
                 return list(map(function, values))
         return list(self._pool.map(function, values))
+
+    def close(self) -> None:
+        """Leave out passes that have not begun; whoever waits for them gets a CancelledError."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)

@@ -97,7 +97,10 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Release what the engine holds, such as a server. It is not used after that."""
+        """Release what the engine holds, such as a server. It is not used after that.
+
+        May be called again, and while batches are scored: they end soon, if with an error.
+        """
         ...
 
 

@@ -152,7 +152,8 @@ class HubEngine:
         return torch.from_numpy(table).to(self._device)
 
     def close(self) -> None:
-        """Nothing is held that the interpreter does not free."""
+        """Begin no pass any more."""
+        self._workers.close()
 
 
 def padded(rows: Sequence[Sequence[int] | np.ndarray], filler: int) -> np.ndarray:

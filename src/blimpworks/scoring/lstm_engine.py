@@ -155,4 +155,5 @@ class LstmEngine:
         return torch.cat(hidden, dim=1), (cells[0], cells[1])
 
     def close(self) -> None:
-        """Nothing is held that the interpreter does not free."""
+        """Begin no pass any more."""
+        self._workers.close()

@@ -132,24 +132,29 @@ def side_by_side(
 ) -> Iterator[tuple[Part, pa.Table]]:
     """Each part and its scores, in order; so many are scored at a time as ``engine`` can.
 
-    When ``watch`` ends the run, those that have begun are finished first.
+    When ``watch`` ends the run, those that have begun are finished first. When anything else does,
+    such as an interrupt, ``engine`` is closed, so that nobody waits for what is not written.
     """
+    begun = deque[tuple[Part, Future[pa.Table]]]()
+    ending: Exception | None = None
     with ThreadPoolExecutor(engine.abreast) as threads:
-        begun = deque[tuple[Part, Future[pa.Table]]]()
-        ending: Exception | None = None
-        for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
-            if len(begun) == engine.abreast:
-                first, scores = begun.popleft()
-                yield first, scores.result()
-            try:
-                watch.before()
-            except Exception as error:
-                ending = error
-                break
-            chosen = {request: keys[request] for request in part}
-            begun.append((part, threads.submit(score_shard, engine, chosen, encoded)))
-        for part, scores in begun:
-            yield part, scores.result()
+        try:
+            for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
+                if len(begun) == engine.abreast:
+                    first, scores = begun.popleft()
+                    yield first, scores.result()
+                try:
+                    watch.before()
+                except Exception as error:
+                    ending = error
+                    break
+                chosen = {request: keys[request] for request in part}
+                begun.append((part, threads.submit(score_shard, engine, chosen, encoded)))
+            for part, scores in begun:
+                yield part, scores.result()
+        except BaseException:
+            engine.close()
+            raise
     if ending is not None:
         raise ending
 

@@ -151,4 +151,5 @@ class TransformersEngine:
         return ["out_of_memory" if lost[a:b].any() else values[a + lead : b] for a, b in edges]
 
     def close(self) -> None:
-        """Nothing is held that the interpreter does not free."""
+        """Begin no pass any more."""
+        self._workers.close()

@@ -81,7 +81,9 @@ def test_a_recipe_with_seeds_makes_a_model_of_each():
 
 def test_a_bound_for_a_language_that_there_is_not_is_refused():
     settings = {"campaign": "x", "training": {"corpora": {"c": {"max_sentences_of": {"en": 9}}}}}
-    with pytest.raises(UserError, match=r"language 'en' of the campaign is not in .*'eng'"):
+    with pytest.raises(
+        UserError, match=r"corpora\.c\.max_sentences_of: language 'en' .* is not in .*'eng'"
+    ):
         load_catalogue(check_campaign(settings, "x.yaml"))
 
 
