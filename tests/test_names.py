@@ -15,7 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from blimpworks.benchmarks.declaration import Files
 from blimpworks.benchmarks.files import local_files, new_names_table, tables_in
-from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import below, relative
 from blimpworks.interop.crate.tables import place_of

@@ -15,7 +15,8 @@ from blimpworks.campaign.addresses import (
     shown,
     without_secrets,
 )
-from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.campaign.catalogue import SourceRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from support.paths import REPOSITORY
 

@@ -12,10 +12,10 @@ from blimpworks.campaign.catalogue import (
     SourceRow,
     TreebankRow,
     load_catalogue,
-    read_rows,
 )
 from blimpworks.campaign.load import campaign_model, check_campaign, load_campaign
 from blimpworks.campaign.settings.parsing import parse_options
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.settings import (
     LexiconOptions,

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.campaign.catalogue import ModelRow, read_rows
+from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, ModelNeeds, Site, load_site
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.cluster.estimate import (
     Expectation,
     expected_work,

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import ModelRow, read_rows, whole_catalogue
+from blimpworks.campaign.catalogue import ModelRow, whole_catalogue
 from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation.machine import Machine
 from blimpworks.evaluation.models import (

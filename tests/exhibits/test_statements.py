@@ -2,8 +2,8 @@
 
 import pytest
 
-from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import COUNT, QUOTIENT, VALUES, of_row

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.errors import UserError
 from blimpworks.linguistics.treebanks.build import build_tokens, read_treebank
 from blimpworks.linguistics.treebanks.conllu import parse_conllu

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.linguistics.treebanks import reference
 from blimpworks.linguistics.treebanks.build import build_tokens
 from support.conllu_kit import READERS, generated_sentence, name

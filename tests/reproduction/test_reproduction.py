@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.comparability import SAME
 from blimpworks.campaign.reference import PublishedRow, ReasonRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA

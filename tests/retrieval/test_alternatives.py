@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.retrieval import download
 from blimpworks.retrieval.alternatives import other_addresses

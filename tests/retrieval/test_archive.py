@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from blimpworks.campaign.catalogue import TreebankRow, read_rows
+from blimpworks.campaign.catalogue import TreebankRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.retrieval import archive

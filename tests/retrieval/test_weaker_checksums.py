@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.statements import statement_of
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.retrieval import pinning
 from blimpworks.retrieval.checksums import git_blob_of

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from blimpworks.analysis.accuracy import wilson
-from blimpworks.campaign.catalogue import ModelRow, SourceRow, read_rows
+from blimpworks.campaign.catalogue import ModelRow, SourceRow
 from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of

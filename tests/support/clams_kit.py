@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.clams.analysis.wals import build_morphology

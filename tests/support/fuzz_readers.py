@@ -22,17 +22,12 @@ from blimpworks.audit.cells import read_numbered
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.declaration import read_declaration as read_benchmark
 from blimpworks.benchmarks.files import local_files
-from blimpworks.campaign.catalogue import (
-    LanguageRow,
-    ModelRow,
-    SourceRow,
-    TreebankRow,
-    read_rows,
-)
+from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.exhibit_spec import read_specs
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.reference import FrequencyCodesRow, GroupRow, ReasonRow
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.treebanks import TreebankOptions
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.evaluation.card import FORMAT, read_card
 from blimpworks.interop.lm_eval_import import import_items
 from blimpworks.linguistics.orthography import read_orthography

@@ -1,7 +1,8 @@
 """What the tests of Multi-LMentry share: its printed numbers, and its published forms."""
 
-from blimpworks.campaign.catalogue import ModelRow, read_rows
+from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES

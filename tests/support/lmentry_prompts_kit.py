@@ -6,7 +6,8 @@ from functools import cache
 
 import pytest
 
-from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.campaign.catalogue import SourceRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
 from blimpworks.papers.lmentry.items.draws import Source
 from blimpworks.papers.lmentry.items.packs import read_pack

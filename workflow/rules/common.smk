@@ -60,6 +60,7 @@ os.environ.update(
     BLIMPWORKS_MODELS=os.pathsep.join(map(str, MODEL_TABLES)),
     BLIMPWORKS_ADDRESSES=str(CAMPAIGN.catalogue.addresses),
     TYPER_USE_RICH="0",  # a quarter of a second in every job
+    PYDANTIC_DISABLE_PLUGINS="1",  # nothing here has any, to look for them takes a while
 )
 # vLLM pins too much to share an environment; it has its own, next to this one or by conda.
 VLLM_PYTHON = (

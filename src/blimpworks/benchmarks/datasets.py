@@ -10,8 +10,9 @@ from huggingface_hub import HfApi, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
 from blimpworks.benchmarks.files import ARCHIVES, SUFFIXES, plain_name
-from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.settings.parsing import validated
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.retrieval.download import Patience

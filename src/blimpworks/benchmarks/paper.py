@@ -20,18 +20,12 @@ from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import local_files, new_names_table
 from blimpworks.benchmarks.grouping import ALL, grouping
 from blimpworks.benchmarks.names import columns_in
-from blimpworks.campaign.catalogue import (
-    Catalogue,
-    LanguageRow,
-    ModelRow,
-    Pinned,
-    SourceRow,
-    read_rows,
-)
+from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, Pinned, SourceRow
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.declared import DeclaredOptions
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 
 if TYPE_CHECKING:

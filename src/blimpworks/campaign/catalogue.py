@@ -4,23 +4,18 @@ Tab-separated tables in ``config/``, one typed model per row. Reading needs only
 standard library, because the Snakefile reads them each time it is parsed.
 """
 
-import csv
-import io
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     Field,
-    ValidationError,
     model_validator,
 )
 
-from blimpworks.campaign.addresses import check_listed, shown
+from blimpworks.campaign.addresses import check_listed
 from blimpworks.campaign.catalogue_checks import (
     check_models,
     check_sources,
@@ -35,9 +30,8 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.campaign.statements import statement_of
-from blimpworks.campaign.table_files import dialect
-from blimpworks.errors import UserError, reading
-from blimpworks.files import BadLine, text_of
+from blimpworks.campaign.table_files import read_rows
+from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Part, PerhapsWithin, Strict, Within
 
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
@@ -215,61 +209,6 @@ class ModelRow(Strict):
     def billions(self, campaign: Campaign) -> float | None:
         """Billions of parameters: as stated, else of the recipe that a campaign trains it by."""
         return self.parameters or campaign.training.billions(self.recipe)
-
-
-Row = TypeVar("Row", bound=BaseModel)
-
-
-def read_rows(kind: type[Row], path: Path) -> list[Row]:
-    """Rows of a table with headings, each checked against its model.
-
-    Separated by tabs, or by commas (and then quoted as usual) in a file called ``.csv``. A table
-    can leave out columns whose field has a default.
-
-    Raises UserError naming file, line and column of the first wrong cell.
-    """
-    expected = reading(path, f"a table of {kind.__name__}", "Write it so, in UTF-8.")
-    with expected, io.StringIO(text_of(path), newline="") as handle:
-        reader = csv.DictReader(handle, **dialect(path))
-        _check_header(reader.fieldnames or [], kind, path)
-        lines: dict[str, int] = {}
-        rows = []
-        for row in reader:
-            line = reader.line_num
-            if (first := lines.setdefault(repr(row), line)) != line:
-                raise BadLine(line, f"the row stands in line {first} too")
-            rows.append(_row(kind, row, path, line))
-        return rows
-
-
-def _check_header(header: Sequence[str], kind: type[BaseModel], path: Path) -> None:
-    expected = list(kind.model_fields)
-    required = [name for name in expected if kind.model_fields[name].is_required()]
-    if len(header) > len({*header}) or not {*required} <= {*header} <= {*expected}:
-        unknown = ", ".join(sorted(set(header) - set(expected))) or "none"
-        missing = ", ".join(sorted(set(required) - set(header))) or "none"
-        raise UserError(
-            f"{path}:1: unknown columns: {unknown:.100}; missing columns: {missing}. "
-            f"Expected: {', '.join(expected)}."
-        )
-
-
-def _row(kind: type[Row], row: dict[str, str], path: Path, line: int) -> Row:
-    # Of cells beyond the last heading the reader makes a list, of absent ones None.
-    if None in row or None in row.values():
-        many, headings = "more" if None in row else "fewer", row.keys() - {None}
-        raise UserError(
-            f"{path}:{line}: {many} cells than headings ({len(headings)}); add or remove "
-            "separators, and in a .csv put quotes around a cell that holds commas."
-        )
-    try:
-        return kind.model_validate(row)
-    except ValidationError as error:
-        first = error.errors()[0]
-        column = ".".join(str(part) for part in first["loc"])
-        cell = shown(row[column]) if column == "url" else first["input"]
-        where = f"column {column!r} is {cell!r}: " if column else ""
-        raise UserError(f"{path}:{line}: {where}{first['msg'].lower()}.") from error
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from blimpworks.campaign.catalogue import (
     SourceRow,
     TreebankRow,
     load_catalogue,
-    read_rows,
 )
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.locked_models import LockedModels, locked_models, model_tables
@@ -24,6 +23,7 @@ from blimpworks.campaign.paper import Benchmark, Paper
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
 

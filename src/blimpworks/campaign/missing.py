@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from blimpworks.campaign.catalogue import Pinned, SourceRow, read_rows
+from blimpworks.campaign.catalogue import Pinned, SourceRow
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import table_kind
 from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.settings.campaign import CatalogueFiles
+from blimpworks.campaign.table_files import read_rows
 
 DEFAULT = CatalogueFiles().sources
 

@@ -15,10 +15,10 @@ from blimpworks.campaign.catalogue import (
     Names,
     OptionalFloat,
     Slug,
-    read_rows,
     whole_catalogue,
 )
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.strict import Strict
 

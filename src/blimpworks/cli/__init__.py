@@ -12,7 +12,6 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +114,7 @@ def __getattr__(name: str) -> typer.Typer:
     return command_line()
 
 
-class _NoPandas(MetaPathFinder):
+class _NoPandas:
     """An import hook for which pandas is not installed."""
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
@@ -164,6 +163,15 @@ def _share() -> Mapping[str, Any]:
     return find_allocation().place()
 
 
+def _needs_one_thread(declared: Declared) -> bool:
+    """Whether a command computes so little that threads of numpy's own would only wait.
+
+    They do so busily, from its import on: a fifth of what a small job takes.
+    """
+    commands = declared.commands.values()
+    return bool(commands) and not any("torch" in each.packages for each in commands)
+
+
 def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
     """The command that a command line calls, with this process prepared to run it.
 
@@ -180,6 +188,8 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
     # It does without where pandas is not installed, and so do some commands.
     if any(not each.pandas for each in commands):
         sys.meta_path.insert(0, _NoPandas())
+    if any(_needs_one_thread(each) for each in commands):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return commands or None
 
 

@@ -113,7 +113,8 @@ def fetch_archive(
     Only files that the catalogue pins are taken, each if it has its checksum. Name the directory as
     the campaign's mirror.
     """
-    from blimpworks.campaign.catalogue import TreebankRow, read_rows
+    from blimpworks.campaign.catalogue import TreebankRow
+    from blimpworks.campaign.table_files import read_rows
     from blimpworks.retrieval.archive import ArchiveRow, pins_of
     from blimpworks.retrieval.archive import fetch_archive as fetch
 

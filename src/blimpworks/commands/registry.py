@@ -1,8 +1,10 @@
 """All commands, by their names in records, in the workflow and on the command line."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
+from pathlib import Path
 
 from blimpworks.commands.declare import DECLARED, Declared
 from blimpworks.records.commands import Command
@@ -21,8 +23,8 @@ CORE = (
     "evaluation",
     "interop",
 )
-"""Modules below ``blimpworks.cli`` with commands that no paper has for itself; first those that
-import little."""
+"""Modules below ``blimpworks.cli`` with commands that no paper has for itself."""
+PACKAGE = Path(__file__).parents[1]
 
 
 @cache
@@ -36,10 +38,23 @@ def declared_commands() -> dict[str, Declared]:
     return DECLARED
 
 
+def _modules_defining(name: str) -> Iterator[str]:
+    """Modules of this package with commands, one of which is a function of that name.
+
+    Their text is searched, because to import all of them takes longer than most commands.
+    """
+    places = [PACKAGE.glob("cli/*.py"), PACKAGE.glob("papers/*/commands.py")]
+    for path in sorted(chain(*places, PACKAGE.glob("benchmarks/commands.py"))):
+        if f"\ndef {name}(" in path.read_text(encoding="utf-8"):
+            yield ".".join(("blimpworks", *path.relative_to(PACKAGE).with_suffix("").parts))
+
+
 def called_commands(arguments: Sequence[str]) -> list[Declared]:
     """The command that a command line calls, if any; imports no more modules than it must."""
-    for name in CORE:
-        importlib.import_module(f"blimpworks.cli.{name}")
+    for count in (1, 2):
+        name = "_".join(arguments[:count]).replace("-", "_")
+        for module in _modules_defining(name):
+            importlib.import_module(module)
         called = [each for each in DECLARED.values() if each.is_called(arguments)]
         if called:
             return called

@@ -9,7 +9,8 @@ from typing import Any
 from blimpworks.audit.causes import Cause, Causes
 from blimpworks.audit.changes import changed_values, shortened
 from blimpworks.audit.run import Run, load_run
-from blimpworks.campaign.catalogue import ModelRow, read_rows
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.evaluation.sides import Side
 from blimpworks.items import SAMPLED

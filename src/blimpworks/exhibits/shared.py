@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.formulas import TEXT, Formula, of_row, select_rows
 from blimpworks.tables import TableSchema, read_table

@@ -9,7 +9,7 @@ from pathlib import Path
 from huggingface_hub import HfApi
 
 from blimpworks.campaign.addresses import offline_variable
-from blimpworks.campaign.catalogue import ModelRow, read_rows
+from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.local_models import is_local
 from blimpworks.campaign.lock_file import lock_path, record
 from blimpworks.campaign.locked_models import (
@@ -19,7 +19,7 @@ from blimpworks.campaign.locked_models import (
     locked_models,
     model_tables,
 )
-from blimpworks.campaign.table_files import named_row
+from blimpworks.campaign.table_files import named_row, read_rows
 from blimpworks.errors import UserError
 from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.retrieval.disk import disk_errors

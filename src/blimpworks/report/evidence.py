@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.reproduction.printed import PLACE
 

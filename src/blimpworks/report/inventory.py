@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.registry import find_paper
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.report.names import exhibit_label
 from blimpworks.strict import Strict

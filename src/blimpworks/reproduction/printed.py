@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import cast
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.registry import find_paper, load, printed_folder
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, write_rows
 

@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.reference import PublishedRow, ReasonRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from blimpworks.campaign.addresses import shown
-from blimpworks.campaign.catalogue import SourceRow, TreebankRow, read_rows
-from blimpworks.campaign.table_files import dialect, headings, named_row
+from blimpworks.campaign.catalogue import SourceRow, TreebankRow
+from blimpworks.campaign.table_files import dialect, headings, named_row, read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.files import scratch, sha256_of, write_text
 from blimpworks.retrieval.download import Patience, Transfer

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.clams.exhibits import statements
 

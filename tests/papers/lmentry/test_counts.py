@@ -2,9 +2,10 @@
 
 import pytest
 
-from blimpworks.campaign.catalogue import SourceRow, load_catalogue, read_rows
+from blimpworks.campaign.catalogue import SourceRow, load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.parts import languages_of
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.lmentry.exhibits.facts import LMENTRY_FACTS
 from blimpworks.papers.lmentry.items import sets

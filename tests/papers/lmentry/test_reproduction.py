@@ -9,8 +9,9 @@ import shutil
 import pandas as pd
 import pytest
 
-from blimpworks.campaign.catalogue import SourceRow, read_rows
+from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import QUOTIENT, select_rows

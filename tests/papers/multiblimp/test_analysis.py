@@ -12,9 +12,10 @@ from scipy.stats import binom, chi2
 
 from blimpworks.analysis.comparisons import EXACT_BELOW, compare, compare_models, mcnemar_p
 from blimpworks.analysis.linear import ordinary_least_squares, standardise
-from blimpworks.campaign.catalogue import LanguageRow, ModelRow, read_rows, whole_catalogue
+from blimpworks.campaign.catalogue import LanguageRow, ModelRow, whole_catalogue
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.reference import PublishedRow, language_groups
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.analysis.frequencies import (
     UNITS,

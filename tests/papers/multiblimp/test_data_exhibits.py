@@ -6,9 +6,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from blimpworks.campaign.catalogue import Catalogue, LanguageRow, SourceRow, TreebankRow, read_rows
+from blimpworks.campaign.catalogue import Catalogue, LanguageRow, SourceRow, TreebankRow
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of

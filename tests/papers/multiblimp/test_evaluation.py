@@ -9,10 +9,11 @@ import pytest
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.analysis.comparisons import compare_models
-from blimpworks.campaign.catalogue import ModelRow, read_rows, whole_catalogue
+from blimpworks.campaign.catalogue import ModelRow, whole_catalogue
 from blimpworks.campaign.exhibits import find_exhibit
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels

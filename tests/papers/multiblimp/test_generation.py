@@ -2,7 +2,8 @@
 
 import pytest
 
-from blimpworks.campaign.catalogue import LanguageRow, read_rows
+from blimpworks.campaign.catalogue import LanguageRow
+from blimpworks.campaign.table_files import read_rows
 from support.mirror_kit import CONFIG, generate
 
 # Pairs of all six phenomena, and items after the limit of 100 in each condition. Middle

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue, read_rows
+from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import every_part, exhibits_of
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import check_papers
 from blimpworks.campaign.retrieved import retrieved_files
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.export import export_items

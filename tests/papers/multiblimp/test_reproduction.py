@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
-from blimpworks.campaign.catalogue import LanguageRow, ModelRow, read_rows
+from blimpworks.campaign.catalogue import LanguageRow, ModelRow
 from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.multiblimp.analysis.frequencies import build_frequencies

@@ -19,6 +19,7 @@ from blimpworks.campaign.settings.scoring import (
     ScoringOptions,
 )
 from blimpworks.campaign.settings.training import TrainingOptions
+from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.strict import DrawnLabel, Label, Strict
 
 
@@ -65,17 +66,6 @@ class CatalogueFiles(Strict):
     """One row per language that the frequency table knows under other codes."""
     published: Path = Path("config/published")
     """One directory per paper, with the numbers that its exhibits print."""
-
-
-class TreebankOptions(Strict):
-    """How treebanks are read."""
-
-    reader: Literal["columnar", "conllu"] = "columnar"
-    """Whole files at once, or each sentence by the conllu package: same tables, much slower."""
-    malformed: Literal["error", "set_aside"] = "error"
-    """Stop at a malformed sentence, or leave it out and list it in a report."""
-    max_words: Positive = 64
-    """Longest sentence that pairs are made from, in syntactic words."""
 
 
 class ReportOptions(Strict):

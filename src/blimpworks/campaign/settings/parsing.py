@@ -11,7 +11,6 @@ from pydantic_core import ErrorDetails
 
 from blimpworks.errors import UserError
 from blimpworks.strict import Strict
-from blimpworks.yaml_files import read_yaml
 
 Options = TypeVar("Options", bound=BaseModel)
 TAGS = ("union_tag_invalid", "union_tag_not_found")
@@ -106,6 +105,8 @@ def complaints(
 
 def read_settings(path: Path, what: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises UserError when there is none; it expected ``what``."""
+    from blimpworks.yaml_files import read_yaml  # options of commands are JSON
+
     settings = read_yaml(path, f"a {what}")
     if not isinstance(settings, dict):
         raise UserError(f"{path} holds no mapping; expected a {what}.")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.files import write_text
 from blimpworks.linguistics.treebanks.reading import Malformed, Reading
 from blimpworks.tables import SENTENCES, TOKENS, write_table

@@ -17,6 +17,8 @@ from blimpworks.tables import (
 # VS; distance in words, negative for VS. `between`: words that could be attractors.
 CANDIDATES = read_schema(__file__, "schemas/candidates.tsv")
 AGREEMENT = read_schema(__file__, "schemas/agreement.tsv")
+BOTH_TYPES = "both"
+"""Verb type in the agreement table where auxiliaries and verbs are counted together."""
 # Every combination of values that was counted, agreeing or not; `agreement` sums these up.
 AGREEMENT_COUNTS = read_schema(__file__, "schemas/agreement_counts.tsv")
 # Text of a language in a web corpus; `codes` are those it stands under there, null if none.

@@ -11,7 +11,8 @@ from typing import Literal
 import pandas as pd
 from pydantic import ValidationInfo, field_validator
 
-from blimpworks.campaign.catalogue import Names, read_rows
+from blimpworks.campaign.catalogue import Names
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import KINDS, LARGEST
 from blimpworks.exhibits.shared import Tables, formula_cell, read_printed

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from blimpworks.campaign.catalogue import Catalogue, read_rows
+from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.settings.base import Variant
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.papers.lmentry.exhibits.names import BENCHMARK
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.strict import Strict

@@ -7,7 +7,7 @@ heavy imports, because the Snakefile reads the tables' languages.
 from pathlib import Path
 from typing import NamedTuple
 
-from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.strict import Strict
 

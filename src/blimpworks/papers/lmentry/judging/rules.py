@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator
 
-from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.strict import Strict
 
 

@@ -13,9 +13,10 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from blimpworks.campaign.catalogue import LanguageRow, read_rows
+from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.catalogue_checks import keyed
 from blimpworks.campaign.reference import FrequencyCodesRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import reading
 from blimpworks.files import BadLine, table_rows
 from blimpworks.papers.multiblimp.tables import FREQUENCIES

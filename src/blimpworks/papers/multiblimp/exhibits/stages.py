@@ -13,13 +13,12 @@ import pyarrow.compute as pc
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.common import CERTAIN
-from blimpworks.papers.multiblimp.items.agreement import BOTH_TYPES
 from blimpworks.papers.multiblimp.items.features import PHENOMENA, parse_feats
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources
 from blimpworks.papers.multiblimp.items.sampling import members
 from blimpworks.papers.multiblimp.items.swaps import Inflector, Trace
-from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, CANDIDATES
+from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, read_table
 
 SHORTEST, LONGEST = 4, 10

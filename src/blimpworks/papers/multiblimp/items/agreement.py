@@ -35,10 +35,9 @@ from blimpworks.papers.multiblimp.items.inflection import (
     values_of,
 )
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
-from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, CANDIDATES
+from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import LEXICON, read_table, write_rows
 
-BOTH_TYPES = "both"
 Key = tuple[str, str, str, str]
 """Verb type, order, subject value, verb value."""
 Lookup = Callable[[str, str | None], set[str]]

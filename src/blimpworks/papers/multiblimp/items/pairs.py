@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.items import item_id
-from blimpworks.papers.multiblimp.items.agreement import BOTH_TYPES
 from blimpworks.papers.multiblimp.items.features import (
     AGREEMENT_FEATURES,
     PHENOMENA,
@@ -32,7 +31,13 @@ from blimpworks.papers.multiblimp.items.orthography import read_tokens
 from blimpworks.papers.multiblimp.items.surface import SURFACE_COLUMNS, Surface, load_surfaces
 from blimpworks.papers.multiblimp.items.swaps import REASONS, SAME_FORM, Inflector, Resource, Swap
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
-from blimpworks.papers.multiblimp.tables import AGREEMENT, CANDIDATES, ITEM_SCHEMA, write_funnel
+from blimpworks.papers.multiblimp.tables import (
+    AGREEMENT,
+    BOTH_TYPES,
+    CANDIDATES,
+    ITEM_SCHEMA,
+    write_funnel,
+)
 from blimpworks.tables import LEXICON, read_table, write_rows
 
 Row = dict[str, Any]

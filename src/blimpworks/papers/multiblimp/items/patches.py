@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from blimpworks.campaign.catalogue import read_rows
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.strict import Strict
 
 Row = tuple[str, str, str]

@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from blimpworks.campaign.catalogue import read_rows
 from blimpworks.campaign.settings.parsing import read_settings
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.lexicon.entries import (
     Adjective,
