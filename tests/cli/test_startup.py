@@ -72,6 +72,31 @@ def test_a_file_of_a_mirror_is_retrieved_without_settings_and_network(tmp_path):
     assert not {*done.stdout.split()} & {"requests", "blimpworks.campaign.settings.campaign"}
 
 
+def modules_for(*words):
+    """Modules that are loaded once the command that some words call is known."""
+    script = (
+        "import sys\nfrom blimpworks.cli import called_commands, command_line\n"
+        f"[command] = called_commands({words!r})\n"
+        f"assert command.words == {words!r}\ncommand_line([command])\nprint(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return {*done.stdout.split()}
+
+
+def test_a_command_of_a_paper_loads_no_other_paper_and_no_campaign():
+    loaded = modules_for("build-pairs")
+    assert "blimpworks.papers.multiblimp.commands" in loaded
+    assert not [name for name in loaded if name.startswith("blimpworks.papers.clams")]
+    assert not loaded & {"blimpworks.campaign.settings.campaign", "numpy", "yaml"}
+
+
+@pytest.mark.parametrize("words", [("train-transformer",), ("export", "multiblimp"), ("in-turn",)])
+def test_commands_of_groups_and_those_declared_in_a_loop_are_called_too(words):
+    assert "blimpworks.cli" in modules_for(*words)
+
+
 WITHOUT_PANDAS = sorted(
     {
         entry.partition(":")[0]

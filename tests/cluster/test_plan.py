@@ -122,7 +122,7 @@ def test_a_job_to_be_run_again_is_planned_with_the_tokens_that_were_measured(scr
 def test_targets_limit_the_plan_to_what_they_need(bare):
     done = bare.run("blimpworks", "plan", "items", "--configfile", DEMO)
     assert done.returncode == 0, output_of(done)
-    assert "sample_items 3" in done.stdout
+    assert "build_multiblimp_items 3" in done.stdout
     assert "Scoring" not in done.stdout
 
 

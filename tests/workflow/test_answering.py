@@ -58,8 +58,8 @@ def answered(campaign):
 
 RULES = (
     *("answer", "collect_answers_lmentry", "collect_answers_lmentry_of_language"),
-    *("retrieve", "build_tokens", "build_lexicon", "find_candidates", "measure_agreement"),
-    *("build_pairs", "sample_items", "build_text", "join_text", "train_transformer"),
+    *("retrieve", "build_tokens", "build_multiblimp_items"),
+    *("build_text", "join_text", "train_transformer"),
 )
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from blimpworks.commands.registry import command_lines
 from blimpworks.errors import UserError
 from blimpworks.records.job import Planned, planning
 
@@ -51,10 +52,14 @@ def _commands(campaign: Path) -> list[str]:
     return COMMAND.findall(done.stdout + done.stderr)
 
 
-def _jobs_of(command: str, run: Callable[[list[str]], Any]) -> list[PlannedJob]:
-    """The jobs behind a command; none where it cannot say before it has its inputs."""
+def _arguments_of(command: str) -> list[list[str]]:
+    """The command lines of a job, without where its log goes."""
     words = shlex.split(command)
-    arguments = words[: words.index(">")] if ">" in words else words
+    return command_lines(words[: words.index(">")] if ">" in words else words)
+
+
+def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[PlannedJob]:
+    """The jobs behind a command line; none where it cannot say before it has its inputs."""
     with planning() as planned:
         try:
             run(arguments)
@@ -79,5 +84,6 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
     """
     if not campaign.is_file():
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
-    jobs = (job for text in _commands(campaign) for job in _jobs_of(text, run))
+    lines = (line for text in _commands(campaign) for line in _arguments_of(text))
+    jobs = (job for line in lines for job in _jobs_of(line, run))
     return {os.path.normpath(job.outputs[0]): job for job in jobs}

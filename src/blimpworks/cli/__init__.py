@@ -25,7 +25,7 @@ from blimpworks.commands.declare import (
     REPRODUCE,
     Declared,
 )
-from blimpworks.commands.registry import called_commands, declared_commands
+from blimpworks.commands.registry import called_commands, command_lines, declared_commands
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
@@ -101,7 +101,7 @@ def run_here(arguments: Sequence[str]) -> None:
     def run() -> None:
         """Run it, with the records' context of its own."""
         record_arguments(arguments)
-        command = typer.main.get_command(command_line())
+        command = typer.main.get_command(command_line(called_commands(arguments) or None))
         command.main([*arguments], "blimpworks", standalone_mode=False)
 
     contextvars.copy_context().run(run)
@@ -177,7 +177,7 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
 
     None for all, where it names none.
     """
-    commands = called_commands(arguments)
+    commands = [each for line in command_lines(arguments) for each in called_commands(line)]
     if any(each.runs for each in commands):
         from blimpworks.records.job import record_arguments, record_share
 
@@ -186,11 +186,11 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
         _close_input()
     # Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
     # It does without where pandas is not installed, and so do some commands.
-    if any(not each.pandas for each in commands):
+    if commands and not any(each.pandas for each in commands):
         sys.meta_path.insert(0, _NoPandas())
-    if any(_needs_one_thread(each) for each in commands):
+    if commands and all(map(_needs_one_thread, commands)):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    return commands or None
+    return called_commands(arguments) or None
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """All commands, by their names in records, in the workflow and on the command line."""
 
 import importlib
+import shlex
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain
@@ -24,6 +25,8 @@ CORE = (
     "interop",
 )
 """Modules below ``blimpworks.cli`` with commands that no paper has for itself."""
+IN_TURN = "in-turn"
+"""The command that runs several, each of them one argument."""
 PACKAGE = Path(__file__).parents[1]
 
 
@@ -50,15 +53,21 @@ def _modules_defining(name: str) -> Iterator[str]:
 
 
 def called_commands(arguments: Sequence[str]) -> list[Declared]:
-    """The command that a command line calls, if any; imports no more modules than it must."""
-    for count in (1, 2):
-        name = "_".join(arguments[:count]).replace("-", "_")
-        for module in _modules_defining(name):
-            importlib.import_module(module)
-        called = [each for each in DECLARED.values() if each.is_called(arguments)]
-        if called:
-            return called
-    return [each for each in declared_commands().values() if each.is_called(arguments)]
+    """The command that a command line calls, if any; imports no more modules than it must.
+
+    For commands of a group these are all, because any of them can be in it.
+    """
+    for module in _modules_defining("".join(arguments[:1]).replace("-", "_")):
+        importlib.import_module(module)
+    called = [each for each in DECLARED.values() if each.is_called(arguments)]
+    return called or [each for each in declared_commands().values() if each.is_called(arguments)]
+
+
+def command_lines(arguments: Sequence[str]) -> list[list[str]]:
+    """The command lines that one stands for: itself, or those that ``in-turn`` runs."""
+    if [*arguments[:1]] != [IN_TURN]:
+        return [[*arguments]]
+    return [shlex.split(line) for line in arguments[1:]]
 
 
 def recorded_commands() -> dict[str, Command]:

@@ -66,7 +66,8 @@ def remember(entries: tuple[str, ...], digest: str, modules: list[str]) -> None:
 def _write() -> None:
     if package_digest.__wrapped__() != package_digest():
         return  # edited meanwhile: what was computed may be of either state
-    content = {"package": package_digest(), "digests": _kept() | _new}
+    # As it is by now: other processes have added theirs.
+    content = {"package": package_digest(), "digests": _kept.__wrapped__() | _new}
     try:
         write_text(FILE, json.dumps(content))
     except OSError:

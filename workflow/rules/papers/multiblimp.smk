@@ -11,6 +11,67 @@ from blimpworks.papers.multiblimp.paper import FREQUENCIES as FREQUENCY_KIND
 from blimpworks.papers.multiblimp.paper import frequency_tables
 
 FREQUENCIES = frequency_tables(layout, "multiblimp")
+# What each step reads of the settings.
+LEXICON_OPTIONS = stage(
+    CAMPAIGN,
+    "lexicon",
+    decisions=(
+        "marked_sentences",
+        "rare_readings",
+        "first_entry",
+        "missing_words",
+        "scripts",
+    ),
+)
+CANDIDATE_OPTIONS = stage(
+    CAMPAIGN,
+    decisions=(
+        "finiteness",
+        "first_word_auxiliary",
+        "attractor_window",
+        "marked_sentences",
+        "scripts",
+    ),
+)
+AGREEMENT_OPTIONS = stage(
+    CAMPAIGN,
+    "phenomena",
+    "agreement",
+    decisions=(
+        "agreement_evidence",
+        "verb_types",
+        "bonferroni",
+        "labels",
+        "letter_case",
+    ),
+)
+PAIR_OPTIONS = stage(
+    CAMPAIGN,
+    "phenomena",
+    decisions=(
+        "contractions",
+        "copied_features",
+        "letter_case",
+        "capitals",
+        "scripts",
+    ),
+)
+SAMPLING_OPTIONS = stage(
+    CAMPAIGN,
+    "sampling",
+    decisions=("lost_statistics", "balance", "memberships"),
+)
+LONGEST_SENTENCE = CAMPAIGN.treebanks.model_dump_json(include={"max_words"})
+
+
+def special_spelling(wildcards):
+    """Treatments of a language's spelling, as its commands take them."""
+    return ",".join(CATALOGUE.languages[wildcards.lang].special)
+
+
+def untested_phenomena(wildcards):
+    """Phenomena that a language is not tested in, as its command takes them."""
+    return ",".join(CATALOGUE.languages[wildcards.lang].untested)
 
 
 rule build_lexicon:
@@ -30,18 +91,8 @@ rule build_lexicon:
         **cpu_job(2000),
     params:
         code=code_of("build_lexicon"),
-        options=stage(
-            CAMPAIGN,
-            "lexicon",
-            decisions=(
-                "marked_sentences",
-                "rare_readings",
-                "first_entry",
-                "missing_words",
-                "scripts",
-            ),
-        ),
-        special=lambda w: ",".join(CATALOGUE.languages[w.lang].special),
+        options=LEXICON_OPTIONS,
+        special=special_spelling,
     message:
         "Build the lexicon of {wildcards.lang}"
     shell:
@@ -95,18 +146,9 @@ else:
             **cpu_job(2000),
         params:
             code=code_of("find_candidates"),
-            options=stage(
-                CAMPAIGN,
-                decisions=(
-                    "finiteness",
-                    "first_word_auxiliary",
-                    "attractor_window",
-                    "marked_sentences",
-                    "scripts",
-                ),
-            ),
-            special=lambda w: ",".join(CATALOGUE.languages[w.lang].special),
-            treebanks=CAMPAIGN.treebanks.model_dump_json(include={"max_words"}),
+            options=CANDIDATE_OPTIONS,
+            special=special_spelling,
+            treebanks=LONGEST_SENTENCE,
         message:
             "Find agreement candidates of {wildcards.lang}"
         shell:
@@ -133,18 +175,7 @@ else:
             **cpu_job(2000),
         params:
             code=code_of("measure_agreement"),
-            options=stage(
-                CAMPAIGN,
-                "phenomena",
-                "agreement",
-                decisions=(
-                    "agreement_evidence",
-                    "verb_types",
-                    "bonferroni",
-                    "labels",
-                    "letter_case",
-                ),
-            ),
+            options=AGREEMENT_OPTIONS,
         message:
             "Measure agreement in {wildcards.lang}"
         shell:
@@ -174,18 +205,8 @@ else:
             **cpu_job(2000),
         params:
             code=code_of("build_pairs"),
-            options=stage(
-                CAMPAIGN,
-                "phenomena",
-                decisions=(
-                    "contractions",
-                    "copied_features",
-                    "letter_case",
-                    "capitals",
-                    "scripts",
-                ),
-            ),
-            special=lambda w: ",".join(CATALOGUE.languages[w.lang].special),
+            options=PAIR_OPTIONS,
+            special=special_spelling,
         message:
             "Build minimal pairs of {wildcards.lang}"
         shell:
@@ -212,18 +233,16 @@ else:
             **cpu_job(2000),
         params:
             code=code_of("sample_items"),
-            options=stage(
-                CAMPAIGN,
-                "sampling",
-                decisions=("lost_statistics", "balance", "memberships"),
-            ),
-            untested=lambda w: ",".join(CATALOGUE.languages[w.lang].untested),
+            options=SAMPLING_OPTIONS,
+            untested=untested_phenomena,
         message:
             "Sample items of {wildcards.lang}"
         shell:
             "python -m blimpworks sample-items --pairs {input:q} --output {output.table:q} "
             "--funnel {output.funnel:q} --lang {wildcards.lang} "
             "--untested={params.untested:q} --options {params.options:q} > {log:q} 2>&1"
+
+    include: "multiblimp_small.smk"
 
 
 rule build_frequencies:
