@@ -11,67 +11,9 @@ from blimpworks.papers.multiblimp.paper import FREQUENCIES as FREQUENCY_KIND
 from blimpworks.papers.multiblimp.paper import frequency_tables
 
 FREQUENCIES = frequency_tables(layout, "multiblimp")
-# What each step reads of the settings.
-LEXICON_OPTIONS = stage(
-    CAMPAIGN,
-    "lexicon",
-    decisions=(
-        "marked_sentences",
-        "rare_readings",
-        "first_entry",
-        "missing_words",
-        "scripts",
-    ),
-)
-CANDIDATE_OPTIONS = stage(
-    CAMPAIGN,
-    decisions=(
-        "finiteness",
-        "first_word_auxiliary",
-        "attractor_window",
-        "marked_sentences",
-        "scripts",
-    ),
-)
-AGREEMENT_OPTIONS = stage(
-    CAMPAIGN,
-    "phenomena",
-    "agreement",
-    decisions=(
-        "agreement_evidence",
-        "verb_types",
-        "bonferroni",
-        "labels",
-        "letter_case",
-    ),
-)
-PAIR_OPTIONS = stage(
-    CAMPAIGN,
-    "phenomena",
-    decisions=(
-        "contractions",
-        "copied_features",
-        "letter_case",
-        "capitals",
-        "scripts",
-    ),
-)
-SAMPLING_OPTIONS = stage(
-    CAMPAIGN,
-    "sampling",
-    decisions=("lost_statistics", "balance", "memberships"),
-)
-LONGEST_SENTENCE = CAMPAIGN.treebanks.model_dump_json(include={"max_words"})
 
 
-def special_spelling(wildcards):
-    """Treatments of a language's spelling, as its commands take them."""
-    return ",".join(CATALOGUE.languages[wildcards.lang].special)
-
-
-def untested_phenomena(wildcards):
-    """Phenomena that a language is not tested in, as its command takes them."""
-    return ",".join(CATALOGUE.languages[wildcards.lang].untested)
+include: "multiblimp_steps.smk"
 
 
 rule build_lexicon:
@@ -242,7 +184,60 @@ else:
             "--funnel {output.funnel:q} --lang {wildcards.lang} "
             "--untested={params.untested:q} --options {params.options:q} > {log:q} 2>&1"
 
-    include: "multiblimp_small.smk"
+    rule build_multiblimp_items:
+        """All steps from the lexicon to the sampled items of a language with little text.
+
+        Each would take less time than a job's start, and far less than SLURM takes to start one.
+        """
+        input:
+            tokens="<results>/tokens/{lang}.parquet",
+            sentences="<results>/sentences/{lang}.parquet",
+            unimorph=unimorph_tables,
+        output:
+            lexicon="<results>/lexicon/{lang}.parquet",
+            candidates="<results>/candidates/multiblimp/{lang}.parquet",
+            candidates_funnel="<results>/funnel/multiblimp/candidates/{lang}.parquet",
+            agreement="<results>/agreement/multiblimp/{lang}.parquet",
+            counts="<results>/agreement_counts/multiblimp/{lang}.parquet",
+            pairs="<results>/items/multiblimp/all/{lang}.parquet",
+            pairs_funnel="<results>/funnel/multiblimp/pairs/{lang}.parquet",
+            sample="<results>/items/multiblimp/{lang}.parquet",
+            sample_funnel="<results>/funnel/multiblimp/sampling/{lang}.parquet",
+        log:
+            "<logs>/build_multiblimp_items/{lang}.log",
+        benchmark:
+            "<benchmarks>/build_multiblimp_items/{lang}.tsv"
+        wildcard_constraints:
+            lang=one_of(filter(has_little_text, CATALOGUE.languages_of("multiblimp"))),
+        conda:
+            "../../../envs/core.yaml"
+        resources:
+            **cpu_job(2000),
+        params:
+            code=[code_of(step) for step in STEPS],
+            # Snakemake compares no params that are made of input and output, such as the commands.
+            options=[
+                LEXICON_OPTIONS,
+                CANDIDATE_OPTIONS,
+                LONGEST_SENTENCE,
+                AGREEMENT_OPTIONS,
+                PAIR_OPTIONS,
+                SAMPLING_OPTIONS,
+            ],
+            special=special_spelling,
+            untested=untested_phenomena,
+            commands=item_commands,
+        message:
+            "Build the items of {wildcards.lang}, from the lexicon on"
+        shell:
+            "python -m blimpworks in-turn {params.commands:q} > {log:q} 2>&1"
+
+    # A step of its own for languages with more text, or of unknown size.
+    ruleorder: build_multiblimp_items > build_lexicon
+    ruleorder: build_multiblimp_items > find_candidates
+    ruleorder: build_multiblimp_items > measure_agreement
+    ruleorder: build_multiblimp_items > build_pairs
+    ruleorder: build_multiblimp_items > sample_items
 
 
 rule build_frequencies:
