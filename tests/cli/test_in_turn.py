@@ -69,3 +69,12 @@ def test_a_command_line_stands_for_itself_or_for_those_it_runs():
         ["score", "c"],
     ]
     assert command_lines([]) == [[]]
+
+
+def test_a_command_with_an_open_quote_is_refused_in_one_sentence():
+    done = in_turn("judge 'a")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        'blimpworks: in-turn: "judge \'a" is no command line (No closing quotation); quote it as '
+        "for a shell."
+    ]

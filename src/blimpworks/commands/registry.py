@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from blimpworks.commands.declare import DECLARED, Declared
+from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
 
 CORE = (
@@ -64,10 +65,21 @@ def called_commands(arguments: Sequence[str]) -> list[Declared]:
 
 
 def command_lines(arguments: Sequence[str]) -> list[list[str]]:
-    """The command lines that one stands for: itself, or those that ``in-turn`` runs."""
-    if [*arguments[:1]] != [IN_TURN]:
-        return [[*arguments]]
-    return [shlex.split(line) for line in arguments[1:]]
+    """The command lines that one stands for: itself, or those that ``in-turn`` runs.
+
+    Raises UserError for one of these that cannot be split into words.
+    """
+    return [*map(_words, arguments[1:])] if [*arguments[:1]] == [IN_TURN] else [[*arguments]]
+
+
+def _words(line: str) -> list[str]:
+    """The words of a command line, as a shell splits it."""
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise UserError(
+            f"{IN_TURN}: {line!r} is no command line ({error}); quote it as for a shell."
+        ) from error
 
 
 def recorded_commands() -> dict[str, Command]:
