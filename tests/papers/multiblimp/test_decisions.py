@@ -308,9 +308,19 @@ def decisions_read(stage):
     return {name for text in texts for name in re.findall(r'corrected\([\w.]+, "(\w+)"\)', text)}
 
 
-def decisions_passed(stage):
+def rule_options(stage):
+    """Names of the options that a step's own rule passes on, and the job of all steps."""
     rules = (RULES / "papers/multiblimp.smk").read_text("utf-8")
+    steps = (RULES / "papers/multiblimp_steps.smk").read_text("utf-8")
     (body,) = re.findall(rf"^ *rule {stage}:\n(.*?)\n *shell:", rules, re.MULTILINE | re.DOTALL)
+    (arguments,) = re.findall(rf'"{stage}": (.*?)",\n', steps, re.DOTALL)
+    return re.findall(r"options=(\w+),", body), re.findall(r"--options \{(\w+):q\}", arguments)
+
+
+def decisions_passed(stage):
+    (name,), _ = rule_options(stage)
+    steps = (RULES / "papers/multiblimp_steps.smk").read_text("utf-8")
+    (body,) = re.findall(rf"^{name} = stage\((.*?)\n\)\n", steps, re.MULTILINE | re.DOTALL)
     (listed,) = re.findall(r"decisions=\(([^)]*)\)", body)
     return set(re.findall(r'"(\w+)"', listed))
 
@@ -318,6 +328,12 @@ def decisions_passed(stage):
 @pytest.mark.parametrize("stage", MODULES)
 def test_a_rule_passes_on_exactly_the_decisions_that_its_stage_takes(stage):
     assert decisions_passed(stage) == decisions_read(stage)
+
+
+@pytest.mark.parametrize("stage", MODULES)
+def test_a_job_of_all_steps_passes_on_what_the_rule_of_each_does(stage):
+    own, in_one_job = rule_options(stage)
+    assert own == in_one_job
 
 
 def test_the_stages_take_every_decision():
