@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from blimpworks.commands.registry import recorded_commands
+from blimpworks.records import kept_digests as kept
 from blimpworks.records.digest import code_digest, reachable
 from support.paths import PACKAGE
 
@@ -388,3 +389,28 @@ def test_an_unreadable_file_of_digests_is_made_anew(digest_after, tmp_path):
     file.write_text("{")
     assert digest_after() == first
     assert kept_digests(tmp_path)["digests"]
+
+
+def test_the_link_to_nothing_by_which_an_editor_locks_a_file_counts_for_nothing(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(kept, "package_folders", lambda: {"some": tmp_path})
+    (tmp_path / "a.py").write_text("A = 1\n")
+    before = kept.package_digest.__wrapped__()
+    (tmp_path / ".#a.py").symlink_to("somebody@host.1")
+    assert kept.package_digest.__wrapped__() == before
+    (tmp_path / "a.py").write_text("A = 2\n")
+    assert kept.package_digest.__wrapped__() != before
+
+
+def test_processes_that_end_one_after_the_other_keep_what_each_has_learnt(tmp_path, monkeypatch):
+    file = tmp_path / "digests.json"
+    monkeypatch.setattr(kept, "FILE", file)
+    kept._kept.cache_clear()
+    assert kept.recall(("first",)) is None
+    package = kept.package_digest()
+    file.write_text(json.dumps({"package": package, "digests": {"first": ["1", []]}}))
+    monkeypatch.setattr(kept, "_new", {"second": ["2", []]})
+    kept._write()
+    kept._kept.cache_clear()
+    assert {*json.loads(file.read_text())["digests"]} == {"first", "second"}

@@ -30,7 +30,10 @@ def package_digest() -> str:
         for folder, below, files in os.walk(root):
             below[:] = sorted({*below} - {"__pycache__"})
             for file in sorted(files):
-                with open(os.path.join(folder, file), "rb") as handle:  # noqa: PTH118, PTH123
+                path = os.path.join(folder, file)  # noqa: PTH118
+                if not os.path.isfile(path):  # noqa: PTH113
+                    continue  # such as the link to nothing by which Emacs locks an edited file
+                with open(path, "rb") as handle:  # noqa: PTH123
                     content = handle.read()
                 place = f"{name} {folder.removeprefix(str(root))} {file} {len(content)}\n"
                 digest.update(place.encode() + content)
