@@ -1,5 +1,6 @@
 import contextlib
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from typer.testing import CliRunner
 
 from blimpworks.campaign.settings.training import TrainingOptions, TransformerRecipe
@@ -31,6 +33,7 @@ from support import tiny
 
 NETWORKS = (
     tiny.make_transformer,
+    tiny.make_with_muon,
     tiny.make_masked,
     tiny.make_seq2seq,
     tiny.make_instruct,
@@ -491,17 +494,37 @@ def test_training_killed_after_every_snapshot_ends_with_the_same_bytes(tmp_path,
     assert not (tmp_path / ".other.training").exists()
 
 
+@pytest.mark.parametrize("make", [tiny.make_transformer, tiny.make_masked, tiny.make_seq2seq])
+def test_muon_changes_the_matrices_of_the_blocks_and_adamw_the_rest(tmp_path, make):
+    text = tiny.write_corpus(tmp_path / "text.txt", 60)
+    checkpoint = make(text, tmp_path / "model" / "checkpoint.json")
+    config = AutoConfig.from_pretrained(checkpoint.parent)
+    model = getattr(transformers, config.architectures[0])(config)
+    recipe = tiny.RECIPE.model_copy(update={"optimiser": "muon"})
+    muon, adamw = transformer.optimisers_of(model, recipe)
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    hidden, others = (
+        [names.pop(id(parameter)) for parameter in optimiser.param_groups[0]["params"]]
+        for optimiser in (muon, adamw)
+    )
+    assert not names
+    assert len(hidden) >= 6 * tiny.RECIPE.layers
+    assert all(re.search(r"\.(layers?|block|transform)\.", name) for name in hidden)
+    matrices = [name for name in others if model.get_parameter(name).dim() == 2]
+    assert all(re.search("embed|shared|lm_head|relative_attention_bias", name) for name in matrices)
+
+
 def test_snapshot_serves_its_own_run_only(tmp_path):
     model = torch.nn.Linear(2, 2)
     optimiser = torch.optim.AdamW(model.parameters())
     model(torch.ones(1, 2)).sum().backward()
     optimiser.step()
-    snapshot.save_snapshot(tmp_path, "this", 5, model, optimiser, {"best": torch.ones(1)})
+    snapshot.save_snapshot(tmp_path, "this", 5, model, [optimiser], {"best": torch.ones(1)})
     before = model.weight.clone()
     optimiser.step()
-    assert snapshot.load_snapshot(tmp_path, "that", model, optimiser) == (0, {})
+    assert snapshot.load_snapshot(tmp_path, "that", model, [optimiser]) == (0, {})
     assert not torch.equal(model.weight, before)
-    assert snapshot.load_snapshot(tmp_path, "this", model, optimiser) == (5, {"best": 1.0})
+    assert snapshot.load_snapshot(tmp_path, "this", model, [optimiser]) == (5, {"best": 1.0})
     assert torch.equal(model.weight, before)
 
 

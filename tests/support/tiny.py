@@ -86,6 +86,11 @@ def make_transformer(text, checkpoint, recipe=RECIPE, seed=0):
     return checkpoint
 
 
+def make_with_muon(text, checkpoint):
+    recipe = RECIPE.model_copy(update={"optimiser": "muon"})
+    return make_transformer(text, checkpoint, recipe)
+
+
 def make_masked(text, checkpoint, recipe=MASKED, seed=0):
     names = {"name": "masked", "scope": "eng", "recipe_name": "masked"}
     train_masked(text, checkpoint, recipe=recipe, seed=seed, **names)

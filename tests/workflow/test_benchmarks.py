@@ -54,6 +54,14 @@ def test_pairs_of_a_paper_exported_to_a_declaration_are_judged_the_same(scratch)
     assert judgements(scratch, "again") == judgements(scratch, "multiblimp")
 
 
+def test_the_demos_transformers_have_learned_that_verbs_agree(declared):
+    table = pd.read_parquet(declared.path / RESULTS / "accuracies/multiblimp.parquet")
+    rows = table[(table["model"] == "transformer-small") & (table["phenomenon"] == "all")]
+    accuracies = dict(zip(rows["lang"], rows["accuracy"], strict=True))
+    assert accuracies.keys() == {"deu", "eng", "fra"}
+    assert min(accuracies.values()) > 0.93
+
+
 def test_the_demo_has_exhibits_of_its_declared_benchmarks(declared):
     exhibits = declared.path / RESULTS / "exhibits"
     for name in ("demo_pairs/people.csv", "demo_suites/paradigms.png", "demo_pairs/worst.html"):

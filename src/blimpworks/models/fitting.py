@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -38,8 +38,8 @@ class Course(Protocol):
         ...
 
     @property
-    def optimiser(self) -> torch.optim.Optimizer:
-        """Of its parameters."""
+    def optimisers(self) -> Sequence[torch.optim.Optimizer]:
+        """Each of some of the model's parameters, all of them together of all."""
         ...
 
     def rate(self, step: int) -> float:
@@ -122,13 +122,15 @@ def run_digest(source: Trained, device: torch.device) -> str:
 def _step(course: Course, step: int) -> float:
     """One optimiser step; returns the loss. Raises DivergedError when that is no number."""
     rate = course.rate(step)
-    for group in course.optimiser.param_groups:
-        group["lr"] = rate
+    for optimiser in course.optimisers:
+        for group in optimiser.param_groups:
+            group["lr"] = rate
     loss = course.loss(step)
-    course.optimiser.zero_grad()
+    course.model.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     torch.nn.utils.clip_grad_norm_(course.model.parameters(), course.clip)
-    course.optimiser.step()
+    for optimiser in course.optimisers:
+        optimiser.step()
     value = loss.item()
     if not math.isfinite(value):
         raise DivergedError(f"the loss is {value} at step {step + 1:,} of {course.steps:,}")
@@ -152,7 +154,7 @@ def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
 
 def _fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
     run = run_digest(source, next(course.model.parameters()).device)
-    done, state = load_snapshot(scratch, run, course.model, course.optimiser)
+    done, state = load_snapshot(scratch, run, course.model, course.optimisers)
     if done:
         course.restore(state)
     course.model.train()
@@ -166,6 +168,6 @@ def _fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
             bar.update()
             if (step + 1) % every == 0:
                 save_snapshot(
-                    scratch, run, step + 1, course.model, course.optimiser, course.state()
+                    scratch, run, step + 1, course.model, course.optimisers, course.state()
                 )
     course.finish()

@@ -171,7 +171,7 @@ class _Course:
         seed: int,
     ) -> None:
         self.model, self.clip = model, recipe.clip
-        self.optimiser = torch.optim.SGD(model.parameters(), lr=recipe.learning_rate)
+        self.optimisers = [torch.optim.SGD(model.parameters(), lr=recipe.learning_rate)]
         self._text, self._held, self._recipe, self._seed = text, held, recipe, seed
         self._starts = _pieces(text, recipe.bptt)
         self.steps = recipe.epochs * len(self._starts)

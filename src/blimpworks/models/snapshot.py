@@ -1,6 +1,7 @@
 """Snapshots of a training run, from which a killed run goes on to the same final bytes."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -13,17 +14,30 @@ log = logging.getLogger(__name__)
 
 NAME = "snapshot.safetensors"
 Tensors = dict[str, torch.Tensor]
+Optimisers = Sequence[torch.optim.Optimizer]
+"""Each of some parameters of a model, none of two."""
 
 
-def _tensors(model: torch.nn.Module, optimiser: torch.optim.Optimizer, state: Tensors) -> Tensors:
+def _kept(optimisers: Optimisers) -> dict[torch.nn.Parameter, Tensors]:
+    """What its optimiser keeps of each parameter, by name; changed in place."""
+    return {
+        parameter: optimiser.state[parameter]
+        for optimiser in optimisers
+        for group in optimiser.param_groups
+        for parameter in group["params"]
+    }
+
+
+def _tensors(model: torch.nn.Module, optimisers: Optimisers, state: Tensors) -> Tensors:
     """Everything that the next step depends on, by name; shares memory with the model."""
     tensors = {"rng": torch.get_rng_state()}
     if any(parameter.is_cuda for parameter in model.parameters()):
         tensors["rng_cuda"] = torch.cuda.get_rng_state()
     tensors |= {f"state.{name}": value for name, value in state.items()}
+    kept = _kept(optimisers)
     for name, parameter in model.named_parameters():
         tensors[f"model.{name}"] = parameter.data
-        for key, value in optimiser.state[parameter].items():
+        for key, value in kept[parameter].items():
             tensors[f"optimiser.{key}.{name}"] = value
     return tensors
 
@@ -33,7 +47,7 @@ def save_snapshot(
     run: str,
     step: int,
     model: torch.nn.Module,
-    optimiser: torch.optim.Optimizer,
+    optimisers: Optimisers,
     state: Tensors,
 ) -> None:
     """Write the state after ``step`` optimiser steps into ``directory``, whole or not at all.
@@ -43,13 +57,13 @@ def save_snapshot(
     """
     metadata = {"run": run, "step": str(step)}
     with atomic(directory / NAME) as temporary:
-        save_file(_tensors(model, optimiser, state), temporary, metadata=metadata)
+        save_file(_tensors(model, optimisers, state), temporary, metadata=metadata)
 
 
 def load_snapshot(
-    directory: Path, run: str, model: torch.nn.Module, optimiser: torch.optim.Optimizer
+    directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore a snapshot of ``run`` into ``model`` and ``optimiser``; returns step and state.
+    """Restore a snapshot of ``run`` into ``model`` and ``optimisers``; returns step and state.
 
     Step 0, with nothing changed, when there is none, or it is broken or of another run.
     """
@@ -66,7 +80,7 @@ def load_snapshot(
     except SafetensorError as error:
         log.warning("%s is unreadable (%s): training starts from scratch", path, error)
         return 0, {}
-    _restore(tensors, model, optimiser)
+    _restore(tensors, model, optimisers)
     return int(metadata["step"]), _below("state.", tensors)
 
 
@@ -79,18 +93,18 @@ def _below(prefix: str, tensors: Tensors) -> Tensors:
     }
 
 
-def _restore(tensors: Tensors, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
+def _restore(tensors: Tensors, model: torch.nn.Module, optimisers: Optimisers) -> None:
     weights, held = _below("model.", tensors), _below("optimiser.", tensors)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(weights[name])
     # A parameter without state (plain SGD) keeps having none.
-    parameters = dict(model.named_parameters())
+    parameters, kept = dict(model.named_parameters()), _kept(optimisers)
     for key, tensor in held.items():
         what, _, name = key.partition(".")
         # Counts of steps stay on the CPU.
         device = parameters[name].device if tensor.dim() else tensor.device
-        optimiser.state[parameters[name]][what] = tensor.to(device)
+        kept[parameters[name]][what] = tensor.to(device)
     torch.set_rng_state(tensors["rng"])
     if "rng_cuda" in tensors:
         torch.cuda.set_rng_state(tensors["rng_cuda"])

@@ -29,6 +29,7 @@ from blimpworks.models.corpus import (
     sentences_of,
 )
 from blimpworks.models.fitting import fit, repeatable, scratch_of, training_of
+from blimpworks.models.muon import Muon
 from blimpworks.models.text import training_sentences
 from blimpworks.models.tokenizer import (
     BOS,
@@ -188,8 +189,31 @@ def learning_rate(step: int, steps: int, peak: float) -> float:
     return peak * 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
 
 
+def hidden_matrices(model: PreTrainedModel) -> list[torch.nn.Parameter]:
+    """The matrices of a model that take hidden states to hidden states.
+
+    All but embeddings, the output layer, and vectors, such as norms and biases.
+    """
+    outer = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]
+    outer.append(model.get_output_embeddings())  # type: ignore[no-untyped-call]
+    others = {id(parameter) for module in outer for parameter in module.parameters()}
+    return [each for each in model.parameters() if each.dim() == 2 and id(each) not in others]
+
+
+def optimisers_of(model: PreTrainedModel, recipe: NetworkRecipe) -> list[torch.optim.Optimizer]:
+    """What changes the parameters of ``model`` in training, each of some of them.
+
+    Muon's steps are of the size of AdamW's, so that one learning rate suits both.
+    """
+    muon = hidden_matrices(model) if recipe.optimiser == "muon" else []
+    chosen = {id(parameter) for parameter in muon}
+    others = [each for each in model.parameters() if id(each) not in chosen]
+    adamw = torch.optim.AdamW(others, betas=BETAS, weight_decay=WEIGHT_DECAY)
+    return [Muon(muon, weight_decay=WEIGHT_DECAY), adamw] if muon else [adamw]
+
+
 class _Course(Generic[R]):
-    """Training of a transformer with AdamW; see ``fitting.Course``."""
+    """Training of a transformer; see ``fitting.Course``."""
 
     clip = CLIP
 
@@ -197,9 +221,7 @@ class _Course(Generic[R]):
         self, kind: Kind[R], model: PreTrainedModel, data: list[Ids], recipe: R, seed: int
     ) -> None:
         self.model = model
-        self.optimiser = torch.optim.AdamW(
-            model.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY
-        )
+        self.optimisers = optimisers_of(model, recipe)
         self._kind, self._data, self._recipe, self._seed = kind, data, recipe, seed
         self._plan = self._batches()
         self.steps = len(self._plan)
