@@ -1,7 +1,9 @@
 """Exhibits about models: from simulated judgements of three languages, and from print."""
 
+import itertools
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -31,6 +33,7 @@ from blimpworks.papers.multiblimp.analysis.margins import (
     fit_margins,
 )
 from blimpworks.papers.multiblimp.analysis.regressions import fit_regressions
+from blimpworks.papers.multiblimp.exhibits import contrasts
 from blimpworks.papers.multiblimp.exhibits.contrasts import fig6, fig7
 from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS as CHOICES
@@ -406,6 +409,21 @@ def test_a_panel_whose_model_was_not_judged_says_so(campaign):
     exhibit = fig6(tables, labels)
     assert "a: 4 languages; b: no accuracies of one of the two" in exhibit.caption
     assert "not judged" in {text.get_text() for text in exhibit.figure.axes[1].texts}
+
+
+def test_of_few_languages_each_is_named_and_no_name_stands_on_a_point_or_another_name():
+    figure, axes = plt.subplots(figsize=(3.4, 3.4))
+    axes.set(xlim=(46, 102), ylim=(46, 102))
+    at = {"deu": (85.8, 96.9), "eng": (71.6, 94.6), "fra": (84.7, 96.3)}
+    places = pd.DataFrame(at, index=["accuracy_a", "accuracy_b"]).T
+    labels = replace(LABELS, languages={"deu": "German", "eng": "English", "fra": "French"})
+    contrasts._name_furthest(axes, places, labels)
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    assert set(boxes) == set(labels.languages.values())
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
+    points = axes.transData.transform(places)
+    assert not any(box.contains(*point) for box in boxes.values() for point in points)
+    plt.close(figure)
 
 
 def test_figure_7_says_which_factors_did_not_vary(campaign):

@@ -88,23 +88,28 @@ def _draw_panel(
 def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
     """Name the languages furthest from equal accuracy, on the side away from the line.
 
-    A name that would stand on another one is left out, or stands on the other side where there are
-    few points.
+    A name that would stand on another one is left out; where there are few points, only if it
+    would on both sides of its own.
     """
     gap = places["accuracy_b"] - places["accuracy_a"]
-    names: list[tuple[float, float]] = []
+    few = len(places) <= NAMED
+    names: list[tuple[float, float, int]] = []
     for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:CANDIDATES]:
         x, y = places.loc[lang]
+        name = labels.languages[str(lang)]
         # No name begins left of the axes.
         away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + ROOM else 1
-        sides = (away, -away) if len(places) <= NAMED else (away,)
-        free = [s for s in sides if all(abs(y - at) > 4 or s != side for at, side in names)]
+        sides = (away, -away) if few else (away,)
+        # A letter takes about a percentage point.
+        near = len(name) + 2 if few else math.inf
+        beside = [(at, side) for at, across, side in names if abs(x - across) < near]
+        free = [s for s in sides if all(abs(y - at) > 4 or s != side for at, side in beside)]
         if len(names) == NAMED:
             break
         if free:
-            names.append((y, free[0]))
+            names.append((y, x, free[0]))
             axes.annotate(
-                labels.languages[str(lang)], (x, y), (4 * free[0], 0), textcoords="offset points",
+                name, (x, y), (4 * free[0], 0), textcoords="offset points",
                 ha="right" if free[0] < 0 else "left", va="center", size=SMALL,
             )  # fmt: skip
 
