@@ -48,8 +48,7 @@ def no_flushing():
 def pytest_sessionstart(session):
     """Collect no garbage while modules are imported: there is none, and it takes a fifth longer.
 
-    Afterwards seldom: objects of tests that stay are many, and looking through them takes a
-    twentieth of the time.
+    Afterwards seldom: to look through the many objects that stay takes a twentieth of the time.
     """
     gc.disable()
     gc.set_threshold(50_000, 20, 50)

@@ -59,7 +59,7 @@ def test_the_demos_transformers_have_learned_that_verbs_agree(declared):
     rows = table[(table["model"] == "transformer-small") & (table["phenomenon"] == "all")]
     accuracies = dict(zip(rows["lang"], rows["accuracy"], strict=True))
     assert accuracies.keys() == {"deu", "eng", "fra"}
-    assert min(accuracies.values()) > 0.93
+    assert min(accuracies.values()) > 0.9
 
 
 def test_the_demo_has_exhibits_of_its_declared_benchmarks(declared):

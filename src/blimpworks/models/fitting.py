@@ -39,7 +39,7 @@ class Course(Protocol):
 
     @property
     def optimisers(self) -> Sequence[torch.optim.Optimizer]:
-        """Each of some of the model's parameters, all of them together of all."""
+        """Together they change the whole model; each parameter belongs to one of them."""
         ...
 
     def rate(self, step: int) -> float:

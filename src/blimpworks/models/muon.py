@@ -19,7 +19,7 @@ LEAST_NORM = 1e-7
 
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
-    """``matrix`` [m, n] with singular values near one, from 0.7 to 1.2, by Newton and Schulz."""
+    """``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
     wide = matrix.size(0) <= matrix.size(1)
     result = matrix if wide else matrix.T
     result = result / result.norm().clamp(min=LEAST_NORM)

@@ -15,11 +15,11 @@ log = logging.getLogger(__name__)
 NAME = "snapshot.safetensors"
 Tensors = dict[str, torch.Tensor]
 Optimisers = Sequence[torch.optim.Optimizer]
-"""Each of some parameters of a model, none of two."""
+"""Optimisers of a model: each parameter belongs to one of them."""
 
 
 def _kept(optimisers: Optimisers) -> dict[torch.nn.Parameter, Tensors]:
-    """What its optimiser keeps of each parameter, by name; changed in place."""
+    """The state that its optimiser holds for each parameter, by name: a view, not a copy."""
     return {
         parameter: optimiser.state[parameter]
         for optimiser in optimisers

@@ -201,7 +201,7 @@ def hidden_matrices(model: PreTrainedModel) -> list[torch.nn.Parameter]:
 
 
 def optimisers_of(model: PreTrainedModel, recipe: NetworkRecipe) -> list[torch.optim.Optimizer]:
-    """What changes the parameters of ``model`` in training, each of some of them.
+    """The optimisers of ``model``: each parameter belongs to one of them.
 
     Muon's steps are of the size of AdamW's, so that one learning rate suits both.
     """

@@ -100,7 +100,7 @@ def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
         # No name begins left of the axes.
         away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + ROOM else 1
         sides = (away, -away) if few else (away,)
-        # A letter takes about a percentage point.
+        # A letter takes about a percentage point. Of many points, some stand between two names.
         near = len(name) + 2 if few else math.inf
         beside = [(at, side) for at, across, side in names if abs(x - across) < near]
         free = [s for s in sides if all(abs(y - at) > 4 or s != side for at, side in beside)]
