@@ -77,7 +77,10 @@ def checkpoint_of(model, trained, directory, **changes):
 
 def engine_of(checkpoint, sharing="always", **options):
     expected = ScoringOptions(sharing=sharing, batch_tokens=200, **options)
-    return load_engine(checkpoint, "transformers", expected)
+    engine = load_engine(checkpoint, "transformers", expected)
+    engine.findings = engine.self_test([])
+    engine.follow(engine.findings.decisions)
+    return engine
 
 
 def score(engine, texts):
@@ -119,16 +122,14 @@ def test_padded_rows_and_shared_prefixes_equal_a_pass_for_each_sentence(trained,
 
 
 @pytest.mark.parametrize("kind", NOT_SHARING)
-def test_architectures_that_cannot_share_prefixes_fall_back_with_a_reason(
-    trained, tmp_path, kind, caplog
-):
+def test_architectures_that_cannot_share_prefixes_fall_back_with_a_reason(trained, tmp_path, kind):
     model = random_model(kind, NOT_SHARING[kind])
     checkpoint = checkpoint_of(model, trained, tmp_path / "m")
     engine = engine_of(checkpoint)
     rows = [[0, *encoded.ids.tolist()] for encoded in engine.encode(TEXTS)]
     for result, expected in zip(score(engine, TEXTS), plain(model, rows), strict=True):
         np.testing.assert_allclose(result, expected, atol=2e-5)
-    assert "prefixes are not shared (" in caplog.text
+    assert engine.findings.checks["prefixes"].startswith("not shared: ")
 
 
 @pytest.mark.parametrize("kind", NOT_SHARING)
@@ -175,7 +176,7 @@ def test_results_do_not_depend_on_threads_or_order(trained, sharing):
     for threads in (1, 3):
         with tiny.torch_threads(threads):
             engine = engine_of(trained, sharing)
-            decoder = engine._model._decoder
+            decoder = engine._decoder._decoder
             decoder.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
             results.append(score(engine, texts))
             assert torch.get_num_threads() == threads
@@ -188,12 +189,11 @@ def test_results_do_not_depend_on_threads_or_order(trained, sharing):
 def computed(engine, texts):
     """Tokens that went through the decoder."""
     cells = []
-    engine._longest_shared  # noqa: B018 - is tried out here, which is not counted
 
     def count(_, __, arguments, ___):
         cells.append(arguments["input_ids"].numel())
 
-    handle = engine._model._decoder.register_forward_hook(count, with_kwargs=True)
+    handle = engine._decoder._decoder.register_forward_hook(count, with_kwargs=True)
     score(engine, texts)
     handle.remove()
     return sum(cells)
@@ -236,7 +236,6 @@ def cramped(trained, monkeypatch):
                 raise torch.OutOfMemoryError("out of memory")
             return forward(self, batch)
 
-        engine._longest_shared  # noqa: B018 - is tried out while there is memory
         monkeypatch.setattr(Decoder, "_forward", limited)
         return engine
 
@@ -258,7 +257,7 @@ def test_a_sentence_too_big_for_memory_fails_alone(trained, cramped):
 
 
 def test_a_model_without_right_context_needs_no_mask(trained):
-    decoder = engine_of(trained)._model
+    decoder = engine_of(trained)._decoder
     rows = [np.arange(2, 2 + n, dtype=np.int32) for n in (3, 11)]
     flat, lengths = np.concatenate(rows), np.array([3, 11])
     together, _ = decoder.run(padded_passes(flat, lengths, 100), 14)

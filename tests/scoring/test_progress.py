@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from blimpworks.scoring import progress
 from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.progress import ATTEMPT, Progress, read_progress
 from blimpworks.scoring.run import score_items
+from blimpworks.scoring.selftest import FILE_NAME
 from blimpworks.scoring.store import Store
 from blimpworks.scoring.watch import Watch, Watches
 from support import tiny
@@ -62,6 +64,12 @@ def score(models, items, tmp_path):
         return score_items(chosen, models[engine], *paths, engine, options, **facts)
 
     return run
+
+
+def take_findings(directory, name):
+    """The self-test of the run ``whole``, so that a run ``name`` makes no passes for its own."""
+    (directory / name / "shards").mkdir(parents=True)
+    shutil.copy(directory / "whole/shards" / FILE_NAME, directory / name / "shards")
 
 
 class Versions(Progress):
@@ -236,6 +244,7 @@ def test_a_shard_that_fails_keeps_those_after_it_from_being_written(score, tmp_p
         return forward(self, batch)
 
     with tiny.torch_threads(3):
+        take_findings(tmp_path, "failed")
         with monkeypatch.context() as patch:
             patch.setattr(Decoder, "_forward", third_fails)
             with pytest.raises(RuntimeError, match="on fire"):
@@ -268,6 +277,7 @@ def test_an_interrupted_run_begins_no_pass_any_more(score, tmp_path, monkeypatch
 
     whole = score(Watch(), "whole", "transformers", options)
     with tiny.torch_threads(3):
+        take_findings(tmp_path, "interrupted")
         with monkeypatch.context() as patch:
             patch.setattr(Decoder, "_forward", counted)
             with pytest.raises(KeyboardInterrupt):
@@ -317,7 +327,7 @@ def test_the_command_exits_to_be_tried_again(models, items, tmp_path):
     assert early.returncode == 75
     assert "blimpworks (attempt): 0 of " in early.stderr
     assert "Traceback" not in early.stderr
-    assert [path.name for path in out.rglob("*")] == []
+    assert [path.name for path in out.rglob("*.*")] == [FILE_NAME]
     message = json.loads(log.with_suffix(".progress.json").read_text())
     assert (message["done"], message["attempt"]) == (0, ID)
     late = run(time.time() + 3600)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable
+from inspect import signature
 from itertools import chain
 from typing import cast
 
@@ -9,41 +10,61 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from blimpworks.models.threads import Workers
+from blimpworks.models.threads import Workers, single_thread
 from blimpworks.scoring.engine import LogProbs
-from blimpworks.scoring.logits import split_model, target_logprobs
+from blimpworks.scoring.logits import FOREIGN, TOLERANCE, split_model, target_logprobs
 from blimpworks.scoring.passes import Pass, packed_passes, padded_passes
-from blimpworks.scoring.trie import Mask, build_trie, plan_rows
+from blimpworks.scoring.trie import Ids, Mask, build_trie, plan_rows
 
 log = logging.getLogger(__name__)
 
+NO_POSITIONS = "the model does not heed the positions it is given"
 Part = tuple[np.ndarray, torch.Tensor | None]
 """Places of a pass, and its results; None where there was no memory for it."""
-TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.25}
-"""Most that rounding moves a log-probability, in nats, between two ways through a model."""
 
 
 class Decoder:
-    """Runs passes on one device, on the CPU several at a time."""
+    """Runs passes on one device, on the CPU several at a time.
+
+    Where a model can be split before its head, logits are made of the states that are read
+    alone; else of all, by the model as a whole.
+    """
 
     def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
-        """Take ``model`` apart; it is no use elsewhere from then on."""
-        self._device, self._dtype, self._workers = model.device, model.dtype, workers
-        # Most have it as `model` or `transformer`, OPT as `model.decoder`.
-        decoder = model.get_decoder()  # type: ignore[no-untyped-call]
-        name = next(name for name, module in model.named_modules() if module is decoder)
-        self._decoder, self._head = split_model(model, name)
+        """Take ``model`` apart where that makes the same logits; it is no use elsewhere then."""
+        self._model, self._workers = model, workers
+        ids = torch.arange(8, device=model.device)[None]
+        takes = signature(model.forward).parameters
+        self._options = {"use_cache": False} if {"use_cache", "kwargs"} & takes.keys() else {}
+        with torch.inference_mode(), single_thread():
+            logits = model(input_ids=ids, **self._options).logits[0]
+            self.width = int(logits.shape[1])
+            """Ids that logits are of."""
+            decoder = model.get_decoder()  # type: ignore[no-untyped-call]
+
+            def states() -> torch.Tensor:
+                """Hidden states of the decoder [tokens, width]."""
+                hidden = decoder(input_ids=ids, use_cache=False).last_hidden_state[0]
+                return cast(torch.Tensor, hidden)
+
+            self._head = split_model(model, decoder, states, logits)
+        self._decoder = decoder if self._head else model
+
+    def modules(self) -> Iterable[torch.nn.Module]:
+        """All modules that read a text, but not those of pictures or sound."""
+        return self._decoder.modules()
 
     def _on_device(self, table: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(table).to(self._device)
+        return torch.from_numpy(table).to(self._model.device)
 
     def _attention_mask(self, number: np.ndarray, end: np.ndarray) -> torch.Tensor:
         """What to add to attention scores [rows, 1, width, width] in rows of a tree."""
         numbers, ends = self._on_device(number), self._on_device(end)
         seen = numbers[:, None, :] <= numbers[:, :, None]
         seen &= numbers[:, :, None] < ends[:, None, :]
-        blocked = torch.zeros(seen.shape, dtype=self._dtype, device=self._device)
-        return blocked.masked_fill_(~seen, torch.finfo(self._dtype).min)[:, None]
+        dtype = self._model.dtype
+        blocked = torch.zeros(seen.shape, dtype=dtype, device=self._model.device)
+        return blocked.masked_fill_(~seen, torch.finfo(dtype).min)[:, None]
 
     @torch.inference_mode()
     def _forward(self, batch: Pass) -> torch.Tensor:
@@ -52,11 +73,12 @@ class Decoder:
             tree["attention_mask"] = self._attention_mask(batch.number, batch.end)
             tree["position_ids"] = self._on_device(batch.depth)
         # Padding is on the right, where no token sees it: plain rows need no mask.
-        output = self._decoder(input_ids=self._on_device(batch.ids), use_cache=False, **tree)
+        output = self._decoder(input_ids=self._on_device(batch.ids), **self._options, **tree)
         cells = self._on_device(np.flatnonzero(batch.read))
-        hidden = output.last_hidden_state.flatten(0, 1)[cells]
+        hidden = (output.last_hidden_state if self._head else output.logits).flatten(0, 1)[cells]
         parent = torch.from_numpy(batch.parent)
-        return target_logprobs(hidden, self._head, self._on_device(batch.token), parent)
+        head = self._head or (lambda logits: logits)
+        return target_logprobs(hidden, head, self._on_device(batch.token), parent)
 
     def _attempt(self, batch: Pass) -> list[Part]:
         """Results of a pass, in halves where memory does not suffice."""
@@ -87,39 +109,41 @@ class Decoder:
 
         In low precision a model that goes by places in the row can hide among rounding.
         """
-        ids = torch.arange(8, device=self._device)[None]
+        ids = torch.arange(8, device=self._model.device)[None]
 
         @torch.inference_mode()
         def states(step: int) -> torch.Tensor:
             """Hidden states of a few tokens that lie so far apart."""
-            output = self._decoder(input_ids=ids, position_ids=step * ids, use_cache=False)
-            return cast(torch.Tensor, output.last_hidden_state)
+            output = self._decoder(input_ids=ids, position_ids=step * ids, **self._options)
+            return cast(torch.Tensor, output[0])
 
         return not torch.equal(*self._workers.map(states, (1, 2)))
 
-    def why_not_shared(self, vocabulary: int) -> str | None:
+    def why_not_shared(self, vocabulary: Ids, longest: int) -> str | None:
         """Why rows of a prefix tree give other results than padded rows; None if they don't.
 
-        Tried on a few made-up sequences whose tree takes several rows. Models whose
-        positions are distances within the row, or that carry a state along it, fail.
+        Tried on a few made-up sequences of ``vocabulary`` [ids], the ``longest`` of so many
+        tokens, whose tree takes several rows. Models whose positions are distances within the
+        row, or that carry a state along it, fail.
         """
-        ids = np.random.default_rng(0).integers(vocabulary, size=(6, 9), dtype=np.int32)
-        ids[1, :5] = ids[0, :5]
-        ids[2:4, :3] = ids[0, :3]
-        ids[3, 3:6] = ids[2, 3:6]
-        lengths = np.array([9, 9, 9, 7, 9, 3])
-        flat = ids[np.arange(9) < lengths[:, None]]
+        third = max(1, longest // 3)
+        ids = np.random.default_rng(0).choice(vocabulary, size=(6, 3 * third)).astype(np.int32)
+        ids[1, : 2 * third] = ids[0, : 2 * third]
+        ids[2:4, :third] = ids[0, :third]
+        ids[3, third : 2 * third] = ids[2, third : 2 * third]
+        lengths = np.array([3, 3, 3, 2, 3, 1]) * third
+        flat = ids[np.arange(3 * third) < lengths[:, None]]
         trie = build_trie(flat, lengths)
-        passes = packed_passes(trie, plan_rows(trie, 14), 1 << 10)
+        passes = packed_passes(trie, plan_rows(trie, 5 * third), 1 << 10)
         plain, _ = self.run(padded_passes(flat, lengths, 1 << 10), len(flat))
         try:
             if not self._uses_position_ids():
-                return "the model does not heed the positions it is given"
+                return NO_POSITIONS
             packed = self.run(passes, len(trie.token))[0][trie.paths]
-        except (TypeError, ValueError, RuntimeError, IndexError) as error:
+        except FOREIGN as error:
             return " ".join(str(error).split())[:200]
         difference = float(np.nanmax(np.abs(packed - plain)))
         # Written so that NaN is a difference too.
-        if difference <= TOLERANCE[self._dtype]:
+        if difference <= TOLERANCE[self._model.dtype]:
             return None
         return f"log-probabilities differ by {difference:.2g}"

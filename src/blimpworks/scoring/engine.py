@@ -6,7 +6,7 @@ An engine turns texts into token ids and ids into log-probabilities. Everything 
 
 import importlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.models.own_code import refuse_own_code
-from blimpworks.records.digest import code_digest
+from blimpworks.records.equal_code import number_digest
 
 log = logging.getLogger(__name__)
 
@@ -74,8 +74,6 @@ class Engine(Protocol):
 
     key: str
     """All that decides a text's log-probabilities, apart from the text."""
-    limit: int | None
-    """Most ids that a text may have; None without limit."""
     regional: bool
     """Whether the work grows with the number of tokens to score, not with that of all."""
     shares_prefixes: bool
@@ -83,6 +81,22 @@ class Engine(Protocol):
 
     abreast: int
     """How many batches may be scored at one time, each asked for by a thread of its own."""
+
+    @property
+    def limit(self) -> int | None:
+        """Most ids that a text may have; None without limit."""
+        ...
+
+    def self_test(self, texts: Sequence[str]) -> Any:
+        """Findings of a test of the loaded model; see ``selftest.run_self_test``.
+
+        Raises UserError for a model that this engine cannot score rightly.
+        """
+        ...
+
+    def follow(self, decisions: Mapping[str, str]) -> None:
+        """Score as the self-test has decided, with a key that says so."""
+        ...
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens of each text. May run in another thread beside ``logprobs``."""
@@ -156,6 +170,6 @@ def engine_key(
     # Not by way of the table of engines, which one more would change, and with it all keys.
     chosen = entries or (f"{kind.__module__}:{kind.__name__}",)
     rows = ("blimpworks.scoring.store:encode_requests", "blimpworks.scoring.store:score_shard")
-    code = code_digest(*chosen, *rows)
+    code = number_digest(*chosen, *rows)
     parts = (version, code, described.dtype, sha256_of(checkpoint), described.first_token)
     return "|".join(parts)

@@ -6,23 +6,36 @@ sentence's rows fill, so that a sentence of 512 tokens needs no more room than a
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 import torch
-from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
+import transformers
+from transformers import PreTrainedModel
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import Workers
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
+from blimpworks.models.hub_tokenizers import sample_texts
+from blimpworks.models.threads import Workers, once
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, engine_key, loading
+from blimpworks.scoring.hub_loading import (
+    fits_in_float32,
+    in_float32,
+    load_model,
+    read_settings,
+    tensors_of,
+)
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
-from blimpworks.scoring.logits import device_name, find_dtype, versions
-from blimpworks.scoring.passes import make_batches, pass_size
+from blimpworks.scoring.logits import FOREIGN, TOLERANCE, device_name, find_dtype, versions
+from blimpworks.scoring.passes import Rows, make_batches, pass_size
 from blimpworks.scoring.plan import nothing_scored
+from blimpworks.scoring.selftest import Findings, encoded, gap_of_batches, largest_gap, probe_rows
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -67,41 +80,65 @@ class FramedTokenizer(HubTokenizer):
                 "that of its tokenizer; set it to 'bos'."
             )
         super().__init__(checkpoint, described.model_copy(update={"first_token": "skip"}))
-        probe = self._tokenizer("a", return_special_tokens_mask=True)
-        special: list[int] = probe["special_tokens_mask"]
-        text = special.index(0), len(special) - special[::-1].index(0)
-        self.before: list[int] = probe["input_ids"][: text[0]]
+        # Some vocabularies lack a letter, and then nothing stands between the frame's tokens.
+        for text in ("a", *sample_texts()):
+            probe = self.hub(text, return_special_tokens_mask=True)
+            special: list[int] = probe["special_tokens_mask"]
+            if 0 in special:
+                break
+        else:
+            raise UserError(
+                f"{checkpoint.parent}: the tokenizer makes no token of a letter of any script; "
+                "expected a vocabulary. Add the tokenizer that the model was trained with."
+            )
+        text_at = special.index(0), len(special) - special[::-1].index(0)
+        self.before: list[int] = probe["input_ids"][: text_at[0]]
         """Ids before every sentence, such as ``[CLS]``."""
-        self.after: list[int] = probe["input_ids"][text[1] :]
+        self.after: list[int] = probe["input_ids"][text_at[1] :]
         """Ids after it, such as ``[SEP]`` or ``</s>``."""
-
-    @property
-    def hub(self) -> PreTrainedTokenizerBase:
-        """The tokenizer as transformers knows it."""
-        return self._tokenizer
 
     @property
     def pad(self) -> int:
         """Id that fills rows up."""
-        pad_id: int | None = self._tokenizer.pad_token_id
+        pad_id: int | None = self.hub.pad_token_id
         return 0 if pad_id is None else pad_id
 
 
-class HubEngine:
-    """Tokenizer, device, number format and key of an engine that scores row by row.
+class Loaded(NamedTuple):
+    """A model in memory."""
+
+    model: PreTrainedModel
+    weights: str
+    """What was looked at when it was loaded, in words."""
+    embeddings: int
+    """Ids that it can read."""
+    modules: list[torch.nn.Module]
+    """All that it consists of; once it is split, it does not know them all."""
+
+
+class HubEngine(ABC):
+    """What engines of models in Hugging Face's layout share: files, device, self-test and key.
 
     Only local files, only safetensors, no code from the checkpoint.
     """
 
     shares_prefixes = False
+    architecture: ClassVar[str]
+    probe: ClassVar[int] = 24
+    """Tokens of the longest sequence that the self-test makes up."""
 
     def __init__(
-        self, checkpoint: Path, described: Checkpoint, options: ScoringOptions, variant: str
+        self,
+        checkpoint: Path,
+        described: Checkpoint,
+        options: ScoringOptions,
+        tokenizer: HubTokenizer,
+        variant: str,
     ) -> None:
-        """Load the tokenizer; the weights follow with the first batch.
+        """The weights follow with the first batch.
 
         ``variant`` says in the key what else decides scores. Raises UserError when the dtype
-        is unknown or the tokenizer no use.
+        is unknown.
         """
         self._directory = checkpoint.parent
         self._dtype = find_dtype(checkpoint, described.dtype)
@@ -109,40 +146,162 @@ class HubEngine:
         self._most = pass_size(options.batch_tokens, self._device)
         self._workers = Workers(self._device)
         self.abreast = self._workers.abreast
-        self._tokenizer = FramedTokenizer(checkpoint, described)
-        self._settings = AutoConfig.from_pretrained(
-            self._directory, local_files_only=True, trust_remote_code=False
-        )
-        # How rows share batches decides padded widths, and so the last digits.
+        self._tokenizer = tokenizer
+        self._settings = read_settings(self._directory)
+        self._rows: Rows = "padded"
+        self._testing = False
+        # How sentences share passes decides their shapes, and so the last digits.
         name = (
             f"{versions()} {device_name(self._device)} batch_tokens {options.batch_tokens} "
-            f"shard {options.shard} {variant}"
+            f"shard {options.shard} {variant}{tokenizer.variant}"
         )
         self.key = engine_key(type(self), name, checkpoint, described)
 
-    def _load(self, kind: Any) -> PreTrainedModel:
-        """The model, by the Auto class ``kind``."""
+    @property
+    def limit(self) -> int | None:
+        """Most ids that a text may have; None without limit."""
+        return None
+
+    @once
+    def _loaded(self) -> Loaded:
+        # Deferred, because a run that finds all its sentences in the store needs no weights.
         with loading(self._directory):
-            model: PreTrainedModel = kind.from_pretrained(
-                self._directory,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=self._dtype,
+            model, weights = load_model(
+                self._directory, self.architecture, self._dtype, self._device
             )
-        torch.nn.Module.to(model, self._device)
-        return model.eval()  # type: ignore[no-untyped-call,no-any-return]
+        table = getattr(model.get_input_embeddings(), "weight", None)
+        size = 10**9 if table is None else int(table.shape[0])
+        return Loaded(model, weights, size, [*model.modules()])
 
-    def _check(self, model: PreTrainedModel, own: torch.Tensor, ours: torch.Tensor) -> None:
-        """Compare logits [tokens, vocabulary] on a short input with the model's own.
+    @abstractmethod
+    def _width(self) -> int:
+        """Ids that the model's logits are of."""
 
-        Raises UserError where they differ: an architecture that the engine does not know.
+    @once
+    def _vocabulary(self) -> int:
+        """Ids that the model can read and predict."""
+        return min(self._loaded.embeddings, self._width())
+
+    @abstractmethod
+    def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        """See ``logprobs``, of texts whose ids the model has."""
+
+    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        """Natural log-probabilities, NaN for tokens that aren't scored; see ``Engine``.
+
+        A text with an id that the model has no embedding of is ``refused``, one for which
+        memory does not suffice even alone is ``out_of_memory``.
         """
-        if ours.shape != own.shape or not torch.allclose(ours, own, rtol=1e-2, atol=1e-2):
+        size = self._vocabulary
+        fits = [int(encoded.ids.max(initial=0)) < size for encoded in batch]
+        results = iter(self._scores([*compress(batch, fits)]))
+        return [next(results) if fit else "refused" for fit in fits]
+
+    def _frame(self) -> list[int]:
+        """Ids that stand in every row beside a text's own."""
+        return self._tokenizer.prefix
+
+    @contextmanager
+    def _foreign_code(self) -> Iterator[None]:
+        """Run a model's code for a test, in which prefixes aren't shared.
+
+        Raises UserError for what the code raises.
+        """
+        self._testing = True
+        try:
+            yield
+        except FOREIGN as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise UserError(
-                f"{self._directory}: {type(model).__name__} makes its logits in a way that the "
-                "transformers engine does not know; choose another model."
+                f"{self._directory}: {type(self._loaded.model).__name__} cannot be run on text "
+                f"alone by transformers {transformers.__version__} ({reason}); name another model."
+            ) from error
+        finally:
+            self._testing = False
+
+    def self_test(self, texts: Sequence[str]) -> Findings:
+        """Test the loaded model; see ``run_self_test``."""
+        model, tensors = self._loaded.model, tensors_of(self._loaded.modules)
+        checks = {"weights": self._loaded.weights, "tokenizer": self._tokenizer.source}
+        with self._foreign_code():
+            size = self._vocabulary
+        beyond = [each for each in self._frame() if each >= size]
+        if beyond:
+            token = self._tokenizer.hub.convert_ids_to_tokens(beyond[0])
+            raise UserError(
+                f"{self._directory}: {token!r}, which stands in each sentence's row, has the id "
+                f"{beyond[0]}, but the model's embedding has {size} rows; expected an id below. "
+                "Take the tokenizer that the model was trained with, or another first token."
             )
+        if self.limit is not None:
+            checks["limit"] = str(self.limit)
+        special = {*self._tokenizer.hub.all_special_ids}
+        ids = np.array([each for each in range(size) if each not in special], dtype=np.int32)
+        ids = ids if len(ids) else np.arange(size, dtype=np.int32)
+        rows = probe_rows(ids, min(self.probe, self.limit or self.probe))
+        with self._foreign_code():
+            with in_float32(tensors) if fits_in_float32(tensors) else nullcontext():
+                decisions = self._examine(rows, checks)
+            native = self.logprobs(encoded(rows))
+            again = largest_gap(native, self.logprobs(encoded(rows)))
+            moved = gap_of_batches(self.logprobs, rows)
+        if not all(isinstance(each, str) or np.isfinite(each[1:]).all() for each in native):
+            raise UserError(
+                f"{self._directory}: log-probabilities are no numbers in {str(self._dtype)[6:]}; "
+                "expected finite ones. Choose another dtype, or correct the weights."
+            )
+        if not again <= TOLERANCE[self._dtype] or not self._loads_alike(tensors):
+            raise UserError(
+                f"{self._directory}: {type(model).__name__} gives other scores each time (its code "
+                "draws at random when it is loaded or run); expected the same. Name another model."
+            )
+        if self._dtype != torch.float32:
+            checks["padding"] += (
+                f"; in {str(self._dtype)[6:]}, rounding moves a token by up to {moved:.2g} nats "
+                "with what else is in the batch"
+            )
+        return Findings(checks=checks, decisions=decisions)
+
+    def _loads_alike(self, tensors: list[torch.Tensor]) -> bool:
+        """Whether a second load gives the same tensors; of models above 1 GB this isn't tried."""
+        if sum(each.nbytes for each in tensors) > 1e9:
+            return True
+        model, _ = load_model(self._directory, self.architecture, self._dtype, self._device)
+        others = tensors_of([*model.modules()])
+        return len(others) == len(tensors) and all(
+            a.shape == b.shape and torch.equal(a.nan_to_num(), b.nan_to_num())
+            for a, b in zip(tensors, others, strict=True)
+        )
+
+    def _tolerance(self) -> float:
+        """Most that rounding moves a log-probability, in nats, in the format of the tests."""
+        dtype = self._loaded.model.dtype
+        return 1e-3 if dtype == torch.float32 else TOLERANCE[dtype]
+
+    def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
+        """Test how rows share passes; adds to ``checks``. Returns decisions."""
+        modes: tuple[Rows, ...] = ("padded", "equal", "alone")
+        gaps = []
+        for mode in modes:
+            self._rows = mode
+            gaps.append(gap_of_batches(self.logprobs, [*rows, *(row[::-1] for row in rows)]))
+            if gaps[-1] <= self._tolerance():
+                break
+        words = {
+            "padded": "a padded row equals the row alone",
+            "equal": "only rows of one length share a pass",
+            "alone": "each row is computed alone",
+        }[self._rows]
+        if self._rows != "padded":
+            words += f", because a row beside others changes by up to {gaps[0]:.2g} nats"
+        checks["padding"] = words
+        return {} if self._rows == "padded" else {"rows": self._rows}
+
+    def follow(self, decisions: Mapping[str, str]) -> None:
+        """Score as the self-test has decided."""
+        self._rows = cast(Rows, decisions.get("rows", "padded"))
+        if decisions:
+            self.key += "|" + " ".join(f"{name} {value}" for name, value in decisions.items())
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""
@@ -183,14 +342,15 @@ def score_rows(
     forward: Callable[[list[Row]], list[LogProbs]],
     most: int,
     workers: Workers,
+    rows: Rows,
 ) -> list[LogProbs | Failure]:
     """Log-probabilities of each text's tokens to score, NaN for the others.
 
     ``read`` gives the ids that the model reads to guess a token of a text. Where these are the
     same for several texts, as for a pair that differs in that token alone, they are one row.
     ``forward`` scores the targets of some rows in one pass of at most ``most`` tokens with padding,
-    or of a single row; ``workers`` compute the passes. A row that does not fit into memory even
-    alone fails its texts.
+    or of a single row; ``workers`` compute the passes, in which such ``rows`` are together. A row
+    that does not fit into memory even alone fails its texts.
     """
     lengths: dict[bytes, int] = {}
     same: dict[bytes, list[tuple[int, int]]] = {}
@@ -201,20 +361,20 @@ def score_rows(
             lengths.setdefault(key, len(ids))
             same.setdefault(key, []).append((number, token))
     tokens = [*same.values()]
-    groups = make_batches([*lengths.values()], range(len(tokens)), most)
+    groups = make_batches([*lengths.values()], range(len(tokens)), most, rows)
     passes = [[tokens[row] for row in group] for group in groups]
 
-    def values_of(rows: list[list[tuple[int, int]]]) -> list[LogProbs | None]:
+    def values_of(group: list[list[tuple[int, int]]]) -> list[LogProbs | None]:
         """Log-probabilities of the tokens of each row of one pass."""
         gaps = []
-        for row in rows:
+        for row in group:
             number, token = row[0]
             gaps.append(Row(batch[number], token, [int(batch[n].ids[at]) for n, at in row]))
         return halving(forward, gaps)
 
     results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
-    for rows, values in zip(passes, workers.map(values_of, passes), strict=True):
-        for row, scores in zip(rows, values, strict=True):
+    for group, values in zip(passes, workers.map(values_of, passes), strict=True):
+        for row, scores in zip(group, values, strict=True):
             fill_in(results, row, scores)
     return results
 

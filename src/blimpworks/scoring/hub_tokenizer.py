@@ -5,10 +5,10 @@ from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
-from transformers import AutoTokenizer
 
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.hub_tokenizers import FILE, load_tokenizer
 from blimpworks.scoring.engine import Encoded, Ids
 
 
@@ -42,16 +42,17 @@ class HubTokenizer:
         Raises UserError when it isn't a fast one, or has no token that the first-token
         policy asks for.
         """
-        tokenizer = AutoTokenizer.from_pretrained(
-            checkpoint.parent, local_files_only=True, trust_remote_code=False
-        )
-        if not tokenizer.is_fast:
+        self.hub, self.source = load_tokenizer(checkpoint.parent)
+        """The tokenizer as transformers knows it, and where its ids come from, in words."""
+        if not self.hub.is_fast:
             raise UserError(
                 f"{checkpoint.parent} has no fast tokenizer (tokenizer.json), which character "
                 "offsets need; convert the tokenizer."
             )
-        self._tokenizer = tokenizer
-        self._backend = tokenizer.backend_tokenizer
+        # Scores made before, with other ids, are no scores of this tokenizer.
+        self.variant = f" {FILE}" if "loaded itself" in self.source else ""
+        """What of the tokenizer decides scores beside the checkpoint; part of their key."""
+        self._backend = self.hub.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
         self.prefix = self._conditioning(checkpoint, described.first_token)
@@ -59,7 +60,7 @@ class HubTokenizer:
     def _conditioning(self, checkpoint: Path, policy: str) -> list[int]:
         if policy == "skip":
             return []
-        token_id: int | None = getattr(self._tokenizer, f"{policy}_token_id")
+        token_id: int | None = getattr(self.hub, f"{policy}_token_id")
         if token_id is None:
             raise UserError(
                 f"{checkpoint}: first_token is {policy!r}, but the tokenizer has no {policy} "

@@ -1,7 +1,7 @@
 """N-gram scoring with KenLM."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.ngram import END, MODEL, UNKNOWN, VOCABULARY
 from blimpworks.models.words import split_words
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, engine_key
+from blimpworks.scoring.selftest import Findings
 
 LN10 = math.log(10)
 
@@ -77,6 +78,13 @@ class KenlmEngine:
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities; see ``Engine``."""
         return [self._score(encoded.ids) for encoded in batch]
+
+    def self_test(self, texts: Sequence[str]) -> Findings:
+        """See ``run_self_test``. KenLM itself checks its file."""
+        return Findings(checks={"vocabulary": f"{len(self._words):,} words"})
+
+    def follow(self, decisions: Mapping[str, str]) -> None:
+        """There is nothing to decide."""
 
     def close(self) -> None:
         """Nothing is held that the interpreter does not free."""

@@ -12,7 +12,14 @@ from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttenti
 from blimpworks.errors import UserError
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.25}
+"""Most that rounding moves a log-probability, in nats, between two ways through a model."""
 Head = Callable[[torch.Tensor], torch.Tensor]
+FOREIGN = (
+    AttributeError, TypeError, ValueError, RuntimeError, IndexError, KeyError, AssertionError,
+    NotImplementedError, ImportError, ZeroDivisionError,
+)  # fmt: skip
+"""What a model's own code raises on input that it was not made for."""
 ROWS = {"cpu": 128, "cuda": 1024}
 """Rows whose logits over the whole vocabulary exist at one time, by type of device.
 
@@ -72,8 +79,21 @@ class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
             raise AttributeError(name)
 
 
-class _Given(torch.nn.Module):
-    """Stands in a model for its inner part, and returns the embeddings that it is given."""
+class _HandsOn(torch.nn.Module):
+    """Stands in a model for its inner part, and returns the embeddings that it gets.
+
+    Attributes that the model's forward reads from that part afterwards are the part's.
+    """
+
+    def __init__(self, inner: torch.nn.Module) -> None:
+        super().__init__()
+        self.__dict__["inner"] = [inner]  # in a list, so that it is no submodule
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.__dict__["inner"][0], name)
 
     def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> _Outputs:
         """Return ``inputs_embeds`` as hidden states."""
@@ -86,24 +106,35 @@ def _as_embeddings(hidden: torch.Tensor) -> dict[str, Any]:
 
 def split_model(
     model: PreTrainedModel,
-    part: str | None = None,
+    inner: torch.nn.Module,
+    run: Callable[[], torch.Tensor],
+    logits: torch.Tensor,
     arguments: Callable[[torch.Tensor], dict[str, Any]] = _as_embeddings,
-) -> tuple[torch.nn.Module, Head]:
-    """A model's inner part, and what turns its hidden states into logits.
+) -> Head | None:
+    """Split a model before its head, which is returned; None, and no change, where it cannot be.
 
-    The part is the base of a causal or masked model, unless ``part`` names another. The head
-    maps [rows, width] to [rows, vocabulary] by the model's own code after that part,
-    whatever that does (scaling, soft capping); ``arguments`` are those of the model, from
-    hidden states [1, rows, width], with which they reach the part as its embeddings.
-    ``model`` is no use afterwards.
+    The head maps [rows, width] to [rows, vocabulary] by the model's own code after its part
+    ``inner``, whatever that does (scaling, soft capping); ``arguments`` are those of the model,
+    from hidden states [1, rows, width], with which they reach the part as its embeddings.
+    ``run`` computes the part's hidden states [rows, width] of the input of which the model
+    itself has made ``logits`` [rows, vocabulary]: the head must make the same of them.
     """
-    name = part or model.base_model_prefix
-    inner: torch.nn.Module = model.get_submodule(name)
-    model.set_submodule(name, _Given())
 
     def head(hidden: torch.Tensor) -> torch.Tensor:
         """Logits [rows, vocabulary] of hidden states [rows, width]."""
-        logits: torch.Tensor = model(**arguments(hidden[None]), use_cache=False).logits[0]
-        return logits
+        result: torch.Tensor = model(**arguments(hidden[None]), use_cache=False).logits[0]
+        return result
 
-    return inner, head
+    name = next((name for name, module in model.named_modules() if module is inner), "")
+    if not name:
+        return None
+    try:
+        hidden = run()
+        model.set_submodule(name, _HandsOn(inner))
+        ours = head(hidden)
+        same = ours.shape == logits.shape and torch.allclose(ours, logits, rtol=1e-2, atol=1e-2)
+    except FOREIGN:
+        same = False
+    if not same:
+        model.set_submodule(name, inner)
+    return head if same else None

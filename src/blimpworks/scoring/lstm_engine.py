@@ -1,6 +1,6 @@
 """Scoring with word-level LSTMs, as in Mueller et al. (2020)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from blimpworks.models.threads import Workers, once, single_thread
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
 from blimpworks.scoring.logits import device_name, target_logprobs
 from blimpworks.scoring.plan import nothing_scored
+from blimpworks.scoring.selftest import Findings, gap_behind, gap_of_batches, probe_rows
 from blimpworks.scoring.trie import Run, Trie, build_trie, runs
 
 FIRST = ("eos", "skip")
@@ -153,6 +154,27 @@ class LstmEngine:
         hidden, after = zip(*parts, strict=True)
         cells = [torch.cat(tables, dim=1) for tables in zip(*after, strict=True)]
         return torch.cat(hidden, dim=1), (cells[0], cells[1])
+
+    def self_test(self, texts: Sequence[str]) -> Findings:
+        """See ``run_self_test``. Raises UserError for scores that depend on the batch."""
+        ids = np.arange(len(self._loaded[1]), dtype=np.int32)
+        gap = gap_of_batches(self.logprobs, probe_rows(ids, 24))
+        gap = max(gap, gap_behind(self.logprobs, ids, 24))
+        if not gap <= 1e-3:
+            raise UserError(
+                f"{self._directory}: scores change by {gap:.2g} nats with what else is in a batch "
+                "or follows; expected an LSTM's. Train the model again."
+            )
+        return Findings(
+            checks={
+                "weights": "the file has each weight of the model",
+                "causality": "no word depends on what follows it",
+                "prefixes": "shared" if self._merge else "not shared",
+            }
+        )
+
+    def follow(self, decisions: Mapping[str, str]) -> None:
+        """There is nothing to decide."""
 
     def close(self) -> None:
         """Begin no pass any more."""

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import AutoModelForMaskedLM
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import once
-from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, loading
-from blimpworks.scoring.hub_model import HubEngine, Row, padded, score_rows
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
+from blimpworks.scoring.hub_loading import positions
+from blimpworks.scoring.hub_model import FramedTokenizer, HubEngine, Row, padded, score_rows
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
 
 
@@ -52,53 +52,57 @@ class MaskedEngine(HubEngine):
     scored.
     """
 
+    architecture = "masked"
     regional = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """See ``HubEngine``. Raises UserError too when the tokenizer has no mask token."""
         self._pll = options.masked.pll
-        super().__init__(checkpoint, described, options, f"pll {self._pll}")
-        mask_id: int | None = self._tokenizer.hub.mask_token_id
+        self._framed = FramedTokenizer(checkpoint, described)
+        super().__init__(checkpoint, described, options, self._framed, f"pll {self._pll}")
+        mask_id: int | None = self._framed.hub.mask_token_id
         if mask_id is None:
             raise UserError(
                 f"{checkpoint.parent}: the tokenizer has no mask token, so this is no masked "
                 "model; correct its architecture in the catalogue."
             )
         self._mask = mask_id
-        self._frame = len(self._tokenizer.before) + len(self._tokenizer.after)
-        self.limit = self._positions() - self._frame
 
-    def _positions(self) -> int:
+    def _frame(self) -> list[int]:
+        return [*self._framed.before, self._mask, *self._framed.after]
+
+    @once
+    def _most_ids(self) -> int:
         """Most ids of a row, special tokens included.
 
         RoBERTa and its kin count positions from after the padding token's id. Their tables of
         positions know that id; the others' don't.
         """
-        table: int = getattr(self._settings, "max_position_embeddings", 10**9)
-        with torch.device("meta"), loading(self._directory):
-            skeleton: torch.nn.Module = AutoModelForMaskedLM.from_config(  # type: ignore[no-untyped-call]
-                self._settings, trust_remote_code=False
-            )
-        for name, module in skeleton.named_modules():
+        table = positions(self._settings) or 10**9
+        for name, module in self._loaded.model.named_modules():
             padding = getattr(module, "padding_idx", None)
             if name.endswith("position_embeddings") and padding is not None:
                 table = int(module.weight.shape[0]) - padding - 1
-        return min(table, int(self._tokenizer.hub.model_max_length))
+        return min(table, int(self._framed.hub.model_max_length))
+
+    @property
+    def limit(self) -> int | None:
+        """Most ids that a text may have beside its frame."""
+        return self._most_ids - len(self._framed.before) - len(self._framed.after)
 
     @once
-    def _parts(self) -> tuple[torch.nn.Module, Head]:
-        """The model's base, and what makes logits of its hidden states.
-
-        Raises UserError where the two don't make the model's own logits on a short input: an
-        architecture this engine does not know.
-        """
-        model = self._load(AutoModelForMaskedLM)
+    def _parts(self) -> tuple[torch.nn.Module, Head | None, int]:
+        """The model's base, or the whole; what makes logits of hidden states; and their width."""
+        model = self._loaded.model
         ids = torch.arange(8, device=self._device)[None]
         with torch.inference_mode():
-            own = model(input_ids=ids).logits[0]
-            base, head = split_model(model)
-            self._check(model, own, head(base(input_ids=ids)[0][0]))
-        return base, head
+            logits = model(input_ids=ids).logits[0]
+            base = model.base_model
+            head = split_model(model, base, lambda: base(input_ids=ids)[0][0], logits)
+        return (base if head else model), head, int(logits.shape[1])
+
+    def _width(self) -> int:
+        return self._parts[2]
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token, and their words; see ``Engine``."""
@@ -107,15 +111,15 @@ class MaskedEngine(HubEngine):
     def _with_words(self, text: str, encoded: Encoded) -> Encoded:
         if self._pll == "original":
             return encoded
-        encoding = self._tokenizer.hub(
+        encoding = self._framed.hub(
             text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
         words = word_numbers(text, encoding.word_ids(), encoding["offset_mapping"])
         return WordsEncoded(encoded.ids, encoded.ends, encoded.to_score, words=words)
 
-    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+    def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities, NaN for tokens that are not to be scored; see ``Engine``."""
-        return score_rows(batch, self._masked, self._forward, self._most, self._workers)
+        return score_rows(batch, self._masked, self._forward, self._most, self._workers, self._rows)
 
     def _masked(self, encoded: Encoded, token: int) -> list[int]:
         """Ids of the sentence with the token masked, special tokens around it."""
@@ -124,16 +128,17 @@ class MaskedEngine(HubEngine):
         if isinstance(encoded, WordsEncoded):
             words = encoded.words
             ids[token:][words[token:] == words[token]] = self._mask
-        return [*self._tokenizer.before, *ids.tolist(), *self._tokenizer.after]
+        return [*self._framed.before, *ids.tolist(), *self._framed.after]
 
     @torch.inference_mode()
     def _forward(self, rows: list[Row]) -> list[LogProbs]:
-        base, head = self._parts
+        base, head, _ = self._parts
         lists = [self._masked(row.encoded, row.token) for row in rows]
-        ids = self._on_device(padded(lists, self._tokenizer.pad))
+        ids = self._on_device(padded(lists, self._framed.pad))
         real = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
         hidden = base(input_ids=ids, attention_mask=real)[0]
-        places = torch.tensor([len(self._tokenizer.before) + row.token for row in rows])
+        places = torch.tensor([len(self._framed.before) + row.token for row in rows])
         at = hidden[torch.arange(len(rows)), places]
         targets, parent = Row.edges(rows)
-        return Row.split(rows, target_logprobs(at, head, targets.to(self._device), parent))
+        logprobs = target_logprobs(at, head or (lambda x: x), targets.to(self._device), parent)
+        return Row.split(rows, logprobs)

@@ -7,6 +7,7 @@ log-probability is read from the token before it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import torch
@@ -70,14 +71,22 @@ class Pass:
         )
 
 
-def make_batches(lengths: Sequence[int], order: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Cut ``order`` (numbers of sequences, by rising length) into padded batches.
+Rows = Literal["padded", "equal", "alone"]
+"""Which sequences share a pass: of any length, of one length, or none."""
+
+
+def make_batches(
+    lengths: Sequence[int], order: Sequence[int], most: int, rows: Rows = "padded"
+) -> Iterator[list[int]]:
+    """Cut ``order`` (numbers of sequences, by rising length) into batches of such ``rows``.
 
     A batch has at most ``most`` tokens with padding, or one sequence.
     """
     batch: list[int] = []
     for number in order:
-        if batch and (len(batch) + 1) * lengths[number] > most:
+        full = batch and (len(batch) + 1) * lengths[number] > most
+        other = batch and rows != "padded" and lengths[number] != lengths[batch[0]]
+        if full or other or (batch and rows == "alone"):
             yield batch
             batch = []
         batch.append(number)
@@ -85,7 +94,7 @@ def make_batches(lengths: Sequence[int], order: Sequence[int], most: int) -> Ite
         yield batch
 
 
-def padded_passes(flat: Ids, lengths: Numbers, most: int) -> Iterator[Pass]:
+def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded") -> Iterator[Pass]:
     """Sequences, one after another in ``flat`` [tokens], in rows padded on the right.
 
     Sequences of like length share a pass of at most ``most`` cells, or one sequence. Results
@@ -96,7 +105,7 @@ def padded_passes(flat: Ids, lengths: Numbers, most: int) -> Iterator[Pass]:
     ranked = sorted_numbers(flat, lengths)
     order = ranked[np.argsort(lengths[ranked], kind="stable")]
     order = order[lengths[order] > 1]
-    for group in make_batches((lengths - 1).tolist(), order.tolist(), most):
+    for group in make_batches((lengths - 1).tolist(), order.tolist(), most, rows):
         counts = lengths[group] - 1
         shift = starts[group] - np.cumsum(counts) + counts
         place = np.arange(counts.sum()) + np.repeat(shift, counts)

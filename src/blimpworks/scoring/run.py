@@ -15,6 +15,7 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.plan import Request, by_prefix, requests_of
+from blimpworks.scoring.selftest import Findings, run_self_test
 from blimpworks.scoring.store import FAILED, Store, sentence_keys
 from blimpworks.scoring.watch import UNWATCHED, Watch
 from blimpworks.strict import Strict, Within
@@ -37,6 +38,10 @@ class Manifest(Strict):
     """Distinct sentences of the items, or regions of them."""
     statuses: dict[str, int]
     """Number of those sentences by status."""
+    checks: dict[str, str] = Field(default_factory=dict)
+    """Findings of the self-test, in words, by check; see ``selftest``."""
+    notes: list[str] = Field(default_factory=list)
+    """What a reader of the scores should know, a sentence each."""
     shards: dict[Within, str]
     """SHA-256 of each shard that holds one of them, by file name."""
 
@@ -116,7 +121,9 @@ def _by_language(
     return requests
 
 
-def _manifest(engine: str, checkpoint: Path, store: Store, keys: Collection[str]) -> Manifest:
+def _manifest(
+    engine: str, checkpoint: Path, store: Store, keys: Collection[str], findings: Findings
+) -> Manifest:
     """What a store has of the sentences with some ``keys``."""
     used = sorted({store.shard_of[key] for key in keys})
     return Manifest(
@@ -125,6 +132,8 @@ def _manifest(engine: str, checkpoint: Path, store: Store, keys: Collection[str]
         sentences=len(keys),
         statuses=dict(sorted(Counter(store.status_of[key] for key in keys).items())),
         shards={path.name: sha256_of(path) for path in used},
+        checks=findings.checks,
+        notes=findings.notes,
     )
 
 
@@ -152,6 +161,8 @@ def score_items(
     with closing(load_engine(checkpoint, engine, options)) as opened:
         sentences = _by_language(items, regions, regional=opened.regional)
         requests = set[Request]().union(*sentences.values())
+        texts = sorted({request.text for request in requests})
+        findings = run_self_test(opened, store, texts)
         keys = sentence_keys(opened.key, requests)
         shards, retry = Store(store), options.retry_failed
         prefixes = by_prefix(requests, opened, options)
@@ -161,7 +172,7 @@ def score_items(
             new = shards.fill(opened, keys, options.shard, **how, watch=watch)
         finally:
             watch.end()
-    result = _manifest(opened.key, checkpoint, shards, keys.values())
+    result = _manifest(opened.key, checkpoint, shards, keys.values(), findings)
     write_manifest(result, manifest)
     log.info("%s: %d sentences, %d of them new", manifest, result.sentences, new)
     warn_of_failures(result, manifest)

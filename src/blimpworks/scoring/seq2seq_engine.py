@@ -1,4 +1,4 @@
-"""Scoring with encoder-decoders of the T5 family through transformers."""
+"""Scoring with encoder-decoders through transformers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,17 +6,26 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
-from transformers import AutoModelForSeq2SeqLM
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import once
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs
-from blimpworks.scoring.hub_model import HubEngine, Row, halving, padded, place, score_rows
+from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
+from blimpworks.scoring.hub_loading import positions
+from blimpworks.scoring.hub_model import (
+    FramedTokenizer,
+    HubEngine,
+    Row,
+    halving,
+    padded,
+    place,
+    score_rows,
+)
 from blimpworks.scoring.logits import Head, split_model, target_logprobs
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.plan import nothing_scored
+from blimpworks.scoring.selftest import gap_behind
 
 SENTINEL = "<extra_id_0>"
 
@@ -24,9 +33,12 @@ SENTINEL = "<extra_id_0>"
 class _Parts(NamedTuple):
     encoder: torch.nn.Module
     decoder: torch.nn.Module
-    head: Head
+    """Of a model that cannot be split, the whole."""
+    head: Head | None
     start: int
     """Id that decoding starts with."""
+    width: int
+    """Ids that logits are of."""
 
 
 def _decoder_arguments(hidden: torch.Tensor) -> dict[str, Any]:
@@ -42,78 +54,147 @@ class Seq2seqEngine(HubEngine):
     (Raffel et al. 2020, section 3.1.4), and the counterpart of a masked model's
     pseudo-log-likelihood. ``target``: the sentence as the decoder's output, each token given
     those before it, for an empty text in the encoder. ``copy``: the same, for the sentence
-    itself in the encoder.
+    itself in the encoder. A model without sentinels (BART, Marian, …) is scored as ``target``
+    in place of ``masked``. What the tokenizer puts before a text, such as the code of a
+    language, stands before it in the decoder too.
     """
 
-    limit: int | None = None
+    architecture = "encoder-decoder"
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """See ``HubEngine``. Raises UserError too when the tokenizer has no sentinels."""
+        """See ``HubEngine``."""
+        self._framed = FramedTokenizer(checkpoint, described)
+        hub = self._framed.hub
+        sentinel_id = cast(int | None, hub.convert_tokens_to_ids(SENTINEL))
+        lacking = sentinel_id is None or sentinel_id == hub.unk_token_id
         self._form = options.seq2seq.form
+        if lacking and self._form == "masked":
+            self._form = "target"
         self.regional = self._form == "masked"
-        super().__init__(checkpoint, described, options, f"form {self._form}")
-        hub = self._tokenizer.hub
-        sentinel_id = hub.convert_tokens_to_ids(SENTINEL)
-        if sentinel_id is None or sentinel_id == hub.unk_token_id:
-            raise UserError(
-                f"{checkpoint.parent}: the tokenizer has no {SENTINEL}, so this is no "
-                "encoder-decoder of the T5 family; this engine knows no other."
-            )
-        self._sentinel = cast(int, sentinel_id)
+        super().__init__(checkpoint, described, options, self._framed, f"form {self._form}")
+        self._sentinel = -1 if sentinel_id is None else sentinel_id
+        self._requested = options.seq2seq.form
+
+    @property
+    def limit(self) -> int | None:
+        """Most ids that a text may have beside its frame; None without limit."""
+        frame = len(self._framed.before) + len(self._framed.after) + 1
+        most = positions(self._settings)
+        return None if most is None else most - frame
+
+    def _frame(self) -> list[int]:
+        sentinel = [self._sentinel] if self._form == "masked" else []
+        return [*self._framed.before, *sentinel, *self._framed.after, self._parts.start]
+
+    def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
+        """Test too whether the decoder looks ahead. Raises UserError where it does."""
+        checks["form"] = self._form
+        if self._form != self._requested:
+            checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
+        self._rows = "alone"
+        if self._form == "target":
+            ahead = gap_behind(self.logprobs, np.unique(np.concatenate(rows)), len(rows[-1]))
+            if not ahead <= self._tolerance():
+                raise UserError(
+                    f"{self._directory}: the decoder of {type(self._loaded.model).__name__} looks "
+                    f"ahead: a token's log-probability changes by {ahead:.2g} nats with what "
+                    "follows; expected a causal decoder. Name another model."
+                )
+            checks["causality"] = "no token depends on what follows it"
+        return super()._examine(rows, checks)
 
     @once
     def _parts(self) -> _Parts:
         """Encoder, decoder and what makes logits of the decoder's hidden states.
 
-        Raises UserError where they don't make the model's own logits on a short input.
+        Raises UserError where the configuration does not say what decoding starts with.
         """
-        model = self._load(AutoModelForSeq2SeqLM)
-        encoder = model.get_submodule("encoder")
+        model = self._loaded.model
+        start = getattr(model.config, "decoder_start_token_id", None)
+        if start is None:
+            start = getattr(model.generation_config, "decoder_start_token_id", None)
+        if start is None:
+            raise UserError(
+                f"{self._directory / 'config.json'} has no decoder_start_token_id; expected the id "
+                "that decoding starts with. Add the one that the model was trained with."
+            )
+        encoder, decoder = model.get_encoder(), model.get_decoder()  # type: ignore[no-untyped-call]
         ids = torch.arange(8, device=self._device)[None]
-        with torch.inference_mode():
-            own = model(input_ids=ids, decoder_input_ids=ids).logits[0]
-            decoder, head = split_model(model, "decoder", _decoder_arguments)
-            states = encoder(input_ids=ids)[0]
-            self._check(model, own, head(decoder(ids, encoder_hidden_states=states)[0][0]))
-        return _Parts(encoder, decoder, head, model.config.decoder_start_token_id)
 
-    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        def states() -> torch.Tensor:
+            """Hidden states of the decoder [tokens, width]."""
+            return cast(torch.Tensor, decoder(ids, encoder_hidden_states=encoder(ids)[0])[0][0])
+
+        with torch.inference_mode():
+            logits = model(input_ids=ids, decoder_input_ids=ids, use_cache=False).logits[0]
+            head = split_model(model, decoder, states, logits, _decoder_arguments)
+        inner = decoder if head else model
+        return _Parts(encoder, inner, head, int(start), int(logits.shape[1]))
+
+    def _width(self) -> int:
+        return self._parts.width
+
+    def _decoded(
+        self, source: list[list[int]], target: torch.Tensor, read: torch.Tensor
+    ) -> torch.Tensor:
+        """Hidden states, or logits of a model that cannot be split, at cells of the decoder.
+
+        ``source``: ids of each row for the encoder; ``target`` [rows, width]: those for the
+        decoder; ``read`` [rows, width]: the cells.
+        """
+        parts = self._parts
+        ids = self._on_device(padded(source, self._framed.pad))
+        real = self._on_device(padded([[1] * len(row) for row in source], 0))
+        states = parts.encoder(input_ids=ids, attention_mask=real)
+        if parts.head:
+            hidden = parts.decoder(
+                input_ids=target,
+                encoder_hidden_states=states[0],
+                encoder_attention_mask=real,
+                use_cache=False,
+            )[0]
+        else:
+            hidden = parts.decoder(
+                encoder_outputs=states,
+                attention_mask=real,
+                decoder_input_ids=target,
+                use_cache=False,
+            ).logits
+        return cast(torch.Tensor, hidden[read])
+
+    def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities; see ``Engine``. Only ``masked`` leaves tokens out."""
         if self._form == "masked":
-            return score_rows(batch, self._without, self._guess, self._most, self._workers)
+            return score_rows(
+                batch, self._without, self._guess, self._most, self._workers, self._rows
+            )
         return self._as_targets(batch)
 
     def _without(self, encoded: Encoded, token: int) -> list[int]:
         """Ids of the sentence with the sentinel for the token, special tokens around it."""
         ids = encoded.ids.tolist()
         ids[token] = self._sentinel
-        return [*self._tokenizer.before, *ids, *self._tokenizer.after]
+        return [*self._framed.before, *ids, *self._framed.after]
 
     @torch.inference_mode()
     def _guess(self, rows: list[Row]) -> list[LogProbs]:
         """Log-probabilities of each row's targets, as the decoder's output after the sentinel."""
-        parts = self._parts
         lists = [self._without(row.encoded, row.token) for row in rows]
-        ids = self._on_device(padded(lists, self._tokenizer.pad))
-        real = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
-        states = parts.encoder(input_ids=ids, attention_mask=real)[0]
-        decoder_ids = torch.tensor([[parts.start, self._sentinel]] * len(rows), device=self._device)
-        hidden = parts.decoder(
-            input_ids=decoder_ids,
-            encoder_hidden_states=states,
-            encoder_attention_mask=real,
-            use_cache=False,
-        )[0]
+        start = [[self._parts.start, self._sentinel]] * len(rows)
+        decoder_ids = torch.tensor(start, device=self._device)
+        read = torch.zeros_like(decoder_ids, dtype=torch.bool)
+        read[:, 1] = True
+        hidden = self._decoded(lists, decoder_ids, read)
         targets, parent = Row.edges(rows)
-        logprobs = target_logprobs(hidden[:, 1], parts.head, targets.to(self._device), parent)
-        return Row.split(rows, logprobs)
+        head = self._parts.head or (lambda logits: logits)
+        return Row.split(rows, target_logprobs(hidden, head, targets.to(self._device), parent))
 
     def _as_targets(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
         results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
         order = [number for number in order if len(batch[number].ids)]
         lengths = [len(encoded.ids) for encoded in batch]
-        groups = [*make_batches(lengths, order, self._most)]
+        groups = [*make_batches(lengths, order, self._most, self._rows)]
 
         def values_of(group: list[int]) -> list[LogProbs | None]:
             """Log-probabilities of the texts of one pass."""
@@ -124,29 +205,20 @@ class Seq2seqEngine(HubEngine):
                 results[number] = "out_of_memory" if value is None else value
         return results
 
-    def _sources(self, batch: list[Encoded]) -> tuple[torch.Tensor, torch.Tensor]:
-        """What the encoder makes of each text or, under ``target``, of nothing; and its mask."""
-        before, after = self._tokenizer.before, self._tokenizer.after
-        copied = [encoded.ids.tolist() if self._form == "copy" else [] for encoded in batch]
-        lists = [[*before, *ids, *after] for ids in copied]
-        ids = self._on_device(padded(lists, self._tokenizer.pad))
-        seen = self._on_device(padded([[1] * len(ids) for ids in lists], 0))
-        return self._parts.encoder(input_ids=ids, attention_mask=seen)[0], seen
-
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
         """Log-probabilities of whole texts. No mask: the decoder never looks to the right."""
-        parts = self._parts
-        states, seen = self._sources(batch)
-        targets = self._on_device(padded([encoded.ids for encoded in batch], self._tokenizer.pad))
-        start = torch.full((len(batch), 1), parts.start, device=self._device)
-        hidden = parts.decoder(
-            input_ids=torch.cat([start, targets[:, :-1]], 1),
-            encoder_hidden_states=states,
-            encoder_attention_mask=seen,
-            use_cache=False,
-        )[0]
+        before, after = self._framed.before, self._framed.after
+        copied = [encoded.ids.tolist() if self._form == "copy" else [] for encoded in batch]
+        source = [[*before, *ids, *after] for ids in copied]
+        targets = self._on_device(padded([encoded.ids for encoded in batch], self._framed.pad))
+        first = torch.tensor([[self._parts.start, *before]] * len(batch), device=self._device)
         counts = [len(encoded.ids) for encoded in batch]
         real = self._on_device(padded([[1] * count for count in counts], 0)).bool()
-        flat = target_logprobs(hidden[real], parts.head, targets[real]).cpu().numpy()
+        unread = torch.zeros((len(batch), len(before)), dtype=torch.bool, device=self._device)
+        hidden = self._decoded(
+            source, torch.cat([first, targets[:, :-1]], 1), torch.cat([unread, real], 1)
+        )
+        head = self._parts.head or (lambda logits: logits)
+        flat = target_logprobs(hidden, head, targets[real]).cpu().numpy()
         return np.split(flat, np.cumsum(counts)[:-1])

@@ -5,34 +5,39 @@ where that leaves less to compute (see ``passes``). Which of the two, and what i
 follows from the shard's sentences and the options alone, so that a resumed run repeats it.
 """
 
-import logging
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.threads import Workers, once
-from blimpworks.scoring.decoder import Decoder
-from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
+from blimpworks.models.threads import once
+from blimpworks.scoring.decoder import NO_POSITIONS, Decoder
+from blimpworks.scoring.engine import Encoded, Failure, LogProbs
+from blimpworks.scoring.hub_loading import positions
+from blimpworks.scoring.hub_model import HubEngine
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
-from blimpworks.scoring.logits import device_name, find_dtype, versions
-from blimpworks.scoring.passes import packed_passes, padded_passes, pass_size
+from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import nothing_scored
+from blimpworks.scoring.selftest import gap_behind
 from blimpworks.scoring.trie import Ids, Mask, Numbers, build_trie, plan_rows
-
-log = logging.getLogger(__name__)
 
 WIDTH = {"cpu": 64, "cuda": 256}
 """Tokens in a row of a prefix tree, by type of device: longer rows repeat fewer ancestors,
 but attention takes longer."""
 PAYS = 0.85
 """Share of tokens left to compute up to which a prefix tree is faster than padded rows."""
+CARRIES = re.compile(
+    r"(?i:mamba|rwkv|recurrent|rglru|deltanet|deltaattention|shortconv|lightning"
+    r"|linearattention|lstm|hyena|retention)|SSM|^Conv1d$"
+)
+"""Names of layers that carry a state from a token to the next."""
 WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
 """What configurations call the number of tokens that some layers look back."""
 
@@ -43,75 +48,83 @@ def shortest_window(settings: Any) -> int | None:
     return min((size for size in sizes if isinstance(size, int)), default=None)
 
 
-class TransformersEngine:
-    """A causal model on the first GPU, or on the CPU where there is none.
+class TransformersEngine(HubEngine):
+    """A causal model on the first GPU, or on the CPU without one, in its checkpoint's dtype."""
 
-    Only local files, only safetensors, no code from the checkpoint, in the checkpoint's dtype.
-    """
-
+    architecture = "causal"
+    probe = 64
     regional = False
     shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """Load the tokenizer; the weights follow with the first batch.
-
-        Raises UserError when the dtype is unknown or the tokenizer no use (see there).
-        """
-        self._directory = checkpoint.parent
-        self._dtype = find_dtype(checkpoint, described.dtype)
+        """See ``HubEngine``. Raises UserError too where the tokenizer is no use (see there)."""
+        tokenizer = HubTokenizer(checkpoint, described)
+        super().__init__(checkpoint, described, options, tokenizer, f"sharing {options.sharing}")
         self._sharing = options.sharing
-        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self._workers = Workers(self._device)
-        self.abreast = self._workers.abreast
-        self._most = pass_size(options.batch_tokens, self._device)
-        self._tokenizer = HubTokenizer(checkpoint, described)
-        self._prefix = np.array(self._tokenizer.prefix, dtype=np.int32)
-        settings = AutoConfig.from_pretrained(
-            self._directory, local_files_only=True, trust_remote_code=False
-        )
-        self._settings = settings.get_text_config()
-        context = getattr(self._settings, "max_position_embeddings", None)
-        self.limit = None if context is None else context - len(self._prefix)
-        # How sentences share passes decides their shapes, and so the last digits.
-        name = (
-            f"{versions()} {device_name(self._device)} batch_tokens {options.batch_tokens} "
-            f"shard {options.shard} sharing {options.sharing}"
-        )
-        self.key = engine_key(TransformersEngine, name, checkpoint, described)
+        self.prefix = tokenizer.prefix
+        """Ids that stand before every text."""
+        self._text_settings = self._settings.get_text_config()
+        self._context = positions(self._text_settings)
+
+    @property
+    def limit(self) -> int | None:
+        """Most ids that a text may have; None without limit."""
+        return None if self._context is None else self._context - len(self.prefix)
 
     @once
-    def _model(self) -> Decoder:
-        # Deferred, because a run that finds all its sentences in the store needs no weights.
-        with loading(self._directory):
-            model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-                self._directory,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=self._dtype,
-            )
-        torch.nn.Module.to(model, self._device)
-        return Decoder(model.eval(), self._workers)  # type: ignore[no-untyped-call]
+    def _decoder(self) -> Decoder:
+        return Decoder(self._loaded.model, self._workers)
 
-    @once
+    def _width(self) -> int:
+        return self._decoder.width
+
+    @property
     def _longest_shared(self) -> int:
         """Most ids that a sequence of a prefix tree may have; 0 where there is no tree."""
-        if self._sharing == "never":
+        if self._sharing == "never" or self._testing:
             return 0
-        reason = self._model.why_not_shared(self._settings.vocab_size)
-        if reason is not None:
-            log.warning("%s: prefixes are not shared (%s)", self._directory, reason)
-            return 0
-        context = None if self.limit is None else self.limit + len(self._prefix)
-        bounds = (shortest_window(self._settings), context, 4 * WIDTH[self._device.type])
+        bounds = (shortest_window(self._text_settings), self._context, 4 * WIDTH[self._device.type])
         return min(bound for bound in bounds if bound is not None)
 
-    def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Tokens without any special token; see ``Engine``."""
-        return self._tokenizer.encode(texts)
+    def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
+        """Test too whether a token depends on what follows, and whether prefixes can be shared.
+
+        Raises UserError for a model that looks ahead.
+        """
+        ids = np.unique(np.concatenate(rows))
+        longest = len(rows[-1])
+        ahead = gap_behind(self.logprobs, ids, longest)
+        if not ahead <= self._tolerance():
+            raise UserError(
+                f"{self._directory}: {type(self._loaded.model).__name__} looks ahead: a token's "
+                f"log-probability changes by {ahead:.2g} nats with what follows; expected a causal "
+                "model. Correct config.json (is_decoder: true), or score it as the masked model "
+                "that it is (architectures: …ForMaskedLM)."
+            )
+        checks["causality"] = "no token depends on what follows it"
+        decisions = super()._examine(rows, checks)
+        if self._sharing == "never":
+            return decisions
+        reason = self._decoder.why_not_shared(ids, longest)
+        if reason is None:
+            # With small weights, what such a layer carries over is too little to be measured.
+            names = sorted({type(module).__name__ for module in self._decoder.modules()})
+            reason = next((f"it has {name}" for name in names if CARRIES.search(name)), None)
+        checks["prefixes"] = f"not shared: {reason}" if reason else "shared where that pays"
+        if reason is None:
+            return decisions
+        # In float32 they were never shared either: scores made before are the same.
+        same = self._dtype == torch.float32 or reason == NO_POSITIONS
+        return decisions | {"sharing": "none" if same else "never"}
+
+    def follow(self, decisions: Mapping[str, str]) -> None:
+        """Score as the self-test has decided."""
+        if "sharing" in decisions:
+            self._sharing = "never"
+        super().follow({k: v for k, v in decisions.items() if v != "none"})
 
     def _padded(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        return self._model.run(padded_passes(flat, lengths, self._most), len(flat))
+        return self._decoder.run(padded_passes(flat, lengths, self._most, self._rows), len(flat))
 
     def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
         """Results from a prefix tree, unless it leaves too much to compute."""
@@ -120,7 +133,7 @@ class TransformersEngine:
         plain = np.maximum(lengths - 1, 0).sum()
         if self._sharing == "auto" and plan.cells.size > PAYS * plain:
             return self._padded(flat, lengths)
-        values, lost = self._model.run(packed_passes(trie, plan, self._most), len(trie.token))
+        values, lost = self._decoder.run(packed_passes(trie, plan, self._most), len(trie.token))
         return values[trie.paths], lost[trie.paths]
 
     def _results(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
@@ -137,19 +150,13 @@ class TransformersEngine:
                 values[where], lost[where] = score(flat[where], lengths[chosen])
         return values, lost
 
-    def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities, NaN for the first token under ``skip``; see ``Engine``.
-
-        A sentence for which memory does not suffice even alone is ``out_of_memory``.
-        """
-        pieces = [piece for encoded in batch for piece in (self._prefix, encoded.ids)]
+    def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        """Natural log-probabilities, NaN for the first token without a prefix; see ``Engine``."""
+        prefix = np.array(self.prefix, dtype=np.int32)
+        pieces = [piece for encoded in batch for piece in (prefix, encoded.ids)]
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
-        lead = len(self._prefix)
+        lead = len(prefix)
         lengths = np.array([lead + len(encoded.ids) for encoded in batch], dtype=np.int64)
         values, lost = self._results(flat, lengths)
         edges = pairwise([0, *np.cumsum(lengths).tolist()])
         return ["out_of_memory" if lost[a:b].any() else values[a + lead : b] for a, b in edges]
-
-    def close(self) -> None:
-        """Begin no pass any more."""
-        self._workers.close()

@@ -1,16 +1,19 @@
 """Scoring with causal models through vLLM, served or in process."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
+from blimpworks.scoring.logits import TOLERANCE, find_dtype
 from blimpworks.scoring.plan import nothing_scored
+from blimpworks.scoring.selftest import Findings, gap_behind
 from blimpworks.scoring.vllm_client import Prompt, Served
 from blimpworks.scoring.vllm_in_process import LoadedModel
 from blimpworks.scoring.vllm_server import MODEL
@@ -105,10 +108,11 @@ def score_encoded(
             results[i] = "refused"
         elif len(prompt) > 1:  # vLLM gives the first id of a prompt no score
             prompts[i] = prompt
-    lead = nothing_scored(1 - len(prefix))
     rows = score([*prompts.values()]) if prompts else []
     for i, row in zip(prompts, rows, strict=True):
-        results[i] = row if isinstance(row, str) else np.concatenate([lead, row])
+        count = len(batch[i].ids)
+        lead = nothing_scored(max(0, count - len(row)))  # without a prefix, the first id
+        results[i] = row if isinstance(row, str) else np.concatenate([lead, row])[-count:]
     return results
 
 
@@ -135,12 +139,21 @@ class VllmEngine:
         Raises UserError where vLLM is not installed, or the tokenizer is no use.
         """
         setup = make_setup(checkpoint.parent, described.dtype, options.vllm)
+        self._directory = checkpoint.parent
+        self._dtype = find_dtype(checkpoint, described.dtype)
         self._tokenizer = HubTokenizer(checkpoint, described)
-        self._prefix = self._tokenizer.prefix
+        self.prefix = self._tokenizer.prefix
+        """Ids that stand before every text."""
         self._model = model or MODES[options.vllm.mode](setup)
         self._vocabulary = setup.vocabulary
-        self.limit = setup.longest - 1 - len(self._prefix)
-        self.key = engine_key(VllmEngine, setup.name(), checkpoint, described, ENTRIES)
+        self._longest = setup.longest - 1
+        name = setup.name() + self._tokenizer.variant
+        self.key = engine_key(VllmEngine, name, checkpoint, described, ENTRIES)
+
+    @property
+    def limit(self) -> int:
+        """Most ids that a text may have."""
+        return self._longest - len(self.prefix)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""
@@ -151,7 +164,36 @@ class VllmEngine:
 
         Raises UserError when vLLM does not start, or dies of everything.
         """
-        return score_encoded(batch, self._prefix, self._vocabulary, self._model.logprobs)
+        return score_encoded(batch, self.prefix, self._vocabulary, self._model.logprobs)
+
+    def self_test(self, texts: Sequence[str]) -> Findings:
+        """Test the model that vLLM runs; see ``run_self_test``.
+
+        Raises UserError for one that looks ahead, or whose scores are no numbers.
+        """
+        checks = {"tokenizer": self._tokenizer.source, "limit": str(self.limit)}
+        beyond = [each for each in self.prefix if each >= self._vocabulary]
+        if beyond:
+            raise UserError(
+                f"{self._directory}: the first token has the id {beyond[0]}, but the model knows "
+                f"{self._vocabulary} ids; expected one below. Choose another first token."
+            )
+        special = {*self._tokenizer.hub.all_special_ids}
+        ids = np.array([i for i in range(self._vocabulary) if i not in special], dtype=np.int32)
+        ahead = gap_behind(self.logprobs, ids, min(64, self.limit))
+        if not ahead <= TOLERANCE[self._dtype]:
+            raise UserError(
+                f"{self._directory}: log-probabilities by vLLM are no numbers, or change by "
+                f"{ahead:.2g} nats with what follows; expected a causal model with all its "
+                "weights. Score it with the engine transformers, which says what is wrong."
+            )
+        checks["causality"] = "no token depends on what follows it"
+        return Findings(checks=checks)
+
+    def follow(self, decisions: Mapping[str, str]) -> None:
+        """Score as the self-test has decided."""
+        if decisions:
+            self.key += "|" + " ".join(f"{name} {value}" for name, value in decisions.items())
 
     def close(self) -> None:
         """End the server, or release the model."""

@@ -10,6 +10,7 @@ from transformers import AutoConfig
 
 from blimpworks.campaign.settings.scoring import VllmOptions
 from blimpworks.errors import UserError
+from blimpworks.scoring.hub_loading import positions
 
 MIB = 2**20
 SEQUENCES = 256
@@ -168,7 +169,7 @@ def make_setup(model: Path, dtype: str, options: VllmOptions) -> Setup:
             f"{model} holds a multimodal model ({whole.model_type}), which vLLM's build for CPUs "
             "cannot load; choose the engine transformers."
         )
-    context = getattr(settings, "max_position_embeddings", None)
+    context = positions(settings)
     # The token that vLLM generates takes a place too.
     longest = options.longest + 1
     longest = min(longest, context or longest)

@@ -1,0 +1,131 @@
+"""Tokenizers in Hugging Face's layout, with the ids that the model's own files give."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from blimpworks.errors import UserError
+
+FILE = "tokenizer.json"
+SENTENCEPIECE = ("spiece.model", "tokenizer.model", "sentencepiece.bpe.model", "spm.model")
+LETTERS = (
+    "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "äöüßéèêñçåøœæıŁž", "0123456789",
+    "абвгдежзийклмнопрст", "αβγδεζηθικλμνξ", "אבגדהוזחטיכל", "ابتثجحخدذرزسشصض", "अआइईउऊकखगघङचछ",
+    "กขคงจฉชซญดตถ", "的一是不了人我在有他这中", "あいうえおカキクケコ", "가나다라마바사아자차",
+)  # fmt: skip
+"""Letters of a dozen scripts, which tokenizers are compared on."""
+
+
+def sample_texts(count: int = 120) -> list[str]:
+    """Make up texts of random words in several scripts, with single spaces and a last mark."""
+    draw = random.Random(0)
+    texts = []
+    for number in range(count):
+        scripts = [LETTERS[number % len(LETTERS)], draw.choice(LETTERS)]
+        words = [
+            "".join(draw.choices(draw.choice(scripts), k=draw.randint(1, 8)))
+            for _ in range(draw.randint(1, 6))
+        ]
+        texts.append(" ".join(words) + draw.choice(["", ".", "!", "?"]))
+    return texts
+
+
+def _settings(state: bytes | None) -> Any:
+    """Settings of a tokenizer's component, without those that decide no id."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            kept = ((key, plain(each)) for key, each in value.items() if key != "trim_offsets")
+            return {key: each for key, each in kept if each not in (None, False, "")}
+        return [plain(each) for each in value] if isinstance(value, list) else value
+
+    return plain(json.loads(state)) if state else None
+
+
+def differing_components(tokenizer: Tokenizer, original: Tokenizer) -> list[str]:
+    """Names of the components of ``original`` that ``tokenizer`` has otherwise."""
+    names = []
+    for name in ("normalizer", "pre_tokenizer", "model"):
+        states = [
+            None if component is None else component.__getstate__()
+            for component in (getattr(tokenizer, name), getattr(original, name))
+        ]
+        if states[0] != states[1] and _settings(states[0]) != _settings(states[1]):
+            names.append(name)
+    added = {number: str(token) for number, token in tokenizer.get_added_tokens_decoder().items()}
+    expected = original.get_added_tokens_decoder()
+    if any(added.get(number) != str(token) for number, token in expected.items()):
+        names.append("added_tokens")
+    return names
+
+
+def load_tokenizer(folder: Path) -> tuple[PreTrainedTokenizerBase, str]:
+    """Load the tokenizer beside a model, and say in words where its ids come from.
+
+    transformers makes many classes anew from vocabulary and merges, and drops components of
+    ``tokenizer.json``. Where it did, that file is loaded itself, and the words say so.
+
+    Raises UserError for a tokenizer whose ids are not those of its files.
+    """
+    path = folder / FILE
+    how: Any = {"local_files_only": True, "trust_remote_code": False}
+    if not path.exists():
+        slow = AutoTokenizer.from_pretrained(folder, **how)
+        return slow, _checked_by_sentencepiece(slow, folder)
+    original = Tokenizer.from_file(str(path))
+    original.no_truncation()
+    original.no_padding()
+    tokenizer: Any = None
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, **how)
+        lost = differing_components(tokenizer.backend_tokenizer, original)
+    except (ValueError, KeyError, AttributeError, ImportError, TypeError) as error:
+        lost = [f"everything ({' '.join(str(error).split())[:80]})"]
+    words = f"ids are those of {FILE}"
+    if lost:
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, **how)
+        words += f", loaded itself, because transformers changes its {', '.join(lost)}"
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    texts = sample_texts()
+    rows = zip(
+        backend.encode_batch(texts, add_special_tokens=False),
+        original.encode_batch(texts, add_special_tokens=False),
+        texts,
+        strict=True,
+    )
+    for mine, theirs, text in rows:
+        if mine.ids != theirs.ids:
+            raise UserError(
+                f"{path} gives {text!r} the tokens {theirs.tokens[:8]}, and the tokenizer that "
+                f"transformers loads from there {mine.tokens[:8]}; expected the same. Remove "
+                "settings from tokenizer_config.json that contradict tokenizer.json."
+            )
+    return tokenizer, words
+
+
+def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:
+    """Compare a tokenizer's pieces with those of the sentencepiece library, where it can."""
+    path = next((folder / name for name in SENTENCEPIECE if (folder / name).exists()), None)
+    if path is None or not tokenizer.is_fast:
+        return "made by transformers from its vocabulary; there is no other file to compare with"
+    from sentencepiece import SentencePieceProcessor
+
+    processor = SentencePieceProcessor(model_file=str(path))
+    unknown = processor.id_to_piece(processor.unk_id())
+    for text in sample_texts():
+        theirs = [processor.id_to_piece(number) for number in processor.encode(text)]
+        mine = tokenizer.convert_ids_to_tokens(tokenizer(text, add_special_tokens=False).input_ids)
+        mine = [unknown if token == tokenizer.unk_token else token for token in mine]
+        if mine != theirs:
+            raise UserError(
+                f"{path} gives {text!r} the pieces {theirs[:8]}, and the tokenizer that "
+                f"transformers makes of it {mine[:8]}; expected the same. Add the tokenizer.json "
+                "that the model was trained with."
+            )
+    return f"pieces are those of {path.name}"

@@ -1,0 +1,145 @@
+"""Models in Hugging Face's layout, loaded whole or refused."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import psutil
+import torch
+import transformers
+from transformers import AutoConfig, PreTrainedModel
+
+from blimpworks.errors import UserError
+from blimpworks.scoring.engine import loading
+
+CLASSES = {
+    "causal": ("AutoModelForCausalLM", "AutoModelForMultimodalLM", "AutoModelForImageTextToText"),
+    "masked": ("AutoModelForMaskedLM",),
+    "encoder-decoder": ("AutoModelForSeq2SeqLM",),
+}
+"""Classes of transformers that load an architecture, the first that has the configuration's."""
+HALVES = (torch.bfloat16, torch.float16)
+PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
+"""What programs of training write before the names of weights."""
+
+
+def read_settings(directory: Path) -> Any:
+    """Read a model's configuration. Raises UserError for one that transformers does not know."""
+    with loading(directory):
+        return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+
+
+def positions(settings: Any) -> int | None:
+    """Most positions that a model has; None without a limit, which some write as 0 or -1."""
+    context = getattr(settings, "max_position_embeddings", None)
+    return context if isinstance(context, int) and context > 0 else None
+
+
+def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
+    """Find the class of transformers that loads a model.
+
+    Raises UserError where transformers has no language model for its configuration.
+    """
+    for name in CLASSES[architecture]:
+        found = getattr(transformers, name, None)  # some versions lack some
+        if found is not None and type(settings) in found._model_mapping:
+            return found
+    for name in settings.architectures or ():
+        found = getattr(transformers, name, None)
+        if isinstance(found, type) and issubclass(found, PreTrainedModel):
+            return found
+    raise UserError(
+        f"{directory / 'config.json'} is of a {settings.model_type} model, of which transformers "
+        f"{transformers.__version__} has no {architecture} language model; name another model."
+    )
+
+
+def load_model(
+    directory: Path, architecture: str, dtype: torch.dtype, device: torch.device
+) -> tuple[PreTrainedModel, str]:
+    """Load a model with all its weights, and say in words what was looked at.
+
+    Of a multimodal model the whole is loaded, and its text part is what reads sentences. Raises
+    UserError where weights are missing in the files or have another shape.
+    """
+    settings = read_settings(directory)
+    with loading(directory):
+        model, info = auto_class(settings, architecture, directory).from_pretrained(
+            directory,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+            dtype=dtype,
+        )
+    unused = sorted(info["unexpected_keys"])
+    missing = sorted({*info["missing_keys"], *(each[0] for each in info["mismatched_keys"])})
+    if missing or info["error_msgs"]:
+        raise UserError(_without_weights(directory, type(model).__name__, missing, unused))
+    torch.nn.Module.to(model, device)
+    words = "the files have each weight of the model"
+    if unused:
+        more = f" and {len(unused) - 2} more" if len(unused) > 2 else ""
+        words += f"; not used: {', '.join(unused[:2])}{more}"
+    return model.eval(), words
+
+
+def _without_weights(directory: Path, name: str, missing: list[str], unused: list[str]) -> str:
+    """Say which weights are missing in a model's files, and how to mend them."""
+    more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    prefix = next(
+        (
+            prefix
+            for prefix in PREFIXES
+            if unused and {key.removeprefix(prefix) for key in unused} & {*missing}
+        ),
+        None,
+    )
+    if prefix:
+        remedy = f"their names there begin with {prefix!r}: save them without it"
+    elif unused:
+        remedy = (
+            f"they have {unused[0]!r} in place of it: name in config.json the class that the "
+            "weights were saved from, or convert them"
+        )
+    else:
+        remedy = "save the model whole, or name in config.json the class that has these alone"
+    return (
+        f"{directory}: the files *.safetensors lack {len(missing)} weights of {name} "
+        f"({', '.join(missing[:3])}{more}), which would be made up at random; {remedy}."
+    )
+
+
+def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
+    """Collect the parameters and buffers of modules, each once."""
+    every = (
+        tensor
+        for module in modules
+        for tensor in chain(module.parameters(recurse=False), module.buffers(recurse=False))
+    )
+    return [*{id(tensor): tensor for tensor in every}.values()]
+
+
+def fits_in_float32(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether there is memory for a model's half precision tensors at twice their size."""
+    more = sum(each.numel() * 2 for each in tensors if each.dtype in HALVES)
+    device = tensors[0].device
+    if device.type == "cuda":
+        return bool(1.2 * more < torch.cuda.mem_get_info(device)[0])
+    # Jobs on a cluster have asked for little more than the weights take.
+    return bool(more < min(2**31, psutil.virtual_memory().available / 2))
+
+
+@contextmanager
+def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
+    """Run a block with half precision tensors of a model in float32; then they are as before."""
+    halves = [(each, each.dtype) for each in tensors if each.dtype in HALVES]
+    for each, _ in halves:
+        each.data = each.data.float()
+    try:
+        yield
+    finally:
+        for each, dtype in halves:
+            each.data = each.data.to(dtype)

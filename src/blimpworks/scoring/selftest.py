@@ -1,0 +1,111 @@
+"""The self-test of a model before scoring: whether it is loaded and run as it was made."""
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from blimpworks.files import write_text
+from blimpworks.records.digest import code_digest
+from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs
+from blimpworks.strict import Strict
+
+log = logging.getLogger(__name__)
+
+FILE_NAME = "selftest.json"
+Score = Callable[[Sequence[Encoded]], list[LogProbs | Failure]]
+
+
+class Findings(Strict):
+    """What the self-test found."""
+
+    engine: str = ""
+    """Key of the engine that was tested, without decisions, and digest of its code."""
+    checks: dict[str, str]
+    """Finding of each check, in words: weights, tokenizer, causality, padding, prefixes, …."""
+    notes: list[str] = Field(default_factory=list)
+    """What a reader of the results should know, a sentence each."""
+    decisions: dict[str, str] = Field(default_factory=dict)
+    """How scoring departs from the usual because of a finding; part of the scores' keys."""
+
+
+def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings:
+    """Test an engine's model, unless ``store`` has its findings; the engine then follows them.
+
+    ``texts`` are sentences that are to be scored, from which a start is chosen. The findings
+    are kept in ``store`` and logged. Raises UserError for a model that cannot be scored rightly.
+    """
+    path = store / FILE_NAME
+    try:
+        findings = Findings.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        findings = Findings(checks={})
+    # A better test of the same scores is not the same test.
+    tested = f"{engine.key}|{code_digest(f'{type(engine).__module__}:{type(engine).__name__}')}"
+    if findings.engine != tested:
+        findings = engine.self_test(texts).model_copy(update={"engine": tested})
+        store.mkdir(parents=True, exist_ok=True)
+        write_text(path, findings.model_dump_json(indent=1) + "\n")
+    engine.follow(findings.decisions)
+    for name, words in findings.checks.items():
+        log.info("checked %s: %s", name, words)
+    for note in findings.notes:
+        log.warning("%s", note)
+    return findings
+
+
+def probe_rows(ids: Ids, longest: int) -> list[Ids]:
+    """Draw sequences of ``ids`` for tests: six lengths up to ``longest``."""
+    draw = np.random.default_rng(0)
+    lengths = sorted({max(1, longest * n // 6) for n in (1, 2, 3, 4, 5, 6)})
+    return [draw.choice(ids, size=length).astype(np.int32) for length in lengths]
+
+
+def encoded(rows: Sequence[Ids]) -> list[Encoded]:
+    """Token sequences as texts of one character a token."""
+    return [Encoded(row, np.arange(1, len(row) + 1, dtype=np.int32)) for row in rows]
+
+
+def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs | Failure]) -> float:
+    """Largest difference of two lists of log-probabilities, in nats; infinite beside a NaN.
+
+    The first token of a row may have none in both.
+    """
+    gap = 0.0
+    for a, b in zip(first, second, strict=True):
+        if isinstance(a, str) or isinstance(b, str):
+            return float("inf")
+        scored = ~(np.isnan(a) & np.isnan(b) & (np.arange(len(a)) == 0))
+        difference = np.abs(a[scored] - b[scored])
+        # Written so that NaN is a difference too.
+        if len(difference) and not difference.max() <= gap:
+            gap = float(difference.max()) if np.isfinite(difference).all() else float("inf")
+    return gap
+
+
+def gap_behind(score: Score, ids: Ids, longest: int) -> float:
+    """Measure how far tokens' log-probabilities depend on those that follow, in nats.
+
+    Zero for a causal model. Sequences of up to ``longest`` ids, their beginnings, and others
+    that begin like them are scored in a call each.
+    """
+    draw = np.random.default_rng(1)
+    gap = 0.0
+    for _ in range(2):
+        whole, other = draw.choice(ids, size=(2, longest)).astype(np.int32)
+        cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
+        rows = [whole[:cut] for cut in cuts]
+        rows += [np.concatenate([whole[:cut], other[cut:]]) for cut in cuts]
+        reference, *results = (score(encoded([row]))[0] for row in (whole, *rows))
+        for cut, result in zip((*cuts, *cuts), results, strict=True):
+            heads = [each if isinstance(each, str) else each[:cut] for each in (reference, result)]
+            gap = max(gap, largest_gap(heads[:1], heads[1:]))
+    return gap
+
+
+def gap_of_batches(score: Score, rows: Sequence[Ids]) -> float:
+    """Measure how far the log-probabilities of rows depend on those in one batch, in nats."""
+    texts = encoded(rows)
+    return largest_gap(score(texts), [score([text])[0] for text in texts])

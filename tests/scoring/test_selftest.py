@@ -1,0 +1,228 @@
+"""Models that somebody else made, and what the self-test says before anything is scored."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer, normalizers, pre_tokenizers
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, PreTrainedModel
+
+from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.errors import UserError
+from blimpworks.models.hub_tokenizers import load_tokenizer, sample_texts
+from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.run import score_items
+from support import tiny
+
+SIZES = {
+    "vocab_size": 320, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
+    "num_key_value_heads": 2, "intermediate_size": 32, "max_position_embeddings": 128,
+    "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 1, "initializer_range": 0.3,
+}  # fmt: skip
+TEXTS = tiny.sentences(12)
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("selftest")
+    corpus = tiny.write_corpus(directory / "text.txt")
+    return {
+        "causal": tiny.make_transformer(corpus, directory / "causal" / "checkpoint.json").parent,
+        "masked": tiny.make_masked(corpus, directory / "masked" / "checkpoint.json").parent,
+    }
+
+
+@pytest.fixture
+def foreign(trained, tmp_path):
+    """A function that makes a model of other make: its configuration, weights and tokenizer."""
+
+    def make(kind, architecture="causal", **changes):
+        torch.manual_seed(0)
+        auto = {"causal": AutoModelForCausalLM, "masked": AutoModelForMaskedLM}[architecture]
+        model = auto.from_config(AutoConfig.for_model(kind, **SIZES | changes))
+        model.save_pretrained(tmp_path / "m")
+        for path in trained[architecture].glob("tokenizer*"):
+            (tmp_path / "m" / path.name).write_bytes(path.read_bytes())
+        return tmp_path / "m"
+
+    return make
+
+
+def examine(directory, architecture="causal", **options):
+    """An engine with a model in a directory, and the findings that it follows."""
+    checkpoint = tiny.describe(directory, architecture)
+    engine = load_engine(checkpoint, "transformers", ScoringOptions(**options))
+    findings = engine.self_test(TEXTS)
+    engine.follow(findings.decisions)
+    return engine, findings
+
+
+def edit_weights(directory, change):
+    path = directory / "model.safetensors"
+    save_file(change(load_file(path)), path, metadata={"format": "pt"})
+
+
+def edit_json(path, **changes):
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def without(name):
+    return lambda weights: {key: value for key, value in weights.items() if name not in key}
+
+
+@pytest.mark.parametrize(
+    ("architecture", "change", "message"),
+    [
+        (
+            "causal",
+            lambda w: {f"_orig_mod.{key}": value for key, value in w.items()},
+            r"lack 21 weights of LlamaForCausalLM .*begin with '_orig_mod\.': save them without",
+        ),
+        (
+            "causal",
+            lambda w: {f"module.{key}": value for key, value in w.items()},
+            r"begin with 'module\.'",
+        ),
+        ("causal", without("lm_head"), r"lack 1 weights .*lm_head\.weight.*save the model whole"),
+        ("causal", without("layers.1."), r"lack 9 weights .*layers\.1\..* and 6 more"),
+        ("masked", without("cls."), r"weights of BertForMaskedLM \(cls\.predictions"),
+    ],
+)
+def test_weights_that_the_files_lack_are_refused(foreign, architecture, change, message):
+    kind = {"causal": "llama", "masked": "bert"}[architecture]
+    directory = foreign(kind, architecture, tie_word_embeddings=False)
+    edit_weights(directory, change)
+    with pytest.raises(UserError, match=message):
+        examine(directory, architecture)
+
+
+def test_weights_that_the_model_does_not_use_are_named(foreign):
+    directory = foreign("llama")
+    edit_weights(directory, lambda w: w | {"v_head.weight": torch.ones(2)})
+    assert "not used: v_head.weight" in examine(directory)[1].checks["weights"]
+
+
+@pytest.mark.parametrize(
+    "name", ["GPT2TokenizerFast", "T5Tokenizer", "LlamaTokenizerFast", "PreTrainedTokenizerFast"]
+)
+def test_ids_are_those_of_the_tokenizer_file(foreign, name):
+    directory = foreign("llama")
+    path = directory / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    digits, bytewise = pre_tokenizers.Digits(True), pre_tokenizers.ByteLevel(add_prefix_space=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, bytewise])
+    tokenizer.save(str(path))
+    edit_json(directory / "tokenizer_config.json", tokenizer_class=name)
+    engine, findings = examine(directory)
+    assert findings.checks["tokenizer"].startswith("ids are those of tokenizer.json")
+    texts = [*sample_texts(), "The Dog ﬁnds 1234 Áß"]
+    for text, encoded in zip(texts, engine.encode(texts), strict=True):
+        assert encoded.ids.tolist() == tokenizer.encode(text, add_special_tokens=False).ids
+
+
+def test_a_tokenizer_that_contradicts_its_file_is_refused(foreign, monkeypatch):
+    directory = foreign("llama")
+    monkeypatch.setattr("blimpworks.models.hub_tokenizers.differing_components", lambda *_: [])
+    tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.save(str(directory / "tokenizer.json"))
+    edit_json(directory / "tokenizer_config.json", tokenizer_class="GPT2TokenizerFast")
+    with pytest.raises(UserError, match=r"tokenizer\.json gives .* the tokens .*; expected the"):
+        load_tokenizer(directory)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_model_that_looks_ahead_is_refused(foreign, dtype):
+    directory = foreign("roberta", is_decoder=False)
+    with pytest.raises(UserError, match=r"RobertaForCausalLM looks ahead: .* Correct config\.json"):
+        examine(directory, dtype=dtype)
+
+
+def test_scores_do_not_depend_on_padding(foreign):
+    directory = foreign("fnet", "masked")
+    engine, findings = examine(directory, "masked")
+    assert findings.decisions == {"rows": "equal"}
+    together = engine.logprobs(engine.encode(TEXTS))
+    for text, row in zip(TEXTS, together, strict=True):
+        np.testing.assert_allclose(row, engine.logprobs(engine.encode([text]))[0], atol=1e-5)
+
+
+RECURRENT = {
+    "lfm2": {"layer_types": ["conv", "full_attention"]},
+    "bamba": {"attn_layer_indices": [1], "mamba_n_heads": 4, "mamba_d_head": 16,
+              "mamba_d_state": 8},
+    "recurrent_gemma": {"lru_width": 32, "head_dim": 16, "num_hidden_layers": 3},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", RECURRENT)
+def test_states_of_branches_do_not_leak_in_half_precision(foreign, kind):
+    changes = RECURRENT[kind] | {"initializer_range": 0.02}
+    engine, findings = examine(foreign(kind, **changes), dtype="bfloat16", sharing="always")
+    assert findings.checks["prefixes"].startswith("not shared: ")
+    assert engine.key.endswith("|sharing never"), "scores made before are of shared prefixes"
+
+
+def test_half_precision_is_as_before_the_test(foreign):
+    engine, findings = examine(foreign("llama"), dtype="bfloat16")
+    formats = Counter(each.dtype for each in engine._loaded.model.parameters())
+    assert set(formats) == {torch.bfloat16}
+    assert "in bfloat16, rounding moves a token by up to" in findings.checks["padding"]
+
+
+def test_ids_without_an_embedding_are_refused_and_others_scored(foreign):
+    directory = foreign("llama")
+    path = directory / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.add_tokens(["dog"])
+    tokenizer.save(str(path))
+    edit_weights(directory, lambda w: w)
+    engine, _ = examine(directory)
+    assert engine.encode(["dog"])[0].ids.tolist() == [320]
+    results = engine.logprobs(engine.encode(["the cat", "the dog", "the nurse"]))
+    assert results[1] == "refused"
+    assert all(np.isfinite(results[i]).all() for i in (0, 2))
+
+
+def test_a_start_without_an_embedding_is_an_error(foreign):
+    directory = foreign("llama")
+    path = directory / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.add_special_tokens(["<start>"])
+    tokenizer.save(str(path))
+    edit_json(directory / "tokenizer_config.json", bos_token="<start>")
+    with pytest.raises(UserError, match=r"'<start>', .* has the id 320, but .* has 320 rows"):
+        examine(directory)
+
+
+@pytest.mark.parametrize("context", [0, -1])
+def test_no_context_is_no_limit(foreign, context):
+    engine, findings = examine(foreign("llama", max_position_embeddings=context))
+    assert engine.limit is None
+    assert "limit" not in findings.checks
+
+
+def test_a_masked_model_without_the_letter_a_is_scored(foreign):
+    directory = foreign("bert", "masked")
+    content = json.loads((directory / "tokenizer.json").read_text())
+    model = content["model"]
+    model["vocab"] = {k: v for k, v in model["vocab"].items() if "a" not in k.lower()}
+    model["merges"] = [m for m in model.get("merges", []) if "a" not in "".join(m).lower()]
+    (directory / "tokenizer.json").write_text(json.dumps(content))
+    engine, _ = examine(directory, "masked")
+    assert engine._framed.before
+    assert engine._framed.after
+
+
+def test_findings_are_kept_beside_the_scores_and_not_made_twice(foreign, tmp_path, monkeypatch):
+    checkpoint = tiny.describe(foreign("llama"), "causal")
+    items = tiny.write_items(tmp_path / "eng.parquet", [("the dog sees", "the dog see")])
+    arguments = ([items], checkpoint, tmp_path / "shards", tmp_path / "manifest.json")
+    first = score_items(*arguments, "transformers", ScoringOptions())
+    assert set(first.checks) >= {"weights", "tokenizer", "causality", "padding", "prefixes"}
+    monkeypatch.setattr(PreTrainedModel, "from_pretrained", None)  # nothing is loaded again
+    assert score_items(*arguments, "transformers", ScoringOptions()) == first
