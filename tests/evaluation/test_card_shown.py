@@ -11,12 +11,19 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from blimpworks.commands.registry import recorded_commands
+from blimpworks.evaluation import skipped
 from blimpworks.evaluation.build import build_card, build_report_card
+from blimpworks.evaluation.card import read_card
 from blimpworks.evaluation.page import page_of
 from blimpworks.evaluation.terminal import print_card
+from blimpworks.files import write_text
+from blimpworks.records.job import Job
+from blimpworks.scoring import store
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, write_rows, write_table
-from support import card_kit
+from support import card_kit, tiny
 from support.card_kit import facts, write_evaluation, write_printed, write_sensitivity
+from support.judging_kit import write_scores
 
 HOSTILE = "<script>alert(1)</script> & co"
 URDU = ("وہ لڑکا کتاب پڑھتا ہے", "وہ لڑکا کتاب پڑھتی ہے")
@@ -139,10 +146,105 @@ def test_the_page_has_every_ranking_and_test_and_every_worst_item(card):
     )
 
 
+# What was skipped
+
+LONG, LOST, BARRED = "too_long", "not_finite", "refused"
+SKIPPING = {
+    "eng": {
+        "small": [2, 3, LONG, -1, 2, LOST, -5, 0],
+        "large": [2, 3, 1, 1, LONG, LONG, LONG, LONG],
+    },
+    "deu": {"small": [LONG] * 4, "large": [1, 1, 3, BARRED]},
+}
+SKIPPED = (
+    "Small model: n = 6, 6 skipped: 5 longer than the model's context, 1 with a score that is no "
+    "number (English 2 of 8, German 4 of 4).",
+    "Large model: n = 7, 5 skipped: 4 longer than the model's context, 1 refused by the engine, "
+    "such as for tokens that the model has no embedding of (English 4 of 8, German 1 of 4).",
+    "Not in n, because one of the two skipped them: English 5.",
+    "Not in our n, because they were skipped: Small model 2, Large model 4.",
+    "Not in n, because they were skipped: Small model, English, skip: 3 of 8.",
+)
+
+
+@pytest.fixture(scope="module")
+def skipping(tmp_path_factory):
+    """Files of a card of models that skip some pairs, all of a language, all of a phenomenon."""
+    root = write_evaluation(tmp_path_factory.mktemp("skipping"), margins_of=SKIPPING)
+    rows = [("huge", "eng", "all", "all", 0.6)]
+    write_sensitivity(root, "small", "eng", [("bos", 0, 0.625), ("skip", 2, None)], skipped=3)
+    told = facts(root, printed=write_printed(root, rows), sensitivity={"small": ["eng"]})
+    paths = [root / name for name in ("card.json", "index.html", "small.json", "large.json")]
+    build_report_card(told, paths)
+    return paths
+
+
+def test_what_was_skipped_stands_beside_each_n_with_the_reason(skipping):
+    card = read_card(skipping[0])
+    shown = " ".join(printed(card).split())
+    page = " ".join(Page(page_of(card)).text.split())
+    for line in SKIPPED:
+        assert line in shown
+        assert line in page
+    assert re.search(r"English +4–6 +2–4 +50.0", printed(card))
+    assert re.search(r"person +0–3 +1–4 +33.3", printed(card))
+    assert max(cell_len(line.rstrip()) for line in printed(card).splitlines()) <= 80
+    (whole,) = (row for row in card["benchmarks"][0]["rows"] if row["lang"] == "mean")
+    assert {model: each["skipped"] for model, each in whole["models"].items()} == {
+        **{"small": 6, "large": 5}
+    }
+
+
+def test_results_say_what_was_skipped_also_where_nothing_was_judged(skipping):
+    results = json.loads(skipping[2].read_text(encoding="utf-8"))
+    assert results["results"]["pairs_deu"] == {
+        **{"name": "pairs_deu", "alias": "pairs_deu", "sample_len": 0}
+    }
+    assert results["n-samples"]["pairs_deu"] == {
+        **{"original": 4, "effective": 0, "skipped": 4},
+        "skipped_because": {"longer than the model's context": 4},
+    }
+    assert results["n-samples"]["pairs_eng"]["skipped"] == 2
+
+
+@pytest.mark.parametrize(("status", "words"), [*skipped.WORDS.items(), ("ok", "on which full")])
+def test_all_skipped_is_a_sentence(tmp_path, status, words):
+    root = write_evaluation(tmp_path, margins_of={"eng": {"small": [status] * 8}})
+    told = facts(root, methods={"small": ["full_sentence"]}, languages={"small": ["eng"]})
+    told["models"].pop("large")
+    told["benchmarks"]["pairs"]["items"].pop("deu")
+    card = build_card(told)
+    line = f"8 pairs, all skipped: {words}"
+    assert line in " ".join(printed(card).split())
+    assert line in Page(page_of(card)).text
+    assert card["benchmarks"][0]["worst"] == {"small": []}
+
+
+def test_every_status_has_words():
+    assert {*skipped.WORDS, skipped.TOO_LONG} == {*store.FAILED, store.TOO_LONG, store.EMPTY}
+
+
+@pytest.mark.parametrize(
+    ("checks", "words"),
+    [({"limit": "1024"}, "1,024 tokens"), ({"weights": "whole"}, "context"), (None, "context")],
+)
+def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(
+    tmp_path, monkeypatch, checks, words
+):
+    monkeypatch.chdir(tmp_path)
+    items = tiny.write_items(Path("items.parquet"), [("a b", "b a")])
+    manifest = Path("results/store/small/multi/manifest.json")
+    write_text(manifest, json.dumps({"checks": checks} if checks else {}))
+    scores = Path("results/scores/pairs/eng/small.parquet")
+    with Job(recorded_commands()["collect_scores"], inputs=[manifest], outputs=[scores], params={}):
+        write_scores(scores, [([(-1.0, 3)], [(-1.0, 3)])], {0: LONG})
+    assert skipped.why_skipped(["i0"], items, scores, "m") == [f"longer than the model's {words}"]
+
+
 # Prompts
 
 
-def write_prompts(root):
+def write_prompts(root, failed):
     """Three prompts of which the model answers the first rightly, with marks in texts."""
     cells = {"lang": "eng", "phenomenon": "task", "template": 1, "nominal": 3, "arguments": "{}"}
     prompts = [
@@ -154,6 +256,7 @@ def write_prompts(root):
     answers = [
         {"item_id": f"i{i}", "status": "ok", "text": f"no\n{i}", "finish": "stop", "tokens": 1}
         | {"opened": False}
+        | ({"status": failed[f"i{i}"], "text": None} if f"i{i}" in failed else {})
         for i in range(3)
     ]
     write_rows(answers, ANSWERS, root / "answers/asked/eng/small.parquet")
@@ -163,7 +266,7 @@ def write_prompts(root):
         "paradigm": ["template=1"] * 3,
         "method": ["published"] * 3,
         **dict.fromkeys(("value_good", "value_bad", "margin"), pa.nulls(3, pa.float64())),
-        "correct": [1.0, 0.0, 0.0],
+        "correct": [None if f"i{i}" in failed else float(i == 0) for i in range(3)],
         "tie": [False] * 3,
         "near_tie": [False] * 3,
         "nominal": [3] * 3,
@@ -173,11 +276,11 @@ def write_prompts(root):
     return path
 
 
-def asked(root):
-    """Facts on an evaluation by prompts."""
+def asked(root, **failed):
+    """Facts on an evaluation by prompts; ``failed`` are statuses by item."""
     from blimpworks.analysis.accuracy import compute_accuracies
 
-    path = write_prompts(root)
+    path = write_prompts(root, failed)
     compute_accuracies([("small", "eng", path)], "asked", root / "accuracies/asked.parquet")
     card_kit.write_checkpoint(root / "models/small/multi/checkpoint.json", "small")
     every = facts(
@@ -204,6 +307,12 @@ def test_of_prompts_wrong_answers_are_shown_in_place_of_worst_items(tmp_path):
     assert "What is <b>1</b>?" in Page(page_of(card)).text
     assert "asked:    What is <b>1</b>?" in printed(card)
     assert "3 prompts: all there are." in printed(card)
+
+
+def test_of_prompts_answers_that_failed_are_skipped(tmp_path):
+    card = build_card(asked(tmp_path, i1="out_of_memory"))
+    assert "n = 2, 1 skipped: for which the memory did not suffice." in printed(card)
+    assert [each["item_id"] for each in card["benchmarks"][0]["wrong"]["small"]] == ["i2"]
 
 
 # Files

@@ -1,6 +1,7 @@
 """Two evaluations side by side: what moved, and why."""
 
 import json
+import math
 import re
 import shutil
 from io import StringIO
@@ -52,9 +53,10 @@ class Evaluation:
         return sampled
 
     def judge(self, margins, model="small", near_tie=0.01, items=None):
-        """Judge pairs whose good sentences are ahead by ``margins``, in nats."""
+        """Judge pairs whose good sentences are ahead by ``margins``, in nats; NaN is too long."""
         scores = self.table("scores", model)
-        write_scores(scores, [([(margin - 9.0, 3)], [(-9.0, 3)]) for margin in margins])
+        lost = {i: "too_long" for i, margin in enumerate(margins) if math.isnan(margin)}
+        write_scores(scores, [([(margin - 9.0, 3)], [(-9.0, 3)]) for margin in margins], lost)
         judge.callback(
             items=[items or self.items],
             scores=[scores],
@@ -206,6 +208,22 @@ def test_items_that_only_one_has_are_counted_and_tests_are_on_those_of_both(new)
     texts = {(each.kind, each.text) for each in comparison.reasons}
     assert ("input", "items: all in A, a sample of them in B") in texts
     assert not [text for _, text in texts if "only in" in text]
+
+
+def test_what_was_skipped_is_counted_with_the_reason_also_where_it_is_all(new):
+    a = new("a").judge([*BEFORE[:6], math.nan, math.nan]).finish()
+    b = new("b").judge([math.nan] * 8).finish()
+    comparison = compare_evaluations(a, b)
+    whole = comparison.rows[0]
+    assert (whole.n_a, whole.n_b, whole.both, whole.accuracy_b) == (6, 0, 0, None)
+    why = "longer than the model's context"
+    assert (whole.skipped_a, whole.skipped_b) == ({why: 2}, {why: 8})
+    console = Console(width=80, file=StringIO(), force_terminal=False)
+    print_comparison(comparison, console)
+    text = console.file.getvalue()
+    assert f"  A: n = 6, 2 skipped: {why}.\n  B: 8 items, all skipped: {why}.\n" in text
+    assert re.search(r"^eng +66\.7 +– +– +0 +0 +0 +–$", text, re.MULTILINE)
+    assert compare_evaluations(b, b).rows[0].both == 0
 
 
 def test_settings_and_rows_of_models_that_differ_are_reasons(new):

@@ -1,5 +1,6 @@
 """A small evaluation as tables, for the report card: two models, two languages, known verdicts."""
 
+import math
 from pathlib import Path
 
 from blimpworks.analysis.accuracy import compute_accuracies
@@ -96,21 +97,27 @@ def facts(root, **changes):
     }
 
 
-def write_evaluation(root, texts=sentences):
-    """Write items, scores, judgements and accuracies; ``texts`` gives a language's sentences."""
+def write_evaluation(root, texts=sentences, margins_of=MARGINS):
+    """Write items, scores, judgements and accuracies; ``texts`` gives a language's sentences.
+
+    A status in place of a margin is that of a pair that has no scores.
+    """
     judgements = []
-    for lang, models in MARGINS.items():
+    for lang, models in margins_of.items():
         pairs = texts(lang)
         n = len(pairs)
         items = root / f"items/pairs/{lang}.parquet"
         tiny.write_items(items, pairs, phenomenon=PHENOMENA[lang], lang=[lang] * n)
         for model, margins in models.items():
+            statuses = {i: each for i, each in enumerate(margins) if isinstance(each, str)}
             rows = [
                 (tokens(good, -20.0), tokens(bad, -20.0 - margin))
-                for (good, bad), margin in zip(pairs, margins, strict=True)
+                if i not in statuses
+                else ([(math.nan, len(good))], [(math.nan, len(bad))])
+                for i, ((good, bad), margin) in enumerate(zip(pairs, margins, strict=True))
             ]
             scores = Path(model_table(root, "scores", "pairs", lang, model))
-            judging_kit.write_scores(scores, rows)
+            judging_kit.write_scores(scores, rows, statuses)
             judged = Path(model_table(root, "judgements", "pairs", lang, model))
             judge(items, scores, judged, Rules(["full_sentence"], [WRONG], 0.01))
             judgements.append((model, lang, judged))
@@ -147,12 +154,16 @@ def write_printed(root, rows, n=100):
     return str(path)
 
 
-def write_sensitivity(root, model, lang, rows):
-    """Write what first tokens make of accuracies: (first token, flips, accuracy) each."""
+def write_sensitivity(root, model, lang, rows, skipped=0):
+    """Write what first tokens make of accuracies: (first token, flips, accuracy) each.
+
+    Of 8 pairs the last first token has ``skipped`` some.
+    """
     table = [
         {"variant": f"transformers:{first}", "first_token": first, "dtype": "float32"}
-        | {"method": "full_sentence", "n": 8, "flips": flips, "flips_beyond": flips}
+        | {"method": "full_sentence", "n": 8, "skipped": 0, "flips": flips, "flips_beyond": flips}
         | {"accuracy": accuracy, "low": accuracy, "high": accuracy}
         for first, flips, accuracy in rows
     ]
+    table[-1] |= {"n": 8 - skipped, "skipped": skipped}
     write_rows(table, PARITY, Path(sensitivity_table(str(root), "pairs", lang, model)))

@@ -13,6 +13,7 @@ from blimpworks.evaluation.lm_eval_results import write_results
 from blimpworks.evaluation.measured import accuracy_rows, item_counts, main_accuracies
 from blimpworks.evaluation.page import write_page
 from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_classes
+from blimpworks.evaluation.skipped import skipped_items
 from blimpworks.evaluation.worst import worst_items, wrong_answers
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import facts_of
@@ -76,9 +77,10 @@ def _first_tokens(path: Path, lang: str, method: str, own: str) -> Iterable[Firs
             "first_token": str(row["first_token"]),
             "own": row["first_token"] == own,
             "n": int(row["n"]),
-            "accuracy": float(row["accuracy"]),
-            "low": float(row["low"]),
-            "high": float(row["high"]),
+            "skipped": int(row["skipped"]),
+            "accuracy": row["accuracy"],
+            "low": row["low"],
+            "high": row["high"],
             "flips": int(row["flips"]),
             "flips_beyond": int(row["flips_beyond"]),
         }
@@ -87,10 +89,11 @@ def _first_tokens(path: Path, lang: str, method: str, own: str) -> Iterable[Firs
 def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
     """All that the card says of a benchmark, with p-values that are not corrected yet."""
     accuracies, printed = main_accuracies(benchmark), printed_accuracies(benchmark)
-    rows = accuracy_rows(benchmark, accuracies)
-    judgements = judgements_of(name, benchmark, facts["results"])
     prompts = benchmark["unit"] == "prompt"
     results, count = facts["results"], facts["worst"]
+    judgements = judgements_of(name, benchmark, results)
+    skipped = skipped_items(name, benchmark, judgements, results)
+    rows = accuracy_rows(benchmark, accuracies, skipped)
     return {
         "name": name,
         "label": benchmark["label"],

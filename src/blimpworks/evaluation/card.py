@@ -56,6 +56,16 @@ class Accuracy(TypedDict):
     """Items whose margin is within what rounding can move; ties are among them."""
 
 
+class Skipped(TypedDict):
+    """Items that a model could not be judged on."""
+
+    n: int
+    of: int
+    """Items, those that were judged included."""
+    reasons: dict[str, int]
+    """Items by why they were skipped, in words."""
+
+
 class Row(TypedDict):
     """Accuracies of the models on a phenomenon of a language."""
 
@@ -63,6 +73,9 @@ class Row(TypedDict):
     phenomenon: str
     label: str
     models: dict[str, Accuracy]
+    """Without models that skipped every item."""
+    skipped: dict[str, Skipped]
+    """By model, without models that skipped no item."""
 
 
 class Items(TypedDict):
@@ -126,6 +139,8 @@ class PairedTest(TypedDict):
     a: str
     b: str
     n: int
+    skipped: int
+    """Items that one of them, or neither, could be judged on."""
     only_a: int
     """Items that only model ``a`` got right."""
     only_b: int
@@ -179,9 +194,12 @@ class FirstToken(TypedDict):
     own: bool
     """Whether it is how the evaluation was run."""
     n: int
-    accuracy: float
-    low: float
-    high: float
+    skipped: int
+    """Pairs of the sample that this way or the evaluation's own gave no score."""
+    accuracy: float | None
+    """None where every pair was skipped."""
+    low: float | None
+    high: float | None
     flips: int
     """Decisions that differ from the evaluation's own."""
     flips_beyond: int

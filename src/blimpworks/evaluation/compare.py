@@ -10,8 +10,10 @@ from blimpworks.analysis.comparisons import EXACT_BELOW, mcnemar_p
 from blimpworks.audit.lineage import judged_items
 from blimpworks.campaign.registry import benchmarks
 from blimpworks.errors import UserError
+from blimpworks.evaluation.facts import OUTPUTS
 from blimpworks.evaluation.reasons import Reason, reasons_of
 from blimpworks.evaluation.sides import Side, pair_models, read_side
+from blimpworks.evaluation.skipped import why_skipped
 from blimpworks.evaluation.texts import texts_of
 from blimpworks.tables import JUDGEMENTS, read_table
 
@@ -49,6 +51,9 @@ class Moved:
     items_only_a: int
     """Items that the first alone has judged."""
     items_only_b: int
+    skipped_a: dict[str, int]
+    """Items of the first that it could not judge, by why."""
+    skipped_b: dict[str, int]
 
     @property
     def difference(self) -> float | None:
@@ -128,6 +133,25 @@ class _Place:
             for side, model in sides
         ]
 
+    def joined(self, tables: Sequence["pd.DataFrame"], method: str) -> "pd.DataFrame":
+        """Items of either, a row each, with ``correct``, ``margin`` and ``why`` (skipped) of both.
+
+        NaN where one of them has no such item; ``correct`` also where it has no verdict on it.
+        """
+        sides = []
+        for side, model, table in zip((self.a, self.b), self.models, tables, strict=True):
+            rows = table[table["method"] == method].drop(columns="method").drop_duplicates(KEY)
+            rows = rows.assign(why=None).astype({"why": object})
+            lost = rows["correct"].isna()
+            if lost.any():
+                place = (self.benchmark, self.lang, model)
+                items = judged_items(side.results, *place)
+                outputs = [side.table(kind, *place) for kind in OUTPUTS.values()]
+                ids, there = rows.loc[lost, "item_id"].tolist(), [p for p in outputs if p.is_file()]
+                rows.loc[lost, "why"] = why_skipped(ids, items, [*there, *outputs][0], method)
+            sides.append(rows)
+        return sides[0].merge(sides[1], how="outer", on=[*KEY, "phenomenon"], suffixes=("_a", "_b"))
+
     def exact_below(self) -> int:
         """Number of differing items below which McNemar's test is exact."""
         campaign = self.a.campaign or self.b.campaign
@@ -147,18 +171,6 @@ def _main_method(tables: Sequence["pd.DataFrame"], place: _Place) -> str:
             "of both. Set the same methods in the campaigns."
         )
     return common[0] if common else ""
-
-
-def _joined(tables: Sequence["pd.DataFrame"], method: str) -> "pd.DataFrame":
-    """Items of either evaluation, a row each, with columns ``correct`` and ``margin`` of both.
-
-    NaN where one of them has no such item, or no verdict on it.
-    """
-    sides = [
-        table[table["method"] == method].drop(columns="method").drop_duplicates(KEY)
-        for table in tables
-    ]
-    return sides[0].merge(sides[1], how="outer", on=[*KEY, "phenomenon"], suffixes=("_a", "_b"))
 
 
 def _accuracy(side: Side, place: _Place, model: str, phenomenon: str, method: str) -> float | None:
@@ -197,6 +209,8 @@ def _moved(place: _Place, phenomenon: str, method: str, items: "pd.DataFrame") -
         p=mcnemar_p(only_a, only_b, place.exact_below()),
         items_only_a=int((judged[0] & ~judged[1]).sum()),
         items_only_b=int((judged[1] & ~judged[0]).sum()),
+        skipped_a=items["why_a"].value_counts().to_dict(),
+        skipped_b=items["why_b"].value_counts().to_dict(),
     )
 
 
@@ -300,7 +314,7 @@ def compare_evaluations(
     for place in places:
         tables = place.judgements()
         method = _main_method(tables, place)
-        items = _joined(tables, method)
+        items = place.joined(tables, method)
         rows += _rows(place, items, method)
         flipped.append((place, _flipped(items)))
     reasons, trouble = reasons_of(a, b, pairs, {(p.benchmark, p.lang, p.models) for p in places})

@@ -1,5 +1,6 @@
 """A comparison of two evaluations in the terminal."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -11,7 +12,7 @@ from rich.text import Text
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.evaluation.compare import Comparison, Flip, Moved
 from blimpworks.evaluation.reasons import Reason
-from blimpworks.evaluation.show import nats, p_value, percent, points
+from blimpworks.evaluation.show import nats, p_value, percent, points, skipped_phrase
 
 FEW = 5
 """Languages of a benchmark up to which all their phenomena are shown."""
@@ -25,12 +26,10 @@ COLUMNS = ("A", "B", "B−A", "n", "only A", "only B", "p")
 def _cells(row: Moved) -> list[Text]:
     """The cells of a row, behind its name."""
     difference = "–" if row.difference is None else points(row.difference)
-    numbers = [
-        *("–" if each is None else percent(each) for each in (row.accuracy_a, row.accuracy_b))
-    ]
+    numbers = [percent(each) for each in (row.accuracy_a, row.accuracy_b)]
     counts = [f"{each:,}" for each in (row.both, row.only_a, row.only_b)]
     style = "bold" if row.p < SIGNIFICANT else ""
-    texts = [*numbers, difference, *counts, p_value(row.p)]
+    texts = [*numbers, difference, *counts, p_value(row.p) if row.both else "–"]
     return [Text(text, style=style) for text in texts]
 
 
@@ -53,17 +52,27 @@ def _table(rows: Sequence[Moved]) -> Table:
     return table
 
 
-def _own_items(rows: Sequence[Moved]) -> str:
-    """A line where the two have judged different items; empty where they have not."""
+def _own_items(rows: Sequence[Moved]) -> Iterator[str]:
+    """A line where the two have judged different items."""
     totals = [row for row in rows if row.phenomenon == ALL]
     a, b = (sum(getattr(row, f"items_only_{side}") for row in totals) for side in "ab")
-    if not a and not b:
-        return ""
-    both = sum(row.both for row in totals)
-    return (
-        f"Accuracies are over the items of each: {both:,} are in both, on which the tests are, "
-        f"{a:,} in A alone and {b:,} in B alone."
-    )
+    if a or b:
+        yield (
+            "Accuracies are over the items of each: "
+            f"{sum(row.both for row in totals):,} are in both, on which the tests are, "
+            f"{a:,} in A alone and {b:,} in B alone."
+        )
+
+
+def _skipped(rows: Sequence[Moved]) -> Iterator[str]:
+    """What either has skipped of all the languages, and why; nothing where it has not."""
+    totals = [row for row in rows if row.phenomenon == ALL]
+    for side in "ab":
+        reasons = sum((Counter(getattr(row, f"skipped_{side}")) for row in totals), Counter[str]())
+        n = sum(getattr(row, f"n_{side}") for row in totals)
+        if lost := reasons.total():
+            phrase = skipped_phrase({"n": lost, "of": n + lost, "reasons": reasons}, "item")
+            yield f"{side.upper()}: {phrase}."
 
 
 def _flip_lines(flip: Flip) -> Iterator[str]:
@@ -102,7 +111,7 @@ def _print_rows(comparison: Comparison, console: Console, *, whole: bool) -> Non
         hidden = len(rows) - len(shown)
         if hidden:
             _say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", 2)
-        if line := _own_items(rows):
+        for line in (*_own_items(rows), *_skipped(rows)):
             _say(console, line, 2)
 
 

@@ -19,6 +19,7 @@ from blimpworks.tables import JUDGEMENTS, read_table
 KEY = ("item_id", "paradigm")
 COLUMNS = [*KEY, "phenomenon", "method", "margin", "correct"]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -70,23 +71,21 @@ def judgements_of(
     }
 
 
-def _matrices(
-    judged: Mapping[str, Judged], models: Sequence[str]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which items [items, models] each model got right, and which it has judged.
+def _matrices(judged: Mapping[str, Judged], models: Sequence[str]) -> tuple[Bools, Bools, Bools]:
+    """Which items [items, models] each model was run on, got right, and has judged.
 
     The items are those of any of the models; a tie that counts half is not right.
     """
     every = pa.chunked_array([each.keys for each in judged.values()]).unique()
-    shape = (len(every), len(models))
-    right, known = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    run, right, known = np.zeros((3, len(every), len(models)), dtype=bool)
     for column, model in enumerate(models):
         if model in judged:
             each = judged[model]
             rows = pc.index_in(each.keys, value_set=every).to_numpy()
+            run[rows, column] = True
             right[rows, column] = each.correct == 1
             known[rows, column] = ~np.isnan(each.correct)
-    return right, known
+    return run, right, known
 
 
 def paired_tests(
@@ -102,12 +101,12 @@ def paired_tests(
         return []
     by_language = {lang: _matrices(each, models) for lang, each in judgements.items()}
     if len(by_language) > 1:
-        right, known = (np.concatenate(m) for m in zip(*by_language.values(), strict=True))
-        by_language = {ALL: (right, known), **by_language}
+        run, right, known = (np.concatenate(m) for m in zip(*by_language.values(), strict=True))
+        by_language = {ALL: (run, right, known), **by_language}
     tests = [
         test
-        for lang, (right, known) in by_language.items()
-        for test in _tests(lang, models, right, known, exact_below)
+        for lang, matrices in by_language.items()
+        for test in _tests(lang, models, *matrices, exact_below)
     ]
     # Of one language in common, all languages together would be the same test again.
     common = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
@@ -117,8 +116,9 @@ def paired_tests(
 def _tests(
     lang: str,
     models: Sequence[str],
-    right: NDArray[np.bool_],
-    known: NDArray[np.bool_],
+    run: Bools,
+    right: Bools,
+    known: Bools,
     exact_below: int,
 ) -> Iterator[PairedTest]:
     pairs = {*combinations(range(len(models)), 2)}
@@ -133,6 +133,7 @@ def _tests(
                 "a": models[a],
                 "b": models[b],
                 "n": n,
+                "skipped": int((run[:, a] & run[:, b]).sum()) - n,
                 "only_a": only_a,
                 "only_b": only_b,
                 "p": p,

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from blimpworks.evaluation.card import ALL, Card
+from blimpworks.evaluation.card import ALL, Card, Skipped
 from blimpworks.evaluation.facts import BenchmarkFacts, Facts
 from blimpworks.evaluation.measured import item_counts, read_accuracies
 from blimpworks.files import sha256_of, write_text
@@ -43,18 +43,23 @@ def _metrics(rows: Sequence[Row], main: str) -> dict[str, tuple[float, int]]:
     return metrics
 
 
-def _entry(task: str, rows: Sequence[Row], main: str, original: int) -> dict[str, Any]:
+def _entry(
+    task: str, rows: Sequence[Row], main: str, original: int, skipped: Skipped | None
+) -> dict[str, Any]:
     """The entries of a task by section, all but its configuration and version."""
     metrics = _metrics(rows, main)
     numbers: dict[str, Any] = {}
     for name, (accuracy, n) in metrics.items():
         numbers |= {f"{name},none": accuracy, f"{name}_stderr,none": _error(accuracy, n)}
-    effective = max(n for _, n in metrics.values())
+    effective = max((n for _, n in metrics.values()), default=0)
+    counts: dict[str, Any] = {"original": original, "effective": effective}
+    if skipped:
+        counts |= {"skipped": skipped["n"], "skipped_because": skipped["reasons"]}
     return {
         "results": {"name": task, "alias": task, "sample_len": effective, **numbers},
         "n-shot": 0,
         "higher_is_better": dict.fromkeys(metrics, True),
-        "n-samples": {"original": original, "effective": effective},
+        "n-samples": counts,
     }
 
 
@@ -64,12 +69,16 @@ def task_name(*parts: str) -> str:
 
 
 def _tasks(
-    name: str, facts: BenchmarkFacts, model: str, accuracies: Sequence[Row]
+    name: str,
+    facts: BenchmarkFacts,
+    model: str,
+    accuracies: Sequence[Row],
+    skipped: Mapping[tuple[str, str], Skipped],
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Each task of a benchmark, the task that it is below (or none), and its entries."""
     main = facts["methods"][model][0]
     for lang in facts["languages"][model]:
-        rows: dict[str, list[Row]] = {}
+        rows: dict[str, list[Row]] = {key: [] for code, key in skipped if code == lang}
         for row in accuracies:
             if row["lang"] == lang:
                 rows.setdefault(row["phenomenon"], []).append(row)
@@ -80,7 +89,8 @@ def _tasks(
         for phenomenon in [ALL, *(parts if len(parts) > 1 else [])] if rows else []:
             task = whole if phenomenon == ALL else task_name(name, lang, phenomenon)
             each = rows[phenomenon]
-            entry = _entry(task, each, main, counts[phenomenon])
+            lost = skipped.get((lang, phenomenon))
+            entry = _entry(task, each, main, counts[phenomenon], lost)
             config = {
                 "task": task,
                 "dataset_path": str(path),
@@ -111,7 +121,13 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             continue
         frame = read_accuracies(Path(benchmark["accuracies"]))
         rows = frame[(frame["model"] == model) & (frame["paradigm"] == ALL)]
-        for task, parent, entry in _tasks(name, benchmark, model, rows.to_dict("records")):
+        skipped = {
+            (row["lang"], row["phenomenon"]): row["skipped"][model]
+            for each in card["benchmarks"]
+            for row in each["rows"]
+            if each["name"] == name and model in row["skipped"]
+        }
+        for task, parent, entry in _tasks(name, benchmark, model, rows.to_dict("records"), skipped):
             for section in SECTIONS:
                 sections[section][task] = entry[section]
             below.setdefault(parent or task, []).extend([task] if parent else [])

@@ -1,6 +1,6 @@
 """The accuracies of an evaluation, by language and phenomenon, for the report card."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,13 +11,15 @@ import pyarrow.compute as pc
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.campaign.registry import load
-from blimpworks.evaluation.card import ALL, MEAN, Accuracy, Row
+from blimpworks.evaluation.card import ALL, MEAN, Accuracy, Row, Skipped
 from blimpworks.evaluation.facts import BenchmarkFacts
 from blimpworks.parquet import open_parquet
 from blimpworks.tables import ACCURACIES, read_table
 
 COUNTS = ("n", "skipped", "ties", "near_ties")
 SHARES = ("accuracy", "low", "high")
+Place = tuple[str, str]
+"""Language and phenomenon."""
 
 
 def read_accuracies(path: Path) -> pd.DataFrame:
@@ -83,49 +85,60 @@ def mean_of(rows: pd.DataFrame) -> Accuracy:
     return accuracy_of({**totals, "accuracy": mean, "low": low, "high": high})
 
 
-def _row(
-    lang: str, phenomenon: str, names: Mapping[str, str], models: Mapping[str, Accuracy]
-) -> Row:
-    label = phenomenon_label(phenomenon, names)
-    return {"lang": lang, "phenomenon": phenomenon, "label": label, "models": dict(models)}
+def _together(rows: pd.DataFrame) -> Iterator[tuple[Place, str, Accuracy]]:
+    """Accuracies of each model on all languages together, and the mean over languages."""
+    for (phenomenon, model), each in rows.groupby(["phenomenon", "model"]):
+        yield (ALL, phenomenon), model, pooled(each)
+        if phenomenon == ALL:
+            yield (MEAN, ALL), model, mean_of(each)
 
 
-def _together(rows: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> list[Row]:
-    """Rows of all languages together, and of the mean over languages."""
-    whole: list[Row] = []
-    for phenomenon, each in rows.groupby("phenomenon", sort=True):
-        models = {str(model): pooled(own) for model, own in each.groupby("model")}
-        ordered = {model: models[model] for model in order if model in models}
-        whole.append(_row(ALL, str(phenomenon), names, ordered))
-    totals = {str(model): own for model, own in rows[rows["phenomenon"] == ALL].groupby("model")}
-    means = {model: mean_of(totals[model]) for model in order if model in totals}
-    return [*whole, _row(MEAN, ALL, names, means)]
-
-
-def accuracy_rows(benchmark: BenchmarkFacts, accuracies: pd.DataFrame) -> list[Row]:
+def accuracy_rows(
+    benchmark: BenchmarkFacts,
+    accuracies: pd.DataFrame,
+    skipped: Mapping[Place, Mapping[str, Skipped]],
+) -> list[Row]:
     """Accuracies of all languages together, then of each, by phenomenon: the whole first.
 
-    ``accuracies`` are those of the main methods. With one language there is nothing together.
+    ``accuracies`` are those of the main methods; ``skipped`` is by language and phenomenon, then
+    by model. Where a model skipped everything there is a row too. With one language there is
+    nothing together.
     """
     names, order = names_of(benchmark), [*benchmark["languages"]]
-    rows = accuracies[accuracies["paradigm"] == ALL]
-    languages = [lang for lang in benchmark["items"] if lang in {*rows["lang"]}]
-    together = _together(rows, names, order) if len(languages) > 1 else []
-    cells: dict[tuple[str, str], dict[str, Accuracy]] = {}
-    for row in rows.to_dict("records"):
+    frame = accuracies[accuracies["paradigm"] == ALL]
+    cells: dict[Place, dict[str, Accuracy]] = {}
+    for row in frame.to_dict("records"):
         cells.setdefault((row["lang"], row["phenomenon"]), {})[row["model"]] = accuracy_of(row)
-    single = [
-        _row(lang, key, names, {m: cells[lang, key][m] for m in order if m in cells[lang, key]})
-        for lang in languages
-        for key in sorted(key for code, key in cells if code == lang)
-    ]
-    return sorted([*together, *single], key=_whole_first(languages))
-
-
-def _whole_first(languages: Sequence[str]) -> Any:
-    """Key by which rows are sorted: all languages, their mean, each; of each the whole first."""
-    positions = {lang: i for i, lang in enumerate([ALL, MEAN, *languages])}
-    return lambda row: (positions[row["lang"]], row["phenomenon"] != ALL)
+    positions = {lang: i for i, lang in enumerate([ALL, MEAN, *benchmark["items"]])}
+    if (ALL, ALL) in skipped:
+        for place, model, accuracy in _together(frame):
+            cells.setdefault(place, {})[model] = accuracy
+    nothing = (
+        place
+        for place, models in skipped.items()
+        if any(0 < each["n"] == each["of"] for each in models.values())
+    )
+    rows: list[Row] = []
+    for place in {*cells, *nothing}:
+        models = {model: cells[place][model] for model in order if model in cells.get(place, {})}
+        every = skipped.get(place, {})
+        lost = {model: every[model] for model in order if model in every and every[model]["n"]}
+        for model in models.keys() & lost.keys():
+            models[model]["skipped"] = lost[model]["n"]
+        lang, phenomenon = place
+        label = phenomenon_label(phenomenon, names)
+        rows.append(
+            {
+                "lang": lang,
+                "phenomenon": phenomenon,
+                "label": label,
+                "models": models,
+                "skipped": lost,
+            }
+        )
+    return sorted(
+        rows, key=lambda row: (positions[row["lang"]], row["phenomenon"] != ALL, row["phenomenon"])
+    )
 
 
 def item_counts(path: Path) -> dict[str, int]:

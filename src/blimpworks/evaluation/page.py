@@ -33,7 +33,7 @@ def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
     """Languages, all together first, that have several phenomena, with these."""
     languages = [ALL, *_languages(benchmark)]
     each = ((lang, show.phenomena(benchmark, lang)) for lang in languages)
-    return [(lang, rows) for lang, rows in each if rows]
+    return [(lang, rows) for lang, rows in each if any(row["models"] for row in rows)]
 
 
 def _environment() -> Environment:

@@ -57,7 +57,7 @@ class Compared:
 
     cells: list[Cell]
     printed: pd.DataFrame
-    """One row for each model that print has all cells of: accuracy, low, high, n."""
+    """One row for each model that print has all cells of: accuracy, low, high, n, skipped."""
     own: pd.DataFrame
     incomplete: list[str]
     """Models that lack some of the cells."""
@@ -81,9 +81,10 @@ def _over_cells(rows: pd.DataFrame, cells: Collection[Cell]) -> tuple[pd.DataFra
                 "low": each["low"].mean(skipna=False) if len(each) == 1 else None,
                 "high": each["high"].mean(skipna=False) if len(each) == 1 else None,
                 "n": each["n"].sum(min_count=len(each)),
+                "skipped": each["skipped"].sum(),
             }
         )
-    columns = ["accuracy", "low", "high", "n"]
+    columns = ["accuracy", "low", "high", "n", "skipped"]
     return pd.DataFrame.from_dict(means, orient="index", columns=columns), incomplete
 
 
@@ -172,6 +173,10 @@ def _notes(lang: str, each: Compared, benchmark: BenchmarkFacts, facts: Facts) -
         count = _numbers(each.printed)
         print_is = f"Print is over {count} {unit}" if count else f"Print does not number its {unit}"
         notes.append(f"{print_is}, ours are over {ours}.")
+    lost = each.own["skipped"][each.own["skipped"] > 0]
+    if len(lost):
+        counts = (f"{facts['models'][str(m)]['label']} {n:,.0f}" for m, n in lost.items())
+        notes.append(f"Not in our n, because they were skipped: {', '.join(counts)}.")
     if benchmark["data"]:
         notes.append(f"Our items: {benchmark['data'].rstrip('.')}.")
     if len(each.cells) > 1:
@@ -205,12 +210,13 @@ def _over_languages(each: Mapping[str, Compared]) -> Compared:
         complete = [str(name) for name in counts.index[counts == len(frames)]]
         rows = {name: every.loc[[name]] for name in complete}
         means = {
-            name: mean_of(own.assign(skipped=0, ties=0, near_ties=0))
+            name: mean_of(own.assign(ties=0, near_ties=0))
             if own[["low", "n"]].notna().all(axis=None)
             else {"accuracy": own["accuracy"].mean(), "low": None, "high": None, "n": None}
+            | {"skipped": own["skipped"].sum()}
             for name, own in rows.items()
         }
-        columns = ["accuracy", "low", "high", "n"]
+        columns = ["accuracy", "low", "high", "n", "skipped"]
         return pd.DataFrame.from_dict(means, orient="index", columns=columns)
 
     printed, own = ([getattr(c, side) for c in each.values()] for side in ("printed", "own"))

@@ -12,16 +12,20 @@ from blimpworks.evaluation.card import (
     PairedTest,
     Ranking,
     Row,
+    Skipped,
 )
+
+FEW = 5
+"""Places in which items were skipped that a line names."""
 
 MINUS = "−"
 WORST_SIDES = {"good": "✓", "bad": "✗"}
 """Signs of a pair's sentences."""
 
 
-def percent(value: float) -> str:
-    """A share of 1 in percent: ``71.2``."""
-    return f"{100 * value:.1f}"
+def percent(value: float | None) -> str:
+    """A share of 1 in percent: ``71.2``; a dash without one."""
+    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -126,16 +130,86 @@ def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:
     return rows if len(rows) > 1 else []
 
 
+def counts(row: Row, models: Iterable[str]) -> str:
+    """How many items of a row models were judged on: ``358``, ``0–358``."""
+    run = [model for model in models if model in {*row["models"], *row["skipped"]}]
+    return numbers(row["models"][model]["n"] if model in row["models"] else 0 for model in run)
+
+
+def skips(row: Row, models: Iterable[str]) -> str:
+    """How many items of a row models skipped: ``18``, ``0–18``."""
+    run = [model for model in models if model in {*row["models"], *row["skipped"]}]
+    return numbers(row["skipped"][model]["n"] if model in row["skipped"] else 0 for model in run)
+
+
+def _few(texts: Sequence[str], comma: str = ", ") -> str:
+    """Some texts as one, of many the first alone."""
+    more = [f"{len(texts) - FEW} more"] if len(texts) > FEW else []
+    return comma.join([*texts[:FEW], *more])
+
+
+def skipped_phrase(skipped: Skipped, unit: str) -> str:
+    """What a model skipped of a row, and why: ``n = 42, 18 skipped: longer than …``."""
+    reasons = skipped["reasons"]
+    counted = [f"{n:,} {why}" for why, n in sorted(reasons.items(), key=lambda each: -each[1])]
+    why = ", ".join(counted if len(reasons) > 1 else reasons)
+    n, of = skipped["n"], skipped["of"]
+    if n < of:
+        return f"n = {of - n:,}, {n:,} skipped: {why}"
+    return f"1 {unit}, skipped: {why}" if of == 1 else f"{of:,} {unit}s, all skipped: {why}"
+
+
+def skipped_lines(benchmark: Benchmark, card: Card) -> list[str]:
+    """What each model skipped and why, a line each; none where nothing was skipped."""
+    rows = totals(benchmark)
+    skipped = rows[0]["skipped"] if rows else {}
+    lines = []
+    for model, each in skipped.items():
+        label = f"{card['models'][model]['label']}: " if len(benchmark["methods"]) > 1 else ""
+        languages = [
+            f"{language(row['lang'], card['languages'])} {row['skipped'][model]['n']:,} "
+            f"of {row['skipped'][model]['of']:,}"
+            for row in rows[1:]
+            if row["lang"] != MEAN and model in row["skipped"] and each["n"] < each["of"]
+        ]
+        where = f" ({_few(languages)})" if languages else ""
+        lines.append(f"{label}{skipped_phrase(each, benchmark['unit'])}{where}.")
+    if lines and rows[0]["models"] and len(benchmark["methods"]) > 1:
+        lines.append(
+            "Accuracies are over what each model was judged on, tests over what both were."
+        )
+    return lines
+
+
+def not_tested(benchmark: Benchmark, card: Card) -> str:
+    """A line on items that one of two models skipped; empty where there are none."""
+    skipped: dict[str, list[int]] = {}
+    for test in benchmark["tests"]:
+        skipped.setdefault(language(test["lang"], card["languages"]), []).append(test["skipped"])
+    lost = [f"{name} {numbers(each)}" for name, each in skipped.items() if any(each)]
+    return f"Not in n, because one of the two skipped them: {_few(lost)}." if lost else ""
+
+
+def not_sampled(benchmark: Benchmark, card: Card) -> str:
+    """A line on pairs that a first token or the evaluation's own gave no score; empty for none."""
+    lost = [
+        f"{card['models'][model]['label']}, {language(row['lang'], card['languages'])}, "
+        f"{row['first_token']}: {row['skipped']:,} of {row['n'] + row['skipped']:,}"
+        for model, rows in benchmark["sensitivity"].items()
+        for row in rows
+        if row["skipped"]
+    ]
+    return f"Not in n, because they were skipped: {_few(lost, '; ')}." if lost else ""
+
+
 def unlike_languages(benchmark: Benchmark) -> str:
-    """A warning, where models are not run on the same languages; else empty."""
-    covered = {
-        model: {row["lang"] for row in totals(benchmark) if model in row["models"]}
-        for model in benchmark["methods"]
-    }
-    if len({frozenset(each) for each in covered.values()}) < 2:
+    """A warning, where models are not judged in the same languages; else empty."""
+    rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
+    covered = {m: {r["lang"] for r in rows if m in r["models"]} for m in benchmark["methods"]}
+    if len(rows) < 2 or len({frozenset(each) for each in covered.values() if each}) < 2:
         return ""
     return (
-        "The models are not run on the same languages: compare them by language, not over all "
+        "The models are not judged in the same languages: compare them by language, not over all "
         "languages."
     )
 

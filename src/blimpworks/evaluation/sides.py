@@ -10,7 +10,7 @@ from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import CAMPAIGN_FILE
-from blimpworks.tables import ACCURACIES, read_table
+from blimpworks.tables import ACCURACIES, made_by, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,16 +47,29 @@ class Side:
         frame: pd.DataFrame = pd.concat(labelled, ignore_index=True)
         return frame
 
+    @cached_property
+    def judgements(self) -> list[tuple[str, str, str]]:
+        """Benchmark, language and model of each table of judgements behind its accuracies.
+
+        Where every item was skipped there are no accuracies: the record names the table.
+        """
+        rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
+        recorded = (
+            Path(entry["path"]).with_suffix("").parts[-3:]
+            for path in sorted((self.results / "accuracies").glob("*.parquet"))
+            for entry in (made_by(path) or {}).get("inputs", [])
+            if "/judgements/" in entry["path"]
+        )
+        return list(dict.fromkeys([*rows, *recorded]))
+
     @property
     def models(self) -> list[str]:
-        """Models that it has accuracies of."""
-        return list(dict.fromkeys(self.accuracies["model"]))
+        """Models that it has judgements of."""
+        return list(dict.fromkeys(model for _, _, model in self.judgements))
 
     def judged(self, model: str) -> list[tuple[str, str]]:
         """Benchmark and language of each table of a model's judgements."""
-        own = self.accuracies[self.accuracies["model"] == model]
-        places = own[["benchmark", "lang"]].drop_duplicates()
-        return list(places.itertuples(index=False, name=None))
+        return [(benchmark, lang) for benchmark, lang, name in self.judgements if name == model]
 
     def table(self, kind: str, benchmark: str, lang: str, model: str) -> Path:
         """Path of a table of a model on the items of a language."""

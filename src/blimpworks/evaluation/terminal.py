@@ -54,16 +54,19 @@ def _accuracy_table(
 ) -> Table:
     """Accuracies of some models side by side, with rows by their labels."""
     each = [[row["models"].get(model) for model in models] for _, row in rows]
-    n = ["\nn", *(show.numbers(a["n"] for a in accuracies if a) for accuracies in each)]
+    counts = [["\nn", *(show.counts(row, models) for _, row in rows)]]
+    if any(row["skipped"] for _, row in rows):
+        counts.append(["\nskipped", *(show.skips(row, models) for _, row in rows)])
     columns = [
         _columns_of([own[i] for own in each], _label(card, model), ties=ties)
         for i, model in enumerate(models)
     ]
-    taken = sum(2 + max(len(line) for line in column[0].split("\n")) for column in columns)
-    room = WIDTH - taken - max(map(len, n)) - 2
+    columns = [*counts, *columns]
+    widths = (max(len(line) for cell in each for line in cell.split("\n")) for each in columns)
+    room = WIDTH - sum(2 + width for width in widths)
     labels = [f"\n{head}", *(fill(label, room, subsequent_indent=" ") for label, _ in rows)]
-    table = plain_table(*(column[0] for column in (labels, n, *columns)))
-    for cells in list(zip(labels, n, *columns, strict=True))[1:]:
+    table = plain_table(*(column[0] for column in (labels, *columns)))
+    for cells in list(zip(labels, *columns, strict=True))[1:]:
         table.add_row(*cells)
     return table
 
@@ -87,14 +90,20 @@ def _print_accuracies(console: Console, card: Card, benchmark: Benchmark) -> Non
     models = [*benchmark["methods"]]
     ties = len(models) <= WITH_TIES
     rows, left_out = _total_rows(card, benchmark)
-    single = rows[0][1]["lang"]
-    details = [(row["label"], row) for row in show.phenomena(benchmark, single)]
-    for names in show.chunks(models, WITH_TIES if ties else WITHOUT_TIES):
+    skipped = show.skipped_lines(benchmark, card)
+    if not any(row["models"] for _, row in rows):
+        for line in skipped or ["No item was judged."]:
+            say(console, line)
+        return
+    details = [(row["label"], row) for row in show.phenomena(benchmark, rows[0][1]["lang"])]
+    for names in show.chunks(models, WITH_TIES if ties or skipped else WITHOUT_TIES):
         print_heading(console, "Accuracy in %, with 95 % intervals")
         console.print(_accuracy_table(card, rows, names, ties=ties, head="language"))
         if details:
             console.print()
             console.print(_accuracy_table(card, details, names, ties=ties, head="phenomenon"))
+    for line in skipped:
+        say(console, line)
     for line in _accuracy_notes(card, benchmark, left_out, ties=ties):
         say(console, line, style="dim")
 
@@ -216,6 +225,8 @@ def _print_tests(console: Console, card: Card, benchmark: Benchmark) -> None:
         f"only A: right for A alone. Holm: p corrected for the card's {card['tests']} tests.{more}",
         style="dim",
     )
+    if line := show.not_tested(benchmark, card):
+        say(console, line)
 
 
 def _print_gaps(console: Console, card: Card, benchmark: Benchmark) -> None:
@@ -254,6 +265,8 @@ def _print_sensitivity(console: Console, card: Card, benchmark: Benchmark) -> No
                 f"{row['flips_beyond']:,}",
             )
     console.print(table)
+    if line := show.not_sampled(benchmark, card):
+        say(console, line)
     say(
         console,
         "flips: decisions that differ from the evaluation's; beyond: that rounding "
