@@ -1,6 +1,7 @@
 """The origin of a number: cell, formula, judgements, scores, model, items, treebank."""
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,8 @@ class Explanation:
     items: list[dict[str, Any]] = field(default_factory=list)
     selected: list[dict[str, Any]] = field(default_factory=list)
     printed: list[dict[str, Any]] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
+    """Sentences on what the number is of."""
 
     def as_json(self) -> str:
         """The same as one JSON object; the ancestry as a flat list of products."""
@@ -77,6 +80,7 @@ class Explanation:
             "cell": cell,
             "recomputed": self.recomputed,
             "rows": self.rows,
+            "facts": self.facts,
             "printed": self.printed,
             "selected": self.selected,
             "items": self.items,
@@ -145,16 +149,21 @@ def _one_item(rows: pd.DataFrame, item: str) -> pd.DataFrame:
 
 
 def explain_cell(
-    source: Path, cell: dict[str, Any], count: int = 0, item: str | None = None
+    source: Path,
+    cell: dict[str, Any],
+    count: int = 0,
+    item: str | None = None,
+    others: Collection[str] = (),
 ) -> Explanation:
     """Explain a cell from the file ``source``, with at most ``count`` of its items.
 
-    Or with the one that has the id ``item``. Raises UserError when a table behind the cell,
-    or the item, is missing.
+    Or with the one that has the id ``item``. ``others`` are languages and models that the cell is
+    not about, beside those of the exhibit. Raises UserError when a table behind the cell, or the
+    item, is missing.
     """
     records, where = Records(), json.loads(cell["filter"])
     record = records.of(source)
-    tree = lineage(source, others_of(record, where) if record else (), records)
+    tree = lineage(source, {*others, *(others_of(record, where) if record else ())}, records)
     tables = nearest(tree, cell["source"])
     if not tables:
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")

@@ -179,7 +179,7 @@ def _heading(explanation: Explanation) -> list[str]:
 
 
 def _formula_lines(explanation: Explanation) -> list[str]:
-    """The formula, the rows that it is of, and its value computed again."""
+    """The formula, the rows that it is of, its value computed again, and facts on these."""
     cell, again = explanation.cell, explanation.recomputed
     if cell is None or again is None:
         return []
@@ -189,6 +189,7 @@ def _formula_lines(explanation: Explanation) -> list[str]:
         f"{_where(cell['filter'])}",
         f"   computed again from those rows: {again:.6g} "
         + ("(the same)" if agrees else f"(NOT the cell's {cell['value']:.6g})"),
+        *(f"   {fact}" for fact in explanation.facts),
     ]
 
 

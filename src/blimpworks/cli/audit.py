@@ -21,9 +21,16 @@ ITEMS = option("Show so many of its items.", default=1, min=0)
     example="explain results/demo/exhibits/demo_pairs/models.png --row 5-gram --column German",
 )
 def explain(
-    exhibit: Path = argument("Any file of an exhibit, or a comparison."),
-    row: str | None = option("Row, as printed or by its code.", default=None),
-    column: str | None = option("Column, as printed or by its code.", default=None),
+    exhibit: Path = argument(
+        "Any file of an exhibit, a comparison, or an evaluation: its directory or report card."
+    ),
+    row: str | None = option(
+        "Row, as printed or by its code; of a report card: language, phenomenon, benchmark.",
+        default=None,
+    ),
+    column: str | None = option(
+        "Column, as printed or by its code; of a report card: the model.", default=None
+    ),
     items: int = ITEMS,
     item: str | None = option("Show the item with this id.", default=None),
     paper: str | None = option("Of a comparison: whose number.", default=None),
@@ -38,13 +45,23 @@ def explain(
 
     Sentences come first, what the number was made from last. Without row and column, list the
     exhibit's cells. Of a comparison with what the papers
-    print (reproduction/published.csv, measured.csv), trace the number compared.
+    print (reproduction/published.csv, measured.csv), trace the number compared. Of an evaluation,
+    trace an accuracy of its report card.
     """
     from blimpworks.audit.cells import is_comparison, list_cells
     from blimpworks.audit.explain import explain as trace
     from blimpworks.audit.explain import explain_comparison
 
-    if is_comparison(exhibit):
+    html = html and html.absolute()
+    if card := _card_of(exhibit):
+        from blimpworks.evaluation.explained import explain_number, find_numbers
+
+        numbers = find_numbers(card, row, column)
+        if len(numbers) > 1 or not numbers[0].is_measured:
+            typer.echo("\n".join(number.line for number in numbers))
+            return
+        explanation = explain_number(card, numbers[0], exhibit, items, item)
+    elif is_comparison(exhibit):
         requested = {"paper": paper, "exhibit": printed_in, "row": row, "column": column}
         explanation = explain_comparison(exhibit, requested, items)
     elif row is None or column is None:
@@ -64,6 +81,13 @@ def explain(
     from blimpworks.audit.explain_text import as_text
 
     typer.echo(as_text(explanation, whole=whole))
+
+
+def _card_of(path: Path) -> Path | None:
+    """The report card of an evaluation's directory, or beside a file; None where there is none."""
+    below = (path / "results/report_card", path / "report_card", path)
+    folders = below if path.is_dir() else (path.parent,) if path.is_file() else ()
+    return next((f / "card.json" for f in folders if (f / "card.json").is_file()), None)
 
 
 @command(panel=AUDIT, example="check results/demo")

@@ -1,5 +1,6 @@
 """Two evaluations item by item: what moved between them."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -209,8 +210,8 @@ def _moved(place: _Place, phenomenon: str, method: str, items: "pd.DataFrame") -
         p=mcnemar_p(only_a, only_b, place.exact_below()),
         items_only_a=int((judged[0] & ~judged[1]).sum()),
         items_only_b=int((judged[1] & ~judged[0]).sum()),
-        skipped_a=items["why_a"].value_counts().to_dict(),
-        skipped_b=items["why_b"].value_counts().to_dict(),
+        skipped_a=dict(Counter(items["why_a"].dropna())),
+        skipped_b=dict(Counter(items["why_b"].dropna())),
     )
 
 

@@ -87,7 +87,8 @@ def mean_of(rows: pd.DataFrame) -> Accuracy:
 
 def _together(rows: pd.DataFrame) -> Iterator[tuple[Place, str, Accuracy]]:
     """Accuracies of each model on all languages together, and the mean over languages."""
-    for (phenomenon, model), each in rows.groupby(["phenomenon", "model"]):
+    for key, each in rows.groupby(["phenomenon", "model"]):
+        phenomenon, model = map(str, cast(tuple[str, str], key))
         yield (ALL, phenomenon), model, pooled(each)
         if phenomenon == ALL:
             yield (MEAN, ALL), model, mean_of(each)

@@ -1,0 +1,261 @@
+"""The numbers of a report card as cells, which are explained as those of exhibits are."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from blimpworks.analysis.accuracy import NOMINAL
+from blimpworks.audit.explain import Explanation, explain_cell
+from blimpworks.audit.shown import require_as_recorded
+from blimpworks.campaign.variants import PUBLISHED
+from blimpworks.errors import UserError
+from blimpworks.evaluation import show
+from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Row, read_card
+from blimpworks.evaluation.facts import OUTPUTS, Facts, model_table
+from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED
+from blimpworks.files import sidecar_path
+from blimpworks.judging.sample import CONDITIONS
+from blimpworks.parquet import read_parquet
+from blimpworks.records.job import REPOSITORY
+from blimpworks.records.reading import Record, read_record
+
+FILES = 6
+"""Files from outside that are named with their checksums."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """An accuracy of a report card, or what is there of one where every item was skipped."""
+
+    card: Card
+    benchmark: Benchmark
+    place: Row
+    model: str
+
+    @property
+    def row(self) -> str:
+        """Benchmark where there are several, language, phenomenon."""
+        several = len(self.card["benchmarks"]) > 1
+        benchmark = [self.benchmark["label"]] if several else []
+        phenomenon = [self.place["label"]] if self.place["phenomenon"] != ALL else []
+        language = show.language(self.place["lang"], self.card["languages"])
+        return ", ".join([*benchmark, language, *phenomenon])
+
+    @property
+    def column(self) -> str:
+        """Label of the model."""
+        return self.card["models"][self.model]["label"]
+
+    @property
+    def counted(self) -> str:
+        """How many items it is of, and what was skipped."""
+        if skipped := self.place["skipped"].get(self.model):
+            return show.skipped_phrase(skipped, self.benchmark["unit"])
+        return f"n = {self.place['models'][self.model]['n']:,}, none skipped"
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether some item was judged."""
+        return self.model in self.place["models"]
+
+    @property
+    def line(self) -> str:
+        """The number in a line."""
+        if not self.is_measured:
+            return f"{self.row} / {self.column}: {self.counted}"
+        text = show.percent(self.place["models"][self.model]["accuracy"])
+        return f"{self.row} / {self.column} = {text} ({self.counted})"
+
+    @property
+    def languages(self) -> list[str]:
+        """Languages that it is over."""
+        if self.place["lang"] not in (ALL, MEAN):
+            return [self.place["lang"]]
+        return [
+            row["lang"]
+            for row in show.totals(self.benchmark)
+            if self.model in {*row["models"], *row["skipped"]} and row["lang"] not in (ALL, MEAN)
+        ]
+
+    def is_called(self, parts: Sequence[str]) -> bool:
+        """Whether its row is called so: by parts, of which the missing ones are the whole."""
+        lang, phenomenon = self.place["lang"], self.place["phenomenon"]
+        levels = [
+            ({self.benchmark["name"], self.benchmark["label"]}, True),
+            (
+                {lang, show.language(lang, self.card["languages"])},
+                lang == show.totals(self.benchmark)[0]["lang"],
+            ),
+            ({phenomenon, self.place["label"]}, phenomenon == ALL),
+        ]
+        names = [{name.casefold() for name in each} for each, _ in levels]
+        return {*parts} <= set().union(*names) and all(
+            whole or each & {*parts} for each, (_, whole) in zip(names, levels, strict=True)
+        )
+
+    def is_of(self, model: str) -> bool:
+        """Whether a model is called so: by name, label, or address."""
+        names = {self.model, self.column, self.card["models"][self.model]["hf_id"]}
+        return model.casefold() in {name.casefold() for name in names}
+
+
+def _numbers(card: Card) -> Iterator[Number]:
+    for benchmark in card["benchmarks"]:
+        for row in benchmark["rows"]:
+            for model in benchmark["methods"]:
+                if model in row["models"] or model in row["skipped"]:
+                    yield Number(card, benchmark, row, model)
+
+
+def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
+    """Numbers of a card in a row and of a model, None for any.
+
+    A row is called by benchmark, language and phenomenon, or some of them, divided by commas; what
+    is not named is the whole. Raises UserError, with what there is, where there is none, and where
+    row and column mean several.
+    """
+    every = [*_numbers(read_card(source))]
+    numbers = [each for each in every if column is None or each.is_of(column)]
+    if not numbers:
+        choice = ", ".join(dict.fromkeys(each.column for each in every))
+        raise UserError(f"{source}: no column {column!r}; there are: {choice}.")
+    if row is None:
+        return numbers
+    wanted = row.casefold()
+    for parts in ([wanted], re.split(r"\s*[,/]\s*", wanted)):
+        called = [each for each in numbers if each.is_called(parts)]
+        if called and (len(called) == 1 or column is None):
+            return called
+        if called:
+            choice = "; ".join(each.row for each in called)
+            raise UserError(f"{source}: row {row!r} means several: {choice}. Name one of them.")
+    choice = "; ".join(dict.fromkeys(each.row for each in numbers))
+    raise UserError(f"{source}: no row {row!r}; there are: {choice}.")
+
+
+def _as_recorded(source: Path, named: Path) -> tuple[Path, Record]:
+    """The card's path as its record has it, from the directory of the workflow, and the record.
+
+    That directory becomes the current one. Raises UserError where the card is not where it was
+    made, or the card or the file that was named is not what its job wrote.
+    """
+    source, named = source.resolve(), named.resolve()
+    record = read_record(sidecar_path(source))
+    recorded = Path(record["outputs"][0]["path"])
+    # An absolute path says nothing of the directory that others in the records start from.
+    bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
+    base = next((each for each in bases if (each / recorded).resolve() == source), None)
+    if base is None:
+        raise UserError(
+            f"{source} was made as {recorded}; explain its numbers there, in the directory that "
+            "the workflow ran in."
+        )
+    os.chdir(base)
+    for path in (recorded, recorded.with_name(named.name)):
+        require_as_recorded(path)
+    return recorded, record
+
+
+def _cell(number: Number, *, nominal: bool) -> dict[str, Any]:
+    """A number as a cell of an exhibit."""
+    accuracy, lang = number.place["models"][number.model], number.place["lang"]
+    method = number.benchmark["methods"][number.model]
+    phenomenon = number.place["phenomenon"]
+    where = {"benchmark": number.benchmark["name"], "model": number.model, "method": method}
+    languages = number.languages
+    if lang == MEAN or nominal:
+        source, formula = "accuracies", UNWEIGHTED
+        more = {"lang": languages, "phenomenon": phenomenon, "paradigm": ALL}
+    else:
+        source, formula = "judgements", ACCURACY
+        more = {"lang": languages} | ({} if phenomenon == ALL else {"phenomenon": phenomenon})
+    return {
+        "row": number.row,
+        "column": number.column,
+        "text": show.percent(accuracy["accuracy"]),
+        **{"value": 100 * accuracy["accuracy"], "n": accuracy["n"]},
+        **{"low": 100 * accuracy["low"], "high": 100 * accuracy["high"]},
+        "formula": str(formula),
+        "source": source,
+        "filter": json.dumps(where | more, ensure_ascii=False),
+    }
+
+
+def explain_number(
+    source: Path, number: Number, named: Path, items: int = 0, item: str | None = None
+) -> Explanation:
+    """Explain an accuracy of the card ``source``, with at most ``items`` of its items, or one.
+
+    ``named`` is the file of the report card that the user named. Works in the workflow's directory
+    from then on. Raises UserError when a table behind it, or the item, is missing, and where the
+    card or that file is not what its job wrote.
+    """
+    recorded, record = _as_recorded(source, named)
+    facts: Facts = record["params"]["facts"]
+    name, model, languages = number.benchmark["name"], number.model, number.languages
+    results, unit = facts["results"], facts["benchmarks"][name]["unit"]
+    judged = [Path(model_table(results, "judgements", name, lang, model)) for lang in languages]
+    nominal = number.benchmark["methods"][model] == PUBLISHED and NOMINAL in (
+        read_parquet(judged[0]).column_names
+    )
+    if nominal and number.place["lang"] == ALL and len(languages) > 1:
+        raise UserError(
+            f"{number.line}: over all languages, accuracies by {PUBLISHED} are weighted by n; "
+            "explain those of the languages, such as --row "
+            f"{show.language(languages[0], number.card['languages'])!r}."
+        )
+    named = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
+    needed = {part for path in (*judged, recorded) for part in (*path.parts, path.stem)}
+    cell = _cell(number, nominal=nominal)
+    explanation = explain_cell(recorded, cell, items, item, others=named - needed)
+    tables = [
+        (
+            Path(facts["benchmarks"][name]["items"][lang]),
+            Path(model_table(results, OUTPUTS[unit], name, lang, model)),
+        )
+        for lang in languages
+    ]
+    return replace(explanation, facts=[*_facts(number, explanation, judged, tables, record)])
+
+
+def _facts(
+    number: Number,
+    explanation: Explanation,
+    judged: Sequence[Path],
+    tables: Sequence[tuple[Path, Path]],
+    record: Record,
+) -> Iterator[str]:
+    """What the number is of: items, statuses of their scores, where they come from, and code."""
+    yield f"{number.counted}."
+    statuses: Counter[str] = Counter()
+    for path, (items, outputs) in zip(judged, tables, strict=True):
+        rows = read_parquet(path, ["item_id", "phenomenon"]).to_pandas()
+        if number.place["phenomenon"] != ALL:
+            rows = rows[rows["phenomenon"] == number.place["phenomenon"]]
+        conditions = read_parquet(items, ["item_id", *CONDITIONS]).to_pandas()
+        key = "item" if {*conditions.columns} >= CONDITIONS else "item_id"
+        ids = conditions.loc[conditions[key].isin(rows["item_id"]), "item_id"]
+        scored = read_parquet(outputs, ["item_id", "status"]).to_pandas()
+        statuses.update(scored.loc[scored["item_id"].isin(ids), "status"].astype(str))
+    counts = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common())
+    yield f"Rows of {tables[0][1].parents[2].name}, by status: {counts}."
+    assert explanation.tree is not None
+    paths = {items for items, _ in tables}
+    behind = (
+        each for node in explanation.tree.walk() if node.path in paths for each in node.walk()
+    )
+    outside = {node.path: node.sha256 for node in behind if node.record is None}
+    for path, digest in [*outside.items()][:FILES]:
+        yield f"Items from {path}, sha256 {digest}."
+    if len(outside) > FILES:
+        yield f"Items from {len(outside) - FILES} more files (--ancestry)."
+    commit, changed = record["git"]["commit"] or "no commit", record["git"]["clean"] is False
+    yield (
+        f"By blimpworks {number.card['version']}, code {record['code']}, commit {commit[:12]}"
+        f"{' with local changes' if changed else ''}."
+    )
