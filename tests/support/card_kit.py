@@ -5,9 +5,11 @@ from pathlib import Path
 
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.campaign.settings.base import TiePolicy
+from blimpworks.commands.registry import recorded_commands
 from blimpworks.evaluation.facts import model_table, sensitivity_table
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.records.job import Job
 from blimpworks.tables import ACCURACIES, PARITY, write_rows
 from support import judging_kit, tiny
 
@@ -119,7 +121,10 @@ def write_evaluation(root, texts=sentences, margins_of=MARGINS):
             scores = Path(model_table(root, "scores", "pairs", lang, model))
             judging_kit.write_scores(scores, rows, statuses)
             judged = Path(model_table(root, "judgements", "pairs", lang, model))
-            judge(items, scores, judged, Rules(["full_sentence"], [WRONG], 0.01))
+            with Job(
+                recorded_commands()["judge"], inputs=[items, scores], outputs=[judged], params={}
+            ):
+                judge(items, scores, judged, Rules(["full_sentence"], [WRONG], 0.01))
             judgements.append((model, lang, judged))
     compute_accuracies(judgements, "pairs", root / "accuracies/pairs.parquet")
     for model in SIZES:

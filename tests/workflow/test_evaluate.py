@@ -196,6 +196,20 @@ def test_the_same_command_again_computes_nothing(checkout, finished):
     assert contents(finished.folder / "results") == before
 
 
+def test_a_number_of_the_report_card_is_explained(checkout, finished):
+    place = ["--row=clams", f"--column={NGRAM}"]
+    done = checkout.run("blimpworks", "explain", BOTH, *place, "--json")
+    assert done.returncode == 0, output_of(done)
+    explanation = json.loads(done.stdout)
+    assert explanation["recomputed"] == pytest.approx(explanation["cell"]["value"])
+    assert explanation["rows"] == explanation["cell"]["n"] == LIMIT
+    assert f"Rows of scores, by status: {LIMIT} ok." in explanation["facts"]
+    assert {"good", "bad", "origin"} <= explanation["items"][0].keys()
+    models = {each["path"].rpartition("/")[2] for each in explanation["chain"]}
+    assert f"{NGRAM}.parquet" in models
+    assert f"{TRANSFORMER}.parquet" not in models
+
+
 def test_its_campaign_runs_by_snakemake_alone(checkout, finished):
     campaign = str(finished.folder / "campaign.yaml")
     assert checkout.planned("report_card", campaign=campaign) == set()
