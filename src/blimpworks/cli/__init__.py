@@ -18,6 +18,7 @@ from typing import Any
 
 import typer
 
+from blimpworks.cli.encoding import write_any_character
 from blimpworks.commands.declare import (
     AUDIT,
     AUTHOR,
@@ -200,6 +201,7 @@ def main() -> None:
     Work that stopped because its allocation is nearly over ends in exit code 75, and a fault that
     another attempt may not meet in 1.
     """
+    write_any_character()
     # Importing libraries makes objects that stay: to look for garbage among them every 700, as
     # Python does, takes a sixth of the start.
     gc.set_threshold(20_000)

@@ -95,7 +95,9 @@ def read_gpus(text: str) -> list[Gpu]:
 def _gpus() -> tuple[list[Gpu] | None, str | None]:
     command = ["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=60, check=False
+        )
         if run.returncode == 0:
             return read_gpus(run.stdout), None
         said = (run.stdout + run.stderr).strip().splitlines()
@@ -109,7 +111,12 @@ def _gpus() -> tuple[list[Gpu] | None, str | None]:
 def _packages(python: Path) -> Packages | None:
     try:
         run = subprocess.run(
-            [python, "-c", PROBE], capture_output=True, text=True, timeout=600, check=False
+            [python, "-c", PROBE],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=600,
+            check=False,
         )
         return Packages.model_validate_json(run.stdout.splitlines()[-1])
     except (OSError, subprocess.TimeoutExpired, IndexError, ValidationError):

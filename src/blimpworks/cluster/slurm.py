@@ -22,7 +22,7 @@ def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
     """
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PATIENCE, check=False
+            command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

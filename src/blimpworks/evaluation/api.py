@@ -68,7 +68,7 @@ def _command_line(options: dict[str, Any]) -> list[str]:
 
 def _run(arguments: Sequence[str]) -> None:
     command = [sys.executable, "-m", "blimpworks", "evaluate", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         said = re.split(r"^blimpworks: ", done.stderr, maxsplit=1, flags=re.MULTILINE)
         raise UserError(said[-1].strip())

@@ -220,8 +220,8 @@ def run_snakemake(
         # In a group of its own, so that it gets an interrupt once, from wherever one comes.
         process = subprocess.Popen(
             command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
-            pass_fds=[lock], process_group=0,
+            stderr=subprocess.PIPE, text=True, errors="replace",
+            env=os.environ | {"PYTHONUNBUFFERED": "1"}, pass_fds=[lock], process_group=0,
         )  # fmt: skip
         interrupts.follow(process)
         reader = Thread(target=_read, args=(process, output, log), daemon=True)
@@ -246,7 +246,9 @@ def run_quietly(command: Sequence[str]) -> str:
 
     Raises UserError, with what failed, where it does not succeed.
     """
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, errors="replace", check=False
+    )
     if done.returncode:
         output = Output()
         for line in done.stderr.splitlines():
