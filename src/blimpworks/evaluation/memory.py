@@ -38,7 +38,8 @@ def _need(model: ResolvedModel, machine: Machine) -> _Need:
     """What a model takes: on one GPU where the engine has one, else of the machine's memory."""
     row = model.row
     if row.engine == "vllm" and machine.gpus_gb:
-        total = memory_of(row, row.engine, row.dtype, ScoringOptions()).of_each(1)
+        memory = memory_of(row, row.engine, row.dtype, ScoringOptions())
+        total = memory._replace(weights=model.weights_gb).of_each(1)
         working = total - model.weights_gb
         return _Need(model.weights_gb, working, max(machine.gpus_gb), "of the GPU's memory")
     return _Need(model.weights_gb, WORKING_GB[row.engine], machine.memory_gb, "of memory")

@@ -68,7 +68,8 @@ def _of_hub(
     more = {"revision": of_hub.commit, "gated": "yes" if of_hub.gated else "no"}
     row = with_settings(row_of(of_hub.facts, label, hf_id, **more), overrides, argument)
     parts = tuple(filter(None, (owner, label)))
-    return ResolvedModel(argument, row, "hub", parts, revision or "main")
+    size, quantisation = of_hub.facts.file_gb, of_hub.facts.quantisation
+    return ResolvedModel(argument, row, "hub", parts, revision or "main", size, quantisation)
 
 
 def _check_hub_id(argument: str, catalogue: Mapping[str, ModelRow]) -> None:

@@ -21,7 +21,7 @@ from blimpworks.records.job import REPOSITORY
 LANGUAGES = "/{lang}"
 """End of the address of a directory that has a checkpoint for each language."""
 NGRAM_SUFFIXES = (".gz", ".arpa", ".bin", ".binary", ".klm", ".lm", ".mmap")
-CONFIG = "config.json"
+CONFIG, ADAPTER = "config.json", "adapter_config.json"
 STRANGE_WORDS = 0.05
 """Share of an n-gram model's words, never seen when text is split, from which a note says so."""
 
@@ -40,7 +40,7 @@ def _address(place: Path) -> str:
 
 
 def _has_model(folder: Path) -> bool:
-    return (folder / FILE_NAME).exists() or (folder / CONFIG).exists()
+    return any((folder / name).exists() for name in (FILE_NAME, CONFIG, ADAPTER))
 
 
 def _folders_of_languages(place: Path) -> list[Path]:
@@ -92,7 +92,8 @@ def _of_languages(
     row = row_of(largest, place.name, _address(place) + LANGUAGES, **more)
     size = max(each.file_gb for each in facts.values())
     row = with_settings(row, overrides, argument)
-    return ResolvedModel(argument, row, "directory", place.parts[1:], "", size)
+    parts = place.parts[1:]
+    return ResolvedModel(argument, row, "directory", parts, "", size, largest.quantisation)
 
 
 def _notes_on_words(place: Path) -> tuple[str, ...]:
@@ -139,4 +140,5 @@ def of_place(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
     more = {} if facts.scope == "multi" else {"scope": "monolingual", "languages": facts.scope}
     row = with_settings(row_of(facts, parts[-1], _address(place), **more), overrides, argument)
     origin: Origin = "file" if place.is_file() else "directory"
-    return ResolvedModel(argument, row, origin, parts, "", facts.file_gb, notes)
+    quantisation = facts.quantisation
+    return ResolvedModel(argument, row, origin, parts, "", facts.file_gb, quantisation, notes)

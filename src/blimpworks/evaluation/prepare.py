@@ -30,6 +30,7 @@ from blimpworks.evaluation.request import (
 )
 from blimpworks.evaluation.resolved import ResolvedModel
 from blimpworks.files import write_text
+from blimpworks.models.weights import refuse_quantised
 from blimpworks.records.job import REPOSITORY
 
 
@@ -67,7 +68,11 @@ def resolve(
     """
     models = resolve_models(arguments, known_models(), overrides)
     machine = _cluster() if remote else this_machine()
-    return [replace(model, row=choose_engine(model.row, engine, machine)) for model in models]
+    chosen = [replace(each, row=choose_engine(each.row, engine, machine)) for each in models]
+    for model in chosen:
+        if model.row.engine != "vllm":
+            refuse_quantised(model.quantisation, model.argument)
+    return chosen
 
 
 @contextmanager

@@ -55,7 +55,9 @@ class ResolvedModel:
     revision: str = ""
     """Branch, tag or commit that was requested of the hub; the row has the commit."""
     file_gb: float = 0.0
-    """Size of a model that has no parameters to count [GB]."""
+    """Size of its files [GB], for a model whose parameters are not counted."""
+    quantisation: str = ""
+    """How its weights are quantised; empty for weights as they are."""
     notes: tuple[str, ...] = ()
     """What a user should know of it, a sentence each."""
 

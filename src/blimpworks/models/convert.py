@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import TRANSFORMERS_FILES
-from blimpworks.models.facts import PICKLED
 from blimpworks.models.own_code import refuse_own_code
+from blimpworks.models.weights import INDEX, PICKLED, REPEATED, check_shards, refuse_adapter
 
 if TYPE_CHECKING:
     import torch
 
-INDEX = "model.safetensors.index.json"
+PICKLED_INDEX = "pytorch_model.bin.index.json"
+NO_WEIGHTS = ("training_args.bin", REPEATED)
 
 
 def _tensors(path: Path) -> "dict[str, torch.Tensor]":
@@ -39,14 +40,18 @@ def _tensors(path: Path) -> "dict[str, torch.Tensor]":
 def convert_weights(folder: Path, output: Path) -> int:
     """Write the model of a directory with safetensors in place of pickled weights.
 
-    Returns the number of tensors. Raises UserError where there are no such weights, where they
-    hold anything but tensors, for a model with code of its own, and for an output that exists.
+    Returns the number of tensors. Raises UserError where there are no such weights or not all,
+    where they hold anything but tensors, for an adapter, for a model with code of its own, and
+    for an output that exists.
     """
     from safetensors.torch import save_file
 
     refuse_own_code(folder)
+    refuse_adapter((path.name for path in folder.iterdir()), str(folder))
     files = sorted(path for path in folder.glob("*") if path.suffix in PICKLED)
-    weights = [path for path in files if path.name != "training_args.bin"]
+    weights = [path for path in files if not any(map(path.match, NO_WEIGHTS))]
+    if (folder / PICKLED_INDEX).exists():
+        check_shards(folder / PICKLED_INDEX, {path.name for path in weights}, str(folder))
     if not weights:
         raise UserError(f"{folder} has no pickled weights ({', '.join(PICKLED)}) to convert.")
     if output.exists():

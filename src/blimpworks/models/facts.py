@@ -4,15 +4,12 @@ Nothing is loaded but JSON, the heads of safetensors files, and the tokenizer; c
 a model is never run.
 """
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
-from blimpworks.errors import UserError, reading
+from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import (
     FILE_NAME,
     NGRAM_FILES,
@@ -21,6 +18,16 @@ from blimpworks.models.checkpoint import (
 )
 from blimpworks.models.ngram_file import is_binary, unpacked_bytes
 from blimpworks.models.own_code import read_json, refuse_named_code, refuse_own_code
+from blimpworks.models.weights import (
+    gigabytes,
+    is_weights,
+    model_files,
+    parameters_of,
+    quantisation_of,
+    refuse_adapter,
+    total,
+    weight_files,
+)
 
 HEADS = {
     "ForCausalLM": "causal",
@@ -33,7 +40,6 @@ HEADS = {
 FORMATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 """Number formats by their names in safetensors files."""
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 ENGINES = {"ngram": "kenlm", "lstm": "lstm"}
 """Engines that score architectures which transformers does not have."""
 
@@ -50,56 +56,20 @@ class ModelFacts:
     first_token: FirstToken
     """What conditions the first token of a sentence."""
     parameters: int | None
-    """Number of parameters; None where there are none to count (n-grams)."""
+    """Number of parameters; None where there are none to count: n-grams, packed weights."""
     chat: bool
     """Whether it has a chat template."""
     scope: str
     """Language of a model for one; ``multi`` for all others."""
     file_gb: float = 0.0
-    """Size of the file of a model that has no parameters [GB]."""
+    """Size of the files of a model whose parameters are not counted [GB]."""
+    quantisation: str = ""
+    """How its weights are quantised, and the file that says so; empty for weights as they are."""
 
     @property
     def weights_gb(self) -> float:
         """Size of its weights in memory [GB]."""
         return (self.parameters or 0) * BYTES.get(self.dtype, 4) / 1e9 or self.file_gb
-
-
-def sizes(head: Mapping[str, Any]) -> Counter[str]:
-    """How many numbers of each format the head of a safetensors file announces."""
-    counts: Counter[str] = Counter()
-    for name, tensor in head.items():
-        if name != "__metadata__":
-            counts[tensor["dtype"]] += prod(tensor["shape"])
-    return counts
-
-
-def _numbers(path: Path) -> Counter[str]:
-    """How many numbers of each format a safetensors file holds, from its head.
-
-    Raises UserError for a file that is none.
-    """
-    expected = reading(path, "a safetensors file", "Download the model again.")
-    with expected, path.open("rb") as handle:
-        size = int.from_bytes(handle.read(8), "little")
-        if not 0 < size <= path.stat().st_size - 8:
-            raise ValueError("its head does not fit into it")
-        return sizes(json.loads(handle.read(size)))
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a model. Raises UserError where weights are pickled, or absent."""
-    files = sorted(folder.glob("*.safetensors"))
-    if files:
-        return files
-    pickled = next((p for p in sorted(folder.iterdir()) if p.suffix in PICKLED), None)
-    if pickled is not None:
-        raise UserError(
-            f"{pickled} has pickled weights, which are refused because reading them can run code; "
-            f"convert them: blimpworks convert-weights {folder} NEW-DIRECTORY."
-        )
-    raise UserError(
-        f"{folder} has no *.safetensors; expected a model's weights. Name another directory."
-    )
 
 
 def _kinds(config: Mapping[str, Any]) -> Iterator[str]:
@@ -174,23 +144,19 @@ def _sealed(folder: Path) -> ModelFacts:
     """Facts of a checkpoint that this package has sealed. Raises UserError for code in it."""
     refuse_own_code(folder)
     described = read_description(folder / FILE_NAME)
-    files = sorted(folder.glob("*.safetensors"))
+    files = [path for path in model_files(folder.iterdir(), str(folder)) if is_weights(path)]
     model = folder / NGRAM_FILES[0]
     return ModelFacts(
         architecture=described.architecture,
         engine=ENGINES.get(described.architecture, "transformers"),
         dtype=described.dtype,
         first_token=described.first_token,
-        parameters=total(files).total() if files else None,
+        parameters=parameters_of(folder, total(files)),
         chat=has_chat_template(folder),
         scope=described.scope,
-        file_gb=model.stat().st_size / 1e9 if model.exists() else 0.0,
+        file_gb=gigabytes([model] if model.exists() else files),
+        quantisation=quantisation_of(folder),
     )
-
-
-def total(files: Iterable[Path]) -> Counter[str]:
-    """How many numbers of each format safetensors files hold. Raises UserError for other files."""
-    return sum(map(_numbers, files), Counter())
 
 
 def _of_ngram_file(place: Path) -> ModelFacts:
@@ -209,13 +175,18 @@ def _of_ngram_file(place: Path) -> ModelFacts:
 
 
 def described_facts(
-    folder: Path, counts: Mapping[str, int], where: str, given: str | None = None
+    folder: Path,
+    counts: Mapping[str, int],
+    where: str,
+    given: str | None = None,
+    file_gb: float = 0.0,
 ) -> ModelFacts:
     """Facts of a model by the configuration and tokenizer in a folder in Hugging Face's layout.
 
-    ``counts`` are the numbers of each format that its weights hold, which may lie elsewhere;
-    ``where`` is what messages call the model, ``given`` as in ``architecture_of``. Raises
-    UserError as ``architecture_of``, ``refuse_named_code`` and ``first_token_of`` do.
+    ``counts`` are the numbers of each format that its weights hold, which may lie elsewhere, and
+    ``file_gb`` their size [GB]; ``where`` is what messages call the model, ``given`` as in
+    ``architecture_of``. Raises UserError as ``architecture_of``, ``refuse_named_code`` and
+    ``first_token_of`` do.
     """
     refuse_named_code(sorted(folder.glob("*.json")), where)
     config = read_json(folder / "config.json", "a model's configuration")
@@ -225,9 +196,11 @@ def described_facts(
         engine="transformers",
         dtype=format_of(counts, config),
         first_token=first_token_of(folder, architecture, where),
-        parameters=sum(counts.values()),
+        parameters=parameters_of(folder, counts),
         chat=has_chat_template(folder),
         scope="multi",
+        file_gb=file_gb,
+        quantisation=quantisation_of(folder),
     )
 
 
@@ -235,16 +208,19 @@ def facts_of(place: Path, architecture: str | None = None) -> ModelFacts:
     """What a model's own files say: Hugging Face's layout, a checkpoint of ours, or n-grams.
 
     ``architecture`` is what a user says, for a configuration that does not. Raises UserError for
-    what holds no language model, weights that are pickled, or a model that needs code of its own.
+    what holds no language model or a part of one, weights that are pickled, an adapter, or a
+    model that needs code of its own.
     """
     if place.is_file():
         return _of_ngram_file(place)
     if not place.is_dir():
         raise UserError(f"{place} is no directory; expected a model in Hugging Face's layout.")
+    refuse_adapter((path.name for path in place.iterdir()), str(place))
     if (place / FILE_NAME).exists():
         return _sealed(place)
     # The configuration goes first: without one the directory is no model at all.
     config = read_json(place / "config.json", "a model's configuration")
     refuse_own_code(place)
     architecture_of(config, f"{place / 'config.json'}", architecture)
-    return described_facts(place, total(weight_files(place)), str(place), architecture)
+    files = weight_files(place)
+    return described_facts(place, total(files), str(place), architecture, gigabytes(files))

@@ -5,8 +5,11 @@ retrieval finds them again; of its weights only sizes, and the heads of safetens
 """
 
 import json
+import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,12 +24,9 @@ from blimpworks.models.checkpoint import TRANSFORMERS_FILES
 from blimpworks.models.facts import (
     BYTES,
     FORMATS,
-    PICKLED,
     ModelFacts,
     described_facts,
     format_of,
-    sizes,
-    total,
 )
 from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.models.own_code import read_json
@@ -35,8 +35,17 @@ from blimpworks.models.retrieve import (
     HubModel,
     cached_snapshot,
     complete_files,
-    is_kept,
     shared_snapshot,
+)
+from blimpworks.models.weights import (
+    PICKLED,
+    REPEATED,
+    gigabytes,
+    is_weights,
+    model_files,
+    refuse_adapter,
+    sizes,
+    total,
 )
 
 WEIGHTS = "*.safetensors"
@@ -66,9 +75,9 @@ def hub_facts(
     Offline they are those of a complete copy in the cache, or in ``shared``, a cache that many
     read. ``architecture`` is what a user says, for a configuration that does not.
 
-    Raises UserError for a model that is missing, gated, without safetensors weights, no language
-    model or in need of code of its own, for an unreachable hub, and offline for one that is not
-    complete in a cache.
+    Raises UserError for a model that is missing, gated, without safetensors weights or some of
+    them, an adapter, no language model or in need of code of its own, for an unreachable hub, and
+    offline for one that is not complete in a cache.
     """
     model = HubModel("", "multi", "", "", "bos", hf_id, revision)
     if offline_variable() is not None:
@@ -76,16 +85,18 @@ def hub_facts(
     with explained_errors(model.hf_id, model.revision):
         ask = partial(HfApi().model_info, hf_id, revision=revision, files_metadata=True)
         info = patiently(ask)
-        weights = _weights(info, hf_id)
+        files = {file.rfilename: file.size or 0 for file in info.siblings or []}
+        _check_weights(files, hf_id)
         commit = info.sha or revision
         small = [kind for kind in TRANSFORMERS_FILES if kind != WEIGHTS]
         patterns = {"allow_patterns": small, "ignore_patterns": [*LEFT_OUT, WEIGHTS]}
         download = partial(snapshot_download, hf_id, revision=commit, **patterns)
         folder = Path(patiently(download))
-    counts = _announced(info) or _counted(hf_id, commit, [*weights])
-    if not counts:
-        counts = _estimated(sum(weights.values()), folder)
-    facts = described_facts(folder, counts, hf_id, architecture)
+    taken = model_files((folder / name for name in files if "/" not in name), hf_id)
+    weights = [path.name for path in taken if is_weights(path)]
+    size = sum(files[name] for name in weights)
+    counts = _announced(info, size) or _counted(hf_id, commit, weights) or _estimated(size, folder)
+    facts = described_facts(folder, counts, hf_id, architecture, size / 1e9)
     return HubFacts(facts, commit, bool(info.gated))
 
 
@@ -94,20 +105,19 @@ def _cached_facts(model: HubModel, shared: Path | None, architecture: str | None
     with explained_errors(model.hf_id, model.revision):
         folder = shared_snapshot(model, shared, model.revision) if shared else None
         folder = folder or cached_snapshot(model, model.revision)
-    weights = (path for path in complete_files(folder, model) if path.match(WEIGHTS))
+    weights = [path for path in complete_files(folder, model) if is_weights(path)]
     # What else a cache may hold, such as programs, is no part of the model that is retrieved.
-    facts = described_facts(folder, total(weights), model.hf_id, architecture)
+    size = gigabytes(weights)
+    facts = described_facts(folder, total(weights), model.hf_id, architecture, size)
     return HubFacts(facts, folder.name, gated=False)
 
 
-def _weights(info: ModelInfo, hf_id: str) -> dict[str, int]:
-    """Bytes of each safetensors file. Raises UserError for a model that has none."""
-    files = {file.rfilename: file.size or 0 for file in info.siblings or []}
-    weights = {name: size for name, size in files.items() if is_kept(name)}
-    weights = {name: size for name, size in weights.items() if Path(name).match(WEIGHTS)}
-    if weights:
-        return weights
-    top = (name for name in files if "/" not in name)
+def _check_weights(files: Iterable[str], hf_id: str) -> None:
+    """Raises UserError for a model without safetensors among its files, and for an adapter."""
+    top = [name for name in files if "/" not in name]
+    refuse_adapter(top, hf_id)
+    if any(fnmatch(name, WEIGHTS) and not fnmatch(name, REPEATED) for name in top):
+        return
     pickled = next((name for name in top if name.endswith(PICKLED)), None)
     if pickled is None:
         raise UserError(
@@ -123,9 +133,14 @@ def _weights(info: ModelInfo, hf_id: str) -> dict[str, int]:
     )
 
 
-def _announced(info: ModelInfo) -> Counter[str]:
-    """How many numbers of each format the hub says that there are; nothing where it does not."""
-    return Counter(info.safetensors.parameters if info.safetensors else {})
+def _announced(info: ModelInfo, size: int) -> Counter[str]:
+    """How many numbers of each format the hub says that there are.
+
+    Nothing where it does not, or counts more than fit into files of ``size`` [bytes].
+    """
+    counts = Counter(info.safetensors.parameters if info.safetensors else {})
+    bits = ((n, re.search(r"\d+", name)) for name, n in counts.items())
+    return counts if sum(n * int(found[0]) for n, found in bits if found) <= 8 * size else Counter()
 
 
 def _counted(hf_id: str, commit: str, names: list[str]) -> Counter[str]:

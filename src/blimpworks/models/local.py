@@ -4,7 +4,6 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterable
-from fnmatch import fnmatch
 from pathlib import Path
 
 from blimpworks.errors import UserError
@@ -12,27 +11,23 @@ from blimpworks.files import atomic, write_text
 from blimpworks.models.checkpoint import (
     FILE_NAME,
     NGRAM_FILES,
-    TRANSFORMERS_FILES,
     Checkpoint,
     Copied,
     clear,
     read_checkpoint,
     seal,
 )
-from blimpworks.models.facts import facts_of, weight_files
+from blimpworks.models.facts import facts_of
 from blimpworks.models.ngram_file import is_compressed, opened, read_vocabulary
+from blimpworks.models.weights import model_files
 
 
 def _model_files(folder: Path) -> list[Path]:
-    """The files that a model consists of, weights first. Raises UserError without any weights."""
+    """The files that a model consists of."""
     if (folder / FILE_NAME).exists():
         names = read_checkpoint(folder / FILE_NAME).files
         return [folder / name for name in sorted(names)]
-    weights = weight_files(folder)
-    others = (path for path in sorted(folder.iterdir()) if path.is_file() and path not in weights)
-    kinds = (*TRANSFORMERS_FILES, *NGRAM_FILES)
-    kept = [path for path in others if any(fnmatch(path.name, kind) for kind in kinds)]
-    return [*weights, *kept]
+    return model_files((path for path in folder.iterdir() if path.is_file()), str(folder))
 
 
 def place_file(source: Path, target: Path, *, linked: bool = False) -> None:

@@ -11,8 +11,14 @@ from typing import Any
 
 from blimpworks.errors import UserError, reading
 
-CONFIGURATIONS = "*config*.json"
-"""Files in which transformers looks for the classes of a model, tokenizer or processor."""
+CONFIGURATIONS = (
+    "config.json",
+    "config.*.json",
+    *(f"{part}_config.json" for part in ("tokenizer", "generation", "audio_tokenizer")),
+    *(f"{part}_config.json" for part in ("processor", "preprocessor", "video_preprocessor")),
+)
+"""Files in which transformers looks for the classes of a model, tokenizer or processor; the second
+are those for one version of it. Any other may hold anything."""
 PROGRAMS = ("*.py", "custom_generate/*.py")
 """Files that transformers would import."""
 REMEDY = "Name another directory, or download the model again."
@@ -30,13 +36,13 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
     return content
 
 
-def _maps(content: Any) -> Iterator[Any]:
-    """What stands under ``auto_map`` in a configuration, or in one inside it."""
+def values_of(content: Any, key: str) -> Iterator[Any]:
+    """What stands under ``key`` in a configuration, and in those inside it."""
     if isinstance(content, dict):
-        yield content.get("auto_map")
+        yield content.get(key)
         content = [*content.values()]
     if isinstance(content, list):
-        yield from chain.from_iterable(map(_maps, content))
+        yield from chain.from_iterable(values_of(each, key) for each in content)
 
 
 def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
@@ -45,7 +51,9 @@ def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
     ``where`` is what messages call the model, if not by the file's own path. Raises UserError.
     """
     for path in files:
-        if path.match(CONFIGURATIONS) and any(_maps(read_json(path, "a model's configuration"))):
+        if not any(map(path.match, CONFIGURATIONS)):
+            continue
+        if any(values_of(read_json(path, "a model's configuration"), "auto_map")):
             raise UserError(
                 f"{f'{where}: {path.name}' if where else path} names code of its own (auto_map), "
                 "which is never run; name a model that transformers has itself, or, if its own "
@@ -65,4 +73,4 @@ def refuse_own_code(folder: Path) -> None:
             "configuration and tokenizer. Move it away, or name a model that transformers has "
             "itself."
         )
-    refuse_named_code(sorted(folder.glob(CONFIGURATIONS)))
+    refuse_named_code(sorted(folder.glob("*.json")))

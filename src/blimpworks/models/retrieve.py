@@ -4,18 +4,15 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 
 from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import LocalEntryNotFoundError
-from pydantic import BaseModel
 
 from blimpworks.campaign.addresses import offline_variable, scrubbed
 from blimpworks.campaign.local_models import is_local
-from blimpworks.errors import UserError, reading
+from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
-from blimpworks.json_files import load_json
 from blimpworks.models.checkpoint import (
     TRANSFORMERS_FILES,
     Checkpoint,
@@ -29,21 +26,15 @@ from blimpworks.models.hub_errors import explained_errors, patiently
 from blimpworks.models.local import place_file, take_local
 from blimpworks.models.own_code import refuse_named_code
 from blimpworks.models.revisions import commit_of, lock
+from blimpworks.models.weights import REPEATED, is_weights, model_files, refuse_adapter
 from blimpworks.retrieval.checksums import git_blob_of
 from blimpworks.retrieval.disk import disk_errors
 from blimpworks.retrieval.slots import slot
 
 log = logging.getLogger(__name__)
 
-# Folders hold other formats (onnx, original); a consolidated file repeats the shards.
-LEFT_OUT = ["*/*", "consolidated*"]
-
-
-class _Index(BaseModel):
-    """The index of weights that are in several files, as far as it is read here."""
-
-    weight_map: dict[str, str]
-    """File of each tensor."""
+# Folders hold other formats (onnx, original).
+LEFT_OUT = ["*/*", REPEATED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +98,10 @@ def shared_snapshot(model: HubModel, shared: Path, commit: str) -> Path | None:
     """
     try:
         folder = Path(_download(model, commit, offline=True, cache=shared))
-    except LocalEntryNotFoundError:
+        complete_files(folder, model)
+    except (LocalEntryNotFoundError, UserError):
         return None
-    names = [path.name for path in folder.glob("*") if is_kept(path.name)]
-    has_weights = any(name.endswith(".safetensors") for name in names)
-    return folder if has_weights and not _shards([*folder.glob("*")]) - {*names} else None
+    return folder
 
 
 def _download(model: HubModel, revision: str, *, offline: bool, cache: Path | None = None) -> str:
@@ -172,24 +162,16 @@ def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
     )
 
 
-def is_kept(name: str) -> bool:
-    """Whether a file of a repository is part of the model that is retrieved."""
-    return any(fnmatch(name, kept) for kept in TRANSFORMERS_FILES) and not any(
-        fnmatch(name, left) for left in LEFT_OUT
-    )
-
-
 def complete_files(snapshot: Path, model: HubModel) -> list[Path]:
-    """The files of a model in a cache. Raises UserError where weights, or some of them, lack."""
-    files = [p for p in sorted(snapshot.glob("*")) if p.is_file() and is_kept(p.name)]
+    """The files of a model in a cache; see ``model_files``.
+
+    Raises UserError where weights, or some of them, lack, and for an adapter.
+    """
     # A cache filled by another program may hold only some of the files.
-    missing = _shards(files) - {p.name for p in files}
-    if missing:
-        raise UserError(
-            f"{model.hf_id} at commit {snapshot.name[:12]} lacks {min(missing)}, which its "
-            f"index names, in the cache {constants.HF_HUB_CACHE}; retrieve it with network."
-        )
-    if not any(p.suffix == ".safetensors" for p in files):
+    where = f"{model.hf_id} at commit {snapshot.name[:12]} in the cache {constants.HF_HUB_CACHE}"
+    refuse_adapter((path.name for path in snapshot.iterdir()), model.hf_id)
+    files = model_files((path for path in snapshot.iterdir() if path.is_file()), where)
+    if not any(map(is_weights, files)):
         raise UserError(
             f"{model.hf_id} at commit {snapshot.name[:12]} has no *.safetensors weights, and "
             "pickled ones are refused because loading them can run code; choose a revision "
@@ -223,13 +205,3 @@ def _check_intact(files: list[Path], model: HubModel) -> None:
                 f"{model.hf_id}: {path.name} in the cache is damaged: its {kind} is not "
                 f"{blob.name}; delete {blob} and run again."
             )
-
-
-def _shards(files: list[Path]) -> set[str]:
-    """Weight files that the indices among ``files`` name. Raises UserError for a broken index."""
-    named: set[str] = set()
-    for path in files:
-        if path.name.endswith(".safetensors.index.json"):
-            with reading(path, "an index of weights (weight_map)", "Retrieve the model again."):
-                named |= {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
-    return named

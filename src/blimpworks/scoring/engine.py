@@ -21,6 +21,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from blimpworks.models.checkpoint import Checkpoint, read_checkpoint
 from blimpworks.models.own_code import refuse_own_code
+from blimpworks.models.weights import quantisation_of, refuse_adapter, refuse_quantised
 from blimpworks.records.equal_code import number_digest
 
 log = logging.getLogger(__name__)
@@ -123,14 +124,17 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
 
     It gets a description of the checkpoint with the settings that were chosen; the log says which
     requests it cannot meet. Raises UserError when the checkpoint is missing, altered, not for
-    this engine, or has code of its own.
+    this engine, has code of its own, or is an adapter or quantised.
     """
     described = read_checkpoint(checkpoint)
     refuse_own_code(checkpoint.parent)
+    refuse_adapter(described.files, str(checkpoint.parent))
     try:
         choice = choose(described)
     except UserError as error:
         raise UserError(f"{checkpoint}: {error}") from error
+    if "vllm" not in choice.address:
+        refuse_quantised(quantisation_of(checkpoint.parent), str(checkpoint.parent))
     for reason in choice.unmet:
         log.info("%s: %s", described.name, reason)
     module, _, kind = choice.address.partition(":")

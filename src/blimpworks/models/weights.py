@@ -1,0 +1,187 @@
+"""Which files of a folder hold a model's weights, and what else there makes them others.
+
+Nothing is loaded but JSON and the heads of safetensors files.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from fnmatch import fnmatch
+from itertools import chain
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from blimpworks.errors import UserError, reading
+from blimpworks.json_files import load_json
+from blimpworks.models.checkpoint import TRANSFORMERS_FILES
+from blimpworks.models.own_code import read_json, values_of
+
+WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+REPEATED = "consolidated*"
+"""Files of Mistral's and Meta's own layouts, which repeat the weights."""
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+ADAPTERS = ("adapter_config.json", "adapter_model.*")
+SETTINGS = ("quantization_config", "compression_config", "quantization")
+"""Fields in which configurations say how a model is quantised; the last is MLX's."""
+QUANTISED = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
+"""Files in which ModelOpt, AutoGPTQ and AutoAWQ say how they have quantised a model."""
+
+
+class _Index(BaseModel):
+    """The index of weights that are in several files, as far as it is read here."""
+
+    weight_map: dict[str, str]
+    """File of each tensor."""
+
+
+def is_weights(path: Path) -> bool:
+    """Whether a file holds weights that are read."""
+    return path.suffix == ".safetensors"
+
+
+def gigabytes(files: Iterable[Path]) -> float:
+    """Size of some files together [GB]."""
+    return sum(path.stat().st_size for path in files) / 1e9
+
+
+def files_of_index(path: Path) -> set[str]:
+    """Names of the files of weights that an index names. Raises UserError for a broken index."""
+    with reading(path, "an index of weights (weight_map)", "Download the model again."):
+        return {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
+
+
+def check_shards(index: Path, names: Collection[str], where: str) -> None:
+    """Raises UserError where a file that an index of weights names is not among ``names``."""
+    lacking = files_of_index(index) - {*names}
+    if lacking:
+        raise UserError(
+            f"{where} lacks {min(lacking)}, which its index names ({index.name}); add the file, "
+            "or download the model again."
+        )
+
+
+def refuse_adapter(names: Iterable[str], where: str) -> None:
+    """Refuse a model beside which an adapter lies, which would change or replace its weights.
+
+    ``names`` are those of its files; ``where`` is what messages call it. Raises UserError.
+    """
+    for name in sorted(names):
+        if any(fnmatch(name, adapter) for adapter in ADAPTERS):
+            raise UserError(
+                f"{where} has an adapter of PEFT ({name}), which is not applied here; expected "
+                "whole weights. Merge it into its base model (peft's merge_and_unload, then "
+                "save_pretrained) and name that directory, or name one without the adapter."
+            )
+
+
+def model_files(files: Iterable[Path], where: str) -> list[Path]:
+    """Those of a folder's files that a model in Hugging Face's layout consists of.
+
+    Each of its weights is there once: in ``model.safetensors``, which transformers prefers, else
+    in the files that the index names, else in all safetensors. Weights need not lie there yet.
+    Raises UserError for an index that is broken or names a file that is not there.
+    """
+    kept = {
+        path.name: path
+        for path in sorted(files)
+        if any(fnmatch(path.name, kind) for kind in TRANSFORMERS_FILES)
+        and not fnmatch(path.name, REPEATED)
+    }
+    weights = {name for name, path in kept.items() if is_weights(path)}
+    if INDEX in kept:
+        check_shards(kept[INDEX], weights, where)
+        indexed = files_of_index(kept[INDEX])
+        weights = {WHOLE} if WHOLE in weights else indexed
+        # vLLM goes by the index, so one of other weights must not lie beside these.
+        weights |= {INDEX} if indexed == weights else set()
+    elif WHOLE in weights:
+        weights = {WHOLE}
+    return [path for name, path in kept.items() if ".safetensors" not in name or name in weights]
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a model. Raises UserError where weights are pickled, or absent."""
+    present = [path for path in folder.iterdir() if path.is_file()]
+    files = [path for path in model_files(present, str(folder)) if is_weights(path)]
+    if files:
+        return files
+    pickled = next((path for path in sorted(present) if path.suffix in PICKLED), None)
+    if pickled is not None:
+        raise UserError(
+            f"{pickled} has pickled weights, which are refused because reading them can run code; "
+            f"convert them: blimpworks convert-weights {folder} NEW-DIRECTORY."
+        )
+    raise UserError(
+        f"{folder} has no *.safetensors; expected a model's weights ({WHOLE} or its shards, not "
+        f"{REPEATED}). Name another directory."
+    )
+
+
+def sizes(head: Mapping[str, Any]) -> Counter[str]:
+    """How many numbers of each format the head of a safetensors file announces."""
+    counts: Counter[str] = Counter()
+    for name, tensor in head.items():
+        if name != "__metadata__":
+            counts[tensor["dtype"]] += prod(tensor["shape"])
+    return counts
+
+
+def _numbers(path: Path) -> Counter[str]:
+    """How many numbers of each format a safetensors file holds, from its head.
+
+    Raises UserError for a file that is none.
+    """
+    expected = reading(path, "a safetensors file", "Download the model again.")
+    with expected, path.open("rb") as handle:
+        size = int.from_bytes(handle.read(8), "little")
+        if not 0 < size <= path.stat().st_size - 8:
+            raise ValueError("its head does not fit into it")
+        return sizes(json.loads(handle.read(size)))
+
+
+def total(files: Iterable[Path]) -> Counter[str]:
+    """How many numbers of each format safetensors files hold. Raises UserError for other files."""
+    return sum(map(_numbers, files), Counter())
+
+
+def quantisation_of(folder: Path) -> str:
+    """How the weights of a model are quantised, and the file that says so; empty where none does.
+
+    Raises UserError for a configuration that is no JSON.
+    """
+    path = folder / "config.json"
+    config = read_json(path, "a model's configuration") if path.exists() else {}
+    for settings in filter(None, chain.from_iterable(values_of(config, key) for key in SETTINGS)):
+        fields = settings if isinstance(settings, dict) else {}
+        packed = {"load_in_4bit", "load_in_8bit"} & fields.keys()
+        method = fields.get("quant_method") or ("bitsandbytes" if packed else "no method is named")
+        return f"{path.name}: {method}"
+    return next((name for name in QUANTISED if (folder / name).exists()), "")
+
+
+def parameters_of(folder: Path, counts: Mapping[str, int]) -> int | None:
+    """Number of a model's parameters; None where they are packed, so that nobody can tell.
+
+    ``counts`` are the numbers of each format that its weights hold; integers are masks and
+    positions. Raises UserError as ``quantisation_of`` does.
+    """
+    if quantisation_of(folder):
+        return None
+    return sum(n for name, n in counts.items() if name.startswith(("F", "BF"))) or None
+
+
+def refuse_quantised(quantisation: str, where: str) -> None:
+    """Refuse a model whose weights are quantised, for any engine but vLLM.
+
+    transformers leaves out methods that it does not have, and turns others into plain weights on
+    some machines alone. Raises UserError.
+    """
+    if quantisation:
+        raise UserError(
+            f"{where} has quantised weights ({quantisation}), which the engine transformers does "
+            "not score; name the model that they were made of, or, if it is causal, run it on a "
+            "GPU with the engine vllm."
+        )
