@@ -4,6 +4,8 @@ import time
 
 from snakemake.jobs import Job
 
+from blimpworks.cluster.failures import failing_words
+
 # Logs of before are no word of a job that this run has started.
 STARTED = time.time()
 
@@ -140,16 +142,4 @@ def closing_words():
     ]
     if SITE:
         lines += ["What did it cost?", f"  {prefix}blimpworks efficiency {chosen}"]
-    return "\n".join(lines)
-
-
-def failing_words(logs):
-    """What the failed jobs said last, one line each, from Snakemake's own logs."""
-    text = "".join(Path(log).read_text(encoding="utf-8") for log in logs)
-    files = dict.fromkeys(re.findall(r"log: (\S+) \(check log", text))
-    lines = ["What failed:"]
-    for file in filter(os.path.isfile, files):
-        said = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
-        lines += [f"  {file}", f"    {said[-1] if said else 'said nothing'}"]
-    lines.append("Finished work is kept; the same command goes on from there.")
     return "\n".join(lines)

@@ -4,11 +4,12 @@ It decides no number of any product, only what jobs ask for. A site fills in its
 ``config/site.example.yaml``.
 """
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.campaign import Campaign
@@ -92,8 +93,8 @@ class Site(Strict):
     qos: Word = ""
     """Quality of service of each job; empty for the cluster's default."""
     extra: str = Field("", pattern=r"^[^\n\"'`$;|<>\\]*$")
-    """More options of ``sbatch`` for each job, such as ``--mail-type=FAIL``. What other keys
-    say is refused here by Snakemake."""
+    """More options of ``sbatch`` for each job, such as ``--mail-type=FAIL``; none that Snakemake's
+    executor for SLURM sets itself."""
     cpu: CpuNodes = CpuNodes()
     """Nodes without GPUs."""
     gpus: tuple[GpuKind, ...] = ()
@@ -115,6 +116,21 @@ class Site(Strict):
     """By name of a model: what it needs here and how fast it was."""
     cache: Path | None = None
     """Cache of the hub's library (a ``HF_HUB_CACHE``) that several people share; only read."""
+
+    @field_validator("extra")
+    @classmethod
+    def _extra(cls, extra: str) -> str:
+        # Snakemake takes half a second to import, and most sites have none of these options.
+        if extra:
+            from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
+
+            for pattern, what in get_forbidden_slurm_options().items():
+                if found := re.search(pattern, extra):
+                    raise ValueError(
+                        f"{found[0].strip(' =')} is the {what}, which Snakemake's executor for "
+                        "SLURM sets itself; take it out"
+                    )
+        return extra
 
     @model_validator(mode="after")
     def _labels(self) -> "Site":
