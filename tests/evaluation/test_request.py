@@ -135,6 +135,27 @@ def test_languages_are_codes_or_english_names(repository):
     assert "Did you mean 'german'?" in message
 
 
+@pytest.mark.parametrize(
+    ("named", "code"),
+    [
+        *(("en", "eng"), ("EL", "ell"), ("ger", "deu"), ("gre", "ell"), ("iw", "heb")),
+        *(("ara", "arb"), ("ar", "arb"), ("kur", "kmr")),  # macrolanguages
+        *(("pes", "fas"), ("ekk", "est")),  # languages that the table has as macrolanguages
+        *(("apc", ""), ("zh", ""), ("mar", "mar")),
+    ],
+)
+def test_other_codes_are_read_as_those_of_the_table(repository, caplog, named, code):
+    caplog.set_level("INFO")
+    if not code:
+        message = refusal(parse_languages, named)
+        assert message.startswith(f"--languages names {named!r}; expected codes (ISO 639) or")
+        assert message.endswith("See `blimpworks evaluate --list`.")
+    else:
+        assert parse_languages(named) == (code,)
+        read = f"--languages names {named!r}, read as {code} ("
+        assert [message.startswith(read) for message in caplog.messages] == [True] * (named != code)
+
+
 def test_an_unknown_benchmark_is_refused_with_the_closest_name():
     message = refusal(check_benchmarks, ["multiblim"])
     assert "--benchmarks names 'multiblim'" in message

@@ -15,7 +15,7 @@ MODELS = argument(
     default=list,
 )
 BENCHMARKS = option("Benchmarks, separated by commas.", default="all")
-LANGUAGES = option("Languages, by ISO 639-3 code or English name.", default="all")
+LANGUAGES = option("Languages, by code (ISO 639) or English name.", default="all")
 LIMIT = option(
     "At most so many items of each benchmark and language, balanced over paradigms.",
     default=None,

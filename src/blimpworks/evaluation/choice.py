@@ -1,9 +1,12 @@
 """Which benchmarks and languages of those at hand an evaluation has."""
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
+
+import langcodes
 
 from blimpworks.campaign.catalogue import Catalogue, load_catalogue, whole_catalogue
 from blimpworks.campaign.load import check_campaign
@@ -13,6 +16,8 @@ from blimpworks.campaign.registry import benchmarks, check_papers
 from blimpworks.campaign.run_checks import check_runs, obstacle
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+
+log = logging.getLogger(__name__)
 
 ALL = "all"
 SOURCE = "the evaluation"
@@ -44,21 +49,44 @@ def check_benchmarks(names: Sequence[str]) -> None:
             )
 
 
-def parse_languages(text: str) -> tuple[str, ...]:
-    """ISO 639-3 codes of languages named by code or by English name, separated by commas.
+def _fitting(name: str, languages: Iterable[str]) -> list[str]:
+    """Codes among ``languages`` that another code of ISO 639 stands for: in two letters, say.
 
-    Raises UserError for one that the table of languages does not have.
+    A macrolanguage (``ara``) and the one language that CLDR takes for it (``arb``) stand for each
+    other; no other language of it does.
+    """
+    if not langcodes.tag_is_valid(name):
+        return []
+    plain, broad = langcodes.standardize_tag(name), langcodes.standardize_tag(name, macro=True)
+    tags = {lang: langcodes.standardize_tag(lang) for lang in languages}
+    same = [lang for lang, tag in tags.items() if tag == plain]
+    return same or [
+        lang for lang, tag in tags.items() if broad == langcodes.standardize_tag(lang, macro=True)
+    ]
+
+
+def parse_languages(text: str) -> tuple[str, ...]:
+    """ISO 639-3 codes of languages named by any code of ISO 639 or by English name.
+
+    They are separated by commas; the log says how another code is read. Raises UserError for one
+    that the table of languages does not have.
     """
     rows = whole_catalogue(check_campaign({"campaign": "evaluation"}, SOURCE)).languages
     by_name = {row.name.lower(): lang for lang, row in rows.items()}
     codes = []
     for name in parse_names(text):
         code = name if name in rows else by_name.get(name.lower(), "")
+        fitting = [] if code else _fitting(name, rows)
+        if len(fitting) == 1:
+            code = fitting[0]
+            log.info("--languages names %r, read as %s (%s).", name, code, rows[code].name)
         if not code:
-            close = get_close_matches(name.lower(), [*rows, *by_name], n=1, cutoff=0.5)
+            # What looks like the code of another language is none of it.
+            words = [] if langcodes.tag_is_valid(name) else [*rows, *by_name]
+            close = get_close_matches(name.lower(), words, n=1, cutoff=0.5)
             hint = f"Did you mean {close[0]!r}?" if close else "See `blimpworks evaluate --list`."
             raise UserError(
-                f"--languages names {name!r}; expected codes of three letters (ISO 639-3) or "
+                f"--languages names {name!r}; expected codes (ISO 639) or "
                 f"English names of the {len(rows)} languages in config/languages.tsv. {hint}"
             )
         codes.append(code)
