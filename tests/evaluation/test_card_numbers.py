@@ -8,8 +8,10 @@ from blimpworks.errors import UserError
 from blimpworks.evaluation.build import build_card
 from blimpworks.evaluation.card import read_card, write_card
 from blimpworks.evaluation.judged import with_holm
+from blimpworks.evaluation.measured import unknown_words
 from blimpworks.evaluation.ranking import rank
 from support.card_kit import facts, sentences, write_evaluation, write_printed, write_sensitivity
+from support.judging_kit import write_scores
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,16 @@ def test_in_the_mean_of_languages_every_language_counts_once(card):
     mean = rows_of(card)["mean", "all"]
     assert mean["small"]["accuracy"] == pytest.approx((5 / 8 + 2 / 4) / 2)
     assert mean["small"]["low"] < mean["small"]["accuracy"] < mean["small"]["high"]
+
+
+def test_words_that_a_model_of_words_does_not_know_are_counted(root, tmp_path):
+    tokens = [(-1.0, end) for end in (3, 7, 11, 11)]
+    ids = {(0, "good"): [5, 0, 6, 1], (0, "bad"): [5, 9, 6, 1]}
+    scores = write_scores(tmp_path / "scores.parquet", [(tokens, tokens)], ids=ids)
+    assert unknown_words([scores, scores]) == 1 / 6
+    given = facts(root)
+    given["models"]["small"]["architecture"] = "ngram"
+    assert build_card(given)["benchmarks"][0]["unknown"] == {"small": 0.0}
 
 
 def test_whole_languages_come_first_and_their_phenomena_behind(card):

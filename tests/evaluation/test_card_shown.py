@@ -81,6 +81,16 @@ def test_a_terminal_shows_accuracies_ranks_tests_gaps_and_worst_items(card):
     assert "What conditions the first token" in text
 
 
+def test_how_many_words_are_unknown_is_shown(card):
+    (benchmark,) = card["benchmarks"]
+    shown = card | {"benchmarks": [benchmark | {"unknown": {"small": 0.1234}}]}
+    says = "Unknown words: Small model 12.3 % of all words."
+    earlier = {key: value for key, value in benchmark.items() if key != "unknown"}
+    for show in (printed, page_of):
+        assert says in show(shown)
+        assert "Unknown words" not in show(card | {"benchmarks": [earlier]})
+
+
 def test_words_that_differ_stand_in_brackets(card):
     assert re.search(r"^ +✓ .*\[gehen\]$", printed(card), re.MULTILINE)
     assert re.search(r"^ +✗ .*\[geht\]$", printed(card), re.MULTILINE)

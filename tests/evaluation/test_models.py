@@ -189,6 +189,30 @@ def test_words_that_no_sentence_can_have_are_said(tmp_path):
     assert note.startswith("1 of the 2 words of mine.arpa, such as 'dog.', never match")
 
 
+LOWER = [f"word{letter}" for letter in "abcdefghij"]
+MANY = [f"{word}{letter}" for word in LOWER for letter in "klmnopqrst"]
+GEORGIAN = [f"სიტყვა{letter}" for letter in "აბგდევზთიკ"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (LOWER, "None of the 10 words of mine.arpa has a capital, so words of sentences with"),
+        (map(str.upper, LOWER), "None of the 10 words of mine.arpa has a small letter, so words"),
+        ([*MANY, "N"], "1 of the 101 words of mine.arpa has a capital"),
+        ([*LOWER, "The"], ""),
+        (GEORGIAN, ""),  # no sentence has its capitals
+        ([*LOWER, *"一二三四五六七八九十百千"], ""),
+        (LOWER[:9], ""),
+    ],
+)
+def test_a_vocabulary_of_one_case_is_said(tmp_path, words, says):
+    place, words = tmp_path / "mine.arpa", ["<unk>", "<s>", "</s>", *words]
+    grams = "".join(f"-1.0\t{word}\n" for word in words)
+    place.write_text(f"\\data\\\nngram 1={len(words)}\n\n\\1-grams:\n{grams}\n\\end\\\n")
+    assert [note.startswith(says) for note in resolved(place).notes] == [True] * bool(says)
+
+
 # Names
 
 

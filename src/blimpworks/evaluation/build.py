@@ -7,16 +7,27 @@ from shlex import quote
 from blimpworks import __version__
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import ALL, Benchmark, Card, FirstToken, Items, Model, write_card
-from blimpworks.evaluation.facts import BenchmarkFacts, Facts, ModelFacts, sensitivity_table
+from blimpworks.evaluation.facts import (
+    BenchmarkFacts,
+    Facts,
+    ModelFacts,
+    model_table,
+    sensitivity_table,
+)
 from blimpworks.evaluation.judged import judgements_of, paired_tests, with_holm
 from blimpworks.evaluation.lm_eval_results import write_results
-from blimpworks.evaluation.measured import accuracy_rows, item_counts, main_accuracies
+from blimpworks.evaluation.measured import (
+    accuracy_rows,
+    item_counts,
+    main_accuracies,
+    unknown_words,
+)
 from blimpworks.evaluation.page import write_page
 from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_classes
 from blimpworks.evaluation.skipped import skipped_items
 from blimpworks.evaluation.worst import worst_items, wrong_answers
 from blimpworks.models.checkpoint import read_description
-from blimpworks.models.facts import facts_of
+from blimpworks.models.facts import ENGINES, facts_of
 from blimpworks.records.reading import Record, record_of
 from blimpworks.tables import PARITY, read_table
 
@@ -118,6 +129,13 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
             for model in (benchmark["languages"] if prompts else [])
         },
         "sensitivity": _sensitivity(name, benchmark, facts),
+        "unknown": {
+            model: unknown_words(
+                Path(model_table(results, "scores", name, lang, model)) for lang in languages
+            )
+            for model, languages in benchmark["languages"].items()
+            if facts["models"][model]["architecture"] in ENGINES
+        },
     }
 
 

@@ -234,6 +234,8 @@ class Benchmark(TypedDict):
     """By model."""
     sensitivity: dict[str, list[FirstToken]]
     """By model."""
+    unknown: dict[str, float]
+    """Share of its sentences' words that a model of words does not know, by such a model."""
 
 
 class Card(TypedDict):

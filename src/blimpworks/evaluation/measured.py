@@ -1,6 +1,7 @@
 """The accuracies of an evaluation, by language and phenomenon, for the report card."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,12 +15,14 @@ from blimpworks.campaign.registry import load
 from blimpworks.evaluation.card import ALL, MEAN, Accuracy, Row, Skipped
 from blimpworks.evaluation.facts import BenchmarkFacts
 from blimpworks.parquet import open_parquet
-from blimpworks.tables import ACCURACIES, read_table
+from blimpworks.tables import ACCURACIES, SCORES, read_table
 
 COUNTS = ("n", "skipped", "ties", "near_ties")
 SHARES = ("accuracy", "low", "high")
 Place = tuple[str, str]
 """Language and phenomenon."""
+UNKNOWN_ID, END_ID = 0, 1
+"""Lines of ``<unk>`` and of the end of a sentence in vocabularies of words."""
 
 
 def read_accuracies(path: Path) -> pd.DataFrame:
@@ -140,6 +143,20 @@ def accuracy_rows(
     return sorted(
         rows, key=lambda row: (positions[row["lang"]], row["phenomenon"] != ALL, row["phenomenon"])
     )
+
+
+def unknown_words(scores: Iterable[Path]) -> float:
+    """Share of the words in tables of scores that an n-gram model or LSTM does not know.
+
+    Ends of sentences are no words. Raises UserError when a table is missing or broken.
+    """
+    counts: Counter[str] = Counter()
+    for path in scores:
+        table = read_table(SCORES, path, ["good_ids", "bad_ids"])
+        for column in table.columns:
+            ids = np.asarray(pc.list_flatten(column))
+            counts.update(words=int((ids != END_ID).sum()), unknown=int((ids == UNKNOWN_ID).sum()))
+    return counts["unknown"] / max(counts["words"], 1)
 
 
 def item_counts(path: Path) -> dict[str, int]:

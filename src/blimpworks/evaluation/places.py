@@ -24,6 +24,10 @@ NGRAM_SUFFIXES = (".gz", ".arpa", ".bin", ".binary", ".klm", ".lm", ".mmap")
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 STRANGE_WORDS = 0.05
 """Share of an n-gram model's words, never seen when text is split, from which a note says so."""
+OTHER_CASE = 0.01
+"""Share of words with a capital, or with a small letter, up to which a note says so."""
+FEWEST_WORDS = 10
+"""Words, of a script with capitals, from which these shares say something."""
 
 
 def _absolute(argument: str) -> Path:
@@ -100,13 +104,28 @@ def _notes_on_words(place: Path) -> tuple[str, ...]:
     """What is strange about the words of an n-gram file. Raises UserError for damaged ones."""
     words = read_vocabulary(place)[2:]
     strange = [word for word in words if [piece for piece, _ in split_words(word)] != [word]]
-    if len(strange) <= STRANGE_WORDS * len(words):
-        return ()
-    return (
-        f"{len(strange):,} of the {len(words):,} words of {place.name}, such as {strange[0]!r}, "
-        "never match, because sentences are split into words and punctuation marks; "
-        "a word that is not known counts as <unk>.",
-    )
+    notes, of_words = [], f"of the {len(words):,} words of {place.name}"
+    if len(strange) > STRANGE_WORDS * len(words):
+        notes.append(
+            f"{len(strange):,} {of_words}, such as {strange[0]!r}, never match, because "
+            "sentences are split into words and punctuation marks; a word that is not known counts "
+            "as <unk>."
+        )
+    # Georgian has capitals too, with which nobody begins a sentence: they are no title case.
+    cased = [word for word in words if word.title() != word or word.lower() != word]
+    counts = {
+        "a capital": sum(word.lower() != word for word in cased),
+        "a small letter": sum(word.upper() != word for word in cased),
+    }
+    if len(cased) >= max(FEWEST_WORDS, len(words) / 2):
+        notes += [
+            f"{count or 'None'} {of_words} {'have' if count > 1 else 'has'} {letter}, so words of "
+            "sentences with one count as <unk> (the report card has the share of unknown words); "
+            "name a model of text that is written like the sentences."
+            for letter, count in counts.items()
+            if count <= OTHER_CASE * len(cased)
+        ]
+    return tuple(notes)
 
 
 def _name_of_file(place: Path) -> str:

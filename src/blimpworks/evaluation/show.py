@@ -214,6 +214,14 @@ def unlike_languages(benchmark: Benchmark) -> str:
     )
 
 
+def unknown_words(benchmark: Benchmark, models: Mapping[str, Model]) -> str:
+    """How many words models of words do not know; empty without such models."""
+    # Cards of earlier versions have no such shares.
+    shares = benchmark.get("unknown", {}).items()
+    each = (f"{models[name]['label']} {percent(share)} %" for name, share in shares)
+    return f"Unknown words: {', '.join(each)} of all words." if shares else ""
+
+
 def ours(ranking: Ranking) -> list[int]:
     """Positions of our models in a ranking."""
     return [i for i, place in enumerate(ranking["places"]) if place["ours"]]

@@ -121,6 +121,8 @@ def _accuracy_notes(
         row = show.totals(benchmark)[0]
         each = (f"{_label(card, m)} {show.ties(a)}" for m, a in row["models"].items())
         yield f"Ties / near ties: {', '.join(each)}."
+    if unknown := show.unknown_words(benchmark, card["models"]):
+        yield unknown
     if benchmark["chance"] is not None:
         yield f"Guessing gets {show.percent(benchmark['chance'])} %."
 
