@@ -67,6 +67,11 @@ def test_the_example_runs_every_model_of_the_papers(monkeypatch):
         ),
         ({"cpu": {"partition": "a; rm -rf b"}}, "key 'cpu.partition' is 'a; rm -rf b'"),
         ({"extra": "$(date)"}, "key 'extra' is '$(date)'"),
+        (
+            {"extra": "--nice --comment=mine"},
+            "--comment is the job comment, which Snakemake's exec",
+        ),
+        ({"extra": "-p gpu"}, "-p is the partition, which Snakemake's executor for SLURM sets its"),
         ({"utilisation": 1.5}, "key 'utilisation' is 1.5"),
         ([], "holds no mapping; expected a description of a cluster."),
     ],

@@ -411,6 +411,9 @@ def hub(trained):
     odd = files | {"config.json": json.dumps(config | {"auto_map": {"AutoModel": "x.py"}}).encode()}
     half = files | {"config.json": json.dumps(config | {"dtype": "bfloat16"}).encode()}
     many = {f"model-{n:05}-of-00009.safetensors": weights for n in range(1, 10)}
+    names = {"weight_map": {str(n): name for n, name in enumerate([*many][:2])}}
+    index = {"model.safetensors.index.json": json.dumps(names).encode()}
+    packed = json.dumps(config | {"quantization_config": {"quant_method": "awq"}}).encode()
     repositories = {
         "lab/Tiny_1": files | {"model.safetensors": weights, "onnx/model.safetensors": b"x" * 99},
         "lab/coded": odd | {"model.safetensors": weights},
@@ -418,6 +421,10 @@ def hub(trained):
         "lab/empty": files,
         "lab/gated": files | {"model.safetensors": weights},
         "lab/shards": half | many,
+        "lab/two": files | many | index | {"consolidated.safetensors": weights},
+        "lab/lacking": files | index | {next(iter(many)): weights},
+        "lab/packed": files | {"config.json": packed, "model.safetensors": weights},
+        "lab/adapter": {"adapter_config.json": b"{}", "adapter_model.safetensors": weights},
     }
     with serving(repositories) as server:
         server.size = len(weights)
@@ -428,8 +435,10 @@ def hub(trained):
 def test_a_model_of_the_hub_is_known_before_its_weights_are_downloaded(hub, trained, tmp_path):
     ours = resolved(trained / "causal").row
     hub.asked.clear()
-    plain, pinned, shards = ask_hub(
-        hub, tmp_path, "lab/Tiny_1", f"lab/Tiny_1@{COMMIT}", "lab/shards"
+    # More than the two files that are taken can hold.
+    hub.announced["lab/two"] = {"F32": hub.size}
+    plain, pinned, shards, two, packed = ask_hub(
+        hub, tmp_path, "lab/Tiny_1", f"lab/Tiny_1@{COMMIT}", "lab/shards", "lab/two", "lab/packed"
     )
     same = ("architecture", "engine", "dtype", "first_token", "parameters", "tuning")
     assert {name: plain[name] for name in same} == {name: getattr(ours, name) for name in same}
@@ -437,6 +446,9 @@ def test_a_model_of_the_hub_is_known_before_its_weights_are_downloaded(hub, trai
     assert plain["says"].endswith(f"; lab/Tiny_1 at main ({COMMIT[:12]})")
     assert pinned["label"] == f"Tiny_1@{COMMIT[:12]}"
     # Of many files, the size and the configuration's format: 2 bytes for each number.
+    assert two["parameters"] == pytest.approx(2 * plain["parameters"], rel=1e-3)
+    assert packed["parameters"] is None
+    assert f"float32, {hub.size / 1e3:.0f}" in packed["says"]
     assert shards["dtype"] == "bfloat16"
     assert shards["parameters"] == pytest.approx(9 * hub.size / 2 / 1e9, rel=1e-3)
     assert not [*tmp_path.rglob("*.safetensors")]
@@ -460,6 +472,8 @@ REFUSED = {
     "lab/gated": "model 'lab/gated' is gated (HTTP 401)",
     "lab/coded": "lab/coded: config.json names code of its own (auto_map), which is never run",
     "lab/pickled": "then blimpworks convert-weights pickled NEW-DIRECTORY, and name that directory",
+    "lab/lacking": "lab/lacking lacks model-00002-of-00009.safetensors, which its index names",
+    "lab/adapter": "lab/adapter has an adapter of PEFT (adapter_config.json), which is not applied",
     "lab/empty": "model 'lab/empty' has no *.safetensors; expected a model's weights",
     "meta-llama/Llama-3.2-1BB": "Did you mean 'meta-llama/Llama-3.2-1B'?",
 }

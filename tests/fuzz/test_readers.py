@@ -45,13 +45,13 @@ EXCEPTED = {
         scoring.collect scoring.shards reproduction.comparable
     """,
     HOST: """
-        cluster.attempt cluster.efficiency cluster.guard cluster.pack_run cluster.part_status
-        cluster.watchdog evaluation.machine generation.vllm_engine scoring.vllm_engine
-        retrieval.slots
+        cluster.attempt cluster.efficiency cluster.failures cluster.guard cluster.pack_run
+        cluster.part_status cluster.watchdog evaluation.machine generation.vllm_engine
+        retrieval.slots scoring.vllm_engine
         scoring.vllm_server cli.evaluation cli.exhibits cli.reproduction cli.scoring
     """,
     WEIGHTS: """
-        generation.conversation models.own_code models.hub_facts models.local models.lstm
+        generation.conversation models.hub_facts models.local models.lstm
         models.retrieve scoring.kenlm_engine
     """,
     "tables reads by it, and tests/test_parquet.py flips its bits": "parquet",

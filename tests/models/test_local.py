@@ -111,12 +111,131 @@ def edit(**changes):
     return change
 
 
+INDEX = "model.safetensors.index.json"
+
+
+def shard(folder: Path, *lacking: str) -> None:
+    """Put the weights into two files, and name those that are ``lacking`` in the index too."""
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    places = {name: f"model-{n % 2}.safetensors" for n, name in enumerate(tensors)}
+    for place in {*places.values()}:
+        save_file({n: v for n, v in tensors.items() if places[n] == place}, folder / place)
+    (folder / "model.safetensors").unlink()
+    index = {"weight_map": places | {f"{name}.weight": name for name in lacking}}
+    (folder / INDEX).write_text(json.dumps(index))
+
+
+def repeat(*names: str):
+    """Put copies of the weights beside them."""
+
+    def change(folder: Path) -> None:
+        weights = min(folder.glob("*.safetensors"))
+        for name in names:
+            shutil.copyfile(weights, folder / name)
+
+    return change
+
+
+def both(*changes):
+    return lambda folder: [change(folder) for change in changes]
+
+
+@pytest.mark.parametrize(
+    ("change", "taken"),
+    [
+        (repeat("consolidated.safetensors", "model.fp16.safetensors"), {"model.safetensors"}),
+        (both(shard, repeat("consolidated.safetensors")), {"model-0", "model-1", INDEX}),
+        (both(shard, repeat("model-2.safetensors")), {"model-0", "model-1", INDEX}),
+        # As transformers does; vLLM would go by an index, if there were one.
+        (lambda folder: (shutil.copytree(folder, folder / "x"), shard(folder),
+                         shutil.move(folder / "x/model.safetensors", folder)), {"model"}),
+    ],
+)  # fmt: skip
+def test_weights_that_are_there_twice_are_counted_and_taken_once(folder, tmp_path, change, taken):
+    before = facts_of(folder)
+    change(folder)
+    after = facts_of(folder)
+    assert after.parameters == before.parameters
+    assert after.file_gb == pytest.approx(before.file_gb, rel=0.05)
+    output = tmp_path / "sealed" / FILE_NAME
+    assert take(folder, output).exit_code == 0
+    files = {*read_checkpoint(output).files}
+    names = {name if "safetensors" in name else f"{name}.safetensors" for name in taken}
+    assert {name for name in files if "safetensors" in name} == names
+    assert facts_of(output.parent).parameters == before.parameters
+
+
+QUANTISED = {"quantization_config": {"quant_method": "gptq", "bits": 4}}
+
+
+def pack_weights(folder: Path) -> None:
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    save_file({n: v.to(torch.int32) if "proj" in n else v for n, v in tensors.items()}, path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (QUANTISED, "config.json: gptq"),
+        ({"text_config": QUANTISED}, "config.json: gptq"),
+        ({"quantization_config": {"load_in_4bit": True}}, "config.json: bitsandbytes"),
+        ({"quantization": {"bits": 4}}, "config.json: no method is named"),
+        ({"quantization_config": {}, "compression_config": None}, ""),
+    ],
+)
+def test_parameters_of_quantised_weights_are_not_made_up(folder, settings, says):
+    pack_weights(folder)
+    edit(**settings)(folder)
+    facts = facts_of(folder)
+    assert facts.quantisation == says
+    if says:
+        assert facts.parameters is None
+        assert facts.weights_gb == (folder / "model.safetensors").stat().st_size / 1e9
+    else:
+        assert 0 < facts.parameters * 4e-9 < facts.file_gb / 2
+
+
+def test_files_of_their_own_say_that_weights_are_quantised(folder):
+    (folder / "hf_quant_config.json").write_text("{}")
+    assert facts_of(folder).quantisation == "hf_quant_config.json"
+
+
+def adapt(folder: Path) -> None:
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "gpt2"}')
+
+
+def adapter_alone(folder: Path) -> None:
+    (folder / "config.json").unlink()
+    (folder / "model.safetensors").rename(folder / "adapter_model.safetensors")
+
+
+ADAPTER = "has an adapter of PEFT .*merge_and_unload"
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
+        (lambda folder: shard(folder, "model-7.safetensors"), rf"lacks model-7\.s.*\({INDEX}\); "),
+        (lambda folder: shard(folder, "../mine/config.json"), "lacks ../mine/config.json, which"),
+        (lambda folder: (folder / INDEX).write_text("[]"), "expected an index of weights"),
+        (adapt, ADAPTER),
+        (adapter_alone, ADAPTER),
+        (
+            lambda folder: (folder / "model.safetensors").rename(
+                folder / "consolidated.safetensors"
+            ),
+            r"has no \*\.safetensors; .*not consolidated",
+        ),
         (pickle_weights, r"pickled weights, .*: blimpworks convert-weights .*NEW-DIRECTORY\.$"),
         (damage_weights, "its head does not fit into it; expected a safetensors file"),
         (edit(auto_map={"AutoModel": "evil.py"}), r"code of its own \(auto_map\), which is never"),
+        (edit(quantization_config=[1]), r"a quantisation is \[1\]; expected fields"),
         (edit(architectures=["BertModel"]), r"architectures is \['BertModel'\]; expected a lang"),
         (lambda folder: (folder / "config.json").unlink(), "config.json does not exist"),
         (lambda folder: (folder / "config.json").write_text("{"), "a model's configuration"),
@@ -210,6 +329,14 @@ def test_a_pickle_that_would_run_code_is_not_read(folder, tmp_path, monkeypatch)
     done = convert(folder, tmp_path / "safe")
     assert "holds more than tensors" in str(done.exception)
     assert not (tmp_path / "pwned").exists()
+
+
+def test_only_whole_pickled_weights_are_converted(folder, tmp_path):
+    pickle_weights(folder)
+    (folder / "pytorch_model.bin.index.json").write_text('{"weight_map": {"w": "other.bin"}}')
+    assert "lacks other.bin, which its index" in str(convert(folder, tmp_path / "safe").exception)
+    adapt(folder)
+    assert "adapter of PEFT" in str(convert(folder, tmp_path / "safe").exception)
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -123,6 +123,18 @@ def test_what_only_looks_like_code_is_no_reason_to_refuse_a_model(folder):
     assert facts_of(folder).architecture == "causal"
 
 
+@pytest.mark.parametrize("text", ["{", "[1]", '"x"', '[{"auto_map": "a.B"}]', "\xff"])
+def test_other_configurations_may_hold_anything(folder, text):
+    for name in (
+        "data_config.json",
+        "config_sentence_transformers.json",
+        "sentence_bert_config.json",
+    ):
+        (folder / name).write_text(text, encoding="latin-1")
+    refuse_own_code(folder)
+    assert facts_of(folder).architecture == "causal"
+
+
 def test_a_configuration_that_is_no_json_is_named(folder):
     for text in ("{", "[1]", '"x"'):
         (folder / "generation_config.json").write_text(text)

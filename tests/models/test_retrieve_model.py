@@ -41,7 +41,11 @@ SHARDS = MODEL | {"model.safetensors.index.json": INDEX, "model-1.safetensors": 
 REPOSITORIES = {
     "lab/good": MODEL | {"model.safetensors": safetensors(1)},
     "lab/pickled": MODEL,
-    "lab/sharded": SHARDS | {"model-2.safetensors": safetensors(5)},
+    "lab/sharded": SHARDS
+    | dict.fromkeys(
+        ["model-2.safetensors", "model-3.safetensors", "consolidated.safetensors"], safetensors(5)
+    ),
+    "lab/adapted": MODEL | {"model.safetensors": safetensors(7), "adapter_config.json": b"{}"},
     "lab/partly": SHARDS,
     "lab/coded": MODEL
     | {
@@ -146,9 +150,10 @@ def test_large_files_come_from_a_cdn_that_is_told_no_token(fetch, hub):
     assert "s3cret" not in done.stderr
 
 
-def test_all_shards_that_an_index_names_are_retrieved(fetch):
+def test_the_shards_that_an_index_names_are_retrieved_and_no_others(fetch):
     files = sealed(fetch("lab/sharded"))["files"]
-    assert {"model-1.safetensors", "model-2.safetensors"} < {*files}
+    weights = ["model-1.safetensors", "model-2.safetensors", "model.safetensors.index.json"]
+    assert [name for name in files if "safetensors" in name] == weights
 
 
 def test_a_pull_request_is_a_revision(fetch, hub):
@@ -174,6 +179,7 @@ REFUSED = {
     ("lab/good", "main", EXPIRED): "(HTTP 401), which does not know your token; set HF_TOKEN to a",
     ("lab/off", "main", ""): "is disabled on http",
     ("lab/partly", "main", ""): "lacks model-2.safetensors, which its index names",
+    ("lab/adapted", "main", ""): "lab/adapted has an adapter of PEFT (adapter_config.json)",
     ("lab/coded", "main", ""): "lab/coded: tokenizer_config.json names code of its own (auto_map)",
     ("lab/pickled", "main", ""): "has no *.safetensors weights",
     ("not a name", "main", ""): "is no name of the hub",

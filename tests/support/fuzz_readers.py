@@ -34,10 +34,11 @@ from blimpworks.linguistics.orthography import read_orthography
 from blimpworks.linguistics.treebanks.build import read_treebank
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.corpus import read_corpus, read_words
-from blimpworks.models.facts import read_json
 from blimpworks.models.instruct import read_dialogues
 from blimpworks.models.ngram_file import read_vocabulary
+from blimpworks.models.own_code import read_json
 from blimpworks.models.text import read_sentences
+from blimpworks.models.weights import files_of_index
 from blimpworks.papers.blimp.items.build import read_records
 from blimpworks.papers.blimp.items.generator.declarations import read_declaration as read_paradigm
 from blimpworks.papers.blimp.items.lexicon.load import read_lexicon
@@ -645,7 +646,14 @@ READERS = [
         "configuration",
         text_file("config.json", json.dumps({"architectures": ["GPT2LMHeadModel"]})),
         lambda p: read_json(p, "a model's config.json"),
-        "models.facts",
+        "models.own_code",
+        JSON,
+    ),
+    Reader(
+        "index of weights",
+        text_file("model.safetensors.index.json", json.dumps({"weight_map": {"w": "a", "v": "b"}})),
+        files_of_index,
+        "models.weights",
         JSON,
     ),
     Reader(

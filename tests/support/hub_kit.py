@@ -127,8 +127,10 @@ class Hub(Handler):
         files = self.server.files_of(repo, commit)
         siblings = [{"rfilename": name, "size": len(body)} for name, body in files.items()]
         gated = "manual" if repo in self.server.gated else False
+        numbers = self.server.announced.get(repo, {})
+        announced = {"safetensors": {"parameters": numbers, "total": sum(numbers.values())}}
         self.reply({"id": repo, "modelId": repo, "sha": commit, "siblings": siblings}
-                   | {"gated": gated})  # fmt: skip
+                   | {"gated": gated} | (announced if numbers else {}))  # fmt: skip
 
     def tree(self, repo, commit, _):
         files = self.server.files_of(repo, commit)
@@ -212,6 +214,7 @@ class HubServer(Server):
         self.cdn.files = {}
         self.asked = []  # paths that were requested, and not of the CDN
         self.gated, self.disabled, self.renamed = {"lab/gated"}, set(), {}
+        self.announced = {}  # numbers of each format that a repository's weights have
         self.heads = {}  # commit of a (repository, branch), if not COMMIT
         self.history = {}  # files of a (repository, commit), if not the repository's
         self.xet = False

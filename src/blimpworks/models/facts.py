@@ -191,6 +191,7 @@ def described_facts(
     refuse_named_code(sorted(folder.glob("*.json")), where)
     config = read_json(folder / "config.json", "a model's configuration")
     architecture = architecture_of(config, f"{where}: config.json", given)
+    quantisation = quantisation_of(folder)
     return ModelFacts(
         architecture=architecture,
         engine="transformers",
@@ -200,7 +201,7 @@ def described_facts(
         chat=has_chat_template(folder),
         scope="multi",
         file_gb=file_gb,
-        quantisation=quantisation_of(folder),
+        quantisation=quantisation,
     )
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from blimpworks.errors import UserError, reading
 from blimpworks.json_files import load_json
 from blimpworks.models.checkpoint import TRANSFORMERS_FILES
-from blimpworks.models.own_code import read_json, values_of
+from blimpworks.models.own_code import REMEDY, read_json, values_of
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 REPEATED = "consolidated*"
@@ -150,12 +150,13 @@ def total(files: Iterable[Path]) -> Counter[str]:
 def quantisation_of(folder: Path) -> str:
     """How the weights of a model are quantised, and the file that says so; empty where none does.
 
-    Raises UserError for a configuration that is no JSON.
+    Raises UserError for a configuration that is no JSON, or says it in no fields.
     """
     path = folder / "config.json"
     config = read_json(path, "a model's configuration") if path.exists() else {}
-    for settings in filter(None, chain.from_iterable(values_of(config, key) for key in SETTINGS)):
-        fields = settings if isinstance(settings, dict) else {}
+    for fields in filter(None, chain.from_iterable(values_of(config, key) for key in SETTINGS)):
+        if not isinstance(fields, dict):
+            raise UserError(f"{path}: a quantisation is {fields!r}; expected fields. {REMEDY}")
         packed = {"load_in_4bit", "load_in_8bit"} & fields.keys()
         method = fields.get("quant_method") or ("bitsandbytes" if packed else "no method is named")
         return f"{path.name}: {method}"
