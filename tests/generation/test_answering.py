@@ -10,7 +10,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import AutoModelForCausalLM
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
+from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from blimpworks.errors import UserError
 from blimpworks.generation.collect import answer_shards, collect_answers
@@ -243,8 +245,9 @@ def test_where_a_template_has_no_system_role_the_system_prompt_goes_before_the_p
 ):
     caplog.set_level("INFO")
     conversation = Conversation(templated(name).parent)
-    said = conversation.messages(PromptRequest("who sees?", SYSTEM))
-    assert said == [{"role": "user", "content": f"{SYSTEM}\n\nwho sees?"}]
+    text = conversation.text(PromptRequest("who sees?", SYSTEM))
+    assert f"{SYSTEM}\n\nwho sees?" in text
+    assert "[system]" not in text
     assert "they go before the user's text" in caplog.text
     assert ("System role not supported" in caplog.text) == (name == "refuses")
 
@@ -252,6 +255,119 @@ def test_where_a_template_has_no_system_role_the_system_prompt_goes_before_the_p
 def test_a_refused_system_role_still_gets_answers(templated, run):
     _, tables = run(templated("refuses"), {"eng": QUESTIONS[:3]})
     assert set(tables["eng"]["status"].to_pylist()) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("parts", f"[system]{SYSTEM}[user]who sees?[a]"),
+        ("first part", f"{SYSTEM}\n\nwho sees? [a]"),
+        ("cuts system", f"[user]{SYSTEM}\n\nwho sees? [a]"),
+    ],
+)
+def test_the_texts_stand_in_what_a_template_renders(templated, name, text):
+    assert Conversation(templated(name).parent).text(PromptRequest("who sees? ", SYSTEM)) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("silent", "drops or changes a user's text"),
+        ("shouts", "drops or changes a user's text"),
+        ("lists", "drops or changes a user's text"),
+        ("refuses all", r"refuses a user's message \(no\)"),
+    ],
+)
+def test_a_template_that_loses_what_users_say_is_refused(templated, name, reason):
+    with pytest.raises(UserError, match=f"its chat template {reason}; set answers.chat: raw"):
+        load_generation_engine(templated(name), "transformers", OPTIONS)
+
+
+def test_a_prompt_that_a_template_alters_is_marked_and_not_asked(templated, run, caplog):
+    _, tables = run(
+        templated("cuts"), {"eng": ["the dog", "the dog sees the other dog"]}, systems={}
+    )
+    assert tables["eng"]["status"].to_pylist() == ["ok", "altered"]
+    assert tables["eng"]["text"].to_pylist()[1] is None
+    assert "1 prompts are not asked, because its chat template drops or changes" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("frame", "before"), [("<s> $A </s>", 1), ("$A </s> </s>", 0), ("<s> </s> $A", 2), ("$A", 0)]
+)
+def test_raw_prompts_keep_what_stands_before_a_text_and_end_with_it(raw, tmp_path, frame, before):
+    folder = tmp_path / "model"
+    shutil.copytree(raw.parent, folder)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    names = [(name, tokenizer.token_to_id(name)) for name in ("<s>", "</s>")]
+    tokenizer.post_processor = TemplateProcessing(single=frame, special_tokens=names)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    text = tokenizer.encode("the dog", add_special_tokens=False).ids
+    (ready,) = Conversation(folder).ready([PromptRequest("the dog")], 12)
+    assert [*ready.ids] == [dict(names)[name] for name in frame.split()[:before]] + text
+
+
+def random_model(raw, folder, kind, **changes):
+    """A model of another architecture and without training, with the tokenizer of ``raw``."""
+    shutil.copytree(raw.parent, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    shape = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2}
+    shape |= {"intermediate_size": 48, "num_key_value_heads": 1, "pad_token_id": None}
+    torch.manual_seed(0)
+    config = CONFIG_MAPPING[kind](**{"vocab_size": 320} | shape | changes)
+    model = AutoModelForCausalLM.from_config(config)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(4 if weight.dim() > 1 else 1)  # else all tokens are about as probable
+    model.save_pretrained(folder)
+    return tiny.describe(folder, "causal")
+
+
+HYBRID = {"mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 8, "mamba_n_groups": 1}
+LINEAR = {"layer_types": ["linear_attention", "full_attention"] * 2, "block_size": 16}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("kind", "changes", "company"),
+    [
+        ("gpt2", {}, "any"),
+        ("llama", {}, "any"),
+        ("mamba", {"state_size": 8}, "any"),
+        ("falcon_h1", HYBRID | {"mamba_d_ssm": 32, "mamba_chunk_size": 16}, "any"),
+        ("recurrent_gemma", {"attention_window_size": 16}, "length"),
+        ("minimax", LINEAR | {"num_hidden_layers": 4, "num_local_experts": 2}, "length"),
+        ("rwkv", {"context_length": 128}, "none"),
+    ],
+)
+def test_answers_of_no_architecture_depend_on_their_batch(
+    raw, run, tmp_path, kind, changes, company, dtype
+):
+    checkpoint = random_model(raw, tmp_path / kind, kind, **changes)
+    options = OPTIONS.model_copy(update={"dtype": dtype})
+    assert load_generation_engine(checkpoint, "transformers", options)._company == company
+    if dtype == "float32" and company != "any":
+        prompts = ["the dog", "the", *QUESTIONS[:6]]
+        _, together = run(checkpoint, {"eng": prompts}, options=options)
+        alone = options.model_copy(update={"batch": 1})
+        _, single = run(checkpoint, {"eng": prompts}, options=alone, place="alone")
+        assert together["eng"].equals(single["eng"])
+
+
+def test_no_limit_of_positions_is_none_and_ids_beyond_the_vocabulary_are_refused(
+    raw, run, tmp_path
+):
+    prompts = ["a b", *QUESTIONS]
+    asked = Conversation(raw.parent).ready(map(PromptRequest, prompts), 12)
+    largest = [max(each.ids) for each in asked]
+    checkpoint = random_model(raw, tmp_path / "model", "gpt_neox", vocab_size=max(largest))
+    settings = json.loads((tmp_path / "model" / "config.json").read_text())
+    settings["max_position_embeddings"] = -1
+    (tmp_path / "model" / "config.json").write_text(json.dumps(settings))
+    seal(checkpoint, read_description(checkpoint))
+    _, tables = run(checkpoint, {"eng": prompts})
+    expected = ["ok" if each < max(largest) else "refused" for each in largest]
+    assert tables["eng"]["status"].to_pylist() == expected
+    assert {*expected} == {"ok", "refused"}
 
 
 def test_raw_prompts_need_no_template_and_have_no_system_prompt(chat):

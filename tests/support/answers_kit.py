@@ -20,6 +20,16 @@ TEMPLATES = {
     "refuses": "{% if messages[0].role == 'system' %}{{ raise_exception('System role not "
     "supported') }}{% endif %}" + LOOP + "[assistant]",
     "drops": "{% for m in messages if m.role == 'user' %}{{ m.content }}\n{% endfor %}",
+    "parts": "{% for m in messages %}[{{ m.role }}]{% for part in m.content %}"
+    "{% if part.type == 'text' %}{{ part.text | trim }}{% endif %}{% endfor %}{% endfor %}[a]",
+    "first part": "{{ messages[-1]['content'][0]['text'] + '[a]' }}",
+    "refuses all": "{{ raise_exception('no') }}",
+    "silent": "{% for m in messages %}[{{ m.role }}]{% endfor %}[a]",
+    "shouts": "{% for m in messages %}{{ m.content | upper }}{% endfor %}",
+    "lists": "{% for part in messages[0].content %}[{{ part }}]{% endfor %}",
+    "cuts": "{% for m in messages %}[{{ m.role }}]{{ m.content[:20] }}{% endfor %}[a]",
+    "cuts system": "{% for m in messages %}[{{ m.role }}]"
+    "{{ m.content[:15] if m.role == 'system' else m.content }}{% endfor %}[a]",
     "reasons": LOOP + "{% if add_generation_prompt %}[assistant]<think>\n{% endif %}",
     "reasoned": LOOP + "[assistant]<think>\n\n</think>\n\n",
     "dated": "{% if not date_string is defined %}{% set date_string = strftime_now('%d %b %Y') %}"

@@ -20,14 +20,20 @@ log = logging.getLogger(__name__)
 Mode = Literal["template", "raw"]
 SystemPlace = Literal["role", "user", "nowhere"]
 """Where a system prompt goes: in a role of its own, before the user's text, or nowhere."""
-Message = dict[str, str]
+Message = tuple[str, str]
+"""Role and text."""
+Unfit = Literal["altered", "empty", "refused", "too_long"]
+"""Why a prompt is not asked: its text is not in what the template renders, no token, an id beyond
+the model's vocabulary, no room for an answer."""
+REFUSALS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What templates raise."""
 CLOCK = "strftime_now"
 """The function by which chat templates learn the date."""
 TODAY = {"d": "26", "m": "07", "y": "24", "Y": "2024", "b": "Jul", "B": "July"}
 """The day that all answers are given on: the one that Llama 3.1's template takes where nobody
 names another. (A template that asks for a weekday or an hour gets the letters of its format.)"""
-PROBE = "7f3a9c"
-"""A text that no template has."""
+PROBE = "7f3A9c\nd5E1b8"
+"""A text that no template has, and that has another form where letters or lines are changed."""
 
 
 class PromptRequest(NamedTuple):
@@ -42,19 +48,14 @@ class Ready:
     """A prompt as a model is asked it."""
 
     request: PromptRequest
-    messages: tuple[tuple[str, str], ...]
-    """Role and text of each message; none where the prompt is sent as it is."""
     ids: tuple[int, ...]
     """Its tokens, those of the template included."""
     room: int
     """Most tokens that the answer may have."""
     opened: bool = False
     """Whether the template has begun reasoning, so that the answer's text begins inside it."""
-
-    @property
-    def conversation(self) -> list[Message]:
-        """The messages in OpenAI's form."""
-        return [{"role": role, "content": text} for role, text in self.messages]
+    unfit: Unfit | None = None
+    """Why it is not asked; None if it is."""
 
 
 def pin_date(template: str) -> str:
@@ -96,17 +97,33 @@ def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
     return tuple(sorted({*_ids(own), *(each for value in values for each in _ids(value))}))
 
 
+def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
+    """Take ids of a text with what a tokenizer puts before it, but not what it appends.
+
+    ``full`` are the ids with all special tokens, ``text`` those without.
+    """
+    size = len(text)
+    ends = range(size, len(full) + 1)
+    end = next((end for end in ends if [*full[end - size : end]] == [*text]), 0)
+    return tuple(full[:end])
+
+
 class Conversation:
     """A model's tokenizer and chat template, and how a prompt is put to it."""
 
     def __init__(
-        self, directory: Path, mode: Mode = "template", context: int | None = None
+        self,
+        directory: Path,
+        mode: Mode = "template",
+        context: int | None = None,
+        vocabulary: int | None = None,
     ) -> None:
-        """Load the tokenizer in ``directory``; ``context`` is the most tokens that there can be.
+        """Load the tokenizer in ``directory``.
 
-        Raises UserError for a template that cannot be used at all.
+        ``context`` is the most tokens that there can be, ``vocabulary`` the number of ids that
+        the model has; None without limit.
         """
-        self.directory, self.context = directory, context
+        self.directory, self.context, self.vocabulary = directory, context, vocabulary
         self.tokenizer: Any = AutoTokenizer.from_pretrained(
             directory, local_files_only=True, trust_remote_code=False
         )
@@ -121,9 +138,13 @@ class Conversation:
         """Whether prompts go into a chat template; else they are sent as they are."""
         return self.template is not None
 
-    def _render(self, messages: Sequence[Message]) -> str:
+    def _render(self, messages: Sequence[Message], *, parts: bool) -> str:
+        """What the template makes of messages, their contents as text or as lists of one text."""
         text: str = self.tokenizer.apply_chat_template(
-            list(messages),
+            [
+                {"role": role, "content": [{"type": "text", "text": said}] if parts else said}
+                for role, said in messages
+            ],
             chat_template=self.template,
             tokenize=False,
             add_generation_prompt=True,
@@ -131,62 +152,93 @@ class Conversation:
         return text
 
     @cached_property
+    def parts(self) -> bool:
+        """Whether the template wants a message's content as a list of parts.
+
+        Raises UserError for one that renders a user's text neither so nor as it is.
+        """
+        reason = ""
+        for parts in (False, True):
+            try:
+                if PROBE in self._render([("user", PROBE)], parts=parts):
+                    return parts
+                reason = reason or "drops or changes a user's text"
+            except REFUSALS as error:
+                reason = reason or f"refuses a user's message ({error})"
+        raise UserError(
+            f"{self.directory}: its chat template {reason}; set answers.chat: raw in the "
+            "benchmark's settings to send prompts as they are."
+        )
+
+    @cached_property
     def system_place(self) -> SystemPlace:
-        """Where system prompts go. Raises UserError for a template that refuses users too."""
+        """Where system prompts go. Raises UserError as ``parts`` does."""
         if not self.chat:
             return "nowhere"
-        user = {"role": "user", "content": "x"}
+        parts = self.parts
         try:
-            self._render([user])
-        except TemplateError as error:
-            raise UserError(
-                f"{self.directory}: its chat template refuses a user's message ({error}); set "
-                "answers.chat: raw in the benchmark's settings to send prompts as they are."
-            ) from error
-        try:
-            if PROBE in self._render([{"role": "system", "content": PROBE}, user]):
+            if PROBE in self._render([("system", PROBE), ("user", "x")], parts=parts):
                 return "role"
-            reason = "leaves system prompts out"
-        except TemplateError as error:
+            reason = "leaves system prompts out or changes them"
+        except REFUSALS as error:
             reason = f"refuses system prompts ({error})"
         log.info("%s: its chat template %s; they go before the user's text", self.directory, reason)
         return "user"
 
-    def messages(self, request: PromptRequest) -> list[Message]:
-        """The messages of a conversation that asks for an answer; none where there is no chat."""
+    def text(self, request: PromptRequest) -> str | None:
+        """What the model reads, template included; None where the template alters the prompt."""
+        prompt, system = request
         if not self.chat:
-            return []
-        text, lead = request.prompt, []
-        if request.system and self.system_place == "role":
-            lead = [{"role": "system", "content": request.system}]
-        elif request.system:
-            text = f"{request.system}\n\n{request.prompt}"
-        return [*lead, {"role": "user", "content": text}]
-
-    def text(self, request: PromptRequest) -> str:
-        """What the model reads, template included."""
-        return self._render(self.messages(request)) if self.chat else request.prompt
+            return prompt
+        ways = [[("user", f"{system}\n\n{prompt}" if system else prompt)]]
+        if system and self.system_place == "role":
+            ways.insert(0, [("system", system), ("user", prompt)])
+        for messages in ways:
+            try:
+                text = self._render(messages, parts=self.parts)
+            except REFUSALS:
+                continue
+            # A template may trim a text.
+            if all(said.strip() in text for _, said in messages):
+                return text
+        return None
 
     def ready(self, requests: Iterable[PromptRequest], most: int) -> list[Ready]:
         """Each prompt as it is asked, with room for ``most`` tokens or what the context leaves.
 
-        Room is zero or less for a prompt that is too long.
+        Of raw prompts what the tokenizer puts before a text stays, and what it appends does not.
         """
         requests = list(requests)
         texts = [self.text(each) for each in requests]
+        if not texts:
+            return []
+        whole = [text or "" for text in texts]
         # A template writes the special tokens itself.
-        rows = self.tokenizer(texts, add_special_tokens=not self.chat)["input_ids"] if texts else []
+        rows = self.tokenizer(whole, add_special_tokens=False)["input_ids"]
+        if not self.chat:
+            full = self.tokenizer(whole)["input_ids"]
+            rows = [before_and_text(*pair) for pair in zip(full, rows, strict=True)]
         return [
             self._ready(each, text, row, most)
             for each, text, row in zip(requests, texts, rows, strict=True)
         ]
 
-    def _ready(self, request: PromptRequest, text: str, ids: Sequence[int], most: int) -> Ready:
+    def _ready(
+        self, request: PromptRequest, text: str | None, ids: Sequence[int], most: int
+    ) -> Ready:
         room = most if self.context is None else min(most, self.context - len(ids))
-        said = tuple((each["role"], each["content"]) for each in self.messages(request))
+        unfit: Unfit | None = None
+        if text is None:
+            unfit = "altered"
+        elif not ids:
+            unfit = "empty"
+        elif self.vocabulary is not None and max(ids) >= self.vocabulary:
+            unfit = "refused"
+        elif room < 1:
+            unfit = "too_long"
         # What a prompt itself says of reasoning opens none.
-        behind = text.rpartition(request.prompt.strip() or PROBE)[2]
-        return Ready(request, said, tuple(ids), room, self.chat and opens_reasoning(behind))
+        behind = (text or "").rpartition(request.prompt.strip() or PROBE)[2]
+        return Ready(request, tuple(ids), room, self.chat and opens_reasoning(behind), unfit)
 
     def name(self) -> str:
         """All that decides what a model reads and where it stops, for an engine's key."""

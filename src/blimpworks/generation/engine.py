@@ -38,13 +38,11 @@ class GenerationEngine(Protocol):
 
     key: str
     """All that decides an answer, apart from the prompts."""
-    limit: int | None
-    """Most tokens that a prompt may have, its template included; None without limit."""
     conversation: Conversation
     """How prompts are put to the model."""
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
-        """The greedy answer to each prompt, or why there is none; each has tokens, and room."""
+        """The greedy answer to each prompt, or why there is none; none of them is unfit."""
         ...
 
     def close(self) -> None:

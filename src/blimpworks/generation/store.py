@@ -11,13 +11,13 @@ with the same files, as far as the engine's answers do not depend on what else i
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import get_args
 
 import pyarrow as pa
 from tqdm import tqdm
 
-from blimpworks.generation.conversation import PromptRequest, Ready
+from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import GenerationEngine, Response
 from blimpworks.scoring.engine import Failure
 from blimpworks.scoring.shards import OK, ShardStore
@@ -25,7 +25,6 @@ from blimpworks.scoring.watch import UNWATCHED, Watch
 
 log = logging.getLogger(__name__)
 
-TOO_LONG, EMPTY = "too_long", "empty"
 FAILED: frozenset[str] = frozenset(get_args(Failure))
 """Statuses that another machine or day can change."""
 SCHEMA = pa.schema(
@@ -94,32 +93,26 @@ class ResponseStore(ShardStore[PromptRequest]):
         return len(requests)
 
 
-def _outcomes(engine: GenerationEngine, ready: Sequence[Ready]) -> list[Response | str]:
-    """The answer to each prompt, or the status that it has in place of one."""
-    limit = engine.limit
-    outcomes: list[Response | str] = [EMPTY if not each.ids else TOO_LONG for each in ready]
-    fits = [
-        number
-        for number, each in enumerate(ready)
-        if each.ids and each.room > 0 and (limit is None or len(each.ids) <= limit)
-    ]
-    responses = engine.generate([ready[number] for number in fits]) if fits else []
-    for number, answer in zip(fits, responses, strict=True):
-        outcomes[number] = answer
-    return outcomes
-
-
 def response_shard(
     engine: GenerationEngine, keys: Mapping[PromptRequest, str], most: int
 ) -> pa.Table:
     """Answers to requests, one row each, in their order.
 
-    ``status`` is ``ok``; ``too_long`` (no room for an answer in the model's context), ``empty``
-    (a prompt without any token), or why the engine failed (see ``engine.Failure``); text,
-    finish and tokens are null then. ``opened``: see ``Ready``.
+    ``status`` is ``ok``, why a prompt was not asked (``Unfit``), or why the engine failed
+    (``Failure``); text, finish and tokens are null then. ``opened``: see ``Ready``.
     """
     ready = engine.conversation.ready(keys, most)
-    outcomes = _outcomes(engine, ready)
+    asked = [each for each in ready if each.unfit is None]
+    answers = iter(engine.generate(asked) if asked else [])
+    outcomes = [next(answers) if each.unfit is None else each.unfit for each in ready]
+    altered = sum(each.unfit == "altered" for each in ready)
+    if altered:
+        log.warning(
+            "%s: %d prompts are not asked, because its chat template drops or changes their text; "
+            "set answers.chat: raw to send them as they are.",
+            engine.conversation.directory,
+            altered,
+        )
     said = [each if isinstance(each, Response) else None for each in outcomes]
     columns = [
         pa.array(keys.values(), pa.string()),

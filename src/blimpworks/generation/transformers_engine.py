@@ -1,13 +1,14 @@
-"""Answers by transformers: greedy, in batches that are padded on the left.
+"""Answers by transformers: greedy, in batches that are padded on the left where that is harmless.
 
 Nothing of the model's ``generation_config.json`` counts but the tokens that end an answer: a
 penalty on repetition, say, would make another answer of it than the most probable one.
 """
 
+import logging
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, PreTrainedModel
@@ -18,6 +19,20 @@ from blimpworks.generation.engine import Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Failure, loading
 from blimpworks.scoring.logits import device_name, find_dtype, versions
+
+log = logging.getLogger(__name__)
+
+FORCED = 3
+"""Tokens of an answer for which it is checked whether other rows of a batch change them."""
+SAME, SAME_IN_HALF = 1e-3, 0.1
+"""Largest differences between a row's logits alone and in a batch, in their standard deviations.
+Rounding makes a millionth in float32, a fortieth in half precision, and none where the same batch
+has other ids as padding."""
+Company = Literal["any", "length", "none"]
+COMPANY = {
+    "length": "its logits depend on padding; only prompts of one length share a batch",
+    "none": "its logits depend on the other rows of a batch; prompts are answered one at a time",
+}
 
 
 def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Response:
@@ -47,12 +62,15 @@ class TransformersGenerator:
         settings = AutoConfig.from_pretrained(
             self._directory, local_files_only=True, trust_remote_code=False
         )
-        context = getattr(settings.get_text_config(), "max_position_embeddings", None)
-        self.conversation = Conversation(self._directory, options.chat, context)
-        self.limit = None if context is None else context - 1
-        tokenizer = self.conversation.tokenizer
-        stops, pad = self.conversation.stops, tokenizer.pad_token_id
-        self._pad: int = pad if pad is not None else stops[0] if stops else 0
+        settings = settings.get_text_config()
+        context = getattr(settings, "max_position_embeddings", None)
+        self._context = context if context and context > 0 else None  # some write -1
+        self._vocabulary: int = settings.vocab_size
+        self.conversation = Conversation(
+            self._directory, options.chat, self._context, self._vocabulary
+        )
+        pads = (self.conversation.tokenizer.pad_token_id, *self.conversation.stops, 0)
+        self._pad: int = next(each for each in pads if each is not None and each < self._vocabulary)
         # How prompts share batches decides padded widths, and so the last digits.
         software = (
             f"{versions()} {device_name(self._device)} batch {options.batch} shard {options.shard}"
@@ -76,16 +94,81 @@ class TransformersGenerator:
         model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
         return model.eval()  # type: ignore[no-untyped-call,no-any-return]
 
+    def _run(self, rows: Sequence[Sequence[int]], pads: torch.Tensor, most: int, **how: Any) -> Any:
+        """What ``generate`` makes of rows of ids, with at most ``most`` new tokens.
+
+        ``pads`` [longest row] are the ids that fill a row up on the left.
+        """
+        ids = pads.repeat(len(rows), 1)
+        mask = torch.zeros_like(ids)
+        for i, row in enumerate(rows):
+            ids[i, len(pads) - len(row) :] = torch.tensor(row)
+            mask[i, len(pads) - len(row) :] = 1
+        config = GenerationConfig(  # type: ignore[no-untyped-call]
+            do_sample=False,
+            num_beams=1,
+            max_new_tokens=most,
+            pad_token_id=self._pad,
+            return_dict_in_generate=True,
+            output_logits="prefix_allowed_tokens_fn" in how,
+        )
+        with torch.inference_mode():
+            return self._model.generate(  # type: ignore[operator]
+                input_ids=ids.to(self._device),
+                attention_mask=mask.to(self._device),
+                generation_config=config,
+                **how,
+            )
+
+    @cached_property
+    def _company(self) -> Company:
+        """Which prompts may share a batch without any effect on each other's logits.
+
+        Recurrent layers of some architectures read padding (RecurrentGemma, xLSTM), or lose count
+        of it in the tokens that follow (MiniMax); RWKV's mix up the rows of a batch.
+        """
+        longest = 32 if self._context is None else min(32, self._context - FORCED)
+        if longest < FORCED:
+            return "none"
+        draw = torch.Generator().manual_seed(0)
+        drawn = torch.randint(self._vocabulary, (4, longest), generator=draw)
+        width = longest // 4 + 1
+        row, other = drawn[0, :width].tolist(), drawn[1].tolist()
+
+        def logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
+            """Of the first of some rows [tokens, vocabulary], whatever it would say."""
+            begun = len(pads)
+            forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [other[len(ids) - begun]]}
+            result = self._run(rows, pads, FORCED, **forcing)
+            return torch.stack(result.logits)[:, 0].float()
+
+        with loading(self._directory):
+            alone = logits(drawn[2, :width], row)
+            beside = logits(drawn[2, :width], row, other[:width])
+            padded, padded_otherwise = (logits(pads, row, other) for pads in drawn[2:])
+        limit = alone.std() * (SAME if self._dtype == torch.float32 else SAME_IN_HALF)
+        company: Company = "any"
+        if (beside - alone).abs().max() > limit:
+            company = "none"
+        elif (padded - alone).abs().max() > limit or (
+            (padded_otherwise - padded).abs().max() > alone.std() * SAME
+        ):
+            company = "length"
+        if company != "any":
+            log.info("%s: %s", self._directory, COMPANY[company])
+        return company
+
     def _batches(self, ready: Sequence[Ready]) -> list[list[int]]:
         """Numbers of the prompts of each batch: as they come, apart by the room they have.
 
         A prompt that fills the context up leaves less room, which decides when its batch ends.
         """
-        by_room: dict[int, list[int]] = {}
+        alike: dict[tuple[int, int], list[int]] = {}
         for number, each in enumerate(ready):
-            by_room.setdefault(each.room, []).append(number)
+            apart = {"any": 0, "length": len(each.ids), "none": number}[self._company]
+            alike.setdefault((each.room, apart), []).append(number)
         size = self._batch
-        return [rows[a : a + size] for rows in by_room.values() for a in range(0, len(rows), size)]
+        return [rows[a : a + size] for rows in alike.values() for a in range(0, len(rows), size)]
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
         """See ``GenerationEngine``. A prompt for which memory does not suffice even alone fails."""
@@ -107,27 +190,12 @@ class TransformersGenerator:
         middle = (len(rows) + 1) // 2
         return self._halving(rows[:middle]) + self._halving(rows[middle:])
 
-    @torch.inference_mode()
     def _generate(self, rows: list[Ready]) -> list[Response]:
         width = max(len(row.ids) for row in rows)
-        ids = torch.full((len(rows), width), self._pad, dtype=torch.int64)
-        mask = torch.zeros_like(ids)
-        for i, row in enumerate(rows):
-            ids[i, width - len(row.ids) :] = torch.tensor(row.ids)
-            mask[i, width - len(row.ids) :] = 1
         stops = list(self.conversation.stops)
-        how = GenerationConfig(  # type: ignore[no-untyped-call]
-            do_sample=False,
-            num_beams=1,
-            max_new_tokens=rows[0].room,
-            pad_token_id=self._pad,
-            eos_token_id=stops or None,
-        )
-        generated = self._model.generate(  # type: ignore[operator]
-            input_ids=ids.to(self._device),
-            attention_mask=mask.to(self._device),
-            generation_config=how,
-        )
+        pads = torch.full((width,), self._pad)
+        ids = [row.ids for row in rows]
+        generated = self._run(ids, pads, rows[0].room, eos_token_id=stops or None).sequences
         tokenizer = self.conversation.tokenizer
         return [read_row(tokenizer, row, stops) for row in generated[:, width:].tolist()]
 
