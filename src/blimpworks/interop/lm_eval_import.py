@@ -20,6 +20,12 @@ from blimpworks.tables import ITEMS, write_table
 PAIRS = (("sentence_good", "sentence_bad"), ("sen", "wrong_sen"), ("good", "bad"))
 PHENOMENA = ("phenomenon", "linguistics_term", "field")
 PARADIGMS = ("paradigm", "UID", "feature_vals")
+PREFIXED = {
+    "one_prefix": ("prefix", "prefix", "word_good", "word_bad"),
+    "two_prefix": ("prefix_good", "prefix_bad", "word", "word"),
+}
+"""What BLiMP's documents call prefixes and critical words of the good and the bad sentence, by
+prefix method. The hub's copy, which the harness reads, names the method and lacks the words."""
 SHOWN = 20
 """Most problems that one message names."""
 CODE = re.compile(r"[a-z]{3}")
@@ -65,20 +71,21 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     """The critical regions of a document's two sentences, in code points.
 
     As it gives them; else the critical words of prefix methods; else the words that
-    differ.
+    differ. Raises ValueError where it has a part of what its prefix method needs.
     """
     if doc.get("good_start") is not None and doc.get("bad_start") is not None:
-        given = [(doc[f"{side}_start"], doc[f"{side}_end"]) for side in ("good", "bad")]
+        given = [(doc[f"{side}_start"], doc.get(f"{side}_end")) for side in ("good", "bad")]
         return given[0], given[1]
-    if doc.get("one_prefix_method"):
-        words = doc["one_prefix_word_good"], doc["one_prefix_word_bad"]
-        prefixes = [doc["one_prefix_prefix"]] * 2
-    elif doc.get("two_prefix_method"):
-        words = (doc["two_prefix_word"],) * 2
-        prefixes = [doc["two_prefix_prefix_good"], doc["two_prefix_prefix_bad"]]
-    else:
-        return differing_words(good, bad)
-    return _after(good, prefixes[0], words[0]), _after(bad, prefixes[1], words[1])
+    for method, parts in PREFIXED.items():
+        names = [f"{method}_{part}" for part in parts]
+        lacking = [name for name in names if doc.get(name) is None]
+        if not doc.get(f"{method}_method") or len(lacking) == len(names):
+            continue
+        if lacking:
+            raise ValueError(f"has no {lacking[0]}, which its prefix method needs")
+        prefix_good, prefix_bad, word_good, word_bad = (doc[name] for name in names)
+        return _after(good, prefix_good, word_good), _after(bad, prefix_bad, word_bad)
+    return differing_words(good, bad)
 
 
 def _check_region(text: str, span: Span, side: str) -> None:
@@ -116,11 +123,7 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     good, bad = doc[names[0]], doc[names[1]]
     paradigm = _first(doc, PARADIGMS, task)
     content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
-    try:
-        regions = critical_regions(doc, good, bad)
-    except KeyError as error:
-        raise ValueError(f"has no {error.args[0]}, which its prefix method needs") from error
-    spans = dict(zip(("good", "bad"), regions, strict=True))
+    spans = dict(zip(("good", "bad"), critical_regions(doc, good, bad), strict=True))
     for side, text in (("good", good), ("bad", bad)):
         _check_region(text, spans[side], side)
     edges = {f"{side}_{e}": span[i] for side, span in spans.items() for i, e in enumerate(EDGES)}
