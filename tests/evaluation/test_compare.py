@@ -305,6 +305,81 @@ def test_json_has_the_same_numbers(two):
     ]
 
 
+def write_samples(folder, margins, before, **changes):
+    """What lm-eval logs of the first of the pairs, with something before each sentence."""
+    folder.mkdir(exist_ok=True)
+    lines = []
+    for number, (pair, margin) in enumerate(zip(PAIRS, margins, strict=False)):
+        sample = {
+            "doc_id": number,
+            "doc": dict(zip(("sentence_good", "sentence_bad"), pair, strict=True)),
+            "target": "0",
+            "arguments": {
+                f"gen_args_{i}": {"arg_0": "", "arg_1": f"{before}{text}"}
+                for i, text in enumerate(pair)
+            },
+            "filtered_resps": [[str(margin - 9.0), "False"], ["-9.0", "False"]],
+            "acc": float(margin > 0),
+        }
+        lines.append(json.dumps(sample | changes) + "\n")
+    (folder / "samples_clams_2026-11-27T00-00-00.5.jsonl").write_text("".join(lines))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("before", "reasons"),
+    [
+        (
+            " ",
+            [
+                "lm-eval put ' ' before a sentence (its task's context and target_delimiter), "
+                "blimpworks nothing, so that the model reads other tokens; 1 of 6 decisions turn, "
+                "with all else that differs"
+            ],
+        ),
+        ("", []),
+    ],
+)
+def test_what_the_harness_logged_is_compared_and_its_space_explained(
+    two, tmp_path, before, reasons
+):
+    comparison = compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER[:6], before))
+    assert comparison.models == (("small", "theirs"),)
+    assert [each.text for each in comparison.reasons] == reasons
+    whole = comparison.rows[0]
+    assert (whole.n_a, whole.n_b, whole.both, whole.only_a, whole.only_b) == (8, 6, 6, 1, 0)
+    assert (whole.accuracy_a, whole.accuracy_b) == (0.625, 0.5)
+    [flip] = comparison.flips
+    assert (flip.item_id, flip.margin_a, flip.margin_b) == ("i1", 2.0, -4.0)
+    assert flip.texts == ["✓ the good 1", "✗ the bad 1"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"target": "1"}, r"jsonl:1: is no sample of lm-eval .*target is '1', expected 0"),
+        (
+            {"arguments": {}},
+            r"jsonl:1: is no sample .* expected texts that end in the two sentences",
+        ),
+        ({"doc": {"question": "?"}}, r"jsonl:1: is no sample .*has no pair of sentences"),
+        (
+            {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", "A."], ["", "B."]]},
+            r"has two samples of 'A\.' with other numbers",
+        ),
+    ],
+)
+def test_samples_that_cannot_be_compared_are_refused(two, tmp_path, changes, message):
+    with pytest.raises(UserError, match=message):
+        compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER, "", **changes))
+
+
+def test_samples_of_other_sentences_are_told(two, tmp_path):
+    other = {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", " A."], ["", " B."]]}
+    with pytest.raises(UserError, match="theirs has no sample of a pair that a has judged"):
+        compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER[:1], "", **other))
+
+
 def test_what_is_no_evaluation_is_refused_in_a_sentence(tmp_path, two):
     with pytest.raises(UserError, match="is no directory; name that of an evaluation"):
         compare_evaluations(two[0], tmp_path / "nowhere")

@@ -4,10 +4,12 @@ import json
 import lzma
 from collections import Counter
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -15,6 +17,7 @@ from typer.testing import CliRunner
 from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.cli import app
 from blimpworks.errors import UserError
+from blimpworks.evaluation.compare import compare_evaluations
 from blimpworks.interop.lm_eval_import import differing_words, import_items
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
@@ -208,8 +211,26 @@ def test_the_harness_itself_writes_the_same_of_the_same_model(tmp_path, monkeypa
     (path,) = (tmp_path / "theirs").rglob("samples_*.jsonl")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     compare(ours, samples, theirs, lines)
+    judgements = ("--benchmark", "multiblimp", "--models", '{"m": ["eng"]}')
+    accuracies = ("--output", root / "accuracies/multiblimp.parquet")
+    run("compute-accuracies", root / "judgements/multiblimp", *judgements, *accuracies)
+    comparison = compare_evaluations(root, tmp_path / "theirs")
+    assert (comparison.flipped, comparison.reasons) == (0, [])
     assert get_file_task_name(file.name) == "multiblimp_eng"
     assert "multiblimp_eng" in make_table(ours)
+
+
+def test_of_the_harness_own_tasks_those_of_blimp_put_a_space_before_a_sentence():
+    lm_eval = pytest.importorskip("lm_eval")
+    from lm_eval.config.task import TaskConfig
+
+    folder = Path(lm_eval.__file__).parent / "tasks"
+    names = ("blimp", "multiblimp", "blimp_nl", "turblimp", "zhoblimp")
+    texts = {name: (folder / name / "_template_yaml").read_text() for name in names}
+    delimiters = {
+        name: TaskConfig(**yaml.safe_load(texts[name])).target_delimiter for name in names
+    }
+    assert delimiters == {name: " " if name == "blimp" else "" for name in names}
 
 
 def compare(ours, samples, theirs, lines):

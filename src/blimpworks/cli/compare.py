@@ -11,7 +11,10 @@ from blimpworks.commands.options import argument, option
 @command(panel=EVALUATE, example="compare evaluations/gpt2 evaluations/mymodel")
 def compare(
     first: Path = argument("Directory of an evaluation, or a results tree.", metavar="A"),
-    second: Path = argument("Directory of an evaluation, or a results tree.", metavar="B"),
+    second: Path = argument(
+        "Directory of an evaluation, a results tree, or a model's results by lm-eval with samples.",
+        metavar="B",
+    ),
     models: tuple[str, str] | None = option(
         "Model of A and model of B; by default those of the same name, or the only ones.",
         default=None,

@@ -23,7 +23,11 @@ def export_lm_eval(
     benchmark: str = option("Name of the benchmark."),
     model: list[str] = option("Model; repeatable; all that were judged by default.", default=list),
 ) -> None:
-    """Write accuracies and per-item results as lm-evaluation-harness does."""
+    """Write accuracies and per-item results as lm-evaluation-harness does.
+
+    Sentences were scored as they are, without the space that a task of the harness puts before them
+    by default: to reproduce the numbers there, the task needs an empty target_delimiter.
+    """
     from blimpworks.audit.lineage import judged_items
     from blimpworks.interop.lm_eval_export import Source, export_model
 

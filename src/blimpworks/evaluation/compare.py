@@ -12,17 +12,16 @@ from blimpworks.audit.lineage import judged_items
 from blimpworks.campaign.registry import benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.facts import OUTPUTS
+from blimpworks.evaluation.lm_eval_side import read_samples
 from blimpworks.evaluation.reasons import Reason, reasons_of
 from blimpworks.evaluation.sides import Side, pair_models, read_side
 from blimpworks.evaluation.skipped import why_skipped
 from blimpworks.evaluation.texts import texts_of
-from blimpworks.tables import JUDGEMENTS, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KEY = ["item_id", "paradigm"]
-COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 FLIPS = 10
 
 
@@ -126,13 +125,7 @@ class _Place:
     def judgements(self) -> list["pd.DataFrame"]:
         """Judgements of both by all methods."""
         sides = zip((self.a, self.b), self.models, strict=True)
-        return [
-            read_table(JUDGEMENTS, side.table("judgements", self.benchmark, self.lang, model))
-            .select(COLUMNS)
-            .to_pandas()
-            .astype(dict.fromkeys(["paradigm", "phenomenon", "method"], object))
-            for side, model in sides
-        ]
+        return [side.judgements(self.benchmark, self.lang, model) for side, model in sides]
 
     def joined(self, tables: Sequence["pd.DataFrame"], method: str) -> "pd.DataFrame":
         """Items of either, a row each, with ``correct``, ``margin`` and ``why`` (skipped) of both.
@@ -259,9 +252,7 @@ def _largest(flips: Sequence[tuple[_Place, "pd.DataFrame"]], count: int) -> Iter
 def _texts(place: _Place, item: str) -> list[str]:
     """Sentences of an item, or the prompt and what both answered."""
     sides = [*zip((place.a, place.b), place.models, strict=True)]
-    tables = [
-        judged_items(side.results, place.benchmark, place.lang, model) for side, model in sides
-    ]
+    tables = [side.items(place.benchmark, place.lang, model) for side, model in sides]
     answers = [side.table("answers", place.benchmark, place.lang, model) for side, model in sides]
     return texts_of(item, tables, answers)
 
@@ -294,7 +285,8 @@ def compare_evaluations(
 ) -> Comparison:
     """What moved between two evaluations, and what was done differently.
 
-    Each is the directory of an evaluation, or a results tree. ``models``: which model of the first
+    Each is the directory of an evaluation, or a results tree; the second may also be what
+    lm-evaluation-harness wrote of a model, with its samples. ``models``: which model of the first
     is compared with which of the second; by default those of the same name, or the only ones.
     ``flips``: how many items that are right in one of them alone are named, those whose margin
     changes most. Of each language the first method is compared that judges both.
@@ -302,7 +294,9 @@ def compare_evaluations(
     Raises UserError where one of them is no finished evaluation, no two models can be compared, or
     the two have no language of a benchmark in common.
     """
-    a, b = read_side(first), read_side(second)
+    a = read_side(first)
+    samples = read_samples(second, a)
+    b = samples or read_side(second)
     pairs = pair_models(a, b, models)
     places = [place for pair in pairs for place in _places(a, b, pair)]
     if not places:
@@ -318,13 +312,20 @@ def compare_evaluations(
         items = place.joined(tables, method)
         rows += _rows(place, items, method)
         flipped.append((place, _flipped(items)))
-    reasons, trouble = reasons_of(a, b, pairs, {(p.benchmark, p.lang, p.models) for p in places})
+    turned = sum(len(table) for _, table in flipped)
+    trouble: list[str] = []
+    if samples:
+        text = samples.explanation(turned, sum(r.both for r in rows if r.phenomenon == ALL))
+        reasons = [Reason("input", text)] if text else []
+    else:
+        compared = {(p.benchmark, p.lang, p.models) for p in places}
+        reasons, trouble = reasons_of(a, b, pairs, compared)
     return Comparison(
         a=str(first),
         b=str(second),
         models=pairs,
         rows=rows,
-        flipped=sum(len(table) for _, table in flipped),
+        flipped=turned,
         flips=[*_largest(flipped, flips)],
         reasons=reasons,
         notes=[*_notes(a, b, pairs), *trouble],

@@ -6,16 +6,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from blimpworks.audit.lineage import judged_items
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import CAMPAIGN_FILE
-from blimpworks.tables import ACCURACIES, made_by, read_table
+from blimpworks.tables import ACCURACIES, JUDGEMENTS, made_by, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LABELS = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
+COLUMNS = ["item_id", "paradigm", "phenomenon", "method", "correct", "margin"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,19 @@ class Side:
     def table(self, kind: str, benchmark: str, lang: str, model: str) -> Path:
         """Path of a table of a model on the items of a language."""
         return self.results / kind / benchmark / lang / f"{model}.parquet"
+
+    def judgements(self, benchmark: str, lang: str, model: str) -> "pd.DataFrame":
+        """Judgements of a model on the items of a language by all methods, columns ``COLUMNS``.
+
+        Raises UserError where the table is missing or broken.
+        """
+        path = self.table("judgements", benchmark, lang, model)
+        frame: pd.DataFrame = read_table(JUDGEMENTS, path).select(COLUMNS).to_pandas()
+        return frame.astype(dict.fromkeys(["paradigm", "phenomenon", "method"], object))
+
+    def items(self, benchmark: str, lang: str, model: str) -> Path:
+        """Path of the items that a model was judged on."""
+        return judged_items(self.results, benchmark, lang, model)
 
 
 def read_side(folder: Path) -> Side:

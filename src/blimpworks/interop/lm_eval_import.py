@@ -111,8 +111,8 @@ def _id(doc: Doc, otherwise: str) -> str:
     return str(own)
 
 
-def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
-    """A document as a row of the items table. Raises ValueError for what is wrong with it."""
+def sentences_of(doc: Doc) -> tuple[str, str]:
+    """The good and the bad sentence of a document. Raises ValueError where it has none."""
     names = next((pair for pair in PAIRS if {*pair} <= doc.keys()), None)
     if names is None:
         known = "; ".join(" and ".join(pair) for pair in PAIRS)
@@ -120,7 +120,12 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     for name in names:
         if not isinstance(doc[name], str) or not doc[name].strip():
             raise ValueError(f"{name} is {doc[name]!r}, expected a sentence")
-    good, bad = doc[names[0]], doc[names[1]]
+    return doc[names[0]], doc[names[1]]
+
+
+def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
+    """A document as a row of the items table. Raises ValueError for what is wrong with it."""
+    good, bad = sentences_of(doc)
     paradigm = _first(doc, PARADIGMS, task)
     content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
     spans = dict(zip(("good", "bad"), critical_regions(doc, good, bad), strict=True))
