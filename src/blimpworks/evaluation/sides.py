@@ -50,7 +50,7 @@ class Side:
         return frame
 
     @cached_property
-    def judgements(self) -> list[tuple[str, str, str]]:
+    def judged_tables(self) -> list[tuple[str, str, str]]:
         """Benchmark, language and model of each table of judgements behind its accuracies.
 
         Where every item was skipped there are no accuracies: the record names the table.
@@ -67,11 +67,11 @@ class Side:
     @property
     def models(self) -> list[str]:
         """Models that it has judgements of."""
-        return list(dict.fromkeys(model for _, _, model in self.judgements))
+        return list(dict.fromkeys(model for _, _, model in self.judged_tables))
 
     def judged(self, model: str) -> list[tuple[str, str]]:
         """Benchmark and language of each table of a model's judgements."""
-        return [(benchmark, lang) for benchmark, lang, name in self.judgements if name == model]
+        return [(benchmark, lang) for benchmark, lang, name in self.judged_tables if name == model]
 
     def table(self, kind: str, benchmark: str, lang: str, model: str) -> Path:
         """Path of a table of a model on the items of a language."""

@@ -140,16 +140,16 @@ class Conversation:
 
     def _render(self, messages: Sequence[Message], *, parts: bool) -> str:
         """What the template makes of messages, their contents as text or as lists of one text."""
-        text: str = self.tokenizer.apply_chat_template(
+        rendered: str = self.tokenizer.apply_chat_template(
             [
-                {"role": role, "content": [{"type": "text", "text": said}] if parts else said}
-                for role, said in messages
+                {"role": role, "content": [{"type": "text", "text": text}] if parts else text}
+                for role, text in messages
             ],
             chat_template=self.template,
             tokenize=False,
             add_generation_prompt=True,
         )
-        return text
+        return rendered
 
     @cached_property
     def parts(self) -> bool:
@@ -199,7 +199,7 @@ class Conversation:
             except REFUSALS:
                 continue
             # A template may trim a text.
-            if all(said.strip() in text for _, said in messages):
+            if all(content.strip() in text for _, content in messages):
                 return text
         return None
 

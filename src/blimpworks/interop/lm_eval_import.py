@@ -76,8 +76,8 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     if doc.get("good_start") is not None and doc.get("bad_start") is not None:
         given = [(doc[f"{side}_start"], doc.get(f"{side}_end")) for side in ("good", "bad")]
         return given[0], given[1]
-    for method, parts in PREFIXED.items():
-        names = [f"{method}_{part}" for part in parts]
+    for method, columns in PREFIXED.items():
+        names = [f"{method}_{column}" for column in columns]
         lacking = [name for name in names if doc.get(name) is None]
         if not doc.get(f"{method}_method") or len(lacking) == len(names):
             continue
