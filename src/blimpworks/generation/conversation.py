@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from jinja2 import TemplateError
-from transformers import AutoTokenizer
 
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import opens_reasoning
+from blimpworks.models.hub_tokenizers import load_tokenizer
 
 log = logging.getLogger(__name__)
 
@@ -124,9 +124,9 @@ class Conversation:
         the model has; None without limit.
         """
         self.directory, self.context, self.vocabulary = directory, context, vocabulary
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(
-            directory, local_files_only=True, trust_remote_code=False
-        )
+        loaded = load_tokenizer(directory)
+        self.tokenizer: Any = loaded.tokenizer
+        self._variant = loaded.variant
         own = self.tokenizer.chat_template if mode == "template" else None
         if isinstance(own, dict):  # several, by what they are for
             own = own.get("default")
@@ -245,4 +245,5 @@ class Conversation:
         template = self.template or ""
         place = self.system_place
         mode = f"chat {sha256(template.encode()).hexdigest()[:16]}" if self.chat else "raw"
-        return f"{mode} system {place} stops {','.join(map(str, self.stops))}"
+        stops = ",".join(map(str, self.stops))
+        return f"{mode} system {place} stops {stops}{self._variant}"

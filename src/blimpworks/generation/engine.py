@@ -11,7 +11,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.records.equal_code import number_digest
+from blimpworks.records.digest import code_digest
 from blimpworks.scoring.engine import Failure, build_engine
 
 ROWS = (
@@ -63,7 +63,7 @@ def generation_key(
     ``software`` names versions, device and whatever else moves numbers; ``entries``
     (``module:name``) are the code that decides answers.
     """
-    code = number_digest(*entries, *ROWS)
+    code = code_digest(*entries, *ROWS)
     settings = f"max_tokens {options.max_tokens} {conversation.name()}"
     return "|".join((software, code, described.dtype, sha256_of(checkpoint), settings))
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, PreTrainedModel
+from transformers import GenerationConfig, PreTrainedModel
 
 from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Failure, loading
+from blimpworks.scoring.hub_loading import load_model, positions, read_settings
 from blimpworks.scoring.logits import device_name, find_dtype, versions
 
 log = logging.getLogger(__name__)
@@ -59,12 +60,8 @@ class TransformersGenerator:
         self._directory, self._batch = checkpoint.parent, options.batch
         self._dtype = find_dtype(checkpoint, described.dtype)
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        settings = AutoConfig.from_pretrained(
-            self._directory, local_files_only=True, trust_remote_code=False
-        )
-        settings = settings.get_text_config()
-        context = getattr(settings, "max_position_embeddings", None)
-        self._context = context if context and context > 0 else None  # some write -1
+        settings = read_settings(self._directory).get_text_config()
+        self._context = positions(settings)
         self._vocabulary: int = settings.vocab_size
         self.conversation = Conversation(
             self._directory, options.chat, self._context, self._vocabulary
@@ -82,17 +79,9 @@ class TransformersGenerator:
 
     @cached_property
     def _model(self) -> PreTrainedModel:
-        with loading(self._directory):
-            model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-                self._directory,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=self._dtype,
-            )
-        torch.nn.Module.to(model, self._device)
+        model, _ = load_model(self._directory, "causal", self._dtype, self._device)
         model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
-        return model.eval()  # type: ignore[no-untyped-call,no-any-return]
+        return model
 
     def _run(self, rows: Sequence[Sequence[int]], pads: torch.Tensor, most: int, **how: Any) -> Any:
         """What ``generate`` makes of rows of ids, with at most ``most`` new tokens.

@@ -77,6 +77,8 @@ def _kinds(config: Mapping[str, Any]) -> Iterator[str]:
     # Models that see pictures generate text conditionally, but by a causal model of text alone.
     causal = "text_config" in config and not config.get("is_encoder_decoder")
     for name in config.get("architectures") or []:
+        if name.endswith("WithLMHeadModel"):  # XLM and FlauBERT, which are masked unless they say
+            yield "causal" if config.get("causal") else "masked"
         for end, kind in HEADS.items():
             if name.endswith(end):
                 yield "causal" if causal and kind == "encoder-decoder" else kind

@@ -3,7 +3,7 @@
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
@@ -63,11 +63,22 @@ def differing_components(tokenizer: Tokenizer, original: Tokenizer) -> list[str]
     return names
 
 
-def load_tokenizer(folder: Path) -> tuple[PreTrainedTokenizerBase, str]:
-    """Load the tokenizer beside a model, and say in words where its ids come from.
+class LoadedTokenizer(NamedTuple):
+    """A tokenizer, and where its ids come from."""
+
+    tokenizer: PreTrainedTokenizerBase
+    source: str
+    """Where its ids come from, in words."""
+    variant: str = ""
+    """Name of the file that was loaded in place of what transformers makes of it; part of keys,
+    since results that were made before are of other ids."""
+
+
+def load_tokenizer(folder: Path) -> LoadedTokenizer:
+    """Load the tokenizer beside a model.
 
     transformers makes many classes anew from vocabulary and merges, and drops components of
-    ``tokenizer.json``. Where it did, that file is loaded itself, and the words say so.
+    ``tokenizer.json``. Where it did, that file is loaded itself.
 
     Raises UserError for a tokenizer whose ids are not those of its files.
     """
@@ -75,7 +86,7 @@ def load_tokenizer(folder: Path) -> tuple[PreTrainedTokenizerBase, str]:
     how: Any = {"local_files_only": True, "trust_remote_code": False}
     if not path.exists():
         slow = AutoTokenizer.from_pretrained(folder, **how)
-        return slow, _checked_by_sentencepiece(slow, folder)
+        return LoadedTokenizer(slow, _checked_by_sentencepiece(slow, folder))
     original = Tokenizer.from_file(str(path))
     original.no_truncation()
     original.no_padding()
@@ -106,7 +117,7 @@ def load_tokenizer(folder: Path) -> tuple[PreTrainedTokenizerBase, str]:
                 f"transformers loads from there {mine.tokens[:8]}; expected the same. Remove "
                 "settings from tokenizer_config.json that contradict tokenizer.json."
             )
-    return tokenizer, words
+    return LoadedTokenizer(tokenizer, words, f" {FILE}" if lost else "")
 
 
 def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:

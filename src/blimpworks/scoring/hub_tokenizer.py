@@ -8,7 +8,7 @@ import numpy as np
 
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
-from blimpworks.models.hub_tokenizers import FILE, load_tokenizer
+from blimpworks.models.hub_tokenizers import load_tokenizer
 from blimpworks.scoring.engine import Encoded, Ids
 
 
@@ -42,16 +42,13 @@ class HubTokenizer:
         Raises UserError when it isn't a fast one, or has no token that the first-token
         policy asks for.
         """
-        self.hub, self.source = load_tokenizer(checkpoint.parent)
-        """The tokenizer as transformers knows it, and where its ids come from, in words."""
+        self.hub, self.source, self.variant = load_tokenizer(checkpoint.parent)
+        """The tokenizer as transformers knows it; see ``LoadedTokenizer``."""
         if not self.hub.is_fast:
             raise UserError(
                 f"{checkpoint.parent} has no fast tokenizer (tokenizer.json), which character "
                 "offsets need; convert the tokenizer."
             )
-        # Scores made before, with other ids, are no scores of this tokenizer.
-        self.variant = f" {FILE}" if "loaded itself" in self.source else ""
-        """What of the tokenizer decides scores beside the checkpoint; part of their key."""
         self._backend = self.hub.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
