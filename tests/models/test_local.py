@@ -8,10 +8,12 @@ import pytest
 from typer.testing import CliRunner
 
 from blimpworks.campaign.local_models import is_local, model_address, state_of
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
 from blimpworks.models.facts import architecture_of, facts_of, format_of
+from blimpworks.scoring.engine import load_engine
 from support import tiny
 
 
@@ -204,6 +206,14 @@ def test_parameters_of_quantised_weights_are_not_made_up(folder, settings, says)
 def test_files_of_their_own_say_that_weights_are_quantised(folder):
     (folder / "hf_quant_config.json").write_text("{}")
     assert facts_of(folder).quantisation == "hf_quant_config.json"
+
+
+def test_a_checkpoint_with_quantised_weights_is_refused_before_they_are_loaded(folder, tmp_path):
+    edit(**QUANTISED)(folder)
+    output = tmp_path / "sealed" / FILE_NAME
+    assert take(folder, output).exit_code == 0
+    with pytest.raises(UserError, match=r"sealed has quantised weights \(config.json: gptq\)"):
+        load_engine(output, "transformers", ScoringOptions())
 
 
 def adapt(folder: Path) -> None:
