@@ -234,6 +234,12 @@ ADAPTER = "has an adapter of PEFT .*merge_and_unload"
         (lambda folder: shard(folder, "model-7.safetensors"), rf"lacks model-7\.s.*\({INDEX}\); "),
         (lambda folder: shard(folder, "../mine/config.json"), "lacks ../mine/config.json, which"),
         (lambda folder: (folder / INDEX).write_text("[]"), "expected an index of weights"),
+        (
+            lambda folder: (folder / "model.safetensors").rename(
+                folder / "model-00001-of-00003.safetensors"
+            ),
+            "has 1 files of weights, and model-00001-of-00003.safetensors says that there are 3; ",
+        ),
         (adapt, ADAPTER),
         (adapter_alone, ADAPTER),
         (

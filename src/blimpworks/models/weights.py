@@ -4,6 +4,7 @@ Nothing is loaded but JSON and the heads of safetensors files.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatch
@@ -22,6 +23,7 @@ from blimpworks.models.own_code import REMEDY, read_json, values_of
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 REPEATED = "consolidated*"
 """Files of Mistral's and Meta's own layouts, which repeat the weights."""
+SHARD = re.compile(r"-of-0*(\d+)\.safetensors$")
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 ADAPTERS = ("adapter_config.json", "adapter_model.*")
 SETTINGS = ("quantization_config", "compression_config", "quantization")
@@ -82,7 +84,7 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
 
     Each of its weights is there once: in ``model.safetensors``, which transformers prefers, else
     in the files that the index names, else in all safetensors. Weights need not lie there yet.
-    Raises UserError for an index that is broken or names a file that is not there.
+    Raises UserError for an index that is broken, and where some of the files are not there.
     """
     kept = {
         path.name: path
@@ -99,6 +101,12 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
         weights |= {INDEX} if indexed == weights else set()
     elif WHOLE in weights:
         weights = {WHOLE}
+    elif found := SHARD.search(max(weights, default="")):
+        if int(found[1]) > len(weights):
+            raise UserError(
+                f"{where} has {len(weights)} files of weights, and {found.string} says that there "
+                f"are {found[1]}; add the others, or download the model again."
+            )
     return [path for name, path in kept.items() if ".safetensors" not in name or name in weights]
 
 
