@@ -238,7 +238,7 @@ ADAPTER = "has an adapter of PEFT .*merge_and_unload"
             lambda folder: (folder / "model.safetensors").rename(
                 folder / "model-00001-of-00003.safetensors"
             ),
-            "has 1 files of weights, and model-00001-of-00003.safetensors says that there are 3; ",
+            "has 1 of the 3 files of weights of which model-00001-of-00003.safetensors is one; add",
         ),
         (adapt, ADAPTER),
         (adapter_alone, ADAPTER),

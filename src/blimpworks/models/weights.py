@@ -101,12 +101,11 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
         weights |= {INDEX} if indexed == weights else set()
     elif WHOLE in weights:
         weights = {WHOLE}
-    elif found := SHARD.search(max(weights, default="")):
-        if int(found[1]) > len(weights):
-            raise UserError(
-                f"{where} has {len(weights)} files of weights, and {found.string} says that there "
-                f"are {found[1]}; add the others, or download the model again."
-            )
+    elif (found := SHARD.search(max(weights, default=""))) and int(found[1]) > len(weights):
+        raise UserError(
+            f"{where} has {len(weights)} of the {found[1]} files of weights of which "
+            f"{found.string} is one; add the others, or download the model again."
+        )
     return [path for name, path in kept.items() if ".safetensors" not in name or name in weights]
 
 
