@@ -6,19 +6,28 @@ penalty on repetition, say, would make another answer of it than the most probab
 
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 from transformers import GenerationConfig, PreTrainedModel
 
 from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Failure, loading
-from blimpworks.scoring.hub_loading import load_model, positions, read_settings
+from blimpworks.scoring.hub_loading import (
+    fits_in_float32,
+    in_float32,
+    load_model,
+    positions,
+    read_settings,
+    tensors_of,
+)
 from blimpworks.scoring.logits import device_name, find_dtype, versions
 
 log = logging.getLogger(__name__)
@@ -111,10 +120,11 @@ class TransformersGenerator:
 
     @cached_property
     def _company(self) -> Company:
-        """Which prompts may share a batch without any effect on each other's logits.
+        """Find which prompts may share a batch without any effect on each other's logits.
 
         Recurrent layers of some architectures read padding (RecurrentGemma, xLSTM), or lose count
-        of it in the tokens that follow (MiniMax); RWKV's mix up the rows of a batch.
+        of it in the tokens that follow (MiniMax); RWKV's mix up the rows of a batch. Raises
+        UserError for a model that looks ahead.
         """
         longest = 32 if self._context is None else min(32, self._context - FORCED)
         if longest < FORCED:
@@ -131,11 +141,27 @@ class TransformersGenerator:
             result = self._run(rows, pads, FORCED, **forcing)
             return torch.stack(result.logits)[:, 0].float()
 
-        with loading(self._directory):
+        @torch.inference_mode()
+        def head(*tail: int) -> torch.Tensor:
+            """Logits of a row before some others [tokens, vocabulary]."""
+            ids = torch.tensor([[*row, *tail]], device=self._device)
+            return cast(torch.Tensor, self._model(input_ids=ids).logits[0, :width].float())
+
+        tensors = tensors_of([*self._model.modules()])
+        full = in_float32(tensors) if fits_in_float32(tensors) else nullcontext()
+        with loading(self._directory), full:
+            exact = self._model.dtype == torch.float32
+            ahead = (head(*other[:width]) - head(*other[width:][:width])).abs().max()
             alone = logits(drawn[2, :width], row)
             beside = logits(drawn[2, :width], row, other[:width])
             padded, padded_otherwise = (logits(pads, row, other) for pads in drawn[2:])
-        limit = alone.std() * (SAME if self._dtype == torch.float32 else SAME_IN_HALF)
+        limit = alone.std() * (SAME if exact else SAME_IN_HALF)
+        if ahead > limit:
+            raise UserError(
+                f"{self._directory}: {type(self._model).__name__} looks ahead: logits change by "
+                f"{ahead:.2g} with what follows; expected a causal model. Correct config.json "
+                "(is_decoder: true), or name another model."
+            )
         company: Company = "any"
         if (beside - alone).abs().max() > limit:
             company = "none"
