@@ -23,7 +23,7 @@ from blimpworks.scoring import store
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, write_rows, write_table
 from support import card_kit, tiny
 from support.card_kit import facts, write_evaluation, write_printed, write_sensitivity
-from support.judging_kit import write_scores
+from support.judging_kit import Condition, write_designs, write_scores
 
 HOSTILE = "<script>alert(1)</script> & co"
 URDU = ("وہ لڑکا کتاب پڑھتا ہے", "وہ لڑکا کتاب پڑھتی ہے")
@@ -249,6 +249,15 @@ def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(
     with Job(recorded_commands()["collect_scores"], inputs=[manifest], outputs=[scores], params={}):
         write_scores(scores, [([(-1.0, 3)], [(-1.0, 3)])], {0: LONG})
     assert skipped.why_skipped(["i0"], items, scores, "m") == [f"longer than the model's {words}"]
+
+
+def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_path):
+    designs = [{name: Condition((name, [1.0])) for name in ("match", "mismatch")}] * 2
+    items = write_designs(tmp_path / "i.parquet", designs, ["(*;%match%) < (*;%mismatch%)"])
+    rows = [([(-1.0, 3)], [(-1.0, 3)])] * 4
+    scores = write_scores(tmp_path / "results/scores/pairs/eng/m.parquet", rows, {3: LOST})
+    reasons = skipped.why_skipped(["item 0", "item 1"], items, scores, "critical_region")
+    assert reasons == ["on which critical_region gives no verdict", skipped.WORDS[LOST]]
 
 
 # Prompts

@@ -209,10 +209,10 @@ def explain_number(
             "explain those of the languages, such as --row "
             f"{show.language(languages[0], number.card['languages'])!r}."
         )
-    every = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
+    others = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
     needed = {part for path in (*judged, recorded) for part in (*path.parts, path.stem)}
     cell = _cell(number, nominal=nominal)
-    explanation = explain_cell(recorded, cell, items, item, others=every - needed)
+    explanation = explain_cell(recorded, cell, items, item, others=others - needed)
     tables = [
         (
             Path(facts["benchmarks"][name]["items"][lang]),
