@@ -257,7 +257,8 @@ def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_pat
     rows = [([(-1.0, 3)], [(-1.0, 3)])] * 4
     scores = write_scores(tmp_path / "results/scores/pairs/eng/m.parquet", rows, {3: LOST})
     reasons = skipped.why_skipped(["item 0", "item 1"], items, scores, "critical_region")
-    assert reasons == ["on which critical_region gives no verdict", skipped.WORDS[LOST]]
+    none = "on which critical_region gives no verdict, such as for unknown words"
+    assert reasons == [none, skipped.WORDS[LOST]]
 
 
 # Prompts

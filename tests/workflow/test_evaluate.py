@@ -202,7 +202,8 @@ def test_a_number_of_the_report_card_is_explained(checkout, finished):
     assert done.returncode == 0, output_of(done)
     explanation = json.loads(done.stdout)
     assert explanation["recomputed"] == pytest.approx(explanation["cell"]["value"])
-    assert explanation["rows"] == explanation["cell"]["n"] == LIMIT
+    # Of the others a word is unknown.
+    assert explanation["rows"] == LIMIT > explanation["cell"]["n"]
     assert f"Rows of scores, by status: {LIMIT} ok." in explanation["facts"]
     assert {"good", "bad", "origin"} <= explanation["items"][0].keys()
     models = {each["path"].rpartition("/")[2] for each in explanation["chain"]}

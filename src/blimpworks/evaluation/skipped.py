@@ -60,7 +60,7 @@ def why_skipped(ids: Sequence[str], items: Path, outputs: Path, method: str) -> 
         of_rows = zip(rows["item"].to_pylist(), rows["item_id"].to_pylist(), strict=True)
         statuses = {item: statuses[row] for item, row in of_rows if row in statuses}
     words = WORDS | ({TOO_LONG: _too_long(outputs)} if TOO_LONG in statuses.values() else {})
-    other = f"on which {method} gives no verdict"
+    other = f"on which {method} gives no verdict, such as for unknown words"
     return [words.get(statuses.get(item, OK), other) for item in ids]
 
 
