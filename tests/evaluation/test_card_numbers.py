@@ -262,7 +262,7 @@ def test_a_card_is_read_as_it_was_written(card, tmp_path):
 def test_what_is_no_card_is_refused_with_what_to_give(tmp_path):
     path = tmp_path / "card.json"
     path.write_text('{"format": 7}', encoding="utf-8")
-    with pytest.raises(UserError, match="no report card of format 1; give a "):
+    with pytest.raises(UserError, match="no report card of format 2; give a "):
         read_card(path)
 
 

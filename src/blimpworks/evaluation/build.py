@@ -6,7 +6,16 @@ from shlex import quote
 
 from blimpworks import __version__
 from blimpworks.errors import UserError
-from blimpworks.evaluation.card import ALL, Benchmark, Card, FirstToken, Items, Model, write_card
+from blimpworks.evaluation.card import (
+    ALL,
+    FORMAT,
+    Benchmark,
+    Card,
+    FirstToken,
+    Items,
+    Model,
+    write_card,
+)
 from blimpworks.evaluation.facts import (
     BenchmarkFacts,
     Facts,
@@ -176,7 +185,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
     benchmarks = _corrected(each)
     latest = max(_records(facts), key=lambda record: str(record["ended"]), default={})
     return {
-        "format": 1,
+        "format": FORMAT,
         "campaign": facts["campaign"],
         "description": facts["description"],
         "date": str(latest.get("ended", "")),

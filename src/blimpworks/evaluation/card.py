@@ -15,7 +15,7 @@ from blimpworks.json_files import load_json
 from blimpworks.scoring.words import Column
 
 ALL = "all"
-FORMAT = 1
+FORMAT: Literal[2] = 2
 """Of the file; it changes with the meaning of a field."""
 MEAN = "mean"
 """As a language: the mean over languages, each of which counts once."""
@@ -241,7 +241,7 @@ class Benchmark(TypedDict):
 class Card(TypedDict):
     """The report card of an evaluation."""
 
-    format: Literal[1]
+    format: Literal[2]
     campaign: str
     description: str
     date: str
