@@ -20,12 +20,15 @@ from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
 from blimpworks.records.job import Job
 from blimpworks.scoring import store
+from blimpworks.scoring.run import Manifest, write_manifest
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, write_rows, write_table
 from support import card_kit, tiny
 from support.card_kit import facts, write_evaluation, write_printed, write_sensitivity
 from support.judging_kit import Condition, write_designs, write_scores
 
 HOSTILE = "<script>alert(1)</script> & co"
+PADDING = "only rows of one length share a pass, because it matters"
+START, BETTER = "after '[CLS]' (tokenizer)", "Sentences are likelier after '<b>'."
 URDU = ("وہ لڑکا کتاب پڑھتا ہے", "وہ لڑکا کتاب پڑھتی ہے")
 
 
@@ -46,7 +49,14 @@ def given(tmp_path_factory):
     ]
     write_sensitivity(root, "small", "eng", [("bos", 0, 0.625), ("skip", 2, 0.5)])
     printed = write_printed(root, rows)
-    return facts(root, printed=printed, sensitivity={"small": ["eng"]})
+    whole = facts(root, printed=printed, sensitivity={"small": ["eng"]})
+    checks = {"first token": START, "other starts": BETTER, "padding": PADDING}
+    manifest = Manifest(
+        engine="e", checkpoint="0" * 64, sentences=0, statuses={}, shards={}, checks=checks
+    )
+    write_manifest(manifest, root / "manifest.json")
+    whole["models"]["small"]["manifests"] = [str(root / "manifest.json")] * 2
+    return whole
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +99,18 @@ def test_how_many_words_are_unknown_is_shown(card):
     for show in (printed, page_of):
         assert says in show(shown)
         assert "Unknown words" not in show(card | {"benchmarks": [earlier]})
+
+
+def test_the_start_that_models_are_scored_after_is_shown_with_a_better_one(card, given, tmp_path):
+    shown = (" ".join(text.split()) for text in (printed(card), Page(page_of(card)).text))
+    for text in shown:
+        assert START in text
+        assert BETTER in text
+        assert PADDING in text
+    outputs = [tmp_path / name for name in ("card.json", "index.html", "small.json", "large.json")]
+    build_report_card(given, outputs)
+    arguments = [json.loads(path.read_text())["config"]["model_args"] for path in outputs[2:]]
+    assert [each["start"] for each in arguments] == [START, ""]
 
 
 def test_words_that_differ_stand_in_brackets(card):

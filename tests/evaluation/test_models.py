@@ -96,7 +96,7 @@ def test_a_directory_says_how_its_model_is_run(folder):
     assert model.weights_gb == row.parameters * 4
     assert model.described == (
         f"My Model_v2: causal, float32, {count / 1000:.3g} thousand parameters "
-        f"({count * 4 / 1e3:.1f} kB), first token after the start symbol, no chat template; "
+        f"({count * 4 / 1e3:.1f} kB), first token after '<s>' (bos), no chat template; "
         f"{folder}"
     )
 
@@ -297,7 +297,7 @@ def test_an_architecture_is_set_for_a_configuration_that_has_none(folder):
     ("overrides", "says"),
     [
         ({"dtype": "int4"}, "dtype is 'int4'; expected float32 or bfloat16 or float16"),
-        ({"first_token": "x"}, "first_token is 'x'; input should be 'bos', 'eos' or 'skip'"),
+        ({"first_token": "<x>"}, "first_token is '<x>', which is no token of the tokenizer's"),
         ({"tuning": "x"}, "tuning is 'x'; input should be 'base' or 'chat'"),
         ({"parameters": "7B"}, "parameters is '7B'; expected billions, such as 0.125"),
         ({"parameters": "-1"}, "parameters is '-1'; expected billions"),

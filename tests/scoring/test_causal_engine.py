@@ -78,7 +78,7 @@ def checkpoint_of(model, trained, directory, **changes):
 def engine_of(checkpoint, sharing="always", **options):
     expected = ScoringOptions(sharing=sharing, batch_tokens=200, **options)
     engine = load_engine(checkpoint, "transformers", expected)
-    engine.findings = engine.self_test([])
+    engine.findings = engine.self_test()
     engine.follow(engine.findings.decisions)
     return engine
 
@@ -153,7 +153,7 @@ def test_sentences_longer_than_a_window_are_not_packed(trained, tmp_path):
     assert min(map(len, rows)) <= 8  # these are packed
 
 
-@pytest.mark.parametrize("first", ["bos", "eos", "skip"])
+@pytest.mark.parametrize("first", ["bos", "eos", "skip", "token:the dog"])
 def test_shared_prefixes_decide_as_padded_rows_do(trained, first):
     options = {"first_token": first}
     packed, padded = (

@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 import sentencepiece
 import torch
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, T5Config, T5ForConditionalGeneration
+from transformers import (
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    BartConfig,
+    BartForConditionalGeneration,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.store import EMPTY
@@ -197,11 +203,28 @@ def test_a_sentencepiece_model_needs_no_other_tokenizer_file(checkpoint, tmp_pat
     assert row == pytest.approx(guesses(model, tokenizer, "the dog  sees"), abs=1e-5)
 
 
-def test_a_tokenizer_without_sentinels_is_refused(tmp_path):
+def test_a_model_without_sentinels_is_scored_as_what_the_decoder_makes(tmp_path):
     corpus = tiny.write_corpus(tmp_path / "text.txt", 30)
     directory = tiny.make_masked(corpus, tmp_path / "a" / "checkpoint.json").parent
-    with pytest.raises(UserError, match="the tokenizer has no <extra_id_0>"):
-        open_seq2seq(tiny.describe(directory, "encoder-decoder"))
+    torch.manual_seed(0)
+    sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "init_std": 0.3}
+    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    config = BartConfig(**sizes, **heads, vocab_size=320, max_position_embeddings=64)
+    BartForConditionalGeneration(config).save_pretrained(directory)
+    checkpoint = tiny.describe(directory, "encoder-decoder")
+    engine = open_seq2seq(checkpoint)
+    findings = engine.self_test()
+    assert findings.checks["form"].startswith("target, because the tokenizer has no <extra_id_0>")
+    assert engine.key == open_seq2seq(checkpoint, "target").key
+    model, tokenizer = plain(checkpoint)
+    source = tokenizer("", return_tensors="pt")["input_ids"]
+    for text, row in zip(TEXTS, engine.logprobs(engine.encode(TEXTS)), strict=True):
+        first, *ids, _ = tokenizer(text)["input_ids"]  # first is [CLS]
+        decoder_ids = torch.tensor([[config.decoder_start_token_id, first, *ids[:-1]]])
+        with torch.no_grad():
+            logits = model(input_ids=source, decoder_input_ids=decoder_ids).logits[0, 1:]
+        expected = logits.log_softmax(-1).gather(1, torch.tensor([ids]).T)[:, 0]
+        np.testing.assert_allclose(row, expected, atol=1e-5)
 
 
 def test_trained_model_describes_itself(checkpoint):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 from transformers import Gemma3Config, Gemma3TextConfig
 
 from blimpworks.campaign.settings.generation import GenerationJobOptions
@@ -24,6 +24,7 @@ from blimpworks.generation.vllm_engine import make_generation_setup
 from blimpworks.records.digest import reachable
 from blimpworks.scoring import vllm_supervisor
 from blimpworks.scoring.engine import Encoded, load_engine
+from blimpworks.scoring.hub_loading import WHOLE, check_names
 from blimpworks.scoring.vllm_client import run_batches, trouble
 from blimpworks.scoring.vllm_engine import ENTRIES, score_encoded
 from blimpworks.scoring.vllm_server import command_line, make_directory, telling_line
@@ -76,6 +77,16 @@ def test_nothing_to_score_asks_no_model():
     assert [row.tolist() for row in result[:1]] == [[]]
     assert np.isnan(result[1]).tolist() == [True]
     assert score_encoded([batch[1]], [], 7, score) == ["refused"]
+
+
+def test_all_ids_that_stand_before_a_text_go_to_the_model_and_none_is_scored():
+    def score(prompts):
+        return [np.arange(1, len(prompt), dtype=np.float32) for prompt in prompts]
+
+    batch = [Encoded(np.array([7, 8], np.int32), np.array([1, 2], np.int32))]
+    for prefix, expected in (([3], [1, 2]), ([3, 4, 5], [3, 4])):
+        assert score_encoded(batch, prefix, 9, score)[0].tolist() == expected
+    assert score_encoded(batch, [3, 9], 9, score) == ["refused"]
 
 
 def test_the_key_follows_what_decides_numbers_and_not_how_servers_are_kept():
@@ -233,6 +244,16 @@ def test_vllm_runs_no_code_of_a_model(answers, tmp_path, monkeypatch):
     command = command_line(setup, "127.0.0.1", 1)
     assert "--no-trust-remote-code" in command
     assert "--trust-remote-code" not in command
+
+
+def test_weights_that_the_files_lack_are_found_by_name(tmp_path):
+    directory = vllm_kit.make_model(tmp_path).parent
+    assert check_names(directory) == WHOLE
+    weights = load_file(directory / "model.safetensors")
+    lacking = {key: value for key, value in weights.items() if "layers.1.mlp" not in key}
+    save_file(lacking, directory / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(UserError, match=r"lack 3 weights of .* save the model whole"):
+        check_names(directory)
 
 
 @pytest.mark.skipif(find_spec("vllm") is not None, reason="vLLM is here")

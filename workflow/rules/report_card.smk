@@ -4,7 +4,6 @@ from blimpworks.evaluation.facts import (
     card_facts,
     card_files,
     card_tables,
-    first_tokens,
 )
 
 
@@ -24,10 +23,7 @@ use rule parity as sensitivity with:
     params:
         code=lambda w: [scoring_code(w.model), code_of("parity")],
         folder=lambda w, output: str(Path(output[0]).parent),
-        variants=lambda w: [
-            f"--variant={layout.engine_of(w.model)}:{first}"
-            for first in first_tokens(layout, w.model)
-        ],
+        variants=lambda w: f"--variant={layout.engine_of(w.model)}:starts",
         reference=lambda w: layout.engine_of(w.model),
         pairs=CAMPAIGN.parity.pairs,
         methods=lambda w: [

@@ -20,13 +20,20 @@ from numpy.typing import NDArray
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.comparisons import mcnemar_p
 from blimpworks.analysis.parity_report import write_report
-from blimpworks.analysis.scoring_variants import Impossible, Variant, parse_variant, score_variant
+from blimpworks.analysis.scoring_variants import (
+    Impossible,
+    Variant,
+    parse_variant,
+    score_variant,
+    with_starts,
+)
 from blimpworks.campaign.engines import choose_engine
 from blimpworks.campaign.methods import Method, find_method
 from blimpworks.campaign.settings.scoring import NearTies
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.models.checkpoint import read_checkpoint
+from blimpworks.models.facts import first_token_of
 from blimpworks.scoring.resolution import Floats
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_rows, write_table
 
@@ -79,6 +86,8 @@ class Compared:
     scores: pa.Table
     engine: str
     seconds: float | None
+    start: str = ""
+    """What conditions the first token, in words; empty where the engine has no choice."""
 
     def values(self, column: str) -> NDArray[Any]:
         """A column of the scores, with NaN for what is missing."""
@@ -206,9 +215,15 @@ def _compared(
         return str(error).removeprefix(f"{checkpoint}: ")
     described, options = read_checkpoint(checkpoint), variant.options(settings)
     scores = align_scores(items, read_table(SCORES, scored.table), scored.table)
+    settled = choose_engine(variant.engine, described.architecture, described, options).settings
+    # The key says what is chosen where the likeliest start is.
+    policy = scored.engine.rpartition("|likeliest|")[2]
+    policy = policy if settled["first_token"] == "likeliest" else settled["first_token"]
+    folder, architecture = checkpoint.parent, described.architecture
     return Compared(
         variant,
-        **choose_engine(variant.engine, described.architecture, described, options).settings,
+        **settled | {"first_token": policy},
+        start=first_token_of(folder, architecture, str(folder), policy)[1],
         items=items,
         scores=scores,
         engine=scored.engine,
@@ -224,7 +239,7 @@ def _row(
         return {"variant": name, "method": method.name, "impossible": compared}
     return {
         **{"variant": name, "method": method.name},
-        **{"dtype": compared.dtype, "first_token": compared.first_token},
+        **{"dtype": compared.dtype, "first_token": compared.first_token, "start": compared.start},
         **score_differences(compared, reference),
         **decision_differences(method, compared, reference, near),
     }
@@ -253,7 +268,8 @@ def measure_parity(
     Raises UserError for unknown variants or methods, when the reference is not possible, and
     when the scoring of a variant breaks off.
     """
-    chosen = [parse_variant(name) for name in dict.fromkeys([reference, *variants])]
+    names = dict.fromkeys([reference, *with_starts(variants, checkpoint)])
+    chosen = [parse_variant(name) for name in names]
     parsed = [find_method(name) for name in methods]
     sample = output / "sample.parquet"
     digest = sample_items(items, count, sample)

@@ -13,19 +13,20 @@ from pathlib import Path
 from typing import Any, get_args
 
 import blimpworks
-from blimpworks.campaign.engines import obstacle
+from blimpworks.campaign.engines import find_engine, obstacle
 from blimpworks.campaign.settings.parsing import parse_options
-from blimpworks.campaign.settings.scoring import Dtype, EngineName, ScoringOptions
+from blimpworks.campaign.settings.scoring import POLICIES, Dtype, EngineName, ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path, write_text
-from blimpworks.models.checkpoint import FirstToken, read_description
+from blimpworks.models.checkpoint import read_description
+from blimpworks.models.starts import TOKEN, candidates
 from blimpworks.records.job import REPOSITORY
 from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.yaml_files import load_yaml
 
 SHORT: dict[str, str] = {
     **{name: f"dtype={name}" for name in get_args(Dtype)},
-    **{name: f"first_token={name}" for name in get_args(FirstToken)},
+    **{name: f"first_token={name}" for name in POLICIES},
     **{f"sharing-{how}": f"sharing={how}" for how in ("always", "never")},
     "within-word": "masked.pll=within_word_l2r",
     "in-process": "vllm.mode=in_process",
@@ -100,18 +101,42 @@ def parse_variant(name: str) -> Variant:
 
     Raises UserError for an engine or a setting that doesn't exist.
     """
-    engine, *parts = name.split(":")
+    # A token may have colons of its own.
+    head, _, token = name.partition(f":first_token={TOKEN}")
+    engine, *parts = head.split(":")
     if engine not in get_args(EngineName):
         raise UserError(
             f"variant {name!r}: engine {engine!r} is unknown; expected one of "
             f"{', '.join(get_args(EngineName))}."
         )
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = {"first_token": TOKEN + token} if token else {}
     for part in parts:
         settings = _merged(settings, _setting(part, name))
     variant = Variant(name, engine, settings)
     variant.options({})
     return variant
+
+
+def with_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
+    """Names of variants, in place of ``ENGINE:starts`` one for each start that a model can have.
+
+    These are all that the engine leaves open, of causal models the candidates of the tokenizer.
+    Raises UserError for an engine that cannot run the model.
+    """
+    described, expanded = read_description(checkpoint), list[str]()
+    for name in names:
+        engine, _, starts = name.partition(":")
+        if starts != "starts":
+            expanded.append(name)
+            continue
+        policies = find_engine(engine, described.architecture).first_token
+        if "token" in policies:
+            from blimpworks.scoring.hub_tokenizer import HubTokenizer
+
+            unconditioned = described.model_copy(update={"first_token": "skip"})
+            policies = (*candidates(HubTokenizer(checkpoint, unconditioned).hub),)
+        expanded += [f"{engine}:first_token={policy}" for policy in policies]
+    return expanded
 
 
 def default_pythons() -> dict[str, str]:

@@ -28,6 +28,7 @@ from blimpworks.campaign.seeds import Seed, from_seeds
 from blimpworks.campaign.selection import select_rows
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import validated
+from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.campaign.settings.training import follows_instructions
 from blimpworks.campaign.statements import statement_of
 from blimpworks.campaign.table_files import read_rows
@@ -188,7 +189,7 @@ class ModelRow(Strict):
     parameters: OptionalFloat
     """Billions."""
     dtype: str
-    first_token: Literal["bos", "eos", "skip"]
+    first_token: FirstToken
     """What conditions the first token."""
     gpus: OptionalInt
     """GPUs to spread it over, in place of what its size asks for (docs/cluster.md): empty for

@@ -6,6 +6,7 @@ Without heavy imports, because the workflow and plans ask.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from blimpworks.campaign.settings.scoring import POLICIES
 from blimpworks.errors import UserError
 
 FORMATS = ("float32", "bfloat16", "float16")
@@ -23,7 +24,7 @@ class Engine(NamedTuple):
     """Its class below ``blimpworks.scoring``, as ``module:Class``: by name, because each needs
     packages that the others' environments may lack."""
     dtype: tuple[str, ...] = FORMATS
-    first_token: tuple[str, ...] = ("bos", "eos", "skip")
+    first_token: tuple[str, ...] = (*POLICIES, "token")
 
     @property
     def address(self) -> str:
@@ -33,7 +34,7 @@ class Engine(NamedTuple):
     def obstacle(self, setting: str, requested: str) -> str | None:
         """Why it cannot score with a ``dtype`` or ``first_token``; None if it can."""
         possible = getattr(self, setting)
-        if requested in (MODEL, *possible):
+        if requested.partition(":")[0] in (MODEL, *possible):
             return None
         return (
             f"{setting} is {requested}, but the engine {self.name} scores {self.architecture} "
@@ -46,7 +47,7 @@ class Engine(NamedTuple):
         It is the model's ``own`` unless another is ``requested`` for and the engine can follow:
         one switch for all models of a campaign leaves alone those that have no choice.
         """
-        return requested if requested in getattr(self, setting) else own
+        return requested if requested.partition(":")[0] in getattr(self, setting) else own
 
 
 ENGINES = {

@@ -37,7 +37,9 @@ OUT = option(
 )
 DTYPE = option("Number format in place of the files'.", default=None)
 FIRST_TOKEN = option(
-    "What conditions the first token, in place of the tokenizer's: bos, eos, skip.", default=None
+    "What conditions the first token: bos, eos, tokenizer (what it puts there), likeliest, none, "
+    "or any token or string, such as '\\n'.",
+    default=None,
 )
 ARCHITECTURE = option(
     "Architecture in place of the files': causal, masked, encoder-decoder.", default=None

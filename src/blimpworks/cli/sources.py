@@ -19,7 +19,6 @@ from blimpworks.commands.declare import (
     recorded,
 )
 from blimpworks.commands.options import argument, option, settings, written
-from blimpworks.models.checkpoint import FirstToken
 
 SCHEMAS = Path("workflow/schemas")
 
@@ -32,7 +31,7 @@ def retrieve_model(
     revision: str = option("Branch, tag or commit."),
     architecture: str = option("Such as causal or masked."),
     dtype: str = option("Number format that it is run in."),
-    first_token: FirstToken = option("What conditions the first token."),
+    first_token: str = option("What conditions the first token."),
     output: Path = option("checkpoint.json; the files go beside it.", use=WITH_FOLDER),
     state: str = option(
         "Digest of the files of a model in a directory.", default="", use=UNRECORDED

@@ -38,6 +38,7 @@ from blimpworks.evaluation.worst import worst_items, wrong_answers
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import ENGINES, facts_of
 from blimpworks.records.reading import Record, record_of
+from blimpworks.scoring.run import Manifest, read_manifest
 from blimpworks.tables import PARITY, read_table
 
 
@@ -45,6 +46,11 @@ def _model(facts: ModelFacts) -> Model:
     """A model with the revision that its first checkpoint was made of."""
     source = read_description(Path(facts["checkpoint"])).source
     revision = getattr(source, "revision", "") or getattr(source, "sha256", "")
+    manifests = [read_manifest(Path(path), Manifest) for path in facts["manifests"]]
+    starts, notes = (
+        dict.fromkeys(filter(None, (each.checks.get(name) for each in manifests)))
+        for name in ("first token", "other starts")
+    )
     known: Model = {
         "label": facts["label"],
         "hf_id": facts["hf_id"],
@@ -54,6 +60,9 @@ def _model(facts: ModelFacts) -> Model:
         "engine": facts["engine"],
         "dtype": facts["dtype"],
         "first_token": facts["first_token"],
+        "start": " or ".join(starts),
+        "better_start": " ".join(notes),
+        "checks": next((each.checks for each in manifests), {}),
         "tuning": facts["tuning"],
         "checkpoints": facts["checkpoints"],
     }
@@ -80,22 +89,25 @@ def _sensitivity(name: str, benchmark: BenchmarkFacts, facts: Facts) -> dict[str
                 Path(sensitivity_table(facts["results"], name, lang, model)),
                 lang,
                 benchmark["methods"][model][0],
-                facts["models"][model]["first_token"],
             )
         ]
         for model, languages in benchmark["sensitivity"].items()
     }
 
 
-def _first_tokens(path: Path, lang: str, method: str, own: str) -> Iterable[FirstToken]:
-    """Rows of a parity table by a method, one for each thing that conditions the first token."""
+def _first_tokens(path: Path, lang: str, method: str) -> Iterable[FirstToken]:
+    """Rows of a parity table by a method, one for each thing that conditions the first token.
+
+    The first is the evaluation's own.
+    """
     rows = read_table(PARITY, path).to_pylist()
     possible = [row for row in rows if row["method"] == method and row["impossible"] is None]
-    for row in {row["first_token"]: row for row in possible}.values():
+    distinct = {row["first_token"]: row for row in reversed(possible)}
+    for row in reversed(distinct.values()):
         yield {
             "lang": lang,
-            "first_token": str(row["first_token"]),
-            "own": row["first_token"] == own,
+            "first_token": row["start"] or str(row["first_token"]),
+            "own": row is possible[0],
             "n": int(row["n"]),
             "skipped": int(row["skipped"]),
             "accuracy": row["accuracy"],

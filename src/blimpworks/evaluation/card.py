@@ -35,7 +35,13 @@ class Model(TypedDict):
     engine: str
     dtype: str
     first_token: str
-    """What conditions the first token."""
+    """Policy by which the first token is conditioned."""
+    start: str
+    """What conditions the first token, in words; empty where the engine has no choice."""
+    better_start: str
+    """A sentence on a start after which texts are likelier by far; empty where there is none."""
+    checks: dict[str, str]
+    """Findings of the self-test of its first checkpoint, in words, by check."""
     tuning: str
     checkpoints: int
     """How many there are: of a monolingual model there is a checkpoint for each language."""
@@ -191,6 +197,7 @@ class FirstToken(TypedDict):
 
     lang: str
     first_token: str
+    """In words where the token is known, else the policy."""
     own: bool
     """Whether it is how the evaluation was run."""
     n: int

@@ -32,6 +32,8 @@ class ModelFacts(TypedDict):
     first_token: str
     """What conditions the first token."""
     tuning: str
+    manifests: list[str]
+    """Of the jobs that score sentences with it."""
     checkpoint: str
     """Path of the description of its checkpoint, or of the first of several."""
     checkpoints: int
@@ -126,12 +128,6 @@ def printed_table(layout: Layout, benchmark: str) -> str:
     return f"{layout.results}/accuracies/printed/{paper.name}.parquet"
 
 
-def first_tokens(layout: Layout, model: str) -> tuple[str, ...]:
-    """Everything that can condition a model's first token."""
-    architecture = layout.catalogue.models[model].architecture
-    return find_engine(layout.engine_of(model), architecture).first_token
-
-
 def _sensitivity(
     layout: Layout, benchmark: str, languages: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
@@ -141,7 +137,9 @@ def _sensitivity(
     """
     if not layout.campaign.report_card.sensitivity or not is_of_pairs(benchmark):
         return {}
-    return {m: each for m, each in languages.items() if len(first_tokens(layout, m)) > 1}
+    rows = layout.catalogue.models
+    engines = {m: find_engine(layout.engine_of(m), rows[m].architecture) for m in languages}
+    return {m: each for m, each in languages.items() if len(engines[m].first_token) > 1}
 
 
 def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> str:
@@ -169,8 +167,9 @@ def card_tables(facts: Facts) -> list[str]:
         for name, each in facts["benchmarks"].items()
         for path in _tables_of(facts["results"], name, each)
     )
-    checkpoints = (model["checkpoint"] for model in facts["models"].values())
-    return list(dict.fromkeys([*of_benchmarks, *checkpoints]))
+    models = facts["models"].values()
+    described = (path for model in models for path in (model["checkpoint"], *model["manifests"]))
+    return list(dict.fromkeys([*of_benchmarks, *described]))
 
 
 def _tables_of(results: str, name: str, benchmark: BenchmarkFacts) -> Iterator[str]:
@@ -194,6 +193,12 @@ def _model(layout: Layout, name: str, covered: Coverage) -> ModelFacts:
     engine = find_engine(layout.engine_of(name), row.architecture)
     languages = {lang for models in covered.values() for lang in models.get(name, ())}
     scopes = sorted({layout.training.scope_of(name, lang) for lang in languages})
+    scored = (
+        lang
+        for benchmark, models in covered.items()
+        for lang in models.get(name, ())
+        if find_benchmark(benchmark).unit == "pair"
+    )
     return {
         "label": row.label,
         "hf_id": row.hf_id,
@@ -205,6 +210,7 @@ def _model(layout: Layout, name: str, covered: Coverage) -> ModelFacts:
             "first_token", row.first_token, layout.campaign.scoring.first_token
         ),
         "tuning": row.tuning,
+        "manifests": sorted({layout.manifest_of(name, lang) for lang in scored}),
         "checkpoint": layout.training.checkpoint_in(name, scopes[0]),
         "checkpoints": len(scopes),
     }

@@ -147,6 +147,7 @@ def _identity(card: Card, model: str) -> dict[str, Any]:
             "revision": facts["revision"],
             "dtype": facts["dtype"],
             "first_token": facts["first_token"],
+            "start": facts["start"],
         },
         "model_num_parameters": None if size is None else round(size * 1e9),
         "model_dtype": facts["dtype"],

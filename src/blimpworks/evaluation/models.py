@@ -28,6 +28,7 @@ from blimpworks.evaluation.resolved import (
 )
 from blimpworks.files import write_text
 from blimpworks.models.facts import ENGINES as OWN_ENGINES
+from blimpworks.models.starts import policy_of
 from blimpworks.records.job import REPOSITORY
 
 
@@ -55,6 +56,7 @@ def _of_hub(
             revision or "main",
             shared=Path(shared) if shared else None,
             architecture=overrides.get("architecture"),
+            start=overrides.get("first_token"),
         )
     except UserError as error:
         known = {row.hf_id for row in catalogue.values() if row.hf_id}
@@ -68,8 +70,16 @@ def _of_hub(
     more = {"revision": of_hub.commit, "gated": "yes" if of_hub.gated else "no"}
     row = with_settings(row_of(of_hub.facts, label, hf_id, **more), overrides, argument)
     parts = tuple(filter(None, (owner, label)))
-    size, quantisation = of_hub.facts.file_gb, of_hub.facts.quantisation
-    return ResolvedModel(argument, row, "hub", parts, revision or "main", size, quantisation)
+    return ResolvedModel(
+        argument,
+        row,
+        "hub",
+        parts,
+        revision or "main",
+        file_gb=of_hub.facts.file_gb,
+        quantisation=of_hub.facts.quantisation,
+        start=of_hub.facts.start,
+    )
 
 
 def _check_hub_id(argument: str, catalogue: Mapping[str, ModelRow]) -> None:
@@ -107,7 +117,9 @@ def resolve_model(
 
     Raises UserError for what is no model, cannot be had, or cannot be run safely.
     """
-    given = overrides or {}
+    given = {**(overrides or {})}
+    if "first_token" in given:
+        given["first_token"] = policy_of(given["first_token"])
     name, _, revision = argument.partition("@")
     if is_local(argument):
         return of_place(argument, given)

@@ -72,7 +72,8 @@ def _of_languages(
     argument: str, place: Path, folders: Sequence[Path], overrides: Mapping[str, str]
 ) -> ResolvedModel:
     """A model with a checkpoint for each language. Raises UserError for checkpoints that differ."""
-    facts = {folder.name: facts_of(folder, overrides.get("architecture")) for folder in folders}
+    given = (overrides.get("architecture"), overrides.get("first_token"))
+    facts = {folder.name: facts_of(folder, *given) for folder in folders}
     kinds = {
         lang: (each.architecture, each.dtype, each.first_token) for lang, each in facts.items()
     }
@@ -96,8 +97,15 @@ def _of_languages(
     row = row_of(largest, place.name, _address(place) + LANGUAGES, **more)
     size = max(each.file_gb for each in facts.values())
     row = with_settings(row, overrides, argument)
-    parts = place.parts[1:]
-    return ResolvedModel(argument, row, "directory", parts, "", size, largest.quantisation)
+    return ResolvedModel(
+        argument,
+        row,
+        "directory",
+        place.parts[1:],
+        file_gb=size,
+        quantisation=largest.quantisation,
+        start=largest.start,
+    )
 
 
 def _notes_on_words(place: Path) -> tuple[str, ...]:
@@ -151,7 +159,8 @@ def of_place(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
         parts = (*place.parts[1:-1], _name_of_file(place))
     else:
         folder = _whole_folder(place)
-        facts, notes = facts_of(folder, overrides.get("architecture")), ()
+        given = (overrides.get("architecture"), overrides.get("first_token"))
+        facts, notes = facts_of(folder, *given), ()
         of_language = (folder / FILE_NAME).exists() and place.name == facts.scope
         own = (*place.parts[1:-2], f"{place.parent.name}-{place.name}")
         parts, place = own if of_language else place.parts[1:], folder
@@ -159,5 +168,13 @@ def of_place(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
     more = {} if facts.scope == "multi" else {"scope": "monolingual", "languages": facts.scope}
     row = with_settings(row_of(facts, parts[-1], _address(place), **more), overrides, argument)
     origin: Origin = "file" if place.is_file() else "directory"
-    quantisation = facts.quantisation
-    return ResolvedModel(argument, row, origin, parts, "", facts.file_gb, quantisation, notes)
+    return ResolvedModel(
+        argument,
+        row,
+        origin,
+        parts,
+        file_gb=facts.file_gb,
+        quantisation=facts.quantisation,
+        notes=notes,
+        start=facts.start,
+    )

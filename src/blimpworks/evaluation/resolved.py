@@ -18,12 +18,8 @@ CAN_BE_SET = ("architecture", "dtype", "first_token", "parameters", "tuning")
 """Columns of a model's row that a user can set in place of what is read."""
 
 
-FIRST = {
-    "bos": "first token after the start symbol",
-    "eos": "first token after the end symbol",
-    "skip": "first token not counted",
-}
-"""What conditions the first token, in words."""
+FIRST = {"bos": "after the start symbol", "eos": "after the end symbol", "skip": "not counted"}
+"""What conditions the first token, in words, where the token itself is not known."""
 
 
 def size_text(gigabytes: float) -> str:
@@ -60,6 +56,8 @@ class ResolvedModel:
     """How its weights are quantised; empty for weights as they are."""
     notes: tuple[str, ...] = ()
     """What a user should know of it, a sentence each."""
+    start: str = ""
+    """What conditions the first token, in words; empty where its tokenizer was not asked."""
 
     @property
     def chat(self) -> bool:
@@ -77,7 +75,7 @@ class ResolvedModel:
         row = self.row
         facts = [row.architecture, row.dtype, self._size()]
         if row.architecture in ("causal", "lstm"):
-            facts.append(FIRST[row.first_token])
+            facts.append(f"first token {self.start or FIRST.get(row.first_token, row.first_token)}")
         if row.architecture == "causal":
             facts.append("chat template" if self.chat else "no chat template")
         return f"{row.label}: {', '.join(filter(None, facts))}; {self._source()}"

@@ -78,12 +78,23 @@ def numbers(counts: Iterable[int]) -> str:
     return first if first == last else f"{first}–{last}"
 
 
+def checked(model: Model) -> str:
+    """Name what was tested of a model, with the findings that are unusual; empty without any."""
+    tests = ("weights", "tokenizer", "form", "causality", "padding", "prefixes", "vocabulary")
+    words = {name: model["checks"][name] for name in tests if name in model["checks"]}
+    shown = (
+        f"{name} ({text})" if any(mark in text for mark in ",;:") else name
+        for name, text in words.items()
+    )
+    return f"Checked: {', '.join(shown)}." if words else ""
+
+
 def model_facts(model: Model) -> list[str]:
     """What was read of a model, as short phrases."""
     several = f"{model['checkpoints']} checkpoints" if model["checkpoints"] > 1 else ""
     revision = f"revision {model['revision'][:12]}" if model["revision"] else ""
     parameters = f"{size(model['parameters'])} parameters" if model["parameters"] else ""
-    first = f"first token: {model['first_token']}"
+    first = f"first token {model['start'] or model['first_token']}"
     chat = "chat" if model["tuning"] == "chat" else ""
     facts = (
         model["architecture"],

@@ -286,6 +286,10 @@ def _print_head(console: Console, card: Card) -> None:
     for model in card["models"].values():
         source = f" ({model['hf_id']})" if model["hf_id"] else ""
         say(console, f"{model['label']}{source}: {', '.join(show.model_facts(model))}.")
+        if show.checked(model):
+            say(console, show.checked(model), style="dim")
+        if model["better_start"]:
+            say(console, model["better_start"])
     date = card["date"][:16].replace("T", " ")
     moment = f" {date} UTC" if date else ""
     commit = f", commit {card['commit'][:12]}" if card["commit"] else ""

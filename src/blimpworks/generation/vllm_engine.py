@@ -12,6 +12,7 @@ from blimpworks.generation.engine import Response, generation_key
 from blimpworks.generation.transformers_engine import read_row
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.scoring.engine import Failure
+from blimpworks.scoring.hub_loading import check_names
 from blimpworks.scoring.vllm_client import Served
 from blimpworks.scoring.vllm_in_process import Loaded
 from blimpworks.scoring.vllm_server import MODEL
@@ -133,10 +134,12 @@ class VllmGenerator:
     ) -> None:
         """Load the tokenizer; vLLM starts with the first batch.
 
-        Raises UserError where vLLM is not installed, or the chat template is no use.
+        Raises UserError where vLLM is not installed, weights are missing, or the chat template is
+        no use.
         """
         directory = checkpoint.parent
         setup = make_generation_setup(directory, described.dtype, options)
+        check_names(directory)
         self.conversation = Conversation(directory, options.chat, setup.longest, setup.vocabulary)
         entries = (*ENTRIES, "blimpworks.scoring.vllm_setup:make_setup")
         self.key = generation_key(

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError, reading
 from blimpworks.files import expand, sha256_of, write_text
 from blimpworks.models.own_code import refuse_own_code
@@ -26,7 +27,6 @@ SCRATCH = ".scratch-"
 """Start of the names of hidden folders that training fills and then removes."""
 REMEDY = "Train or retrieve the model again."
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-FirstToken = Literal["bos", "eos", "skip"]
 
 
 class Trained(Strict):

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import (
     FILE_NAME,
     NGRAM_FILES,
-    FirstToken,
     read_description,
 )
 from blimpworks.models.ngram_file import is_binary, unpacked_bytes
 from blimpworks.models.own_code import read_json, refuse_named_code, refuse_own_code
+from blimpworks.models.starts import leading_ids, role_openers, start_ids, start_text
 from blimpworks.models.weights import (
     gigabytes,
     is_weights,
@@ -65,6 +66,8 @@ class ModelFacts:
     """Size of the files of a model whose parameters are not counted [GB]."""
     quantisation: str = ""
     """How its weights are quantised, and the file that says so; empty for weights as they are."""
+    start: str = ""
+    """What conditions the first token, in words; empty where its tokenizer was not asked."""
 
     @property
     def weights_gb(self) -> float:
@@ -101,28 +104,44 @@ def architecture_of(config: Mapping[str, Any], where: str, given: str | None = N
     return kind
 
 
-def first_token_of(folder: Path, architecture: str, where: str) -> FirstToken:
-    """Symbol before the first word: that of the tokenizer, else the one that ends sentences.
+def _policy_of(tokenizer: Any) -> FirstToken:
+    """What conditions the first token: what a tokenizer itself puts before a text.
 
-    Raises UserError for a causal model without a tokenizer that transformers has itself.
+    Where it puts nothing, or what opens a role of a dialogue: the likeliest start of models with a
+    chat template, of others the token that begins sentences, else the one that ends them.
+    """
+    leading = leading_ids(tokenizer)
+    if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):
+        return "likeliest"
+    if leading:
+        return "bos" if leading == [tokenizer.bos_token_id] else "tokenizer"
+    if tokenizer.bos_token_id is not None:
+        return "bos"
+    return "eos" if tokenizer.eos_token_id is not None else "skip"
+
+
+def first_token_of(
+    folder: Path, architecture: str, where: str, requested: FirstToken | None = None
+) -> tuple[FirstToken, str]:
+    """What conditions the first token, as a policy and in words; see ``_policy_of``.
+
+    ``requested`` is what a user says. Raises UserError for a causal model without a tokenizer that
+    transformers has itself, and as ``start_ids`` does.
     """
     if architecture != "causal":
-        return "bos"
-    from transformers import AutoTokenizer
+        return "bos", ""
+    from blimpworks.models.hub_tokenizers import load_tokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
+        tokenizer = load_tokenizer(folder).tokenizer
     except (OSError, ValueError, ImportError, KeyError) as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise UserError(
             f"{where} has no tokenizer that transformers can load ({reason}); expected "
             "tokenizer.json or the like beside the weights. Add the tokenizer's files."
         ) from error
-    if tokenizer.bos_token_id is not None:
-        return "bos"
-    return "eos" if tokenizer.eos_token_id is not None else "skip"
+    policy = requested or _policy_of(tokenizer)
+    return policy, start_text(tokenizer, policy, start_ids(tokenizer, policy, where))
 
 
 def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
@@ -142,22 +161,26 @@ def has_chat_template(folder: Path) -> bool:
     return path.exists() and "chat_template" in read_json(path, "a tokenizer's settings")
 
 
-def _sealed(folder: Path) -> ModelFacts:
+def _sealed(folder: Path, start: FirstToken | None) -> ModelFacts:
     """Facts of a checkpoint that this package has sealed. Raises UserError for code in it."""
     refuse_own_code(folder)
     described = read_description(folder / FILE_NAME)
     files = [path for path in model_files(folder.iterdir(), str(folder)) if is_weights(path)]
     model = folder / NGRAM_FILES[0]
+    first_token, words = described.first_token, ""
+    if start:
+        first_token, words = first_token_of(folder, described.architecture, str(folder), start)
     return ModelFacts(
         architecture=described.architecture,
         engine=ENGINES.get(described.architecture, "transformers"),
         dtype=described.dtype,
-        first_token=described.first_token,
+        first_token=first_token,
         parameters=parameters_of(folder, total(files)),
         chat=has_chat_template(folder),
         scope=described.scope,
         file_gb=gigabytes([model] if model.exists() else files),
         quantisation=quantisation_of(folder),
+        start=words,
     )
 
 
@@ -182,37 +205,43 @@ def described_facts(
     where: str,
     given: str | None = None,
     file_gb: float = 0.0,
+    start: FirstToken | None = None,
 ) -> ModelFacts:
     """Facts of a model by the configuration and tokenizer in a folder in Hugging Face's layout.
 
     ``counts`` are the numbers of each format that its weights hold, which may lie elsewhere, and
     ``file_gb`` their size [GB]; ``where`` is what messages call the model, ``given`` as in
-    ``architecture_of``. Raises UserError as ``architecture_of``, ``refuse_named_code`` and
-    ``first_token_of`` do.
+    ``architecture_of``, ``start`` is the ``requested`` of ``first_token_of``. Raises UserError as
+    ``architecture_of``, ``refuse_named_code`` and ``first_token_of`` do.
     """
     refuse_named_code(sorted(folder.glob("*.json")), where)
     config = read_json(folder / "config.json", "a model's configuration")
     architecture = architecture_of(config, f"{where}: config.json", given)
     quantisation = quantisation_of(folder)
+    first_token, words = first_token_of(folder, architecture, where, start)
     return ModelFacts(
         architecture=architecture,
         engine="transformers",
         dtype=format_of(counts, config),
-        first_token=first_token_of(folder, architecture, where),
+        first_token=first_token,
         parameters=parameters_of(folder, counts),
         chat=has_chat_template(folder),
         scope="multi",
         file_gb=file_gb,
         quantisation=quantisation,
+        start=words,
     )
 
 
-def facts_of(place: Path, architecture: str | None = None) -> ModelFacts:
+def facts_of(
+    place: Path, architecture: str | None = None, start: FirstToken | None = None
+) -> ModelFacts:
     """What a model's own files say: Hugging Face's layout, a checkpoint of ours, or n-grams.
 
-    ``architecture`` is what a user says, for a configuration that does not. Raises UserError for
-    what holds no language model or a part of one, weights that are pickled, an adapter, or a
-    model that needs code of its own.
+    ``architecture`` is what a user says, for a configuration that does not, and ``start`` what
+    conditions the first token in place of the files'. Raises UserError for what holds no language
+    model or a part of one, weights that are pickled, an adapter, or a model that needs code of its
+    own.
     """
     if place.is_file():
         return _of_ngram_file(place)
@@ -220,10 +249,10 @@ def facts_of(place: Path, architecture: str | None = None) -> ModelFacts:
         raise UserError(f"{place} is no directory; expected a model in Hugging Face's layout.")
     refuse_adapter((path.name for path in place.iterdir()), str(place))
     if (place / FILE_NAME).exists():
-        return _sealed(place)
+        return _sealed(place, start)
     # The configuration goes first: without one the directory is no model at all.
     config = read_json(place / "config.json", "a model's configuration")
     refuse_own_code(place)
     architecture_of(config, f"{place / 'config.json'}", architecture)
     files = weight_files(place)
-    return described_facts(place, total(files), str(place), architecture, gigabytes(files))
+    return described_facts(place, total(files), str(place), architecture, gigabytes(files), start)

@@ -19,6 +19,7 @@ from huggingface_hub import HfApi, get_token, hf_hub_url, snapshot_download
 from huggingface_hub.hf_api import ModelInfo
 
 from blimpworks.campaign.addresses import offline_variable
+from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import TRANSFORMERS_FILES
 from blimpworks.models.facts import (
@@ -68,12 +69,17 @@ class HubFacts:
 
 
 def hub_facts(
-    hf_id: str, revision: str, *, shared: Path | None = None, architecture: str | None = None
+    hf_id: str,
+    revision: str,
+    *,
+    shared: Path | None = None,
+    architecture: str | None = None,
+    start: FirstToken | None = None,
 ) -> HubFacts:
     """Facts of a model of the hub at a branch, tag or commit.
 
     Offline they are those of a complete copy in the cache, or in ``shared``, a cache that many
-    read. ``architecture`` is what a user says, for a configuration that does not.
+    read. ``architecture`` and ``start`` are what a user says; see ``facts_of``.
 
     Raises UserError for a model that is missing, gated, without safetensors weights or some of
     them, an adapter, no language model or in need of code of its own, for an unreachable hub, and
@@ -81,7 +87,7 @@ def hub_facts(
     """
     model = HubModel("", "multi", "", "", "bos", hf_id, revision)
     if offline_variable() is not None:
-        return _cached_facts(model, shared, architecture)
+        return _cached_facts(model, shared, architecture, start)
     with explained_errors(model.hf_id, model.revision):
         ask = partial(HfApi().model_info, hf_id, revision=revision, files_metadata=True)
         info = patiently(ask)
@@ -96,11 +102,13 @@ def hub_facts(
     weights = [path.name for path in taken if is_weights(path)]
     size = sum(files[name] for name in weights)
     counts = _announced(info, size) or _counted(hf_id, commit, weights) or _estimated(size, folder)
-    facts = described_facts(folder, counts, hf_id, architecture, size / 1e9)
+    facts = described_facts(folder, counts, hf_id, architecture, size / 1e9, start)
     return HubFacts(facts, commit, bool(info.gated))
 
 
-def _cached_facts(model: HubModel, shared: Path | None, architecture: str | None) -> HubFacts:
+def _cached_facts(
+    model: HubModel, shared: Path | None, architecture: str | None, start: FirstToken | None
+) -> HubFacts:
     """Facts of a model's copy in a cache. Raises UserError where there is none, or a part."""
     with explained_errors(model.hf_id, model.revision):
         folder = shared_snapshot(model, shared, model.revision) if shared else None
@@ -108,7 +116,7 @@ def _cached_facts(model: HubModel, shared: Path | None, architecture: str | None
     weights = [path for path in complete_files(folder, model) if is_weights(path)]
     # What else a cache may hold, such as programs, is no part of the model that is retrieved.
     size = gigabytes(weights)
-    facts = described_facts(folder, total(weights), model.hf_id, architecture, size)
+    facts = described_facts(folder, total(weights), model.hf_id, architecture, size, start)
     return HubFacts(facts, folder.name, gated=False)
 
 

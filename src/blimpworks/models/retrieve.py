@@ -11,13 +11,13 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 
 from blimpworks.campaign.addresses import offline_variable, scrubbed
 from blimpworks.campaign.local_models import is_local
+from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text
 from blimpworks.models.checkpoint import (
     TRANSFORMERS_FILES,
     Checkpoint,
     Copied,
-    FirstToken,
     Retrieved,
     clear,
     seal,

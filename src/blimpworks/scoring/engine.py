@@ -88,7 +88,7 @@ class Engine(Protocol):
         """Most ids that a text may have; None without limit."""
         ...
 
-    def self_test(self, texts: Sequence[str]) -> Any:
+    def self_test(self) -> Any:
         """Findings of a test of the loaded model; see ``selftest.run_self_test``.
 
         Raises UserError for a model that this engine cannot score rightly.

@@ -9,7 +9,9 @@ from typing import Any
 import psutil
 import torch
 import transformers
+from safetensors import safe_open
 from transformers import AutoConfig, PreTrainedModel
+from transformers.conversion_mapping import get_model_conversion_mapping
 
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import loading
@@ -20,6 +22,7 @@ CLASSES = {
     "encoder-decoder": ("AutoModelForSeq2SeqLM",),
 }
 """Classes of transformers that load an architecture, the first that has the configuration's."""
+WHOLE = "the files have each weight of the model"
 HALVES = (torch.bfloat16, torch.float16)
 PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
 """What programs of training write before the names of weights."""
@@ -79,16 +82,46 @@ def load_model(
     if missing or info["error_msgs"]:
         raise UserError(_without_weights(directory, type(model).__name__, missing, unused))
     torch.nn.Module.to(model, device)
-    words = "the files have each weight of the model"
+    words = WHOLE
     if unused:
         more = f" and {len(unused) - 2} more" if len(unused) > 2 else ""
         words += f"; not used: {', '.join(unused[:2])}{more}"
     return model.eval(), words
 
 
+def check_names(directory: Path) -> str:
+    """Compare names of a causal model's weights with its files', and say in words what was seen.
+
+    For engines that load weights themselves, and may leave memory as it was where one lacks.
+    Raises UserError where weights are missing.
+    """
+    settings = read_settings(directory)
+    with loading(directory), torch.device("meta"):
+        kind = auto_class(settings, "causal", directory)
+        model = kind.from_config(settings, trust_remote_code=False)
+    if get_model_conversion_mapping(model, add_legacy=False):
+        return "not compared by name, because transformers renames them when it loads them"
+    names: set[str] = set()
+    for path in directory.glob("*.safetensors"):
+        with safe_open(path, framework="pt") as file:
+            names |= {*file.keys()}
+    lead = f"{model.base_model_prefix}."
+    present = names | {lead + name for name in names} | {name.removeprefix(lead) for name in names}
+    tied: dict[int, list[str]] = {}
+    for name, tensor in model.named_parameters(remove_duplicate=False):
+        tied.setdefault(id(tensor), []).append(name)
+    missing = [group[0] for group in tied.values() if not present & {*group}]
+    if missing:
+        expected = {*chain.from_iterable(tied.values())}
+        unused = sorted(name for name in names if not {name, lead + name} & expected)
+        raise UserError(_without_weights(directory, type(model).__name__, missing, unused))
+    return WHOLE
+
+
 def _without_weights(directory: Path, name: str, missing: list[str], unused: list[str]) -> str:
     """Say which weights are missing in a model's files, and how to mend them."""
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    count = f"{len(missing)} weights" if len(missing) > 1 else "a weight"
     prefix = next(
         (
             prefix
@@ -107,7 +140,7 @@ def _without_weights(directory: Path, name: str, missing: list[str], unused: lis
     else:
         remedy = "save the model whole, or name in config.json the class that has these alone"
     return (
-        f"{directory}: the files *.safetensors lack {len(missing)} weights of {name} "
+        f"{directory}: the files *.safetensors lack {count} of {name} "
         f"({', '.join(missing[:3])}{more}), which would be made up at random; {remedy}."
     )
 

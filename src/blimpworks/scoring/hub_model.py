@@ -35,7 +35,14 @@ from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.logits import FOREIGN, TOLERANCE, device_name, find_dtype, versions
 from blimpworks.scoring.passes import Rows, make_batches, pass_size
 from blimpworks.scoring.plan import nothing_scored
-from blimpworks.scoring.selftest import Findings, encoded, gap_of_batches, largest_gap, probe_rows
+from blimpworks.scoring.selftest import (
+    Findings,
+    encoded,
+    gap_of_batches,
+    largest_gap,
+    marked_key,
+    probe_rows,
+)
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -62,6 +69,10 @@ class Row(NamedTuple):
         """The log-probabilities [edges] of the targets of each row."""
         bounds = np.cumsum([len(row.targets) for row in rows])[:-1]
         return np.split(logprobs.cpu().numpy(), bounds)
+
+
+SMALL = 3e7
+"""Parameters and buffers below which a model is small for the self-test."""
 
 
 class FramedTokenizer(HubTokenizer):
@@ -124,8 +135,8 @@ class HubEngine(ABC):
 
     shares_prefixes = False
     architecture: ClassVar[str]
-    probe: ClassVar[int] = 24
-    """Tokens of the longest sequence that the self-test makes up."""
+    probe: ClassVar[int] = 12
+    """Tokens of the longest sequence that the self-test makes up, of small models twice as many."""
 
     def __init__(
         self,
@@ -146,7 +157,7 @@ class HubEngine(ABC):
         self._most = pass_size(options.batch_tokens, self._device)
         self._workers = Workers(self._device)
         self.abreast = self._workers.abreast
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         self._settings = read_settings(self._directory)
         self._rows: Rows = "padded"
         self._testing = False
@@ -155,7 +166,7 @@ class HubEngine(ABC):
             f"{versions()} {device_name(self._device)} batch_tokens {options.batch_tokens} "
             f"shard {options.shard} {variant}{tokenizer.variant}"
         )
-        self.key = engine_key(type(self), name, checkpoint, described)
+        self.key = self._bare = engine_key(type(self), name, checkpoint, described)
 
     @property
     def limit(self) -> int | None:
@@ -199,7 +210,7 @@ class HubEngine(ABC):
 
     def _frame(self) -> list[int]:
         """Ids that stand in every row beside a text's own."""
-        return self._tokenizer.prefix
+        return self.tokenizer.prefix
 
     @contextmanager
     def _foreign_code(self) -> Iterator[None]:
@@ -219,15 +230,15 @@ class HubEngine(ABC):
         finally:
             self._testing = False
 
-    def self_test(self, texts: Sequence[str]) -> Findings:
+    def self_test(self) -> Findings:
         """Test the loaded model; see ``run_self_test``."""
         model, tensors = self._loaded.model, tensors_of(self._loaded.modules)
-        checks = {"weights": self._loaded.weights, "tokenizer": self._tokenizer.source}
+        checks = {"weights": self._loaded.weights, "tokenizer": self.tokenizer.source}
         with self._foreign_code():
             size = self._vocabulary
         beyond = [each for each in self._frame() if each >= size]
         if beyond:
-            token = self._tokenizer.hub.convert_ids_to_tokens(beyond[0])
+            token = self.tokenizer.hub.convert_ids_to_tokens(beyond[0])
             raise UserError(
                 f"{self._directory}: {token!r}, which stands in each sentence's row, has the id "
                 f"{beyond[0]}, but the model's embedding has {size} rows; expected an id below. "
@@ -235,16 +246,20 @@ class HubEngine(ABC):
             )
         if self.limit is not None:
             checks["limit"] = str(self.limit)
-        special = {*self._tokenizer.hub.all_special_ids}
+        special = {*self.tokenizer.hub.all_special_ids}
         ids = np.array([each for each in range(size) if each not in special], dtype=np.int32)
         ids = ids if len(ids) else np.arange(size, dtype=np.int32)
-        rows = probe_rows(ids, min(self.probe, self.limit or self.probe))
+        # Of small models longer sequences take no time, and show more.
+        longest = self.probe * (2 if sum(each.numel() for each in tensors) < SMALL else 1)
+        rows = probe_rows(ids, min(longest, self.limit or longest))
         with self._foreign_code():
             with in_float32(tensors) if fits_in_float32(tensors) else nullcontext():
                 decisions = self._examine(rows, checks)
-            native = self.logprobs(encoded(rows))
-            again = largest_gap(native, self.logprobs(encoded(rows)))
-            moved = gap_of_batches(self.logprobs, rows)
+            native, same = (self.logprobs(encoded(rows)) for _ in range(2))
+            again = largest_gap(native, same)
+            moved = 0.0
+            if self._dtype != torch.float32:
+                moved = gap_of_batches(self.logprobs, rows)
         if not all(isinstance(each, str) or np.isfinite(each[1:]).all() for each in native):
             raise UserError(
                 f"{self._directory}: log-probabilities are no numbers in {str(self._dtype)[6:]}; "
@@ -284,7 +299,7 @@ class HubEngine(ABC):
         gaps = []
         for mode in modes:
             self._rows = mode
-            gaps.append(gap_of_batches(self.logprobs, [*rows, *(row[::-1] for row in rows)]))
+            gaps.append(gap_of_batches(self.logprobs, rows))
             if gaps[-1] <= self._tolerance():
                 break
         words = {
@@ -300,12 +315,11 @@ class HubEngine(ABC):
     def follow(self, decisions: Mapping[str, str]) -> None:
         """Score as the self-test has decided."""
         self._rows = cast(Rows, decisions.get("rows", "padded"))
-        if decisions:
-            self.key += "|" + " ".join(f"{name} {value}" for name, value in decisions.items())
+        self.key = marked_key(self._bare, decisions)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""
-        return self._tokenizer.encode(texts)
+        return self.tokenizer.encode(texts)
 
     def _on_device(self, table: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(table).to(self._device)

@@ -9,6 +9,7 @@ import numpy as np
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.hub_tokenizers import load_tokenizer
+from blimpworks.models.starts import start_ids
 from blimpworks.scoring.engine import Encoded, Ids
 
 
@@ -33,8 +34,10 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
 class HubTokenizer:
     """Texts to ids, without special tokens; and the ids that stand before every text."""
 
+    policy: str
+    """What decides on ``prefix``; see ``models.starts``."""
     prefix: list[int]
-    """What conditions the first token: one id, or none under ``skip``."""
+    """What conditions the first token: none under ``skip``."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
         """Load the tokenizer beside ``checkpoint``.
@@ -52,18 +55,8 @@ class HubTokenizer:
         self._backend = self.hub.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
-        self.prefix = self._conditioning(checkpoint, described.first_token)
-
-    def _conditioning(self, checkpoint: Path, policy: str) -> list[int]:
-        if policy == "skip":
-            return []
-        token_id: int | None = getattr(self.hub, f"{policy}_token_id")
-        if token_id is None:
-            raise UserError(
-                f"{checkpoint}: first_token is {policy!r}, but the tokenizer has no {policy} "
-                "token; choose another of bos, eos, skip."
-            )
-        return [token_id]
+        self.policy = described.first_token
+        self.prefix = start_ids(self.hub, described.first_token, str(checkpoint))
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""

@@ -155,7 +155,7 @@ class LstmEngine:
         cells = [torch.cat(tables, dim=1) for tables in zip(*after, strict=True)]
         return torch.cat(hidden, dim=1), (cells[0], cells[1])
 
-    def self_test(self, texts: Sequence[str]) -> Findings:
+    def self_test(self) -> Findings:
         """See ``run_self_test``. Raises UserError for scores that depend on the batch."""
         ids = np.arange(len(self._loaded[1]), dtype=np.int32)
         gap = gap_of_batches(self.logprobs, probe_rows(ids, 24))

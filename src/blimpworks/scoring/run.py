@@ -40,8 +40,6 @@ class Manifest(Strict):
     """Number of those sentences by status."""
     checks: dict[str, str] = Field(default_factory=dict)
     """Findings of the self-test, in words, by check; see ``selftest``."""
-    notes: list[str] = Field(default_factory=list)
-    """What a reader of the scores should know, a sentence each."""
     shards: dict[Within, str]
     """SHA-256 of each shard that holds one of them, by file name."""
 
@@ -133,7 +131,6 @@ def _manifest(
         statuses=dict(sorted(Counter(store.status_of[key] for key in keys).items())),
         shards={path.name: sha256_of(path) for path in used},
         checks=findings.checks,
-        notes=findings.notes,
     )
 
 

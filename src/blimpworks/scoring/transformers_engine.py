@@ -17,6 +17,7 @@ import torch
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.starts import start_ids
 from blimpworks.models.threads import once
 from blimpworks.scoring.decoder import NO_POSITIONS, Decoder
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs
@@ -52,7 +53,7 @@ class TransformersEngine(HubEngine):
     """A causal model on the first GPU, or on the CPU without one, in its checkpoint's dtype."""
 
     architecture = "causal"
-    probe = 64
+    probe = 32
     regional = False
     shares_prefixes = True
 
@@ -61,10 +62,17 @@ class TransformersEngine(HubEngine):
         tokenizer = HubTokenizer(checkpoint, described)
         super().__init__(checkpoint, described, options, tokenizer, f"sharing {options.sharing}")
         self._sharing = options.sharing
-        self.prefix = tokenizer.prefix
-        """Ids that stand before every text."""
         self._text_settings = self._settings.get_text_config()
         self._context = positions(self._text_settings)
+
+    @property
+    def prefix(self) -> list[int]:
+        """Ids that stand before every text."""
+        return self.tokenizer.prefix
+
+    @prefix.setter
+    def prefix(self, ids: list[int]) -> None:
+        self.tokenizer.prefix = ids
 
     @property
     def limit(self) -> int | None:
@@ -121,7 +129,9 @@ class TransformersEngine(HubEngine):
         """Score as the self-test has decided."""
         if "sharing" in decisions:
             self._sharing = "never"
-        super().follow({k: v for k, v in decisions.items() if v != "none"})
+        if "start" in decisions:
+            self.prefix = start_ids(self.tokenizer.hub, decisions["start"], str(self._directory))
+        super().follow({name: value for name, value in decisions.items() if value != "none"})
 
     def _padded(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
         return self._decoder.run(padded_passes(flat, lengths, self._most, self._rows), len(flat))

@@ -9,11 +9,13 @@ import numpy as np
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.starts import start_ids
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
+from blimpworks.scoring.hub_loading import check_names
 from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.logits import TOLERANCE, find_dtype
 from blimpworks.scoring.plan import nothing_scored
-from blimpworks.scoring.selftest import Findings, gap_behind
+from blimpworks.scoring.selftest import Findings, gap_behind, marked_key
 from blimpworks.scoring.vllm_client import Prompt, Served
 from blimpworks.scoring.vllm_in_process import LoadedModel
 from blimpworks.scoring.vllm_server import MODEL
@@ -106,13 +108,14 @@ def score_encoded(
         prompt = [*prefix, *encoded.ids.tolist()]
         if max(prompt, default=0) >= vocabulary:
             results[i] = "refused"
-        elif len(prompt) > 1:  # vLLM gives the first id of a prompt no score
+        elif len(prompt) > max(1, len(prefix)):
             prompts[i] = prompt
     rows = score([*prompts.values()]) if prompts else []
     for i, row in zip(prompts, rows, strict=True):
-        count = len(batch[i].ids)
-        lead = nothing_scored(max(0, count - len(row)))  # without a prefix, the first id
-        results[i] = row if isinstance(row, str) else np.concatenate([lead, row])[-count:]
+        # vLLM gives the first id of a prompt no score.
+        results[i] = (
+            row if isinstance(row, str) else np.concatenate([nothing_scored(1), row])[len(prefix) :]
+        )
     return results
 
 
@@ -141,23 +144,30 @@ class VllmEngine:
         setup = make_setup(checkpoint.parent, described.dtype, options.vllm)
         self._directory = checkpoint.parent
         self._dtype = find_dtype(checkpoint, described.dtype)
-        self._tokenizer = HubTokenizer(checkpoint, described)
-        self.prefix = self._tokenizer.prefix
-        """Ids that stand before every text."""
+        self.tokenizer = HubTokenizer(checkpoint, described)
         self._model = model or MODES[options.vllm.mode](setup)
         self._vocabulary = setup.vocabulary
-        self._longest = setup.longest - 1
-        name = setup.name() + self._tokenizer.variant
-        self.key = engine_key(VllmEngine, name, checkpoint, described, ENTRIES)
+        self._longest = setup.longest
+        name = setup.name() + self.tokenizer.variant
+        self.key = self._bare = engine_key(VllmEngine, name, checkpoint, described, ENTRIES)
+
+    @property
+    def prefix(self) -> list[int]:
+        """Ids that stand before every text."""
+        return self.tokenizer.prefix
+
+    @prefix.setter
+    def prefix(self, ids: list[int]) -> None:
+        self.tokenizer.prefix = ids
 
     @property
     def limit(self) -> int:
         """Most ids that a text may have."""
-        return self._longest - len(self.prefix)
+        return self._longest - 1 - len(self.prefix)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokens without any special token; see ``Engine``."""
-        return self._tokenizer.encode(texts)
+        return self.tokenizer.encode(texts)
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Natural log-probabilities, NaN for the first token under ``skip``; see ``Engine``.
@@ -166,19 +176,20 @@ class VllmEngine:
         """
         return score_encoded(batch, self.prefix, self._vocabulary, self._model.logprobs)
 
-    def self_test(self, texts: Sequence[str]) -> Findings:
+    def self_test(self) -> Findings:
         """Test the model that vLLM runs; see ``run_self_test``.
 
         Raises UserError for one that looks ahead, or whose scores are no numbers.
         """
-        checks = {"tokenizer": self._tokenizer.source, "limit": str(self.limit)}
+        checks = {"weights": check_names(self._directory), "tokenizer": self.tokenizer.source}
+        checks["limit"] = str(self.limit)
         beyond = [each for each in self.prefix if each >= self._vocabulary]
         if beyond:
             raise UserError(
                 f"{self._directory}: the first token has the id {beyond[0]}, but the model knows "
                 f"{self._vocabulary} ids; expected one below. Choose another first token."
             )
-        special = {*self._tokenizer.hub.all_special_ids}
+        special = {*self.tokenizer.hub.all_special_ids}
         ids = np.array([i for i in range(self._vocabulary) if i not in special], dtype=np.int32)
         ahead = gap_behind(self.logprobs, ids, min(64, self.limit))
         if not ahead <= TOLERANCE[self._dtype]:
@@ -192,8 +203,9 @@ class VllmEngine:
 
     def follow(self, decisions: Mapping[str, str]) -> None:
         """Score as the self-test has decided."""
-        if decisions:
-            self.key += "|" + " ".join(f"{name} {value}" for name, value in decisions.items())
+        if "start" in decisions:
+            self.prefix = start_ids(self.tokenizer.hub, decisions["start"], str(self._directory))
+        self.key = marked_key(self._bare, decisions)
 
     def close(self) -> None:
         """End the server, or release the model."""

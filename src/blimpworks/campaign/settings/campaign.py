@@ -15,6 +15,7 @@ from blimpworks.campaign.settings.base import Positive
 from blimpworks.campaign.settings.scoring import (
     Dtype,
     EngineName,
+    FirstToken,
     ParityOptions,
     ScoringOptions,
 )
@@ -96,7 +97,7 @@ class OwnModel(Strict):
     architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"] = "causal"
     engine: EngineName = "transformers"
     dtype: Dtype = "float32"
-    first_token: Literal["bos", "eos", "skip"] = "bos"
+    first_token: FirstToken = "bos"
     """What conditions the first token."""
     tuning: Literal["base", "chat"] = "base"
     languages: str = ""

@@ -10,6 +10,9 @@ from blimpworks.strict import Strict
 
 EngineName = Literal["vllm", "transformers", "kenlm", "lstm"]
 Dtype = Literal["float32", "bfloat16", "float16"]
+POLICIES = ("bos", "eos", "tokenizer", "likeliest", "skip")
+"""What can condition the first token, beside any one token (``token:TEXT``)."""
+FirstToken = Annotated[str, Field(pattern=rf"^({'|'.join(POLICIES)}|token:.+)$")]
 
 
 class NearTies(Strict):
@@ -119,7 +122,7 @@ class ScoringOptions(Strict):
     dtype: Literal["model", "float32", "bfloat16", "float16"] = "model"
     """Number format: the one that the catalogue gives each model, or one for all that have the
     choice (n-gram models and LSTMs run in float32)."""
-    first_token: Literal["model", "bos", "eos", "skip"] = "model"
+    first_token: Literal["model"] | FirstToken = "model"
     """What conditions the first token: as the catalogue says for each model, or one for all that
     have the choice (n-gram, masked and encoder-decoder models have none, LSTMs no ``bos``)."""
     masked: MaskedOptions = MaskedOptions()

@@ -1,0 +1,126 @@
+"""Whether what stands before texts suits a causal model: measured on some of the texts.
+
+A token that in training stood somewhere else than before a text makes a model expect something
+else, and its decisions become worse. The first token's own score is left out everywhere, so that
+no start at all can be compared.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from blimpworks.models.starts import candidates, role_openers, start_text
+from blimpworks.scoring.engine import Encoded, Engine, LogProbs
+
+if TYPE_CHECKING:  # transformers, which jobs without models lack
+    from blimpworks.scoring.hub_tokenizer import HubTokenizer
+
+log = logging.getLogger(__name__)
+
+NONE = np.empty(0, dtype=np.float32)
+
+SAMPLE = 100
+"""Texts that a start is chosen by; an eighth of them tells whether another is better by far."""
+WORSE = 0.1
+"""Nats a token by which another start must be better to be told of."""
+TIE = 0.01
+"""Nats a token by which starts must differ for the better one to be chosen."""
+
+
+@runtime_checkable
+class StartedEngine(Engine, Protocol):
+    """An engine of causal models, which reads with each call what stands before texts."""
+
+    prefix: list[int]
+    """Ids that stand before every text."""
+    tokenizer: "HubTokenizer"
+
+
+@dataclass(frozen=True, slots=True)
+class StartFinding:
+    """What conditions the first token of texts, and how likely they are after other starts."""
+
+    policy: str
+    """What conditions the first token, as settings write it."""
+    words: str
+    """Such as ``after '<s>' (bos)``."""
+    nats: dict[str, float]
+    """Mean nats a token of some texts, without the first, by start in words."""
+    note: str
+    """A sentence on a start that is better by far; empty where there is none."""
+
+
+def _sample(engine: StartedEngine, texts: Iterable[str], room: int) -> list[Encoded]:
+    """Some of the texts, the same whatever their order, that fit behind ``room`` ids."""
+    count = SAMPLE if engine.tokenizer.policy == "likeliest" else SAMPLE // 8
+    digests = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())
+    limit = engine.limit
+    most = None if limit is None else limit + len(engine.prefix) - room
+    encoded = engine.encode(digests[:count])
+    return [e for e in encoded if len(e.ids) > 1 and (most is None or len(e.ids) <= most)]
+
+
+def measure(
+    engine: StartedEngine, texts: Iterable[str], starts: Mapping[str, list[int]]
+) -> dict[str, float]:
+    """Mean nats a token of some texts, each without its first token, after each start [ids].
+
+    A start that the engine refuses is left out, and so are texts that it fails on. Empty where
+    no text has two tokens.
+    """
+    own = engine.prefix
+    batch = _sample(engine, texts, max(map(len, starts.values())))
+    rows = dict[str, list[LogProbs]]()
+    for policy, ids in starts.items():
+        engine.prefix = ids
+        results = engine.logprobs(batch)
+        rows[policy] = [NONE if isinstance(row, str) else row[1:] for row in results]
+    engine.prefix = own
+    scored = {policy: each for policy, each in rows.items() if any(map(len, each))}
+    whole = [i for i in range(len(batch)) if all(len(each[i]) for each in scored.values())]
+    if not whole or not scored:
+        return {}
+    return {
+        policy: -float(np.concatenate([each[i] for i in whole]).mean(dtype=float))
+        for policy, each in scored.items()
+    }
+
+
+def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, float]) -> str:
+    """The policy of the start after which texts are likeliest, the usual one of equal ones.
+
+    Never one that opens a role of a dialogue, and none at all only where there is no other.
+    """
+    openers = role_openers(hub)
+    able = {p: nats.get(p, np.inf) for p, ids in starts.items() if ids and not openers & {*ids}}
+    best = min(able.values(), default=np.inf)
+    return next((policy for policy, value in able.items() if value <= best + TIE), "skip")
+
+
+def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
+    """Measure what stands before texts; under ``likeliest`` choose it."""
+    hub, policy = engine.tokenizer.hub, engine.tokenizer.policy
+    starts = candidates(hub)
+    if policy != "likeliest" and engine.prefix not in starts.values():
+        starts[policy] = engine.prefix
+    nats = measure(engine, texts, starts)
+    if policy == "likeliest":
+        chosen = _likeliest(hub, starts, nats)
+    else:
+        chosen = next(each for each, ids in starts.items() if ids == engine.prefix)
+    words = {each: start_text(hub, each, ids) for each, ids in starts.items()}
+    best = min(nats, key=lambda each: nats[each], default=chosen)
+    note = ""
+    if nats.get(best, 0) < nats.get(chosen, 0) - WORSE:
+        note = (
+            f"Sentences are likelier {words[best]} ({nats[best]:.2f} nats a token) than "
+            f"{words[chosen]} ({nats[chosen]:.2f}): --sensitivity measures the accuracy by each."
+        )
+        log.warning(note)
+    log.info("first token %s", words[chosen])
+    by_words = {words[each]: value for each, value in nats.items()}
+    return StartFinding(chosen, words[chosen], by_words, note)
