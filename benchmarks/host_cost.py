@@ -19,6 +19,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import Request, in_order, requests_of
+from blimpworks.scoring.selftest import Findings
 from blimpworks.scoring.store import Store, sentence_keys
 from blimpworks.scoring.trie import build_trie, plan_rows
 from support import tiny
@@ -35,6 +36,12 @@ class Ready:
 
     def __init__(self, encoded, logprobs):
         self._encoded, self._logprobs = encoded, logprobs
+
+    def self_test(self):
+        return Findings(checks={})
+
+    def follow(self, decisions):
+        """There is nothing to decide."""
 
     def encode(self, texts):
         return [self._encoded[text] for text in texts]

@@ -227,7 +227,7 @@ def test_an_untouched_campaign_is_made_again_as_it_is():
     assert audited.findings == []
     # Scores, judgements and accuracies of a table, and five files of an exhibit.
     assert audited.repeated.files == 7
-    assert audited.repeated.left_out == 2 + len([*Path("results/store").rglob("*.parquet")])
+    assert audited.repeated.left_out == 2 + len([*Path("results/store").rglob("shards/*")])
 
 
 @pytest.mark.usefixtures("exhibit")

@@ -42,7 +42,7 @@ EXCEPTED = {
         audit.explain audit.explain_text audit.run audit.shown interop.croissant
         interop.crate.tables papers.lmentry.analysis.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.published
-        scoring.collect scoring.shards reproduction.comparable
+        scoring.collect scoring.shards reproduction.comparable evaluation.skipped
     """,
     HOST: """
         cluster.attempt cluster.efficiency cluster.failures cluster.guard cluster.pack_run
@@ -52,7 +52,7 @@ EXCEPTED = {
     """,
     WEIGHTS: """
         generation.conversation models.hub_facts models.local models.lstm
-        models.retrieve scoring.kenlm_engine
+        models.retrieve scoring.kenlm_engine models.hub_tokenizers scoring.selftest
     """,
     "tables reads by it, and tests/test_parquet.py flips its bits": "parquet",
     "it downloads what the catalogue pins by checksum": """
@@ -63,7 +63,7 @@ EXCEPTED = {
     """,
     "checked by its own tests, against all that such a file can have wrong": """
         papers.multiblimp.exhibits.facts papers.multiblimp.items.released
-        campaign.lock_file models.sources_pack retrieval.alternatives
+        campaign.lock_file models.sources_pack retrieval.alternatives evaluation.lm_eval_side
     """,
 }
 

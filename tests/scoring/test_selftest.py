@@ -1,7 +1,9 @@
 """Models that somebody else made, and what the self-test says before anything is scored."""
 
 import json
+import math
 from collections import Counter
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,8 +15,10 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM,
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.hub_tokenizers import load_tokenizer, sample_texts
-from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.engine import Encoded, load_engine
+from blimpworks.scoring.logits import target_logprobs
 from blimpworks.scoring.run import score_items
+from blimpworks.scoring.vllm_engine import score_encoded
 from support import tiny
 
 SIZES = {
@@ -65,6 +69,15 @@ def edit_weights(directory, change):
     save_file(change(load_file(path)), path, metadata={"format": "pt"})
 
 
+@contextmanager
+def edited_tokenizer(directory):
+    """The tokenizer of a directory's file, which is written with what the block changes."""
+    path = str(directory / "tokenizer.json")
+    tokenizer = Tokenizer.from_file(path)
+    yield tokenizer
+    tokenizer.save(path)
+
+
 def edit_json(path, **changes):
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
@@ -110,12 +123,10 @@ def test_weights_that_the_model_does_not_use_are_named(foreign):
 )
 def test_ids_are_those_of_the_tokenizer_file(foreign, name):
     directory = foreign("llama")
-    path = directory / "tokenizer.json"
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
     digits, bytewise = pre_tokenizers.Digits(True), pre_tokenizers.ByteLevel(add_prefix_space=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, bytewise])
-    tokenizer.save(str(path))
+    with edited_tokenizer(directory) as tokenizer:
+        tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, bytewise])
     edit_json(directory / "tokenizer_config.json", tokenizer_class=name)
     engine, findings = examine(directory)
     assert findings.checks["tokenizer"].startswith("ids are those of tokenizer.json")
@@ -127,9 +138,8 @@ def test_ids_are_those_of_the_tokenizer_file(foreign, name):
 def test_a_tokenizer_that_contradicts_its_file_is_refused(foreign, monkeypatch):
     directory = foreign("llama")
     monkeypatch.setattr("blimpworks.models.hub_tokenizers.differing_components", lambda *_: [])
-    tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.save(str(directory / "tokenizer.json"))
+    with edited_tokenizer(directory) as tokenizer:
+        tokenizer.normalizer = normalizers.Lowercase()
     edit_json(directory / "tokenizer_config.json", tokenizer_class="GPT2TokenizerFast")
     with pytest.raises(UserError, match=r"tokenizer\.json gives .* the tokens .*; expected the"):
         load_tokenizer(directory)
@@ -176,11 +186,8 @@ def test_half_precision_is_as_before_the_test(foreign):
 
 def test_ids_without_an_embedding_are_refused_and_others_scored(foreign):
     directory = foreign("llama")
-    path = directory / "tokenizer.json"
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.add_tokens(["dog"])
-    tokenizer.save(str(path))
-    edit_weights(directory, lambda w: w)
+    with edited_tokenizer(directory) as tokenizer:
+        tokenizer.add_tokens(["dog"])
     engine, _ = examine(directory)
     assert engine.encode(["dog"])[0].ids.tolist() == [320]
     results = engine.logprobs(engine.encode(["the cat", "the dog", "the nurse"]))
@@ -190,10 +197,8 @@ def test_ids_without_an_embedding_are_refused_and_others_scored(foreign):
 
 def test_a_start_without_an_embedding_is_an_error(foreign):
     directory = foreign("llama")
-    path = directory / "tokenizer.json"
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.add_special_tokens(["<start>"])
-    tokenizer.save(str(path))
+    with edited_tokenizer(directory) as tokenizer:
+        tokenizer.add_special_tokens(["<start>"])
     edit_json(directory / "tokenizer_config.json", bos_token="<start>")
     with pytest.raises(UserError, match=r"'<start>', .* has the id 320, but .* has 320 rows"):
         examine(directory)
@@ -216,6 +221,15 @@ def test_a_masked_model_without_the_letter_a_is_scored(foreign):
     engine, _ = examine(directory, "masked")
     assert engine._framed.before
     assert engine._framed.after
+
+
+def test_no_number_is_no_token_that_is_not_scored():
+    hidden, target = torch.zeros(2, 3), torch.tensor([0, 1])
+    values = target_logprobs(hidden, lambda h: torch.full((len(h), 4), torch.nan), target)
+    assert values.tolist() == [math.inf, math.inf]
+    texts = [Encoded(np.array([1, 2], np.int32), np.array([1, 2], np.int32))]
+    [row] = score_encoded(texts, [0], 9, lambda prompts: [np.full(2, np.nan, np.float32)])
+    assert np.isinf(row).all()
 
 
 def test_findings_are_kept_beside_the_scores_and_not_made_twice(foreign, tmp_path, monkeypatch):

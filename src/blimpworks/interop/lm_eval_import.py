@@ -24,8 +24,9 @@ PREFIXED = {
     "one_prefix": ("prefix", "prefix", "word_good", "word_bad"),
     "two_prefix": ("prefix_good", "prefix_bad", "word", "word"),
 }
-"""What BLiMP's documents call prefixes and critical words of the good and the bad sentence, by
-prefix method. The hub's copy, which the harness reads, names the method and lacks the words."""
+"""Names of prefixes and critical words of the good and the bad sentence, by prefix method.
+
+The hub's copy, which the harness reads, names the method and lacks the words."""
 SHOWN = 20
 """Most problems that one message names."""
 CODE = re.compile(r"[a-z]{3}")

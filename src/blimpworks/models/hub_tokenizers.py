@@ -74,6 +74,10 @@ class LoadedTokenizer(NamedTuple):
     since results that were made before are of other ids."""
 
 
+def _frame(tokenizer: Tokenizer) -> list[int]:
+    return tokenizer.encode("a 1").ids
+
+
 def load_tokenizer(folder: Path) -> LoadedTokenizer:
     """Load the tokenizer beside a model.
 
@@ -83,22 +87,32 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
     Raises UserError for a tokenizer whose ids are not those of its files.
     """
     path = folder / FILE
-    how: Any = {"local_files_only": True, "trust_remote_code": False}
     if not path.exists():
-        slow = AutoTokenizer.from_pretrained(folder, **how)
+        slow = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         return LoadedTokenizer(slow, _checked_by_sentencepiece(slow, folder))
-    original = Tokenizer.from_file(str(path))
+    try:
+        original = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises no other class
+        raise ValueError(f"{path}: {error}") from error
     original.no_truncation()
     original.no_padding()
     tokenizer: Any = None
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, **how)
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
         lost = differing_components(tokenizer.backend_tokenizer, original)
-    except (ValueError, KeyError, AttributeError, ImportError, TypeError) as error:
+        if not lost and _frame(tokenizer.backend_tokenizer) != _frame(original):
+            # Who sets these says what stands around a text, whatever the file has.
+            explicit = {"add_bos_token", "add_eos_token"} & {*tokenizer.init_kwargs}
+            lost = [] if explicit else ["post_processor"]
+    except Exception as error:  # classes that are made anew may raise anything
         lost = [f"everything ({' '.join(str(error).split())[:80]})"]
     words = f"ids are those of {FILE}"
     if lost:
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, **how)
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
         words += f", loaded itself, because transformers changes its {', '.join(lost)}"
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()

@@ -8,7 +8,7 @@ sentence's rows fill, so that a sentence of 512 tokens needs no more room than a
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import compress
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar, cast
@@ -28,6 +28,7 @@ from blimpworks.scoring.hub_loading import (
     fits_in_float32,
     in_float32,
     load_model,
+    positions,
     read_settings,
     tensors_of,
 )
@@ -44,6 +45,8 @@ from blimpworks.scoring.selftest import (
     probe_rows,
 )
 
+SMALL = 3e7
+"""Parameters and buffers below which a model is small for the self-test."""
 T = TypeVar("T")
 V = TypeVar("V")
 
@@ -69,10 +72,6 @@ class Row(NamedTuple):
         """The log-probabilities [edges] of the targets of each row."""
         bounds = np.cumsum([len(row.targets) for row in rows])[:-1]
         return np.split(logprobs.cpu().numpy(), bounds)
-
-
-SMALL = 3e7
-"""Parameters and buffers below which a model is small for the self-test."""
 
 
 class FramedTokenizer(HubTokenizer):
@@ -135,8 +134,9 @@ class HubEngine(ABC):
 
     shares_prefixes = False
     architecture: ClassVar[str]
-    probe: ClassVar[int] = 12
-    """Tokens of the longest sequence that the self-test makes up, of small models twice as many."""
+    probe: ClassVar[int] = 10
+    """Tokens of the longest sequence that the self-test makes up; three times as many for
+    small models."""
 
     def __init__(
         self,
@@ -169,9 +169,19 @@ class HubEngine(ABC):
         self.key = self._bare = engine_key(type(self), name, checkpoint, described)
 
     @property
+    def context(self) -> int | None:
+        """Most ids of a row, those beside a text's own included; None without limit."""
+        return positions(self._settings)
+
+    @property
     def limit(self) -> int | None:
         """Most ids that a text may have; None without limit."""
-        return None
+        return None if self.context is None else self.context - self._beside
+
+    @property
+    def _beside(self) -> int:
+        """Ids in a row beside a text's own."""
+        return len(self.tokenizer.prefix)
 
     @once
     def _loaded(self) -> Loaded:
@@ -180,7 +190,9 @@ class HubEngine(ABC):
             model, weights = load_model(
                 self._directory, self.architecture, self._dtype, self._device
             )
-        table = getattr(model.get_input_embeddings(), "weight", None)
+        table = None
+        with suppress(*FOREIGN):  # some classes do not say where their embeddings are
+            table = getattr(model.get_input_embeddings(), "weight", None)
         size = 10**9 if table is None else int(table.shape[0])
         return Loaded(model, weights, size, [*model.modules()])
 
@@ -203,8 +215,8 @@ class HubEngine(ABC):
         A text with an id that the model has no embedding of is ``refused``, one for which
         memory does not suffice even alone is ``out_of_memory``.
         """
-        size = self._vocabulary
-        fits = [int(encoded.ids.max(initial=0)) < size for encoded in batch]
+        size, frame = self._vocabulary, max(self._frame(), default=0)
+        fits = [max(frame, encoded.ids.max(initial=0)) < size for encoded in batch]
         results = iter(self._scores([*compress(batch, fits)]))
         return [next(results) if fit else "refused" for fit in fits]
 
@@ -223,9 +235,11 @@ class HubEngine(ABC):
             yield
         except FOREIGN as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            other = "" if self._dtype == torch.float32 else ", or dtype float32"
             raise UserError(
                 f"{self._directory}: {type(self._loaded.model).__name__} cannot be run on text "
-                f"alone by transformers {transformers.__version__} ({reason}); name another model."
+                f"alone by transformers {transformers.__version__} in {str(self._dtype)[6:]} "
+                f"({reason}); name another model{other}."
             ) from error
         finally:
             self._testing = False
@@ -244,13 +258,17 @@ class HubEngine(ABC):
                 f"{beyond[0]}, but the model's embedding has {size} rows; expected an id below. "
                 "Take the tokenizer that the model was trained with, or another first token."
             )
-        if self.limit is not None:
-            checks["limit"] = str(self.limit)
+        if self.context is not None:
+            checks["limit"] = str(self.context)
+        if isinstance(self.tokenizer, FramedTokenizer):
+            sides = (self.tokenizer.before, self.tokenizer.after)
+            frame = ("".join(self.tokenizer.hub.convert_ids_to_tokens(ids)) for ids in sides)
+            checks["first token"] = " … ".join(frame).strip()
         special = {*self.tokenizer.hub.all_special_ids}
         ids = np.array([each for each in range(size) if each not in special], dtype=np.int32)
         ids = ids if len(ids) else np.arange(size, dtype=np.int32)
         # Of small models longer sequences take no time, and show more.
-        longest = self.probe * (2 if sum(each.numel() for each in tensors) < SMALL else 1)
+        longest = self.probe * (3 if sum(each.numel() for each in tensors) < SMALL else 1)
         rows = probe_rows(ids, min(longest, self.limit or longest))
         with self._foreign_code():
             with in_float32(tensors) if fits_in_float32(tensors) else nullcontext():
@@ -260,7 +278,8 @@ class HubEngine(ABC):
             moved = 0.0
             if self._dtype != torch.float32:
                 moved = gap_of_batches(self.logprobs, rows)
-        if not all(isinstance(each, str) or np.isfinite(each[1:]).all() for each in native):
+        # Some tokens may overflow in half precision: their sentences have a status.
+        if not any(isinstance(each, str) or np.isfinite(each[1:]).all() for each in native):
             raise UserError(
                 f"{self._directory}: log-probabilities are no numbers in {str(self._dtype)[6:]}; "
                 "expected finite ones. Choose another dtype, or correct the weights."

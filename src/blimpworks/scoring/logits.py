@@ -68,7 +68,8 @@ def target_logprobs(
     for a, edges in zip(starts.tolist(), map(slice, bounds, bounds[1:]), strict=True):
         normal = head(hidden[a : a + step]).log_softmax(1, dtype=torch.float32)
         logprobs[edges] = normal[row[edges], target[edges]]
-    return logprobs
+    # NaN stands for a token that is not scored; a computed one would be taken for that.
+    return logprobs.masked_fill_(logprobs.isnan(), torch.inf)
 
 
 class _Outputs(BaseModelOutputWithPastAndCrossAttentions):

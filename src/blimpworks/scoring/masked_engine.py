@@ -72,7 +72,7 @@ class MaskedEngine(HubEngine):
         return [*self._framed.before, self._mask, *self._framed.after]
 
     @once
-    def _most_ids(self) -> int:
+    def context(self) -> int | None:
         """Most ids of a row, special tokens included.
 
         RoBERTa and its kin count positions from after the padding token's id. Their tables of
@@ -86,19 +86,19 @@ class MaskedEngine(HubEngine):
         return min(table, int(self._framed.hub.model_max_length))
 
     @property
-    def limit(self) -> int | None:
-        """Most ids that a text may have beside its frame."""
-        return self._most_ids - len(self._framed.before) - len(self._framed.after)
+    def _beside(self) -> int:
+        return len(self._framed.before) + len(self._framed.after)
 
     @once
     def _parts(self) -> tuple[torch.nn.Module, Head | None, int]:
         """The model's base, or the whole; what makes logits of hidden states; and their width."""
         model = self._loaded.model
         ids = torch.arange(8, device=self._device)[None]
+        given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         with torch.inference_mode():
-            logits = model(input_ids=ids).logits[0]
+            logits = model(**given).logits[0]
             base = model.base_model
-            head = split_model(model, base, lambda: base(input_ids=ids)[0][0], logits)
+            head = split_model(model, base, lambda: base(**given)[0][0], logits)
         return (base if head else model), head, int(logits.shape[1])
 
     def _width(self) -> int:

@@ -12,7 +12,6 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.threads import once
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs
-from blimpworks.scoring.hub_loading import positions
 from blimpworks.scoring.hub_model import (
     FramedTokenizer,
     HubEngine,
@@ -76,11 +75,8 @@ class Seq2seqEngine(HubEngine):
         self._requested = options.seq2seq.form
 
     @property
-    def limit(self) -> int | None:
-        """Most ids that a text may have beside its frame; None without limit."""
-        frame = len(self._framed.before) + len(self._framed.after) + 1
-        most = positions(self._settings)
-        return None if most is None else most - frame
+    def _beside(self) -> int:
+        return len(self._framed.before) + len(self._framed.after) + 1
 
     def _frame(self) -> list[int]:
         sentinel = [self._sentinel] if self._form == "masked" else []

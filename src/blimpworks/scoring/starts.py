@@ -116,9 +116,10 @@ def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
     best = min(nats, key=lambda each: nats[each], default=chosen)
     note = ""
     if nats.get(best, 0) < nats.get(chosen, 0) - WORSE:
+        where = words | {"skip": "with nothing before them"}
         note = (
-            f"Sentences are likelier {words[best]} ({nats[best]:.2f} nats a token) than "
-            f"{words[chosen]} ({nats[chosen]:.2f}): --sensitivity measures the accuracy by each."
+            f"Sentences are likelier {where[best]} ({nats[best]:.2f} nats a token) than "
+            f"{where[chosen]} ({nats[chosen]:.2f}): --sensitivity measures the accuracy by each."
         )
         log.warning(note)
     log.info("first token %s", words[chosen])

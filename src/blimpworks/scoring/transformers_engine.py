@@ -53,7 +53,7 @@ class TransformersEngine(HubEngine):
     """A causal model on the first GPU, or on the CPU without one, in its checkpoint's dtype."""
 
     architecture = "causal"
-    probe = 32
+    probe = 20
     regional = False
     shares_prefixes = True
 
@@ -63,7 +63,6 @@ class TransformersEngine(HubEngine):
         super().__init__(checkpoint, described, options, tokenizer, f"sharing {options.sharing}")
         self._sharing = options.sharing
         self._text_settings = self._settings.get_text_config()
-        self._context = positions(self._text_settings)
 
     @property
     def prefix(self) -> list[int]:
@@ -75,9 +74,9 @@ class TransformersEngine(HubEngine):
         self.tokenizer.prefix = ids
 
     @property
-    def limit(self) -> int | None:
-        """Most ids that a text may have; None without limit."""
-        return None if self._context is None else self._context - len(self.prefix)
+    def context(self) -> int | None:
+        """Most ids of a row."""
+        return positions(self._text_settings)
 
     @once
     def _decoder(self) -> Decoder:
@@ -89,9 +88,12 @@ class TransformersEngine(HubEngine):
     @property
     def _longest_shared(self) -> int:
         """Most ids that a sequence of a prefix tree may have; 0 where there is no tree."""
-        if self._sharing == "never" or self._testing:
-            return 0
-        bounds = (shortest_window(self._text_settings), self._context, 4 * WIDTH[self._device.type])
+        return 0 if self._sharing == "never" or self._testing else self._longest_packed
+
+    @property
+    def _longest_packed(self) -> int:
+        """Most ids of a sequence whose tokens see all before them, in rows of one width."""
+        bounds = (shortest_window(self._text_settings), self.context, 4 * WIDTH[self._device.type])
         return min(bound for bound in bounds if bound is not None)
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
@@ -113,7 +115,7 @@ class TransformersEngine(HubEngine):
         decisions = super()._examine(rows, checks)
         if self._sharing == "never":
             return decisions
-        reason = self._decoder.why_not_shared(ids, longest)
+        reason = self._decoder.why_not_shared(ids, min(longest, self._longest_packed))
         if reason is None:
             # With small weights, what such a layer carries over is too little to be measured.
             names = sorted({type(module).__name__ for module in self._decoder.modules()})

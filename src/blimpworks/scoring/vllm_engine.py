@@ -112,6 +112,8 @@ def score_encoded(
             prompts[i] = prompt
     rows = score([*prompts.values()]) if prompts else []
     for i, row in zip(prompts, rows, strict=True):
+        if not isinstance(row, str):
+            row[np.isnan(row)] = np.inf  # no score, rather than a token that isn't scored
         # vLLM gives the first id of a prompt no score.
         results[i] = (
             row if isinstance(row, str) else np.concatenate([nothing_scored(1), row])[len(prefix) :]
@@ -182,7 +184,7 @@ class VllmEngine:
         Raises UserError for one that looks ahead, or whose scores are no numbers.
         """
         checks = {"weights": check_names(self._directory), "tokenizer": self.tokenizer.source}
-        checks["limit"] = str(self.limit)
+        checks["limit"] = str(self._longest - 1)
         beyond = [each for each in self.prefix if each >= self._vocabulary]
         if beyond:
             raise UserError(
