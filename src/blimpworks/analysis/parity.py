@@ -216,8 +216,8 @@ def _compared(
     described, options = read_checkpoint(checkpoint), variant.options(settings)
     scores = align_scores(items, read_table(SCORES, scored.table), scored.table)
     settled = choose_engine(variant.engine, described.architecture, described, options).settings
-    # The key says what is chosen where the likeliest start is.
-    policy = scored.engine.rpartition("|likeliest|")[2]
+    # The key names the start that was chosen as the likeliest, after other decisions.
+    policy = scored.engine.rpartition("|likeliest|")[2].partition("start ")[2]
     policy = policy if settled["first_token"] == "likeliest" else settled["first_token"]
     folder, architecture = checkpoint.parent, described.architecture
     return Compared(
