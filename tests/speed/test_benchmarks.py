@@ -1,10 +1,13 @@
 """Scripts that measure speed run on the present code, at a tiny size."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
+from blimpworks.papers.lmentry.items.packs import read_pack
+from support.lmentry_prompts_kit import PACKS, write_resources
 from support.paths import DATA, REPOSITORY
 
 pytestmark = pytest.mark.slow
@@ -29,6 +32,8 @@ OF_THE_MIRROR = {
 }
 OF_VLLM = {"vllm_speed"}
 """Run by tests/scoring/test_vllm.py in vLLM's own environment."""
+OF_A_RELEASE = {"release_prompts"}
+"""Run on a stand-in for the release, below."""
 LONG = {"dag", "growth", "scale"}
 """They plan whole campaigns, or train and score at several sizes."""
 SHARED = {"kit", "scoring_kit"}
@@ -65,4 +70,40 @@ def test_a_benchmark_of_upstream_data_prints_its_figures(name, mirror):
 
 def test_every_benchmark_is_tried():
     scripts = {path.stem for path in (REPOSITORY / "benchmarks").glob("*.py")}
-    assert scripts == {*TINY, *OF_THE_MIRROR, *OF_VLLM, *SHARED}
+    assert scripts == {*TINY, *OF_THE_MIRROR, *OF_VLLM, *OF_A_RELEASE, *SHARED}
+
+
+FIRST_WORD = """
+from lmentry import constants
+
+class FirstWord:
+    def create_data(self):
+        (constants.TASKS_DATA_DIR / "first_word.json").write_text(%r)
+"""
+
+
+def test_prompts_are_compared_with_those_of_a_release(tmp_path):
+    write_resources(tmp_path / "resources" / "it")
+    text = read_pack(PACKS["ita"]).templates["first_word"][0]
+    examples = {
+        sentence: {
+            "input": text.format(sentence=sentence),
+            "metadata": {"template_id": 0, "sentence": sentence, "answer": answer, "source": "x"},
+        }
+        for sentence, answer in (("The cat sat down", "The"), ("A dog ran home", "dog"))
+    }
+    tasks = tmp_path / "lmentry" / "tasks" / "it"
+    tasks.mkdir(parents=True)
+    (tasks / "first_word.py").write_text(FIRST_WORD % json.dumps({"examples": examples}))
+    (tmp_path / "lmentry" / "constants.py").write_text("def initialize_variables(code): pass")
+    printed = lines_of("release_prompts", ["--release", tmp_path, "--lang", "ita"])
+    counts = {line.split(" | ")[0]: line.split(" | ")[1:5] for line in printed}
+    assert counts["| ita"] == counts["| all"] == ["2", "1", "1", "12"]
+    assert "ita first_word: 1 the same of 2 and 12" in printed
+    assert "one side notes them: source (2)." in printed[-1]
+    assert sum("the release stops (ModuleNotFoundError" in line for line in printed) > 30
+
+
+def test_prompts_without_a_release_are_refused(tmp_path):
+    with pytest.raises(AssertionError, match="lacks tasks of any language; fetch"):
+        lines_of("release_prompts", ["--release", tmp_path])

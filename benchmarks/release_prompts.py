@@ -1,0 +1,162 @@
+"""Multi-LMentry's prompts as the authors' own code makes them, beside ours (``published``).
+
+python benchmarks/release_prompts.py --release DIR [--lang LANG ...]
+
+DIR is a checkout of github.com/langtech-bsc/multi_lmentry at commit 0e536f48, the one nearest to
+the paper. Its code is run without change, task by task, in a process for each language; what it
+writes goes to a temporary folder. It needs pandas, jamo, num2words and NLTK with its stop words
+(``python -m nltk.downloader stopwords``). Ours are drawn from the resources in DIR.
+
+Prompts are the same if template, text and all arguments are that both sides note. Some tasks of
+the release run through sets, whose order differs between runs: the same prompts are counted in
+any order, and beside that those that also have the same number, of one such order.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from importlib import import_module
+from pathlib import Path
+
+from blimpworks.papers.lmentry.items.declarations import read_declarations
+from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import prompts_of
+from blimpworks.papers.lmentry.items.resources import read_resources
+from blimpworks.papers.lmentry.settings import LmentryOptions
+
+CONFIG = Path(__file__).resolve().parents[1] / "config" / "lmentry"
+ENVIRONMENT = {"PYTHONUTF8": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+"""Text in UTF-8, sets in the same order each time, and nothing written to the checkout."""
+COLUMNS = ("release", "the same", "with the same number", "ours", "ours where the release stops")
+
+
+def run_release(release, folder, code, *names):
+    """Have the release write tasks of a language to a folder, or why it stops at them."""
+    sys.path.insert(0, release)
+    constants = import_module("lmentry.constants")
+    constants.initialize_variables(code)
+    constants.TASKS_DATA_DIR = constants.PREDICTIONS_ROOT_DIR = Path(folder)
+    for name in names:
+        try:
+            module = import_module(f"lmentry.tasks.{code}.{name}")
+            (task,) = (
+                value
+                for value in vars(module).values()
+                if isinstance(value, type) and value.__module__ == module.__name__
+            )
+            task().create_data()
+        except Exception as error:
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            Path(folder, f"{name}.txt").write_text(reason, encoding="utf-8")
+
+
+def released(release, code, names):
+    """Template, text and arguments of the release's prompts by task, or why it stops."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, "--one", release, folder, code, *names]
+        done = subprocess.run(
+            command, env=os.environ | ENVIRONMENT, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise SystemExit(f"{release} doesn't run for {code}: {done.stderr.splitlines()[-1]}")
+        for name in names:
+            stopped = Path(folder, f"{name}.txt")
+            if stopped.exists():
+                yield name, stopped.read_text(encoding="utf-8")
+                continue
+            examples = json.loads(Path(folder, f"{name}.json").read_text(encoding="utf-8"))
+            rows = examples["examples"].values()
+            yield (
+                name,
+                [(r["metadata"].pop("template_id") + 1, r["input"], r["metadata"]) for r in rows],
+            )
+
+
+def ours(release, pack):
+    """Template, text and arguments of our prompts by task."""
+    files = [*(release / "resources" / pack.resources).iterdir()]
+    declarations = read_declarations(CONFIG / "tasks.yaml")
+    prompts = defaultdict(list)
+    for row in prompts_of(read_resources(files), pack, declarations, LmentryOptions()):
+        arguments = json.loads(row["arguments"])
+        prompts[row["phenomenon"]].append((row["template"], row["prompt"], arguments))
+    return prompts
+
+
+def lines(prompts, names):
+    """Prompts as text, with the arguments that have these names."""
+    return [
+        json.dumps([template, text, {k: arguments.get(k) for k in names}], ensure_ascii=False)
+        for template, text, arguments in prompts
+    ]
+
+
+def first(lines, others):
+    """The first line that the others lack."""
+    lacking = Counter(lines) - Counter(others)
+    return next((line for line in lines if line in lacking), "none")
+
+
+def compare(pack, release, remarks, ignored):
+    """Counts of a language; adds to the remarks, and to the arguments that one side notes."""
+    drawn, counts = ours(release, pack), Counter()
+    for name, prompts in released(release, pack.resources, drawn):
+        if isinstance(prompts, str):
+            counts["ours where the release stops"] += len(drawn[name])
+            remarks.append(f"{pack.lang} {name}: the release stops ({prompts})")
+            continue
+        noted, also = ({key for *_, a in rows for key in a} for rows in (prompts, drawn[name]))
+        ignored.update({key: len(prompts) for key in noted ^ also})
+        theirs, mine = (lines(rows, sorted(noted & also)) for rows in (prompts, drawn[name]))
+        same = (Counter(theirs) & Counter(mine)).total()
+        counts["release"] += len(theirs)
+        counts["ours"] += len(mine)
+        counts["the same"] += same
+        counts["with the same number"] += sum(map(str.__eq__, theirs, mine))
+        if same < max(len(theirs), len(mine)):
+            remarks.append(
+                f"{pack.lang} {name}: {same:,} the same of {len(theirs):,} and {len(mine):,}\n"
+                f"  release: {first(theirs, mine)}\n  ours: {first(mine, theirs)}"
+            )
+    return counts
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--release", type=Path, required=True, help="checkout of the release")
+    parser.add_argument("--lang", nargs="+", help="codes of ISO 639-3; all, unless given")
+    given = parser.parse_args()
+    packs = [read_pack(path) for path in sorted((CONFIG / "languages").glob("*.yaml"))]
+    chosen = [
+        pack
+        for pack in packs
+        if pack.lang in (given.lang or [pack.lang])
+        and (given.release / "lmentry" / "tasks" / pack.resources).is_dir()
+    ]
+    if not chosen or len(chosen) < len({*(given.lang or ())}):
+        parser.error(
+            f"{given.release} lacks tasks of {', '.join(given.lang or ['any language'])}; fetch "
+            "github.com/langtech-bsc/multi_lmentry at commit 0e536f48 to it."
+        )
+    remarks, ignored, total = [], Counter(), Counter()
+    print(f"| language | {' | '.join(COLUMNS)} |\n|---{'|--:' * len(COLUMNS)}|")
+    for pack in chosen:
+        counts = compare(pack, given.release, remarks, ignored)
+        total += counts
+        print(f"| {pack.lang} | {' | '.join(f'{counts[c]:,}' for c in COLUMNS)} |", flush=True)
+    print(f"| all | {' | '.join(f'{total[c]:,}' for c in COLUMNS)} |\n")
+    print(*remarks, sep="\n")
+    shown = ", ".join(f"{key} ({n:,})" for key, n in sorted(ignored.items()))
+    print(f"Not compared, because only one side notes them: {shown or 'none'}.")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        run_release(*sys.argv[2:])
+    else:
+        main()
