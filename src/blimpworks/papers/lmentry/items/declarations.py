@@ -75,6 +75,8 @@ class Declaration(Strict):
     """Only words of letters, none of them twice, large or small."""
     distractors: tuple[int, ...] = ()
     """How many of five words may be from other categories."""
+    fewest: Positive = 5
+    """Only categories of at least so many words."""
     ambiguous: bool = True
     """Whether distractors may fit the question too."""
     rename: dict[str, str] = Field(default={})

@@ -56,16 +56,13 @@ class Source:
         return known[word].pos
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
-        """Categories that have words enough; those that are renamed stand last.
-
-        The release does not ask how many there are, and would stop at the Korean lists.
-        """
+        """Categories that have words enough; those that are renamed stand last."""
         chosen = {"nouns": self.resources.nouns, "categories": self.resources.categories}
         groups = chosen.get(self.task.resource, usual)
         named = self.task.rename
         kept = {name: words for name, words in groups.items() if name not in named}
         renamed = {named[name]: words for name, words in groups.items() if name in named}
-        return {name: w for name, w in (kept | renamed).items() if len(w) >= LISTED}
+        return {name: w for name, w in (kept | renamed).items() if len(w) >= self.task.fewest}
 
 
 def gather(size: int, attempt: Attempt) -> list[Arguments]:
