@@ -3,8 +3,19 @@
 import pytest
 
 from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.items.attested import Attested
+from blimpworks.papers.urblimp.items.pairs import Maker
 from blimpworks.papers.urblimp.items.rules import read_declaration
-from support.urblimp_kit import build, check_counts, check_items, outcomes, tree, urdu, write_rules
+from support.urblimp_kit import (
+    RULES,
+    build,
+    check_counts,
+    check_items,
+    outcomes,
+    tree,
+    urdu,
+    write_rules,
+)
 
 GIRL = tree(
     "لڑکی/NOUN/3/nsubj/Gender=Fem|Number=Sing|lemma=لڑکی گھر/NOUN/3/obl آتی/VERB/0/root/lemma=آنا "
@@ -599,3 +610,64 @@ def test_rules_without_a_single_pair_are_refused(tmp_path):
     with pytest.raises(UserError, match=r"no rule gives a pair of .*; expected some\."):
         build(tmp_path, rules=folder)
     assert not (tmp_path / "items").exists()
+
+
+FAULTS = [
+    {"pattern": "V [upos=VERB]; V -[nsubj]-> S"},
+    {"pattern": "V [upos=VERB]", "without": ["V -[nsubj]-> S"]},
+    {"sentences": {"ur_own-ud-test.conllu": ["aspect-1", "don-1"]}},
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_corrected_makes_no_pair_of_a_faulty_sentence_and_counts_it(tmp_path, fault):
+    rule = {"pattern": "P [upos=PUNCT]", "change": [delete("P")]}
+    language = {"faults": [{"about": "it limps", **fault}]}
+    folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
+    published, corrected = (
+        build(tmp_path, rules=folder, variant=variant) for variant in ("published", "corrected")
+    )
+    check_counts(corrected)
+    reason = "faulty in the treebank: it limps"
+    faulty = [row["good"] for row in corrected.rejected if row["reason"] == reason]
+    assert faulty
+    assert reason not in {row["reason"] for row in published.rejected}
+    sound = [item["good"] for item in published.items if item["good"] not in faulty]
+    assert [item["good"] for item in corrected.items] == sound
+
+
+def test_a_faulty_sentence_that_its_file_lacks_is_refused(tmp_path):
+    rule = {"pattern": "P [upos=PUNCT]", "change": [delete("P")]}
+    sentences = {"ur_own-ud-test.conllu": ["none"], "other.conllu": ["any"]}
+    language = {"faults": [{"about": "it limps", "sentences": sentences}]}
+    folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
+    with pytest.raises(UserError, match=r"name 'none', which ur_own-ud-test\.conllu does not have"):
+        build(tmp_path, rules=folder, variant="corrected")
+
+
+@pytest.mark.parametrize("nouns", [0, 1, 2])
+@pytest.mark.parametrize(("variant", "kept"), [("published", 1), ("corrected", 0)])
+def test_a_demonstrative_may_go_with_a_coordination_whose_last_noun_is_marked(variant, kept, nouns):
+    names = ["شمالی/PROPN", "نئی/PROPN"][:nouns]
+    head = nouns + 2
+    before = [f"{name}/{head}/compound" for name in names]
+    verb = head + 5
+    sentence = tree(
+        " ".join(
+            [
+                f"اسے/PRON/{verb}/nsubj",
+                *before,
+                f"کوریا/PROPN/{verb}/obj",
+                f"اور/CCONJ/{head + 2}/cc",
+                f"ہندوستان/PROPN/{head}/conj",
+                f"سے/ADP/{head + 2}/case",
+                f"مقابلہ/NOUN/{verb}/compound",
+                "کرنا/VERB/0/root",
+            ]
+        )
+    )
+    pack = urdu()
+    declared = read_declaration(RULES / "experiencer_subject.yaml", pack).of_variant(variant)
+    maker = Maker(pack, Attested([sentence, tree("اس/PRON/0/root")], pack.orthography))
+    made = [o for rule in declared for o in maker.outcomes(rule, sentence) if not o.reason]
+    assert len(made) == kept

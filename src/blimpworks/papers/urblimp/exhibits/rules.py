@@ -50,14 +50,15 @@ REASONS = {
     "the treebank has it beside the same words": "attested",
     "a sentence of the treebank": "attested",
     "beyond per_paradigm": "beyond limit",
+    "faulty in the treebank": "faulty",
 }
-"""Columns of the reasons, some together; others stand under "other"."""
+"""Columns of the reasons up to a colon, some together; others stand under "other"."""
 OTHER = "other"
 ALL = "All paradigms"
 
 
 def _column(reason: str) -> str:
-    return f"Rejected: {REASONS.get(reason, OTHER)}"
+    return f"Rejected: {REASONS.get(reason.partition(':')[0], OTHER)}"
 
 
 def _counts(

@@ -14,7 +14,14 @@ from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id, regions_of
 from blimpworks.papers.urblimp.items.attested import Attested
 from blimpworks.papers.urblimp.items.pairs import Maker, Outcome
-from blimpworks.papers.urblimp.items.rules import LANGUAGE, Rule, read_declaration, read_language
+from blimpworks.papers.urblimp.items.rules import (
+    LANGUAGE,
+    Fault,
+    Language,
+    Rule,
+    read_declaration,
+    read_language,
+)
 from blimpworks.papers.urblimp.items.trees import Tree, plain_trees, read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
@@ -22,6 +29,7 @@ from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS
 from blimpworks.tables import write_rows
 
 REPEATED = "made before"
+FAULTY = "faulty in the treebank"
 BEYOND = "beyond per_paradigm"
 KEPT, DROPPED = "kept", "rejected"
 Row = dict[str, Any]
@@ -37,6 +45,13 @@ def _outcomes(
                 yield from maker.outcomes(rule, tree)
             except UserError as error:
                 raise UserError(f"{path}: {error}") from None
+
+
+def _sound(outcomes: Iterable[Outcome], faults: Sequence[Fault]) -> Iterator[Outcome]:
+    """The outcomes, a pair of a faulty sentence rejected."""
+    for outcome in outcomes:
+        fault = next((f for f in faults if not outcome.reason and f.is_in(outcome.tree)), None)
+        yield outcome._replace(reason=f"{FAULTY}: {fault.about}") if fault else outcome
 
 
 def _distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
@@ -98,6 +113,24 @@ def _of_files(trees: Sequence[Tree], files: Sequence[str] | None) -> list[Tree]:
     return [tree for tree in trees if not chosen or tree.file in chosen]
 
 
+def _faults(language: Language, trees: Sequence[Tree]) -> tuple[Fault, ...]:
+    """The faults of a language's sentences.
+
+    Raises UserError for a sentence that is named, but that its file does not have.
+    """
+    there = {(tree.file, tree.sent_id) for tree in trees}
+    files = {file for file, _ in there}
+    for fault in language.faults:
+        for file, sentences in fault.sentences.items():
+            absent = [name for name in sentences if file in files and (file, name) not in there]
+            if absent:
+                raise UserError(
+                    f"the language pack's faults name {absent[0]!r}, which {file} does not have; "
+                    "expected its sentences alone. Read the new release and name them anew."
+                )
+    return language.faults
+
+
 def _check_files(rules: Path) -> None:
     """Raise UserError for a file among the rules that nothing would read; hidden ones may be."""
     known = {f"{name}.yaml" for name in (LANGUAGE, *PARADIGMS)}
@@ -137,6 +170,7 @@ def build_items(
     code = language.attestation.wordfreq
     maker = Maker(language, Attested(trees, language.orthography, lexicon, code))
     own = _of_files(trees, options.files)
+    faults = _faults(language, trees) if options.variant == "corrected" else ()
     plain = [t for path in text for t in plain_trees(path, language.orthography)]
     items: list[Row] = []
     matches: list[Row] = []
@@ -145,7 +179,8 @@ def build_items(
         path = rules / f"{paradigm}.yaml"
         if path.exists():
             declared = read_declaration(path, language).of_variant(options.variant)
-            outcomes = [*_distinct(_outcomes(path, maker, declared, own, plain))]
+            made = _outcomes(path, maker, declared, own, plain)
+            outcomes = [*_distinct(_sound(made, faults))]
             rows = [_row(lang, paradigm, o) for o in _capped(outcomes, options.per_paradigm)]
             items += [_item(row) for row in rows if not row["reason"]]
             matches += _counts(lang, paradigm, declared, rows)

@@ -25,7 +25,8 @@ from blimpworks.errors import UserError
 from blimpworks.linguistics import regular
 from blimpworks.linguistics.orthography import Orthography
 from blimpworks.papers.urblimp.items.inflection import Inflection
-from blimpworks.papers.urblimp.items.patterns import Pattern, parse_pattern
+from blimpworks.papers.urblimp.items.patterns import Pattern, holds, matches, parse_pattern
+from blimpworks.papers.urblimp.items.trees import Tree
 from blimpworks.papers.urblimp.phenomena import PARADIGMS
 from blimpworks.strict import Strict
 
@@ -220,6 +221,8 @@ class Rule(Strict, arbitrary_types_allowed=True):
     pattern: Request
     without: tuple[Request, ...] = ()
     """Patterns that must not hold of the words found, one of which each names."""
+    corrected: tuple[Request, ...] = ()
+    """More of them, which the variant corrected alone has."""
     prepare: tuple[Step, ...] = ()
     """Changes of both sentences: the treebank's is not one of the pair."""
     change: Annotated[tuple[Step, ...], AfterValidator(_not_empty)]
@@ -237,12 +240,13 @@ class Rule(Strict, arbitrary_types_allowed=True):
 
     @model_validator(mode="after")
     def _about_its_words(self) -> Self:
-        for number, excluded in enumerate(self.without):
-            if not excluded.nodes.keys() & self.pattern.nodes.keys():
-                raise ValueError(
-                    f"without.{number} has {', '.join(excluded.nodes)}, expected a word of the "
-                    f"pattern among them: {', '.join(self.pattern.nodes)}"
-                )
+        for key, patterns in (("without", self.without), ("corrected", self.corrected)):
+            for number, excluded in enumerate(patterns):
+                if not excluded.nodes.keys() & self.pattern.nodes.keys():
+                    raise ValueError(
+                        f"{key}.{number} has {', '.join(excluded.nodes)}, expected a word of the "
+                        f"pattern among them: {', '.join(self.pattern.nodes)}"
+                    )
         return self
 
 
@@ -268,7 +272,12 @@ class Declaration(Strict):
 
     def of_variant(self, variant: Variant) -> list[Rule]:
         """The rules that a variant has."""
-        return [rule for rule in self.rules if rule.variant in (None, variant)]
+        rules = [rule for rule in self.rules if rule.variant in (None, variant)]
+        if variant == "published":
+            return rules
+        return [
+            rule.model_copy(update={"without": rule.without + rule.corrected}) for rule in rules
+        ]
 
 
 class Attestation(Strict):
@@ -276,6 +285,26 @@ class Attestation(Strict):
 
     wordfreq: str | None = None
     """Language code in wordfreq (Speer 2022), a library of word frequencies."""
+
+
+class Fault(Strict, arbitrary_types_allowed=True):
+    """What makes sentences of treebanks ungrammatical as they are."""
+
+    about: str
+    """What is wrong, as reasons of rejected matches have it."""
+    pattern: Request | None = None
+    """What faulty sentences have; null where they are all named."""
+    without: tuple[Request, ...] = ()
+    """Patterns that must not hold of the words found."""
+    sentences: dict[str, tuple[str, ...]] = Field(default={})
+    """Faulty sentences that no pattern tells, by the name of their treebank's file."""
+
+    def is_in(self, tree: Tree) -> bool:
+        """Tell whether a sentence has the fault."""
+        found = matches(self.pattern, tree) if self.pattern else ()
+        return tree.sent_id in self.sentences.get(tree.file, ()) or any(
+            not any(holds(excluded, tree, match) for excluded in self.without) for match in found
+        )
 
 
 class Language(Strict):
@@ -288,6 +317,8 @@ class Language(Strict):
     lists: dict[str, str] = Field(default={})
     """Regular expressions of words, by the name that patterns have for them."""
     attestation: Attestation = Attestation()
+    faults: tuple[Fault, ...] = ()
+    """What the variant corrected makes no pairs of."""
 
     @field_validator("lists")
     @classmethod
