@@ -25,6 +25,7 @@ GO_WITHOUT = {
     "love",
     "put down",
     "reassemble",
+    "tag",
     "tie up",
     "unwrap",
     "vote against",
@@ -32,7 +33,7 @@ GO_WITHOUT = {
     "wear",
 }
 """Verbs that stand without an object in some sense: "I accept", "Ida voted against"."""
-WITH_OBJECTS = {"careen", "feast", "flourish", "hover", "lunge", "molt", "rumble"}
+WITH_OBJECTS = {"careen", "feast", "flourish", "freelance", "hover", "lunge", "molt", "rumble"}
 """Verbs that have an object in some sense: "feasted the guests", "flourished a sword"."""
 OF_THINGS = {"celebrate", "greet", "point at", "speak to", "teach", "wait for", "witness"}
 """Verbs that things do: "dinner is waiting for you", "the valley has witnessed battles"."""
