@@ -48,31 +48,35 @@ def expand(templates, rules, vary, variant):
     ``templates``: parts, each a word or (name, attributes); ``rules``: alternatives by (name,
     attributes); ``vary``: (name, attributes). All attributes are frozensets.
     """
-    sets = []
+    published, sets = variant == "published", []
     for template in templates:
         sentences = [(True, [])]
-        for part in template:
+        for number, part in enumerate(template, start=1):
             if isinstance(part, str):
                 sentences = [(flag, [*words, part]) for flag, words in sentences]
                 continue
             name, attributes = part
-            items = [varied for n, varied in vary if n == name and varied <= attributes]
-            if not items:
+            named = [key for key in rules if key[0] == name]
+            items = [v for n, v in dict.fromkeys(vary) if n == name and v <= attributes]
+            if not items and published and name in dict(vary):
+                sentences = [(True, [])] if number < len(template) else []
+            elif not items:
                 sentences = [(f, [*words, new]) for new in rules[part] for f, words in sentences]
-                continue
-            others = [
-                key
-                for key in rules
-                if key[0] == name
-                and any(varied <= key[1] for varied in items)
-                and (key != part or (variant == "published" and any(items)))
-            ]
-            sentences = [
-                (new == 0 and (flag or variant == "published"), [*words, rules[key][k]])
-                for flag, words in sentences
-                for k, (new, key) in product(range(len(rules[part])), enumerate([part, *others]))
-            ]
-        sets += [(flag, " ".join(words)) for flag, words in sentences]
+            else:
+                groups = [[k for k in named if k != part and any(v <= k[1] for v in items)]]
+                if published and all(items):
+                    groups = [[key for key in named if v <= key[1]] for v in items]
+                forms = [
+                    (new == 0, rules[key][k])
+                    for group in groups
+                    for k, (new, key) in product(range(len(rules[part])), enumerate([part, *group]))
+                ]
+                sentences = [
+                    (right and (flag or published), [*words, form])
+                    for flag, words in sentences
+                    for right, form in forms
+                ]
+        sets += [(flag, " ".join(filter(None, words))) for flag, words in sentences]
     return sets
 
 

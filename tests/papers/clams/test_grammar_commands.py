@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from blimpworks.cli import app
@@ -136,12 +137,34 @@ def test_authors_are_told_of_rules_that_no_template_uses_but_for_common_ones(wri
     ]
 
 
-def test_authors_are_told_what_published_makes_of_a_vary_item_with_attributes(write):
-    text = "vary: V[x]\nS[] he V[s,x]\nV[s,x] is\nV[p,x] are\n"
-    (remark,) = remarks_of(text, write)
-    assert remark.startswith("vp_coord.avg:1:7: V[x] in the vary statement has attributes")
-    assert remark.endswith("--variant corrected does not")
+@pytest.mark.parametrize(
+    ("grammar", "place", "beginning", "end"),
+    [
+        ("vary: V[x]\nS[] he V[s,x]\n", "1:7", "V[x] in the vary", "--variant corrected does not"),
+        (
+            "vary: V[ ]\nvary: N[x]\nS[] N[s] V[s,x]\nN[s] he\nN[x] x\n",
+            "3:5",
+            "N[s] falls under no item of the vary statement",
+            "--variant corrected keeps it as it is",
+        ),
+    ],
+)
+def test_authors_are_told_what_only_the_published_program_does(
+    write, grammar, place, beginning, end
+):
+    text = f"{grammar}V[s,x] is\nV[p,x] are\n"
+    told = [remark for remark in remarks_of(text, write) if "published" in remark]
+    assert [remark.startswith(f"vp_coord.avg:{place}: {beginning}") for remark in told] == [True]
+    assert told[0].endswith(end)
     assert "published" not in "".join(remarks_of(text, write, "--variant=corrected"))
+
+
+def test_authors_are_told_of_empty_alternatives_and_of_those_that_replace_nothing(write):
+    text = "vary: V[]\nS[] he A[] V[s]\nA[] | now\nV[s] is\nV[p] are | be\n"
+    assert remarks_of(text, write) == [
+        "vp_coord.avg:3:1: an alternative of A[] is empty",
+        "vp_coord.avg:5:12: 'be' of V[p] replaces nothing, as V[s] has fewer alternatives",
+    ]
 
 
 def test_authors_are_told_of_a_file_that_is_called_like_no_paradigm(write):

@@ -77,7 +77,7 @@ CHANGES = (
     ("are old", "are old | are big"),
     ("V[p] bark | are old\n", ""),
     ("V[]", "V[x]"),
-    ("dog |", "dog | |"),
+    ("N[s] V[s]", "N[s] V[3, s]"),
     ("is old", "is old # a comment"),
     ("N[p] dogs", "N[p dogs"),
 )

@@ -19,8 +19,9 @@ class ClamsDecisions(Strict):
 
     alternates: Variant | None = None
     """published: a vary statement with attributes yields the grammatical string once more, as an
-    ungrammatical one, and the last varied word alone decides; corrected: it does not, and all
-    varied words decide. No released grammar is touched by it."""
+    ungrammatical one, and loses words that its name has without them, and the last varied word
+    alone decides; corrected: it does neither, and all varied words decide. No released grammar
+    is touched by it."""
     counting: Variant | None = None
     """published: a correct item too many is counted in each set of sentences that an LSTM is
     tested on, (c + 1) / (n + 1); corrected: c / n."""

@@ -45,29 +45,33 @@ def generate_template(
     grammar: Grammar, template: Template, variant: Variant
 ) -> Iterator[MinimalSet]:
     """The minimal sets of one of a grammar's templates."""
-    stream: Stream = _nothing_yet
-    for number, part in enumerate(template.parts):
-        space = " " if number else ""
-        if isinstance(part, str):
-            stream = partial(_fixed, stream, [space + part])
-        elif grammar.items_for(part.target):
-            columns = _columns(grammar, part, variant, space)
-            stream = partial(_split if variant == "published" else _widened, stream, columns)
+    segments = grammar.segments(template, variant)
+    stream: Stream = partial(iter, [("",)] if segments else [])
+    optional = False
+    for number, segment in enumerate(segments):
+        columns = _columns(grammar, segment, variant, " " if number else "")
+        optional |= not number and any("" in column for column in columns)
+        if isinstance(segment, str) or not grammar.items_for(segment.target):
+            stream = partial(_fixed, stream, [words for (words,) in columns])
         else:
-            words = grammar.by_preterminal[part.target].alternatives
-            stream = partial(_fixed, stream, [space + word.text for word in words])
+            stream = partial(_split if variant == "published" else _widened, stream, columns)
+    if optional:  # Without the first word, the space before the second one comes first.
+        return (tuple([text.removeprefix(" ") for text in sentences]) for sentences in stream())
     return stream()
 
 
-def _nothing_yet() -> Iterator[MinimalSet]:
-    yield ("",)
-
-
-def _columns(grammar: Grammar, part: Reference, variant: Variant, space: str) -> list[Column]:
-    """What a varied slot may hold, each alternative beside those that replace it."""
-    rules = grammar.slot_rules(part.target, variant)
-    texts = ([space + each.text for each in rule.alternatives] for rule in rules)
-    return [*zip(*texts, strict=True)]
+def _columns(
+    grammar: Grammar, segment: str | Reference, variant: Variant, space: str
+) -> list[Column]:
+    """What a slot may hold, each alternative beside those that replace it."""
+    if isinstance(segment, str):
+        return [(space + segment,)]
+    columns: list[Column] = []
+    for rules in grammar.series(segment.target, variant):
+        texts = ([f"{space}{e.text}" if e.text else "" for e in r.alternatives] for r in rules)
+        # Beyond the alternatives of the first rule there is nothing to replace.
+        columns += islice(zip(*texts, strict=False), len(rules[0].alternatives))
+    return columns
 
 
 def _fixed(stream: Stream, words: Sequence[str]) -> Iterator[MinimalSet]:
@@ -98,22 +102,17 @@ def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
 
 def count_template(grammar: Grammar, template: Template, variant: Variant) -> tuple[int, int]:
     """How many minimal sets and how many lines a template makes, without making them."""
-    slots = [
-        (len(grammar.by_preterminal[each.target].alternatives), _width(grammar, each, variant))
-        for each in template.references
-    ]
-    lines = prod(count * width for count, width in slots)
+    segments = grammar.segments(template, variant)
+    if not segments:
+        return 0, 0
+    references = (segment for segment in segments if isinstance(segment, Reference))
+    slots = [grammar.series(reference.target, variant) for reference in references]
+    counts = [len(rules) * len(rules[0][0].alternatives) for rules in slots]
+    widths = [len(rules[0]) for rules in slots]
+    lines = prod(counts) * prod(widths)
     if variant == "corrected":
-        return prod(count for count, _ in slots), lines
-    last = next(width for _, width in reversed(slots) if width > 1)
-    return lines // last, lines
-
-
-def _width(grammar: Grammar, reference: Reference, variant: Variant) -> int:
-    """How many forms a slot has beside each other: 1 where it does not vary."""
-    if not grammar.items_for(reference.target):
-        return 1
-    return 1 + len(grammar.alternates(reference.target, variant))
+        return prod(counts), lines
+    return lines // next(width for width in reversed(widths) if width > 1), lines
 
 
 def _check_size(grammar: Grammar, variant: Variant) -> None:

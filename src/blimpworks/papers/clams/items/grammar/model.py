@@ -123,27 +123,44 @@ class Grammar:
         items = (item.target for item in self.vary)
         return [item for item in items if _falls_under(target, item)]
 
-    def slot_rules(self, target: Preterminal, variant: Variant) -> list[Rule]:
-        """The rule of a preterminal, then those that replace it in ungrammatical sentences."""
-        return [self.by_preterminal[target], *self.alternates(target, variant)]
+    def uncovered(self, reference: Reference) -> bool:
+        """Whether its name is varied, but no item of the vary statement covers it."""
+        named = any(item.target.name == reference.target.name for item in self.vary)
+        return named and not self.items_for(reference.target)
 
-    def alternates(self, target: Preterminal, variant: Variant) -> list[Rule]:
-        """Rules whose alternatives replace those of ``target`` in ungrammatical sentences.
+    def segments(self, template: Template, variant: Variant) -> tuple[str | Reference, ...]:
+        """The words and references that the sentences of a template consist of.
 
-        All that fall under an item of the vary statement that ``target`` falls under too, in
-        order of definition (the authors' program has them in the order of an unordered set;
-        no released grammar has more than one). ``corrected`` never has ``target`` among them;
-        ``published`` has it where an item names attributes, so that the grammatical sentence
-        is repeated as an ungrammatical one.
+        The authors' program writes nothing for an uncovered slot and loses all before it; so
+        does ``published``. ``corrected`` keeps such a slot as it is.
         """
-        items = self.items_for(target)
-        repeated = variant == "published" and any(item.attributes for item in items)
-        return [
-            rule
-            for rule in self.named(target.name)
-            if any(_falls_under(rule.defined, item) for item in items)
-            and (repeated or rule.defined != target)
-        ]
+        lost = 0
+        for count, segment in enumerate(template.parts, start=1):
+            if isinstance(segment, Reference) and self.uncovered(segment):
+                lost = count if variant == "published" else 0
+        return template.parts[lost:]
+
+    def series(self, target: Preterminal, variant: Variant) -> list[list[Rule]]:
+        """The rule of a slot, then those that replace it in wrong sentences; once or again.
+
+        These are the rules that fall under an item of the vary statement with ``target``, in
+        order of definition (the authors' program has the order of an unordered set). Where all
+        such items have attributes, ``published`` has a series for each item, which repeats
+        ``target`` among its wrong forms, as the authors' program does.
+        """
+        rule, named = self.by_preterminal[target], self.named(target.name)
+        items = list(dict.fromkeys(self.items_for(target)))
+        if variant == "published" and items and all(item.attributes for item in items):
+            return [
+                [rule, *(form for form in named if _falls_under(form.defined, item))]
+                for item in items
+            ]
+        forms = (r for r in named if any(_falls_under(r.defined, item) for item in items))
+        return [[rule, *(form for form in forms if form is not rule)]]
+
+    def slot_rules(self, target: Preterminal, variant: Variant) -> dict[Preterminal, Rule]:
+        """The rules that may fill a slot, by what they define; the right one first."""
+        return {rule.defined: rule for rules in self.series(target, variant) for rule in rules}
 
 
 def _falls_under(target: Preterminal, item: Preterminal) -> bool:
@@ -232,8 +249,11 @@ def _check_template(grammar: Grammar, template: Template, variant: Variant) -> N
             )
         if reference.target not in grammar.by_preterminal:
             _fail_undefined(grammar, reference, "in a template")
-    varied = [each for each in template.references if grammar.items_for(each.target)]
-    if not varied:
+    segments = grammar.segments(template, variant)
+    references = (segment for segment in segments if isinstance(segment, Reference))
+    varied = [reference for reference in references if grammar.items_for(reference.target)]
+    # A template of which published leaves nothing makes no sentence.
+    if segments and not varied:
         fail(
             template.place,
             "a template in which nothing varies",
@@ -247,23 +267,34 @@ def _check_template(grammar: Grammar, template: Template, variant: Variant) -> N
 def _check_alternates(grammar: Grammar, reference: Reference, variant: Variant) -> None:
     """There must be something to vary with, of one alternative for each of the referenced."""
     target = reference.target
-    alternates = grammar.alternates(target, variant)
-    if not alternates:
+    series = grammar.series(target, variant)
+    if len({len(rules) for rules in series}) > 1:
+        fail(
+            reference.place,
+            f"{target}, which falls under several items of the vary statement, of unequal numbers "
+            "of attribute sets: the authors' program labels its sentences by chance",
+            "items of as many attribute sets",
+            "write one item, or use --variant corrected",
+        )
+    if len(series[0]) == 1:
         fail(
             reference.place,
             f"{target}, which is varied but has nothing to vary with",
             f"another attribute set of {target.name} that falls under the vary statement",
             f"define one, or write {target.name}[] in the vary statement",
         )
-    rule = grammar.by_preterminal[target]
-    for other in alternates:
-        _check_alignment(rule, other)
+    for rule, *wrong in series:
+        for other in wrong:
+            _check_alignment(rule, other, variant)
 
 
-def _check_alignment(rule: Rule, other: Rule) -> None:
-    """The n-th alternatives of two attribute sets are forms of one word."""
+def _check_alignment(rule: Rule, other: Rule, variant: Variant) -> None:
+    """The n-th alternatives of two attribute sets are forms of one word.
+
+    The authors' program never reaches what another set has beyond those.
+    """
     count, expected = len(other.alternatives), len(rule.alternatives)
-    if count != expected:
+    if count < expected or (variant == "corrected" and count > expected):
         plural = "s" if count > 1 else ""
         fail(
             other.place,

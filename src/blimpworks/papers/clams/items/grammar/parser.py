@@ -97,7 +97,6 @@ class _Reader(Transformer[Token, None]):
         self.templates: list[Template] = []
         self.rules: dict[Preterminal, tuple[list[Alternative], Place]] = {}
         self.varied: list[Reference] = []
-        self.varied_at: Place | None = None
 
     def read(self, file: Path) -> None:
         """Take in the statements of a file. Raises UserError for the first mistake."""
@@ -115,11 +114,18 @@ class _Reader(Transformer[Token, None]):
         return _place(token, self.file)
 
     def REFERENCE(self, token: Token) -> Reference:
-        """What ``Name[a,b]`` denotes: blanks around attributes do not count, those inside do."""
+        """What ``Name[a,b]`` denotes."""
         name, _, inside = token.removesuffix("]").partition("[")
         inside = inside.strip(BLANKS)
         attributes = [each.strip(BLANKS) for each in inside.split(",")] if inside else []
         place = self._place(token)
+        if token.type != "ITEM" and not {*BLANKS}.isdisjoint(token):
+            fail(
+                place,
+                f"{token}, which has a blank in its brackets",
+                "none, as the authors' program cuts rules and templates at blanks",
+                "delete it, as in V[3,s]",
+            )
         if "" in attributes:
             fail(
                 place,
@@ -148,23 +154,15 @@ class _Reader(Transformer[Token, None]):
         _check_arrow(str(left), str(sentences[0].parts[0]), sentences[0].place)
         self.templates += sentences
 
-    def rule(self, left: Reference, *alternatives: Alternative) -> None:
+    def rule(self, left: Reference, *alternatives: Alternative | None) -> None:
         """A line of alternatives, after those that the preterminal has had before."""
-        _check_arrow(str(left.target), alternatives[0].text.split(" ")[0], alternatives[0].place)
+        written = [each or Alternative("", left.place) for each in alternatives]
+        _check_arrow(str(left.target), written[0].text.split(" ")[0], written[0].place)
         known, _ = self.rules.setdefault(left.target, ([], left.place))
-        known += alternatives
+        known += written
 
-    def vary(self, keyword: Token, *items: Reference) -> None:
-        """The vary statement. Raises UserError for a second one."""
-        place = self._place(keyword)
-        if self.varied_at is not None:
-            fail(
-                place,
-                "a second vary statement",
-                f"a single one, which is at {self.varied_at}",
-                "delete one, and write several names as vary: V[]; N[]",
-            )
-        self.varied_at = place
+    def vary(self, *items: Reference) -> None:
+        """A vary statement, whose items are added to those before."""
         self.varied += items
 
 

@@ -68,15 +68,17 @@ def _counted(number: int, thing: str) -> str:
 def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
     """What is allowed but seldom meant, each with its place.
 
-    A file that is called like no paradigm, rules that nothing uses, forms that don't differ
-    where they should, and alternatives that come twice (by which sentences do).
+    A file that is called like no paradigm, rules that nothing uses, what only the authors'
+    program does, forms that don't differ where they should, and alternatives that come twice
+    (by which sentences do) or are empty.
     """
     yield from _unknown_paradigm(grammar.file)
     yield from _unused(grammar, variant)
     if variant == "published":
         yield from _repeated_items(grammar)
+        yield from _lost(grammar)
     for reference in _distinct(grammar):
-        yield from _same_forms(grammar, reference, variant)
+        yield from _unlike_forms(grammar, reference, variant)
         yield from _twice(grammar.by_preterminal[reference.target])
 
 
@@ -95,9 +97,9 @@ def _unknown_paradigm(file: Path) -> Iterator[str]:
 def _unused(grammar: Grammar, variant: Variant) -> Iterator[str]:
     """Rules of the grammar's own file; of common ones, each grammar uses some."""
     used = {
-        rule.defined
+        defined
         for reference in _distinct(grammar)
-        for rule in grammar.slot_rules(reference.target, variant)
+        for defined in grammar.slot_rules(reference.target, variant)
     }
     for rule in grammar.rules:
         own = [each.place for each in rule.alternatives if each.place.file == grammar.file]
@@ -108,9 +110,10 @@ def _unused(grammar: Grammar, variant: Variant) -> Iterator[str]:
 
 def _repeated_items(grammar: Grammar) -> Iterator[str]:
     """Items of the vary statement for which the authors' program has its latent fault."""
-    met = {item for each in _distinct(grammar) for item in grammar.items_for(each.target)}
+    covering = [grammar.items_for(reference.target) for reference in _distinct(grammar)]
+    repeating = {item for items in covering if all(i.attributes for i in items) for item in items}
     for item in grammar.vary:
-        if item.target.attributes and item.target in met:
+        if item.target in repeating:
             yield (
                 f"{item.place}: {item.target} in the vary statement has attributes: --variant "
                 "published repeats each grammatical sentence as an ungrammatical one, as the "
@@ -118,13 +121,27 @@ def _repeated_items(grammar: Grammar) -> Iterator[str]:
             )
 
 
-def _same_forms(grammar: Grammar, reference: Reference, variant: Variant) -> Iterator[str]:
-    """Alternatives that are replaced by a word of the same form."""
-    rule = grammar.by_preterminal[reference.target]
-    for other in grammar.alternates(reference.target, variant):
-        if other is rule:
-            continue
-        for right, wrong in zip(rule.alternatives, other.alternatives, strict=True):
+def _lost(grammar: Grammar) -> Iterator[str]:
+    """Slots for which the authors' program writes nothing."""
+    references = [r for template in grammar.templates for r in template.references]
+    for reference in filter(grammar.uncovered, references):
+        yield (
+            f"{reference.place}: {reference.target} falls under no item of the vary statement: "
+            "--variant published leaves out the sentence up to there, as the authors' program "
+            "does; --variant corrected keeps it as it is"
+        )
+
+
+def _unlike_forms(grammar: Grammar, reference: Reference, variant: Variant) -> Iterator[str]:
+    """Alternatives that are replaced by a word of the same form, and forms that replace none."""
+    rule, *others = grammar.slot_rules(reference.target, variant).values()
+    for other in others:
+        for unused in other.alternatives[len(rule.alternatives) :]:
+            yield (
+                f"{unused.place}: {unused.text!r} of {other.defined} replaces nothing, as "
+                f"{rule.defined} has fewer alternatives"
+            )
+        for right, wrong in zip(rule.alternatives, other.alternatives, strict=False):
             if right.text == wrong.text:
                 yield (
                     f"{wrong.place}: {wrong.text!r} is the same for {rule.defined} and "
@@ -133,9 +150,11 @@ def _same_forms(grammar: Grammar, reference: Reference, variant: Variant) -> Ite
 
 
 def _twice(rule: Rule) -> Iterator[str]:
-    """Alternatives that the rule has had before."""
+    """Alternatives that are empty, or that the rule has had before."""
     seen: set[str] = set()
     for alternative in rule.alternatives:
+        if not alternative.text:
+            yield f"{alternative.place}: an alternative of {rule.defined} is empty"
         if alternative.text in seen:
             yield (
                 f"{alternative.place}: {alternative.text!r} comes twice in {rule.defined}: "
@@ -154,13 +173,13 @@ def tokens_of(grammar: Grammar, variant: Variant) -> list[str]:
     """All words that generated sentences have, in the order in which the grammar has them."""
     tokens: dict[str, None] = {}
     for template in grammar.templates:
-        for part in template.parts:
-            if isinstance(part, str):
-                tokens[part] = None
+        for segment in grammar.segments(template, variant):
+            if isinstance(segment, str):
+                tokens[segment] = None
                 continue
-            for rule in grammar.slot_rules(part.target, variant):
+            for rule in grammar.slot_rules(segment.target, variant).values():
                 for alternative in rule.alternatives:
-                    tokens |= dict.fromkeys(alternative.text.split(" "))
+                    tokens |= dict.fromkeys(alternative.text.split())
     return [*tokens]
 
 
