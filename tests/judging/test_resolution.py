@@ -12,10 +12,10 @@ from hypothesis.extra import numpy as arrays
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.models import ngram
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.resolution import ROUNDINGS, UNIT, exact_sums, rounding_errors, rounding_of
 from support import tiny
+from support.arpa_kit import exact_values, read_arpa, write_arpa
 from support.judging_kit import judged
 
 PAIR = ("a b", "b a")
@@ -44,30 +44,6 @@ def test_log_softmax_in_float32_errs_by_no_more_than_its_bound(logits, target):
     assert abs(value - exact) <= rounding_errors(np.array([exact]), rounding)[0]
 
 
-def read_arpa(path):
-    """Probability and back-off weight (log10, as float32 holds them) of each n-gram."""
-    entries = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        probability, *rest = line.split("\t")
-        if rest:
-            weights = (Fraction(float(np.float32(x))) for x in (probability, *rest[1:], 0))
-            entries[tuple(rest[0].split(" "))] = tuple(weights)[:2]
-    return entries
-
-
-def exact_score(entries, words, order):
-    """Sum of log10 probabilities of words and </s> after <s>, as a fraction."""
-    history, total = ["<s>"], Fraction(0)
-    for word in (*words, "</s>"):
-        context = history[1 - order :]
-        while (*context, word) not in entries:
-            total += entries.get(tuple(context), (0, Fraction(0)))[1]
-            context = context[1:]
-        total += entries[*context, word][0]
-        history.append(word)
-    return total
-
-
 @pytest.fixture(scope="module")
 def grams(tmp_path_factory):
     """A 3-gram model of KenLM, and its ARPA file's entries."""
@@ -75,12 +51,8 @@ def grams(tmp_path_factory):
     corpus, checkpoint = root / "text.txt", root / "model" / "checkpoint.json"
     corpus.write_text("".join(f"{' '.join(words)}\n" for words in random_sentences(200, seed=1)))
     tiny.make_ngram(corpus, checkpoint)
-    plain, arpa = root / "plain.txt", root / "model.arpa"
-    ngram._write_inputs(corpus, plain, root / "vocabulary.txt")
-    smoothing = ("-o", str(tiny.NGRAM.order), "--discount_fallback", "-S", ngram.MEMORY)
-    where = ("-T", str(root), "--text", str(plain), "--arpa", str(arpa))
-    ngram._run("lmplz", *smoothing, *where)
-    return load_engine(checkpoint, "kenlm", ScoringOptions()), read_arpa(arpa)
+    entries = read_arpa(write_arpa(corpus, root, tiny.NGRAM.order))
+    return load_engine(checkpoint, "kenlm", ScoringOptions()), entries
 
 
 def random_sentences(count, seed):
@@ -104,7 +76,7 @@ def test_a_pair_ties_where_exact_arithmetic_finds_its_sentences_equally_probable
     for pair in reordered_pairs(600):
         encoded = engine.encode([" ".join(words) for words in pair])
         known = [[engine._words[i] for i in each.ids[:-1]] for each in encoded]
-        good, bad = (exact_score(entries, words, order) for words in known)
+        good, bad = (sum(exact_values(entries, words, order)) for words in known)
         exact.append((good > bad) - (good < bad))
         scored = zip(engine.logprobs(encoded), encoded, strict=True)
         rows.append(tuple([*zip(v.tolist(), e.ends.tolist(), strict=True)] for v, e in scored))

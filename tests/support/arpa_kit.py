@@ -1,0 +1,46 @@
+"""ARPA files of n-gram models, and what they say in exact arithmetic."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from blimpworks.models import ngram
+
+
+def write_arpa(text, directory, order):
+    """The ARPA file of a model of ``text``, estimated as ``train_ngram`` does it."""
+    plain, arpa = directory / "plain.txt", directory / "model.arpa"
+    ngram._write_inputs(text, plain, directory / "vocabulary.txt")
+    smoothing = ("-o", str(order), "--discount_fallback", "-S", ngram.MEMORY)
+    where = ("-T", str(directory), "--text", str(plain), "--arpa", str(arpa))
+    ngram._run("lmplz", *smoothing, *where)
+    return arpa
+
+
+def read_arpa(path, vocabulary=None):
+    """Probability and back-off weight (log10, as float32 holds them) of n-grams.
+
+    Of all, or of those that have no word but those of ``vocabulary``.
+    """
+    entries = {}
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            probability, *more = line.rstrip("\n").split("\t")
+            words = tuple(more[0].split(" ")) if more else ()
+            if words and (vocabulary is None or vocabulary.issuperset(words)):
+                weights = (float(np.float32(x)) for x in (probability, *more[1:], 0))
+                entries[words] = tuple(weights)[:2]
+    return entries
+
+
+def exact_values(entries, words, order):
+    """Log10 probabilities of words and ``</s>`` after ``<s>``, as fractions."""
+    history, values = ["<s>"], []
+    for word in (*words, "</s>"):
+        context, value = history[1 - order :], Fraction(0)
+        while (*context, word) not in entries:
+            value += Fraction(entries.get(tuple(context), (0, 0))[1])
+            context = context[1:]
+        values.append(value + Fraction(entries[*context, word][0]))
+        history.append(word)
+    return values
