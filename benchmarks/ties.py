@@ -1,13 +1,12 @@
 """Ties by an n-gram model, beside what its ARPA file says in exact arithmetic.
 
-python benchmarks/ties.py TEXT ITEMS SCORES [--order 5]
+python benchmarks/ties.py TEXT ITEMS [--order 5]
 
-TEXT is what the model was trained on. It is estimated once more, for its ARPA file, whose numbers
-are added up as fractions. The campaign that docs/scoring.md has the figures of makes all three:
+Trains the model on TEXT and scores ITEMS; the numbers of its ARPA file are added up as fractions.
+The campaign of which docs/scoring.md has the figures makes both files:
 
-snakemake --configfile config/blimp.yaml --cores 2 results/blimp/scores/blimp/eng/ngram-5.parquet
-python benchmarks/ties.py results/blimp/training/text/eng.txt \\
-    results/blimp/items/blimp/eng.parquet results/blimp/scores/blimp/eng/ngram-5.parquet
+snakemake --configfile config/blimp.yaml --cores 2 results/blimp/training/text/eng.txt \\
+    results/blimp/items/blimp/eng.parquet
 """
 
 import argparse
@@ -23,9 +22,20 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
 from blimpworks.campaign.methods import PREFIXES, find_method  # noqa: E402
-from blimpworks.judging.judge import PREFIX_METHODS, align_scores, margins, side_of  # noqa: E402
+from blimpworks.campaign.settings.scoring import ScoringOptions  # noqa: E402
+from blimpworks.campaign.settings.training import NgramRecipe  # noqa: E402
+from blimpworks.judging.judge import (  # noqa: E402
+    PREFIX_METHODS,
+    _allowing,
+    align_scores,
+    margins,
+    side_of,
+)
 from blimpworks.judging.sides import REGIONS, rounding_bounds  # noqa: E402
-from blimpworks.tables import ITEMS, SCORES, read_table  # noqa: E402
+from blimpworks.scoring.collect import Shards, collect_scores  # noqa: E402
+from blimpworks.scoring.run import score_items  # noqa: E402
+from blimpworks.tables import ITEMS, read_table  # noqa: E402
+from support import tiny  # noqa: E402
 from support.arpa_kit import exact_values, read_arpa, write_arpa  # noqa: E402
 
 COLUMNS = {
@@ -92,29 +102,40 @@ def gained(paradigms, judged, plain):
             yield f"{paradigm} {after:.1f} for {before:.1f}"
 
 
+def scores_of(text, items, order, directory):
+    """Scores of an items table by a model of a text."""
+    recipe = NgramRecipe(kind="ngram", order=order)
+    checkpoint = tiny.make_ngram(text, directory / "model" / "checkpoint.json", recipe)
+    shards = Shards(directory / "manifest.json", directory / "shards")
+    score_items([items], checkpoint, shards.store, shards.manifest, "kenlm", ScoringOptions())
+    return collect_scores(items, shards, directory / "scores.parquet")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    for name in ("text", "items", "scores"):
-        parser.add_argument(name, type=Path)
+    parser.add_argument("text", type=Path)
+    parser.add_argument("items", type=Path)
     parser.add_argument("--order", type=int, default=5)
     given = parser.parse_args()
     items = read_table(ITEMS, given.items, [*ITEMS.names, PREFIX_METHODS])
-    scores = align_scores(items, read_table(SCORES, given.scores), given.scores)
-    sides = [side_of(items, scores, name) for name in ("good", "bad")]
-    with tempfile.TemporaryDirectory() as directory:
-        arpa = write_arpa(given.text, Path(directory), given.order)
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder)
+        scores = scores_of(given.text, given.items, given.order, directory)
+        scores = align_scores(items, scores, given.items)
+        sides = [side_of(items, scores, name) for name in ("good", "bad")]
+        arpa = write_arpa(given.text, directory, given.order)
         words = arpa.with_name("vocabulary.txt").read_text(encoding="utf-8").split("\n")
         used = {words[number] for side in sides for number in {*side.id.tolist()}} | {"<s>"}
         entries = read_arpa(arpa, used)
     values = [exact_tokens(entries, words, side, given.order) for side in sides]
     print(f"| method | {' | '.join(COLUMNS.values())} |\n|---{'|--:' * len(COLUMNS)}|")
-    allowed, paradigms = items[PREFIX_METHODS].to_pylist(), np.array(items["paradigm"].to_pylist())
-    told = []
-    for name in ("full_sentence", *PREFIXES):
-        usable = np.array([name not in PREFIXES or name in methods for methods in allowed])
-        cells, *right = measure(find_method(name), sides, values, usable)
-        print(f"| {name} | {' | '.join(str(cells[column]) for column in COLUMNS)} |")
-        told.append(f"{name}, by plain sums: {'; '.join(gained(paradigms[usable], *right))}")
+    paradigms, told = np.array(items["paradigm"].to_pylist()), []
+    for method in map(find_method, ("full_sentence", *PREFIXES)):
+        allowed = _allowing(items, method)
+        usable = np.ones(len(items), dtype=bool) if allowed is None else np.array(allowed)
+        cells, *right = measure(method, sides, values, usable)
+        print(f"| {method.name} | {' | '.join(str(cells[column]) for column in COLUMNS)} |")
+        told.append(f"{method.name}, by plain sums: {'; '.join(gained(paradigms[usable], *right))}")
     print("\n" + "\n".join(told))
 
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from blimpworks.papers.lmentry.items.packs import read_pack
+from support import tiny
 from support.lmentry_prompts_kit import PACKS, write_resources
 from support.paths import DATA, REPOSITORY
 
@@ -68,9 +69,19 @@ def test_a_benchmark_of_upstream_data_prints_its_figures(name, mirror):
     assert len(lines_of(name, OF_THE_MIRROR[name])) > 2
 
 
+def test_ties_are_compared_with_exact_arithmetic(tmp_path):
+    sentences = (DATA / "formula_sentences.txt").read_text(encoding="utf-8").splitlines()[:20]
+    pairs = [(text, " ".join(reversed(text.split()))) for text in sentences]
+    items = tiny.write_items(tmp_path / "items.parquet", pairs)
+    _, _, full, *_ = lines_of("ties", [DATA / "formula_sentences.txt", items, "--order", "3"])
+    cells = [cell.strip() for cell in full.split("|")]
+    assert cells[1:3] == ["full_sentence", "20"]
+    assert cells[9] == "0", "decided otherwise than exactly"
+
+
 def test_every_benchmark_is_tried():
     scripts = {path.stem for path in (REPOSITORY / "benchmarks").glob("*.py")}
-    assert scripts == {*TINY, *OF_THE_MIRROR, *OF_VLLM, *OF_A_RELEASE, *SHARED}
+    assert scripts == {*TINY, *OF_THE_MIRROR, *OF_VLLM, *OF_A_RELEASE, *SHARED, "ties"}
 
 
 FIRST_WORD = """
