@@ -79,6 +79,8 @@ def test_every_pattern_of_the_pack_decides_some_answer(lang):
         patterns = {p for each in verdicts for p in (*each.exact, *each.reject)}
         shared = {*declared.shared}
         patterns |= {f.pattern for each in verdicts for f in each.accept if f.pattern not in shared}
+        stated = (declared.corrected.affirmed, declared.corrected.denied)
+        patterns |= {p for each in stated for p in each.get(task, ())}
         unused += [(task, p) for p in sorted(patterns) if (task, p) not in fired]
     assert not unused, "\n".join(map(str, unused))
 

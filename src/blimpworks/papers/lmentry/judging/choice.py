@@ -200,8 +200,7 @@ class ChoiceJudge:
 
     # As it should
 
-    def _corrected(self, question: Question, text: str) -> Verdict:
-        answer = normalise.corrected(text)
+    def _corrected(self, question: Question, answer: str) -> Verdict:
         if self._numbers:
             answer = normalise.whole_numbers(answer)
         masked = self._masked(question, answer)

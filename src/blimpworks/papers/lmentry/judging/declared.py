@@ -115,6 +115,11 @@ class CorrectedWords(Strict):
     """Words with which a reason begins, behind an answer ("because")."""
     either: Patterns = ()
     """Words between two answers of which none is given ("or")."""
+    affirmed: dict[str, Patterns] = Field(default={})
+    """Statements that say yes without the word, by task ("the list contains {category}"): the list
+    of the prompt is no part of them."""
+    denied: dict[str, Patterns] = Field(default={})
+    """Statements that say no; they are looked for first ("not all the words are {category}")."""
 
 
 class AnswerPatterns(Strict):

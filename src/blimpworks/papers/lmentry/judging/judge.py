@@ -5,7 +5,9 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 
 import json
 import logging
+import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,9 +18,11 @@ from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments
 from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.papers.lmentry.judging.echo import Sentence, sentences_of, without_prompt
 from blimpworks.papers.lmentry.judging.rules import RULES_OF, Ask, Kind, Verdict
 from blimpworks.papers.lmentry.judging.sentence import EdgeJudge, SentenceJudge
 from blimpworks.papers.lmentry.judging.spelling import SpellingJudge
@@ -55,6 +59,15 @@ _KINDS: dict[Kind, type] = {
 }
 
 
+def _beside_prompt(ask: Ask, sentences: Sequence[Sentence], text: str) -> Verdict:
+    """A corrected verdict on what an answer says beside its prompt's own text."""
+    answer = normalise.corrected(text)
+    left = without_prompt(answer, sentences) if sentences else answer
+    if left != answer and not normalise.has_letter_or_digit(left):
+        return Verdict(False, True, "echo")
+    return ask(left)
+
+
 class Judge:
     """Judges answers in one language by one variant of the rules."""
 
@@ -88,7 +101,10 @@ class Judge:
         """
         core = task_of(phenomenon)
         task = self._asks.get(f"{core}.{template}", core)
-        return self.of_task(task).ask(arguments, prompt)
+        ask = self.of_task(task).ask(arguments, prompt)
+        if self._variant != "corrected":
+            return ask
+        return partial(_beside_prompt, ask, sentences_of(prompt, arguments))
 
     def check(self) -> None:
         """Compile the patterns of all tasks. Raises UserError for the first fault."""
@@ -103,13 +119,23 @@ log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
 """Ways to judge, and where each takes an answer to begin behind reasoning."""
-MORE = {"certain": BOOL, "rule": LABEL, "pattern": STRING, "nominal": INT}
-"""Columns beyond those of all judgements."""
+MORE = {
+    "certain": BOOL,
+    "rule": LABEL,
+    "pattern": STRING,
+    "nominal": INT,
+    "cut": BOOL,
+    "echo": BOOL,
+}
+"""Columns beyond those of all judgements. cut: whether the limit of tokens ended the answer, null
+where that is not known; echo: whether it repeats its prompt and says nothing else."""
 _PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt", "arguments"]
 _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
 
 
-_SAID = ["text", "opened"]
+_SAID = ["text", "opened", "finish"]
+_ENDED = re.compile(r"[.!?。…][\s\"'”’»」』)*]*$|[\"”»」』]\s*$")
+"""Finds the end of a sentence, or of a quotation, at an answer's end."""
 BATCH = 4096
 """Prompts that are judged at a time: Python's objects take many times the room of a table."""
 
@@ -141,7 +167,10 @@ def _verdicts(
                 yield method, None
             else:
                 answer = strip_reasoning(row["text"], METHODS[method], opened=row["opened"])
-                yield method, judge.ask(*where)(answer)
+                verdict = judge.ask(*where)(answer)
+                if method == CORRECTED and row["finish"] == "length" and not _ENDED.search(answer):
+                    verdict = verdict._replace(certain=False)
+                yield method, verdict
 
 
 def _table(
@@ -156,6 +185,11 @@ def _table(
     columns["correct"] = [None if v is None else float(v.correct) for v in verdicts]
     for name in ("certain", "rule", "pattern"):
         columns[name] = [None if v is None else getattr(v, name) for v in verdicts]
+    finish = [row["finish"] for row in rows for _ in METHODS]
+    columns["cut"] = [None if each is None else each == "length" for each in finish]
+    # The corrected rules know the prompt's own text.
+    by_corrected = [v for method, v in judged if method == CORRECTED for _ in METHODS]
+    columns["echo"] = [None if v is None else v.rule == "echo" for v in by_corrected]
     empty = pa.nulls(len(judged), FLOAT)
     columns |= dict.fromkeys(("value_good", "value_bad", "margin"), empty)
     columns |= dict.fromkeys(("tie", "near_tie"), pa.nulls(len(judged), BOOL))

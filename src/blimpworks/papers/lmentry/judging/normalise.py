@@ -26,7 +26,7 @@ _ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«�
 _FRENCH = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {x}", x) for x in "!?:;"))
 _ASCII_WORD = re.compile(r"\b[a-z]+\b")
 _ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")
-_WORD = re.compile(r"[^\W_]+(?:[-'’·][^\W_]+)*")
+WORD = re.compile(r"[^\W_]+(?:[-'’·][^\W_]+)*")
 _SPOKEN = re.compile(r"[^\W_]")
 
 
@@ -97,7 +97,7 @@ def has_ascii_token(text: str) -> bool:
 
 def words(text: str) -> list[str]:
     """Words of any script, hyphens and apostrophes inside them included."""
-    return _WORD.findall(text)
+    return WORD.findall(text)
 
 
 def has_letter_or_digit(text: str) -> bool:

@@ -42,9 +42,6 @@ MARKS = r"[\"'.,]*"
 BREAK = rf"[^a-z0-9{WORD}]"
 """What the release takes for the space between words."""
 WORDS = rf"[\pL\pN](?:{PASSED}[\pL\pN])+"
-_ENDS = " :.\"'\n"
-
-
 _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
 
 
@@ -68,16 +65,6 @@ def has_bounded(text: str, word: str) -> bool:
     return re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
-def repeats(answer: str, prompt: str) -> bool:
-    """Whether it is the prompt and nothing else, marks at its ends aside."""
-    return bool(prompt) and answer.strip(_ENDS) == prompt.strip(_ENDS)
-
-
-def behind_prompt(answer: str, prompt: str) -> str:
-    """What follows the prompt, where the answer begins with it."""
-    return answer.removeprefix(prompt).strip() if prompt else answer
-
-
 class SentenceJudge:
     """Judges sentences that are to contain a word, or not to."""
 
@@ -96,7 +83,7 @@ class SentenceJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._with if self._containing else self._without, word)
-        return partial(self._corrected, normalise.corrected(word), normalise.corrected(prompt))
+        return partial(self._corrected, normalise.corrected(word))
 
     def _with(self, word: str, text: str) -> Verdict:
         """Published: it stands in a line that has anything else, or "the sentence" does."""
@@ -116,14 +103,10 @@ class SentenceJudge:
             return Verdict(False, number == 0, "short" if number else "empty")
         return Verdict(True, word not in answer, "made")
 
-    def _corrected(self, word: str, prompt: str, text: str) -> Verdict:
+    def _corrected(self, word: str, answer: str) -> Verdict:
         """Words of any script count, endings of the word too."""
-        answer = normalise.corrected(text)
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
-        if repeats(answer, prompt):
-            return Verdict(False, True, "echo")
-        answer = behind_prompt(answer, prompt)
         if not self._containing:
             return self._lacking(word, answer)
         lines = [x for x in without_lead(answer).split("\n") if find_word(x, word, self._particles)]
@@ -191,7 +174,7 @@ class EdgeJudge:
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._published, [*taken(word, WORD)])
-        return partial(self._corrected, normalise.corrected(word), normalise.corrected(prompt))
+        return partial(self._corrected, normalise.corrected(word))
 
     def _published(self, argument: Sequence[Argument], text: str) -> Verdict:
         answer = normalise.published(text)
@@ -208,12 +191,8 @@ class EdgeJudge:
                 return Verdict(True, certain, "pattern" if certain else "inside", match.source)
         return Verdict(False, False, "none")
 
-    def _corrected(self, word: str, prompt: str, text: str) -> Verdict:
+    def _corrected(self, word: str, answer: str) -> Verdict:
         """A line, or what follows its colon, starts or ends with the word and has another."""
-        answer = normalise.corrected(text)
-        if repeats(answer, prompt):
-            return Verdict(False, True, "echo")
-        answer = behind_prompt(answer, prompt)
         if not find_word(answer, word, self._particles):
             return Verdict(False, True, "absent")
         lines = answer.split("\n")

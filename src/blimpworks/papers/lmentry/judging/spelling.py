@@ -30,6 +30,8 @@ ANY = r"[\pL\pN_]"
 _ANSWER_ROLES = ("{word}", "{answer}")
 _MARKS = r"[\"'.,]*"
 _INSIDE = str.maketrans(dict.fromkeys("-'’·"))
+_BABBLE = re.compile(r"([^\W\d_])\1{3}|([^\W\d_]{2,4})\2{4}")
+"""Finds a letter four times in a row, or a few letters five times."""
 _WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
 
 
@@ -227,12 +229,14 @@ class SpellingJudge:
     # As it should
 
     def _corrected(
-        self, letter: str, spell: Callable[[str], str], prompt: str, text: str
+        self, letter: str, spell: Callable[[str], str], prompt: str, answer: str
     ) -> Verdict:
         """A single word has the letter where it should; of more the patterns say which."""
-        answer = self._copulas.sub("", normalise.corrected(text))
+        answer = self._copulas.sub("", answer)
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
+        if _BABBLE.search(answer):  # Nobody takes "mmmmm" for a word.
+            answer = normalise.WORD.sub(lambda x: "…" if _BABBLE.search(x[0]) else x[0], answer)
         if _echoes(answer, prompt, letter):
             return Verdict(False, True, "echo")
         words = normalise.words(answer)
@@ -240,7 +244,7 @@ class SpellingJudge:
         if len(distinct) == 1:
             right = self._right(words[0], letter, spell)
             return Verdict(right, True, "whole" if right else "absent", "{word}" if right else None)
-        if not self._without and not any(self._right(word, letter, spell) for word in distinct):
+        if not any(self._without or self._right(word, letter, spell) for word in distinct):
             return Verdict(False, True, "absent")
         return self._of_sentence(letter, spell, answer)
 

@@ -10,7 +10,7 @@ from functools import partial
 from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments, categories, taken
 from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, literal
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family, Patterns
 from blimpworks.papers.lmentry.judging.roles import (
     PASSED,
     ROLE,
@@ -23,9 +23,15 @@ from blimpworks.papers.lmentry.judging.roles import (
 from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
 from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
-ANSWER, DISTRACTOR = ROLE["answer"], ROLE["distractor"]
+ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 _NAMES = [role for name, role in ROLE.items() if name != "answer"]
 """Roles of a category's names, one for each: one name may begin another."""
+
+
+def _alone(declared: AnswerPatterns, task: str, patterns: Patterns) -> AnswerPatterns:
+    """Some patterns of a task, and no others."""
+    family = Family(tasks=(task,), accept=patterns)
+    return declared.model_copy(update={"shared": (), "families": (family,)})
 
 
 class YesNoJudge:
@@ -36,7 +42,7 @@ class YesNoJudge:
         self._task, self._variant = task, variant
         known_names = declared.published_categories if task != ANY_WORDS else {}
         self._categories = {name.lower(): other for name, other in known_names.items()}
-        self._declined = bool(declared.endings)
+        self._declined, self._particles = bool(declared.endings), declared.particles
         yes, no = declared.yes_words, declared.no_words
         if variant == "published":
             known = declared.published_yes_no or (yes[0], no[0])
@@ -51,6 +57,12 @@ class YesNoJudge:
             gold: Compiled(declared, task, variant, self._answer(gold), brackets=published)
             for gold in self._forms
         }
+        self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
+        stated = () if published else (declared.corrected.denied, declared.corrected.affirmed)
+        self._stated = [
+            Compiled(_alone(declared, task, each.get(task, ())), task, variant, {}, brackets=False)
+            for each in stated
+        ]
 
     def _answer(self, gold: bool) -> dict[str, str]:
         """Expressions of the answer and the category, which are no whole words in the release.
@@ -68,7 +80,9 @@ class YesNoJudge:
         gold = is_yes(self._task, arguments)
         if self._variant == "published":
             return partial(self._published, gold, self._named(category, prompt))
-        return partial(self._corrected, gold, Argument(category, ROLE["category"]))
+        known = [Argument(category, ROLE["category"])]
+        known += (Argument(str(word).lower(), OTHER) for word in arguments.get("words", ()))
+        return partial(self._corrected, gold, known)
 
     def _named(self, category: str, prompt: str) -> list[Argument]:
         """A category by each name that the release looks for, inside longer words too."""
@@ -113,11 +127,10 @@ class YesNoJudge:
             return Verdict(True, False, "begins", "{answer}")
         return self._patterns[gold].inside(masked) or NOTHING
 
-    def _corrected(self, gold: bool, category: Argument, text: str) -> Verdict:
-        answer = normalise.corrected(text)
+    def _corrected(self, gold: bool, known: Sequence[Argument], answer: str) -> Verdict:
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
-        masked = self._masked(answer, gold, category).strip()
+        masked = self._masked(answer, gold, known[0]).strip()
         alone = [word for word in normalise.words(masked) if word]
         if masked.startswith(DISTRACTOR):
             return Verdict(False, not alone, "opposite")
@@ -128,4 +141,16 @@ class YesNoJudge:
         verdict = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
         if not verdict.correct and masked.split("\n")[-1].strip(" .!") == ANSWER:
             return Verdict(True, False, "line", "{answer}")
-        return verdict
+        return self._by_statement(gold, known, answer) if verdict == NOTHING else verdict
+
+    def _by_statement(self, gold: bool, known: Sequence[Argument], answer: str) -> Verdict:
+        """A verdict on what says yes or no without the word; the list itself says neither."""
+        text = answer.replace("\n", " ")
+        text = mask(text, known, normalise.CORRECTED_MARKS, self._particles)
+        text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
+        for said, patterns in enumerate(self._stated):
+            verdict = patterns.whole(text) or patterns.inside(text)
+            if verdict:
+                rule = verdict.rule if said == gold else "opposite"
+                return Verdict(said == gold, verdict.certain, rule, verdict.pattern)
+        return NOTHING
