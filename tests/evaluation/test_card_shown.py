@@ -286,7 +286,7 @@ def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_pat
 # Prompts
 
 
-def write_prompts(root, failed):
+def write_prompts(root, failed, said):
     """Three prompts of which the model answers the first rightly, with marks in texts."""
     cells = {"lang": "eng", "phenomenon": "task", "template": 1, "nominal": 3, "arguments": "{}"}
     prompts = [
@@ -312,17 +312,18 @@ def write_prompts(root, failed):
         "tie": [False] * 3,
         "near_tie": [False] * 3,
         "nominal": [3] * 3,
+        **said,
     }
     path = root / "judgements/asked/eng/small.parquet"
     write_table(pa.table(judged), JUDGEMENTS, path)
     return path
 
 
-def asked(root, **failed):
-    """Facts on an evaluation by prompts; ``failed`` are statuses by item."""
+def asked(root, said=None, **failed):
+    """Facts on an evaluation by prompts; ``failed`` are statuses by item, ``said`` columns."""
     from blimpworks.analysis.accuracy import compute_accuracies
 
-    path = write_prompts(root, failed)
+    path = write_prompts(root, failed, said or {})
     compute_accuracies([("small", "eng", path)], "asked", root / "accuracies/asked.parquet")
     card_kit.write_checkpoint(root / "models/small/multi/checkpoint.json", "small")
     every = facts(
@@ -355,6 +356,22 @@ def test_of_prompts_answers_that_failed_are_skipped(tmp_path):
     card = build_card(asked(tmp_path, i1="out_of_memory"))
     assert "n = 2, 1 skipped: for which the memory did not suffice." in printed(card)
     assert [each["item_id"] for each in card["benchmarks"][0]["wrong"]["small"]] == ["i2"]
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ({}, "Whether answers were cut off is not known; judge them again."),
+        (
+            {"cut": [True, False, None], "echo": [True, True, None]},
+            "1 of 2 answers reached the limit; 2 repeat the prompt and say nothing else.",
+        ),
+    ],
+)
+def test_of_prompts_answers_that_were_cut_off_or_repeat_them_are_counted(tmp_path, said, line):
+    card = build_card(asked(tmp_path, said, i2="refused"))
+    assert line in " ".join(printed(card).split())
+    assert line in Page(page_of(card)).text
 
 
 # Files

@@ -30,6 +30,7 @@ WORDS = {
 DEFAULT = ("gato", "can")
 CEILED = "starts_with_word"
 EXTRA = {"certain": pa.bool_(), "rule": pa.string(), "pattern": pa.string(), "nominal": pa.int32()}
+EXTRA |= {"cut": pa.bool_(), "echo": pa.bool_()}
 
 
 def write(rows, schema, path, extra=()):
@@ -82,6 +83,7 @@ def judgement(prompt, method, correct, rule):
         **{key: prompt[key] for key in ("item_id", "phenomenon", "paradigm", "nominal")},
         **{"method": method, "correct": float(correct), "tie": False, "near_tie": False},
         **{"certain": rule != "none", "rule": rule, "pattern": None},
+        **{"cut": prompt["number"] == 1, "echo": prompt["template"] == 1 < prompt["number"]},
     }
 
 

@@ -35,6 +35,7 @@ from blimpworks.evaluation.page import write_page
 from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_classes
 from blimpworks.evaluation.skipped import skipped_items
 from blimpworks.evaluation.worst import worst_items, wrong_answers
+from blimpworks.evaluation.written import written_answers
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import ENGINES, facts_of
 from blimpworks.records.reading import Record, record_of
@@ -147,6 +148,10 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
         },
         "wrong": {
             model: wrong_answers(model, name, benchmark, judgements, results=results, count=count)
+            for model in (benchmark["languages"] if prompts else [])
+        },
+        "written": {
+            model: written_answers(model, name, benchmark, results)
             for model in (benchmark["languages"] if prompts else [])
         },
         "sensitivity": _sensitivity(name, benchmark, facts),

@@ -192,6 +192,20 @@ class WrongAnswer(TypedDict):
     """``ok``, or why there is no answer."""
 
 
+class Written(TypedDict):
+    """What a model's answers in a language are, whether right or wrong."""
+
+    lang: str
+    n: int
+    """Answers."""
+    cut: int | None
+    """Answers that the limit of tokens ended; None where that is not known."""
+    limit: int
+    """Tokens of the longest of them."""
+    echoes: int | None
+    """Answers that repeat the prompt and say nothing else; None where that is not known."""
+
+
 class FirstToken(TypedDict):
     """Accuracy on a sample of a language's pairs, with one way to condition the first token."""
 
@@ -239,6 +253,8 @@ class Benchmark(TypedDict):
     """By model, the worst first."""
     wrong: dict[str, list[WrongAnswer]]
     """By model."""
+    written: dict[str, list[Written]]
+    """By model; none where items are no prompts."""
     sensitivity: dict[str, list[FirstToken]]
     """By model."""
     unknown: dict[str, float]

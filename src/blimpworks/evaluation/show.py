@@ -192,6 +192,32 @@ def skipped_lines(benchmark: Benchmark, card: Card) -> list[str]:
     return lines
 
 
+def written_lines(benchmark: Benchmark, card: Card) -> list[str]:
+    """How many answers of each model were cut off or repeat the prompt, a line each."""
+    lines = []
+    # Cards of earlier versions have no such counts.
+    for model, each in benchmark.get("written", {}).items():
+        label = f"{card['models'][model]['label']}: " if len(benchmark["methods"]) > 1 else ""
+        if any(of[name] is None for of in each for name in ("cut", "echoes")):  # type: ignore[literal-required]
+            lines.append(f"{label}Whether answers were cut off is not known; judge them again.")
+            continue
+        n, cut, echoes = (sum(of[name] or 0 for of in each) for name in ("n", "cut", "echoes"))  # type: ignore[literal-required]
+        most = max(of["limit"] for of in each)
+        limit = f" of {most:,} tokens" if most else ""
+        languages = [
+            f"{language(of['lang'], card['languages'])} {of['cut']:,} and {of['echoes']:,} "
+            f"of {of['n']:,}"
+            for of in each
+            if of["cut"] or of["echoes"]
+        ]
+        where = f" ({_few(languages, '; ')})" if len(each) > 1 and languages else ""
+        lines.append(
+            f"{label}{cut:,} of {n:,} answers reached the limit{limit}; {echoes:,} repeat the "
+            f"prompt and say nothing else{where}."
+        )
+    return lines
+
+
 def not_tested(benchmark: Benchmark, card: Card) -> str:
     """A line on items that one of two models skipped; empty where there are none."""
     skipped: dict[str, list[int]] = {}

@@ -104,6 +104,8 @@ def _print_accuracies(console: Console, card: Card, benchmark: Benchmark) -> Non
             console.print(_accuracy_table(card, details, names, ties=ties, head="phenomenon"))
     for line in skipped:
         say(console, line)
+    for line in show.written_lines(benchmark, card):
+        say(console, line)
     for line in _accuracy_notes(card, benchmark, left_out, ties=ties):
         say(console, line, style="dim")
 

@@ -208,7 +208,7 @@ def test_two_answers_that_say_the_contrary_are_wrong():
 def test_a_repeated_prompt_is_no_sentence(task):
     prompt = 'Drink this "drink":'
     assert ask("corrected", task, {"word": "drink"}, prompt, prompt).rule == "echo"
-    for said in (prompt.rstrip(":"), f"**{prompt}**", prompt.upper()):
+    for said in (prompt.rstrip(":"), f"**{prompt}**", prompt.upper(), f"Q: {prompt}\n" * 9):
         assert ask("corrected", task, {"word": "drink"}, said, prompt).rule == "echo"
 
 
@@ -221,7 +221,7 @@ def test_normalising_twice_changes_nothing_more(text):
 # The table of judgements
 
 
-def tables(tmp_path, texts, opened=False):
+def tables(tmp_path, texts, opened=False, finish="stop"):
     rows = [
         {
             "item_id": f"{number:016d}",
@@ -242,7 +242,7 @@ def tables(tmp_path, texts, opened=False):
             "item_id": row["item_id"],
             "status": "ok" if text is not None else "too_long",
             "text": text,
-            "finish": "stop",
+            "finish": finish,
             "tokens": 3,
             "opened": opened,
         }
@@ -278,6 +278,20 @@ def test_what_ends_inside_reasoning_that_the_template_began_is_no_answer(
     judgements = read_table(JUDGEMENTS, tmp_path / "out.parquet").to_pandas()
     assert list(judgements["correct"][judgements["method"] == "published"]) == [1, 1, 1]
     assert list(judgements["correct"][judgements["method"] == "corrected"]) == corrected
+
+
+@pytest.mark.parametrize("finish", ["stop", "length", None])
+def test_answers_that_were_cut_off_are_uncertain_and_counted(tmp_path, finish):
+    texts = ["drink", "drink.", '"drink"', "Which word is longer?"]
+    judge_answers(
+        *tables(tmp_path, texts, finish=finish), PACK, "published", tmp_path / "o.parquet"
+    )
+    rows = read_table(JUDGEMENTS, tmp_path / "o.parquet").to_pandas()
+    assert {*rows["cut"]} == {{"stop": False, "length": True}.get(finish)}
+    assert list(rows["echo"]) == [False] * 6 + [True] * 2
+    corrected = rows[rows["method"] == "corrected"]
+    assert list(corrected["certain"]) == [finish != "length", True, True, True]
+    assert rows["certain"][rows["method"] == "published"][:3].all()
 
 
 def test_judgements_are_the_same_in_batches_of_any_size(tmp_path, monkeypatch):

@@ -124,7 +124,12 @@ def test_right_answers_are_those_of_the_judgements(campaign, compared):
         judged = read_table(JUDGEMENTS, path).to_pandas()
         own = rows[(rows["model"] == model) & (rows["lang"] == lang) & (rows["reason"] == "all")]
         for method in ("published", "corrected"):
-            assert own[method].sum() == judged["correct"][judged["method"] == method].sum()
+            side = judged[judged["method"] == method]
+            assert own[method].sum() == side["correct"].sum()
+            assert (own["cut"].sum(), own["echoes"].sum()) == (
+                side["cut"].sum(),
+                side["echo"].sum(),
+            )
 
 
 @pytest.mark.slow
@@ -148,9 +153,11 @@ def test_answers_that_were_not_judged_are_left_out(campaign, tmp_path):
     evaluation = campaign.evaluations[0]
     rows = read_table(JUDGEMENTS, evaluation.judgements).to_pylist()
     rows[0] |= {"correct": None}
+    rows[2] |= {"cut": None}
     path = write(rows, JUDGEMENTS, tmp_path / "j.parquet", EXTRA)
     compared = compare_evaluation(evaluation._replace(judgements=path))
     assert compared["n"][compared["reason"] == "all"].sum() == 41 * 12 - 1
+    assert compared["cut"].isna().sum() == 1 + len(REASONS)
 
 
 def test_verdicts_by_one_method_alone_are_refused(campaign, tmp_path):

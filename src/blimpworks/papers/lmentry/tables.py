@@ -10,7 +10,9 @@ PROMPT_COUNTS = read_schema(__file__, "schemas/prompt_counts.tsv")
 # prompts there are by the settings, published and corrected are the right ones by each method; or
 # why a verdict changes (`verdicts.REASONS`): published are then the answers that are right by the
 # published rules alone, corrected those that are so by the corrected ones alone. n and nominal are
-# repeated in each row, and each reason has one, so that means over rows are means over tasks.
+# repeated in each row, and each reason has one, so that means over rows are means over tasks; so
+# are cut (answers that the limit of tokens ended) and echoes (those that repeat their prompt and
+# say nothing else), null where judgements do not say it.
 VERDICTS = read_schema(__file__, "schemas/verdicts.tsv")
 # What an annotation sheet keeps from its annotators. row: of the sheet; answer: as the sheet shows
 # it.

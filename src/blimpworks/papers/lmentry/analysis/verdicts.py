@@ -40,6 +40,8 @@ REASONS = {
     OTHER: "something else",
 }
 """Why a verdict changes; the first that fits."""
+WRITTEN = {"cut": "cut", "echo": "echoes"}
+"""Columns of judgements on what answers are, whether right or wrong, and of their counts."""
 VACUOUS_RULES = {"vacuous"}
 """Rules (of ``judging.rules.RULES``) that let answers pass for lack of an ASCII word."""
 FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
@@ -53,7 +55,11 @@ def _both(path: Path) -> pd.DataFrame:
     Raises UserError when one of the methods is missing.
     """
     columns = ["item_id", "phenomenon", "paradigm", "method", "correct", "rule", "nominal"]
-    table = read_table(JUDGEMENTS, path, columns)
+    table = read_table(JUDGEMENTS, path)
+    # Judgements of earlier versions do not say it.
+    unknown = pa.nulls(len(table), pa.bool_())
+    said = {name: table[name] if name in table.column_names else unknown for name in WRITTEN}
+    table = pa.table({name: table[name] for name in columns} | said)
     sides = {
         method: table.filter(pc.equal(table["method"].cast(pa.string()), method)).to_pandas()
         for method in (PUBLISHED, CORRECTED)
@@ -141,8 +147,17 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     changed = both[both["correct_published"] != both["correct_corrected"]]
     changed = changed.assign(reason=reasons(_texts(changed, evaluation)).to_numpy())
     known = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=_nominal(both))
+    for column, count in WRITTEN.items():
+        sums = both.groupby("phenomenon")[column].agg(
+            lambda x: pd.NA if x.isna().any() else x.sum()
+        )
+        known[count] = sums.astype("Int32")
     parts = {ALL: both} | {name: changed[changed["reason"] == name] for name in REASONS}
-    rows = [known.join(_counts(p)).fillna(0).assign(reason=name) for name, p in parts.items()]
+    sides = [PUBLISHED, CORRECTED]
+    rows = [
+        known.join(_counts(p)).fillna(dict.fromkeys(sides, 0)).assign(reason=name)
+        for name, p in parts.items()
+    ]
     return pd.concat(rows).reset_index().assign(model=evaluation.model, lang=evaluation.lang)
 
 

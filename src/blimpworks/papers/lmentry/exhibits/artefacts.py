@@ -44,7 +44,9 @@ from blimpworks.papers.lmentry.exhibits.formulas import (
     BY_PUBLISHED,
     CHANGE,
     CHANGED,
+    CUT,
     DENOMINATORS,
+    ECHOES,
     SHARE_OF_CHANGE,
 )
 from blimpworks.papers.lmentry.exhibits.names import TASK_NAMES, task_name
@@ -72,6 +74,8 @@ WHOLE = {
 }
 COUNTED = ("Prompts", "counted")
 VERDICTS_CHANGED = ("Verdicts", "changed")
+ANSWERS = {"cut": (CUT, ("Answers", "cut off")), "echoes": (ECHOES, ("Answers", "echoes"))}
+"""Columns of what answers are, by the table's: their formulas and heads."""
 # Where both are the same, the diamond stands inside the ring.
 MARKS: dict[str, dict[str, Any]] = {
     "published rules": {
@@ -122,6 +126,10 @@ def _row(rows: pd.DataFrame, row: str, lang: str, tasks: Sequence[str]) -> Itera
             formula_cell(rows, (row, _name(head)), SHARE_OF_CHANGE, SOURCE, chosen, ".1f")
         )
     yield _signed(formula_cell(rows, (row, _name(COUNTED)), DENOMINATORS, SOURCE, whole, ".1f"))
+    answers = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
+    for column, (formula, head) in ANSWERS.items():
+        if answers[column].notna().all():
+            yield formula_cell(rows, (row, _name(head)), formula, SOURCE, whole, ",.0f")
 
 
 def _languages(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
@@ -152,6 +160,8 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
     whole, single = [*_languages(rows, labels)], [*_most_affected(rows, labels)]
     heads = {_name(head): head for head in (*WHOLE.values(), VERDICTS_CHANGED, *HEADS.values())}
     heads[_name(COUNTED)] = COUNTED
+    shown = {cell.column for cell in whole}
+    heads |= {_name(head): head for _, head in ANSWERS.values() if _name(head) in shown}
     sections = [named_section("Language", [cell.row for cell in whole], [*heads])]
     if single:
         below = ["Tasks that change most", *(cell.row for cell in single)]
