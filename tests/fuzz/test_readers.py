@@ -43,7 +43,6 @@ EXCEPTED = {
         interop.crate.tables papers.lmentry.analysis.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.published
         scoring.collect scoring.shards reproduction.comparable evaluation.skipped
-        evaluation.written
     """,
     HOST: """
         cluster.attempt cluster.efficiency cluster.failures cluster.guard cluster.pack_run

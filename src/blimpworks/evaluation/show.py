@@ -198,10 +198,10 @@ def written_lines(benchmark: Benchmark, card: Card) -> list[str]:
     # Cards of earlier versions have no such counts.
     for model, each in benchmark.get("written", {}).items():
         label = f"{card['models'][model]['label']}: " if len(benchmark["methods"]) > 1 else ""
-        if any(of[name] is None for of in each for name in ("cut", "echoes")):  # type: ignore[literal-required]
+        if any(of[name] is None for of in each for name in ("cut", "echoes")):
             lines.append(f"{label}Whether answers were cut off is not known; judge them again.")
             continue
-        n, cut, echoes = (sum(of[name] or 0 for of in each) for name in ("n", "cut", "echoes"))  # type: ignore[literal-required]
+        n, cut, echoes = (sum(of[name] or 0 for of in each) for name in ("n", "cut", "echoes"))
         most = max(of["limit"] for of in each)
         limit = f" of {most:,} tokens" if most else ""
         languages = [

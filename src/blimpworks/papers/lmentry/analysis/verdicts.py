@@ -148,10 +148,8 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     changed = changed.assign(reason=reasons(_texts(changed, evaluation)).to_numpy())
     known = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=_nominal(both))
     for column, count in WRITTEN.items():
-        sums = both.groupby("phenomenon")[column].agg(
-            lambda x: pd.NA if x.isna().any() else x.sum()
-        )
-        known[count] = sums.astype("Int32")
+        flags = both[column].astype("Int32").groupby(both["phenomenon"])
+        known[count] = flags.sum().where(flags.count() == flags.size())
     parts = {ALL: both} | {name: changed[changed["reason"] == name] for name in REASONS}
     sides = [PUBLISHED, CORRECTED]
     rows = [

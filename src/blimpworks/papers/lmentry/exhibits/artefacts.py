@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import sum_of
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
 from blimpworks.exhibits.style import (
     BLUE,
@@ -44,9 +45,7 @@ from blimpworks.papers.lmentry.exhibits.formulas import (
     BY_PUBLISHED,
     CHANGE,
     CHANGED,
-    CUT,
     DENOMINATORS,
-    ECHOES,
     SHARE_OF_CHANGE,
 )
 from blimpworks.papers.lmentry.exhibits.names import TASK_NAMES, task_name
@@ -74,8 +73,8 @@ WHOLE = {
 }
 COUNTED = ("Prompts", "counted")
 VERDICTS_CHANGED = ("Verdicts", "changed")
-ANSWERS = {"cut": (CUT, ("Answers", "cut off")), "echoes": (ECHOES, ("Answers", "echoes"))}
-"""Columns of what answers are, by the table's: their formulas and heads."""
+ANSWERS = {"cut": ("Answers", "cut off"), "echoes": ("Answers", "echoes")}
+"""Heads of what answers are, by the table's columns."""
 # Where both are the same, the diamond stands inside the ring.
 MARKS: dict[str, dict[str, Any]] = {
     "published rules": {
@@ -127,9 +126,9 @@ def _row(rows: pd.DataFrame, row: str, lang: str, tasks: Sequence[str]) -> Itera
         )
     yield _signed(formula_cell(rows, (row, _name(COUNTED)), DENOMINATORS, SOURCE, whole, ".1f"))
     answers = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
-    for column, (formula, head) in ANSWERS.items():
+    for column, head in ANSWERS.items():
         if answers[column].notna().all():
-            yield formula_cell(rows, (row, _name(head)), formula, SOURCE, whole, ",.0f")
+            yield formula_cell(rows, (row, _name(head)), sum_of(column), SOURCE, whole, ",.0f")
 
 
 def _languages(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
@@ -161,7 +160,7 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
     heads = {_name(head): head for head in (*WHOLE.values(), VERDICTS_CHANGED, *HEADS.values())}
     heads[_name(COUNTED)] = COUNTED
     shown = {cell.column for cell in whole}
-    heads |= {_name(head): head for _, head in ANSWERS.values() if _name(head) in shown}
+    heads |= {_name(head): head for head in ANSWERS.values() if _name(head) in shown}
     sections = [named_section("Language", [cell.row for cell in whole], [*heads])]
     if single:
         below = ["Tasks that change most", *(cell.row for cell in single)]

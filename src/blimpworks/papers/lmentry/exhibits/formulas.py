@@ -65,10 +65,6 @@ CHANGED = Formula(
     "sum of published and of corrected",
     lambda rows: rows["published"].sum() + rows["corrected"].sum(),
 )
-CUT, ECHOES = (
-    Formula(f"sum of {name}", lambda rows, name=name: rows[name].sum())
-    for name in ("cut", "echoes")
-)
 BY_PUBLISHED = _mean_over_tasks(
     "100 × published ÷ nominal", lambda rows: 100 * rows["published"] / rows["nominal"]
 )

@@ -6,6 +6,7 @@ nothing.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from blimpworks.papers.lmentry.judging import normalise
@@ -14,11 +15,12 @@ from blimpworks.papers.lmentry.judging.roles import HIDDEN
 LEAST = 12
 """Characters of a text that is looked for; shorter ones are no repetition."""
 MORE = 3
-"""Words of a repetition that an answer's end cuts off."""
+"""Words of what an answer's end cuts off, for a repetition after a single one."""
 _ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")
-_PLAIN = re.compile(r"[^\W_]+(?: [^\W_]+)*")
+_PLAIN = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")
 _BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")
 _BEHIND = re.compile(r"[\"'?!:.…\])]*")
+_OPENING = re.compile(r"([^\W\d_]+) ([^\W\d_]+ [^\W\d_]+) ")
 _STATED = re.compile(r"\.(?![\"'])")
 _LABEL = re.compile(r"[^\W_]+ ?:|[\W_]+")
 
@@ -27,21 +29,38 @@ class Sentence(NamedTuple):
     """A sentence of a prompt, as it is looked for in answers."""
 
     hint: str
-    """Its longest run of words without marks, which stands in every repetition."""
-    words: str
-    """Its words, with a space around each."""
+    """Three words or more without marks, which stand in every repetition."""
+    text: str
     question: bool
 
 
-def sentences_of(prompt: str, arguments: Mapping[str, Any]) -> Sequence[Sentence]:
-    """The sentences of a prompt; the one that it asks about is a word of them."""
-    if len(prompt) < LEAST:
-        return ()
+class Prompt(NamedTuple):
+    """A prompt, as its text is looked for in answers."""
+
+    sentences: Sequence[Sentence]
+    opening: re.Match[str] | None
+    """First three words of an instruction to write something."""
+
+
+def read_prompt(prompt: str, arguments: Mapping[str, Any], *, writing: bool) -> Prompt:
+    """A prompt; the sentence that it asks about is a word of its own.
+
+    ``writing``: whether it asks for a word or sentence that it does not have.
+    """
     text, quoted = normalise.corrected(prompt), str(arguments.get("sentence", ""))
     if quoted:
         quoted = normalise.corrected(quoted)
         text = text.replace(quoted, HIDDEN)
-    return tuple(_sentences(text, quoted))
+    return Prompt(tuple(_sentences(text, quoted)), _OPENING.match(text) if writing else None)
+
+
+@lru_cache(maxsize=256)
+def _instruction(verb: str, object: str) -> re.Pattern[str]:
+    """Finds an instruction that begins so, in whatever form of the verb, and goes on otherwise."""
+    return re.compile(
+        rf"^[^\w\n]*{re.escape(verb[:4])}\w* {re.escape(object)}\b[^\n:.?!]*[\W_]*?(?=[^\W_]|\n|$)",
+        re.MULTILINE,
+    )
 
 
 def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
@@ -51,13 +70,20 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
             yield from _sentences(part[clause:], quoted)
         shown = part.replace(HIDDEN, quoted)
         if len(shown) >= LEAST:
-            words = f" {' '.join(normalise.words(shown))} "
-            hint = max(_PLAIN.findall(part), key=len, default="")
-            yield Sentence(hint, words, part.rstrip('" ').endswith("?"))
+            hint = _PLAIN.search(part)
+            yield Sentence(hint[0] if hint else "", shown, part.rstrip('" ').endswith("?"))
 
 
-def without_prompt(answer: str, sentences: Sequence[Sentence]) -> str:
-    """A normalised answer without each occurrence of the prompt's sentences.
+def without_prompt(answer: str, prompt: Prompt) -> str:
+    """A normalised answer without its prompt's sentences, and without the instruction reworded."""
+    answer = _without_sentences(answer, prompt.sentences)
+    if prompt.opening and prompt.opening[2] in answer:
+        return _instruction(prompt.opening[1], prompt.opening[2]).sub("", answer).strip()
+    return answer
+
+
+def _without_sentences(answer: str, sentences: Sequence[Sentence]) -> str:
+    """An answer without each occurrence of some sentences.
 
     Labels such as "Question:" go with them. A question's words before a full stop stay: in some
     languages they are the statement.
@@ -76,7 +102,8 @@ def without_prompt(answer: str, sentences: Sequence[Sentence]) -> str:
             continue
         before = _BEFORE.search(answer, done, start)
         kept.append(answer[done : before.start() if before else start])
-        done = _BEHIND.match(answer, end).end()
+        behind = _BEHIND.match(answer, end)
+        done = behind.end() if behind else end
     if not done:
         return answer
     lines = (line.strip() for line in "\n".join([*kept, answer[done:]]).split("\n"))
@@ -85,7 +112,8 @@ def without_prompt(answer: str, sentences: Sequence[Sentence]) -> str:
 
 def _found(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
     """First and last word of each occurrence, and of one that the text's end cuts off."""
-    words, number, done = sentence.words, 0, 0
+    words = f" {' '.join(normalise.words(sentence.text))} "
+    number = done = count = 0
     size = words.count(" ") - 1
     start = text.find(words)
     if start < 0:
@@ -93,10 +121,11 @@ def _found(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
     while start >= 0:
         number += text.count(" ", done, start)
         yield number, number + size - 1
+        count += 1
         done, start = start, text.find(words, start + len(words) - 1)
     total, said = text.count(" ") - 1, words.split()
     ends = text.split()[1 - size :]
-    for length in range(len(ends), MORE - 1, -1):
+    for length in range(len(ends), 0 if count > 1 else MORE - 1, -1):
         known = said[:length]
         if ends[-length:-1] == known[:-1] and known[-1].startswith(ends[-1]):
             yield total - length, total - 1

@@ -22,7 +22,7 @@ from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments
 from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.echo import Sentence, sentences_of, without_prompt
+from blimpworks.papers.lmentry.judging.echo import LEAST, Prompt, read_prompt, without_prompt
 from blimpworks.papers.lmentry.judging.rules import RULES_OF, Ask, Kind, Verdict
 from blimpworks.papers.lmentry.judging.sentence import EdgeJudge, SentenceJudge
 from blimpworks.papers.lmentry.judging.spelling import SpellingJudge
@@ -59,11 +59,11 @@ _KINDS: dict[Kind, type] = {
 }
 
 
-def _beside_prompt(ask: Ask, sentences: Sequence[Sentence], text: str) -> Verdict:
+def _beside_prompt(ask: Ask, prompt: Prompt, text: str) -> Verdict:
     """A corrected verdict on what an answer says beside its prompt's own text."""
     answer = normalise.corrected(text)
-    left = without_prompt(answer, sentences) if sentences else answer
-    if left != answer and not normalise.has_letter_or_digit(left):
+    left = without_prompt(answer, prompt)
+    if left is not answer and not normalise.has_letter_or_digit(left):
         return Verdict(False, True, "echo")
     return ask(left)
 
@@ -104,7 +104,10 @@ class Judge:
         ask = self.of_task(task).ask(arguments, prompt)
         if self._variant != "corrected":
             return ask
-        return partial(_beside_prompt, ask, sentences_of(prompt, arguments))
+        if len(prompt) < LEAST:
+            return lambda text: ask(normalise.corrected(text))
+        writing = RULES_OF[task].kind in ("sentence", "edge", "spelling")
+        return partial(_beside_prompt, ask, read_prompt(prompt, arguments, writing=writing))
 
     def check(self) -> None:
         """Compile the patterns of all tasks. Raises UserError for the first fault."""

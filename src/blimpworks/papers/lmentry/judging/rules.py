@@ -40,7 +40,7 @@ RULES = {
     "vacuous": "it has no word of ASCII letters, so none is another than the answer",
     "pattern": "the whole answer fits a pattern",
     "begins": "it begins with an answer, and a reason or a parenthesis may follow",
-    "line": "one of its lines is an answer, right or wrong",
+    "line": "one of its lines, or the end of one, is an answer, right or wrong",
     "inside": "a pattern fits inside it",
     "both": "it gives another answer too",
     "made": "the word or sentence that was asked for is there",

@@ -42,6 +42,7 @@ MARKS = r"[\"'.,]*"
 BREAK = rf"[^a-z0-9{WORD}]"
 """What the release takes for the space between words."""
 WORDS = rf"[\pL\pN](?:{PASSED}[\pL\pN])+"
+_LABEL = re.compile(r"[^\W_]{1,2}:")
 _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
 
 
@@ -196,7 +197,9 @@ class EdgeJudge:
         if not find_word(answer, word, self._particles):
             return Verdict(False, True, "absent")
         lines = answer.split("\n")
-        parts = [*lines, *(line.partition(":")[2] for line in lines if ":" in line)]
+        # A label, such as "A:", is no word of a sentence.
+        parts = [line for line in lines if not _LABEL.match(line)]
+        parts += (line.partition(":")[2] for line in lines if ":" in line)
         for part in parts:
             if self._fits(part, word):
                 return Verdict(True, part == answer, "made")

@@ -30,8 +30,6 @@ ANY = r"[\pL\pN_]"
 _ANSWER_ROLES = ("{word}", "{answer}")
 _MARKS = r"[\"'.,]*"
 _INSIDE = str.maketrans(dict.fromkeys("-'’·"))
-_BABBLE = re.compile(r"([^\W\d_])\1{3}|([^\W\d_]{2,4})\2{4}")
-"""Finds a letter four times in a row, or a few letters five times."""
 _WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
 
 
@@ -235,8 +233,6 @@ class SpellingJudge:
         answer = self._copulas.sub("", answer)
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
-        if _BABBLE.search(answer):  # Nobody takes "mmmmm" for a word.
-            answer = normalise.WORD.sub(lambda x: "…" if _BABBLE.search(x[0]) else x[0], answer)
         if _echoes(answer, prompt, letter):
             return Verdict(False, True, "echo")
         words = normalise.words(answer)
@@ -244,7 +240,11 @@ class SpellingJudge:
         if len(distinct) == 1:
             right = self._right(words[0], letter, spell)
             return Verdict(right, True, "whole" if right else "absent", "{word}" if right else None)
-        if not any(self._without or self._right(word, letter, spell) for word in distinct):
+        if self._without:
+            lacking = any(map(_is_babble, distinct))
+        else:
+            lacking = not any(self._right(word, letter, spell) for word in distinct)
+        if lacking:
             return Verdict(False, True, "absent")
         return self._of_sentence(letter, spell, answer)
 
@@ -266,7 +266,12 @@ class SpellingJudge:
         else:
             fits = (letter in spelled) != self._without
         long = len(spelled) > 1 or word in self._declared.single
-        return fits and long and spelled.translate(_INSIDE).isalpha()
+        return fits and long and not _is_babble(word) and spelled.translate(_INSIDE).isalpha()
+
+
+def _is_babble(word: str) -> bool:
+    """Whether nobody takes it for a word: few letters again and again, as in "mmmmm"."""
+    return len(word) >= 4 * len({*word})
 
 
 def _echoes(answer: str, prompt: str, letter: str) -> bool:

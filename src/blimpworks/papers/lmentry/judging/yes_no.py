@@ -24,6 +24,8 @@ from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
 from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
 ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
+_CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
+"""Finds yes or no as the last clause of a line: "in this case, no"."""
 _NAMES = [role for name, role in ROLE.items() if name != "answer"]
 """Roles of a category's names, one for each: one name may begin another."""
 
@@ -48,6 +50,14 @@ class YesNoJudge:
             known = declared.published_yes_no or (yes[0], no[0])
             yes, no = known[:1], known[1:]
         self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
+        self._said = {
+            gold: sorted(
+                [Argument(form, ANSWER) for form in self._forms[gold]]
+                + [Argument(form, DISTRACTOR) for form in self._forms[not gold]],
+                key=lambda argument: -len(argument.text),
+            )
+            for gold in self._forms
+        }
         joins = [declared.conjunction, *declared.corrected.either]
         joined = "|".join(rf"{re.escape(word)}\s" for word in joins)
         forms = "|".join(re.escape(each[0].lower()) for each in (yes, no))
@@ -97,10 +107,8 @@ class YesNoJudge:
         ]
 
     def _masked(self, answer: str, gold: bool, category: Argument) -> str:
-        known = [Argument(form, ANSWER) for form in self._forms[gold]]
-        known += [Argument(form, DISTRACTOR) for form in self._forms[not gold]]
-        known = [category, *sorted(known, key=lambda a: -len(a.text))]
-        return mask(answer, (a for a in known if a.text), normalise.CORRECTED_MARKS)
+        known = [category, *self._said[gold]] if category.text else self._said[gold]
+        return mask(answer, known, normalise.CORRECTED_MARKS)
 
     def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
         answer = normalise.published(text)
@@ -131,20 +139,25 @@ class YesNoJudge:
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
         masked = self._masked(answer, gold, known[0]).strip()
-        alone = [word for word in normalise.words(masked) if word]
+        more = normalise.has_letter_or_digit(masked)
         if masked.startswith(DISTRACTOR):
-            return Verdict(False, not alone, "opposite")
-        if masked.startswith(ANSWER) and not alone and DISTRACTOR not in masked:
+            return Verdict(False, not more, "opposite")
+        if masked.startswith(ANSWER) and not more and DISTRACTOR not in masked:
             return Verdict(True, True, "whole", "{answer}")
         if self._both.match(answer):
             return Verdict(False, False, "both")
         verdict = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
-        if not verdict.correct and masked.split("\n")[-1].strip(" .!") == ANSWER:
-            return Verdict(True, False, "line", "{answer}")
-        return self._by_statement(gold, known, answer) if verdict == NOTHING else verdict
+        return verdict if verdict != NOTHING else self._inside(gold, known, answer, masked)
 
-    def _by_statement(self, gold: bool, known: Sequence[Argument], answer: str) -> Verdict:
-        """A verdict on what says yes or no without the word; the list itself says neither."""
+    def _inside(self, gold: bool, known: Sequence[Argument], answer: str, masked: str) -> Verdict:
+        """A verdict by yes or no at a line's end, or by what says it without the word.
+
+        The list itself says neither.
+        """
+        clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
+        if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
+            right = clauses[-1] == ANSWER
+            return Verdict(right, False, "line", "{answer}" if right else None)
         text = answer.replace("\n", " ")
         text = mask(text, known, normalise.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
