@@ -23,7 +23,11 @@ from support.paths import REPOSITORY
 PACK = REPOSITORY / "config/lmentry/languages/eng.yaml"
 JUDGES = {method: Judge(read_pack(PACK).answers, method) for method in ("published", "corrected")}
 LETTERS = {"answer": "drink", "distractor": "city", "word1": "city", "word2": "drink"}
+PROMPT = 'Write a word beside "drink": '
 HOSTILE = (
+    PROMPT * 4_000,
+    ('"' * 60 + PROMPT) * 1_000,
+    '"' * 100_000 + PROMPT,
     "a" * 100_000,
     '"' * 100_000,
     "\"'.," * 25_000,
@@ -60,7 +64,7 @@ def ask(method, task, arguments, answer, prompt="Which?"):
 @pytest.mark.parametrize("task", RULES_OF)
 def test_hostile_answers_get_a_verdict_from_every_task(task, method):
     for answer in HOSTILE:
-        verdict = ask(method, task, arguments_of(task), answer)
+        verdict = ask(method, task, arguments_of(task), answer, PROMPT)
         assert isinstance(verdict.correct, bool)
 
 

@@ -58,8 +58,8 @@ def _both(path: Path) -> pd.DataFrame:
     table = read_table(JUDGEMENTS, path)
     # Judgements of earlier versions do not say it.
     unknown = pa.nulls(len(table), pa.bool_())
-    said = {name: table[name] if name in table.column_names else unknown for name in WRITTEN}
-    table = pa.table({name: table[name] for name in columns} | said)
+    flags = {name: table[name] if name in table.column_names else unknown for name in WRITTEN}
+    table = pa.table({name: table[name] for name in columns} | flags)
     sides = {
         method: table.filter(pc.equal(table["method"].cast(pa.string()), method)).to_pandas()
         for method in (PUBLISHED, CORRECTED)

@@ -16,11 +16,13 @@ LEAST = 12
 """Characters of a text that is looked for; shorter ones are no repetition."""
 MORE = 3
 """Words of what an answer's end cuts off, for a repetition after a single one."""
+LABEL = 40
+"""Characters that a label before a repetition may have, with marks."""
 _ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")
 _PLAIN = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")
 _BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")
 _BEHIND = re.compile(r"[\"'?!:.…\])]*")
-_OPENING = re.compile(r"([^\W\d_]+) ([^\W\d_]+ [^\W\d_]+) ")
+_OPENING = re.compile(r"([^\W\d_]+) ([^\W\d_]+ [^\W\d_]+)\b")
 _STATED = re.compile(r"\.(?![\"'])")
 _LABEL = re.compile(r"[^\W_]+ ?:|[\W_]+")
 
@@ -31,7 +33,9 @@ class Sentence(NamedTuple):
     hint: str
     """Three words or more without marks, which stand in every repetition."""
     text: str
+    """The sentence, in lower case."""
     question: bool
+    """Whether it ends in a question mark."""
 
 
 class Prompt(NamedTuple):
@@ -55,23 +59,24 @@ def read_prompt(prompt: str, arguments: Mapping[str, Any], *, writing: bool) -> 
 
 
 @lru_cache(maxsize=256)
-def _instruction(verb: str, object: str) -> re.Pattern[str]:
+def _instruction(verb: str, asked_for: str) -> re.Pattern[str]:
     """Finds an instruction that begins so, in whatever form of the verb, and goes on otherwise."""
     return re.compile(
-        rf"^[^\w\n]*{re.escape(verb[:4])}\w* {re.escape(object)}\b[^\n:.?!]*[\W_]*?(?=[^\W_]|\n|$)",
+        rf"^[^\w\n]*{re.escape(verb[:4])}\w* {re.escape(asked_for)}\b[^\n:.?!]*"
+        r"[\W_]*?(?=[^\W_]|\n|$)",
         re.MULTILINE,
     )
 
 
 def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
-    for part in _ENDS.split(text):
-        clause = part.find("¿")
+    for sentence in _ENDS.split(text):
+        clause = sentence.find("¿")
         if clause > 0:
-            yield from _sentences(part[clause:], quoted)
-        shown = part.replace(HIDDEN, quoted)
+            yield from _sentences(sentence[clause:], quoted)
+        shown = sentence.replace(HIDDEN, quoted)
         if len(shown) >= LEAST:
-            hint = _PLAIN.search(part)
-            yield Sentence(hint[0] if hint else "", shown, part.rstrip('" ').endswith("?"))
+            hint = _PLAIN.search(sentence)
+            yield Sentence(hint[0] if hint else "", shown, sentence.rstrip('" ').endswith("?"))
 
 
 def without_prompt(answer: str, prompt: Prompt) -> str:
@@ -88,45 +93,43 @@ def _without_sentences(answer: str, sentences: Sequence[Sentence]) -> str:
     Labels such as "Question:" go with them. A question's words before a full stop stay: in some
     languages they are the statement.
     """
-    known = [each for each in sentences if each.hint in answer]
-    if not known:
+    hinted = [sentence for sentence in sentences if sentence.hint in answer]
+    if not hinted:
         return answer
     spans = [match.span() for match in normalise.WORD.finditer(answer)]
     text = f" {' '.join(answer[start:end] for start, end in spans)} "
-    kept, done = [], 0
-    for first, last, question in sorted(
-        (*span, x.question) for x in known for span in _found(text, x)
-    ):
+    found = ((*span, x.question) for x in hinted for span in _found(text, x))
+    parts, done = [], 0
+    for first, last, question in sorted(found):
         start, end = spans[first][0], spans[last][1]
         if start < done or (question and _STATED.match(answer, end)):
             continue
-        before = _BEFORE.search(answer, done, start)
-        kept.append(answer[done : before.start() if before else start])
+        # No run of marks is read again and again: hostile answers are long.
+        before = _BEFORE.search(answer, max(done, start - LABEL), start)
+        parts.append(answer[done : before.start() if before else start])
         behind = _BEHIND.match(answer, end)
         done = behind.end() if behind else end
     if not done:
         return answer
-    lines = (line.strip() for line in "\n".join([*kept, answer[done:]]).split("\n"))
+    lines = (line.strip() for line in "\n".join([*parts, answer[done:]]).split("\n"))
     return "\n".join(line for line in lines if line and not _LABEL.fullmatch(line))
 
 
 def _found(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
     """First and last word of each occurrence, and of one that the text's end cuts off."""
-    words = f" {' '.join(normalise.words(sentence.text))} "
+    wanted = normalise.words(sentence.text)
+    joined, size = f" {' '.join(wanted)} ", len(wanted)
     number = done = count = 0
-    size = words.count(" ") - 1
-    start = text.find(words)
+    start = text.find(joined)
     if start < 0:
         return
     while start >= 0:
         number += text.count(" ", done, start)
         yield number, number + size - 1
         count += 1
-        done, start = start, text.find(words, start + len(words) - 1)
-    total, said = text.count(" ") - 1, words.split()
-    ends = text.split()[1 - size :]
+        done, start = start, text.find(joined, start + len(joined) - 1)
+    total, ends = text.count(" ") - 1, text.split()[1 - size :]
     for length in range(len(ends), 0 if count > 1 else MORE - 1, -1):
-        known = said[:length]
-        if ends[-length:-1] == known[:-1] and known[-1].startswith(ends[-1]):
+        if ends[-length:-1] == wanted[: length - 1] and wanted[length - 1].startswith(ends[-1]):
             yield total - length, total - 1
             return

@@ -62,10 +62,10 @@ _KINDS: dict[Kind, type] = {
 def _beside_prompt(ask: Ask, prompt: Prompt, text: str) -> Verdict:
     """A corrected verdict on what an answer says beside its prompt's own text."""
     answer = normalise.corrected(text)
-    left = without_prompt(answer, prompt)
-    if left is not answer and not normalise.has_letter_or_digit(left):
+    remainder = without_prompt(answer, prompt)
+    if remainder is not answer and not normalise.has_letter_or_digit(remainder):
         return Verdict(False, True, "echo")
-    return ask(left)
+    return ask(remainder)
 
 
 class Judge:

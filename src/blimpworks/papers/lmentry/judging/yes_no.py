@@ -50,7 +50,7 @@ class YesNoJudge:
             known = declared.published_yes_no or (yes[0], no[0])
             yes, no = known[:1], known[1:]
         self._forms = {True: tuple(map(str.lower, yes)), False: tuple(map(str.lower, no))}
-        self._said = {
+        self._spoken = {
             gold: sorted(
                 [Argument(form, ANSWER) for form in self._forms[gold]]
                 + [Argument(form, DISTRACTOR) for form in self._forms[not gold]],
@@ -68,10 +68,10 @@ class YesNoJudge:
             for gold in self._forms
         }
         self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
-        stated = () if published else (declared.corrected.denied, declared.corrected.affirmed)
+        statements = () if published else (declared.corrected.denied, declared.corrected.affirmed)
         self._stated = [
-            Compiled(_alone(declared, task, each.get(task, ())), task, variant, {}, brackets=False)
-            for each in stated
+            Compiled(_alone(declared, task, of.get(task, ())), task, variant, {}, brackets=False)
+            for of in statements
         ]
 
     def _answer(self, gold: bool) -> dict[str, str]:
@@ -90,9 +90,8 @@ class YesNoJudge:
         gold = is_yes(self._task, arguments)
         if self._variant == "published":
             return partial(self._published, gold, self._named(category, prompt))
-        known = [Argument(category, ROLE["category"])]
-        known += (Argument(str(word).lower(), OTHER) for word in arguments.get("words", ()))
-        return partial(self._corrected, gold, known)
+        listed = (Argument(str(word).lower(), OTHER) for word in arguments.get("words", ()))
+        return partial(self._corrected, gold, [Argument(category, ROLE["category"]), *listed])
 
     def _named(self, category: str, prompt: str) -> list[Argument]:
         """A category by each name that the release looks for, inside longer words too."""
@@ -107,8 +106,8 @@ class YesNoJudge:
         ]
 
     def _masked(self, answer: str, gold: bool, category: Argument) -> str:
-        known = [category, *self._said[gold]] if category.text else self._said[gold]
-        return mask(answer, known, normalise.CORRECTED_MARKS)
+        spoken = [category, *self._spoken[gold]] if category.text else self._spoken[gold]
+        return mask(answer, spoken, normalise.CORRECTED_MARKS)
 
     def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
         answer = normalise.published(text)
@@ -135,10 +134,10 @@ class YesNoJudge:
             return Verdict(True, False, "begins", "{answer}")
         return self._patterns[gold].inside(masked) or NOTHING
 
-    def _corrected(self, gold: bool, known: Sequence[Argument], answer: str) -> Verdict:
+    def _corrected(self, gold: bool, named: Sequence[Argument], answer: str) -> Verdict:
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
-        masked = self._masked(answer, gold, known[0]).strip()
+        masked = self._masked(answer, gold, named[0]).strip()
         more = normalise.has_letter_or_digit(masked)
         if masked.startswith(DISTRACTOR):
             return Verdict(False, not more, "opposite")
@@ -147,9 +146,9 @@ class YesNoJudge:
         if self._both.match(answer):
             return Verdict(False, False, "both")
         verdict = self._by_pattern(gold, masked.replace("\n", " "), masked.startswith(ANSWER))
-        return verdict if verdict != NOTHING else self._inside(gold, known, answer, masked)
+        return verdict if verdict != NOTHING else self._inside(gold, named, answer, masked)
 
-    def _inside(self, gold: bool, known: Sequence[Argument], answer: str, masked: str) -> Verdict:
+    def _inside(self, gold: bool, named: Sequence[Argument], answer: str, masked: str) -> Verdict:
         """A verdict by yes or no at a line's end, or by what says it without the word.
 
         The list itself says neither.
@@ -158,12 +157,13 @@ class YesNoJudge:
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
             right = clauses[-1] == ANSWER
             return Verdict(right, False, "line", "{answer}" if right else None)
+        arguments = (argument for argument in named if argument.text)
         text = answer.replace("\n", " ")
-        text = mask(text, known, normalise.CORRECTED_MARKS, self._particles)
+        text = mask(text, arguments, normalise.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
-        for said, patterns in enumerate(self._stated):
+        for affirmed, patterns in enumerate(self._stated):
             verdict = patterns.whole(text) or patterns.inside(text)
             if verdict:
-                rule = verdict.rule if said == gold else "opposite"
-                return Verdict(said == gold, verdict.certain, rule, verdict.pattern)
+                rule = verdict.rule if affirmed == gold else "opposite"
+                return Verdict(affirmed == gold, verdict.certain, rule, verdict.pattern)
         return NOTHING
