@@ -96,6 +96,21 @@ def marked_sentences(workshop):
     return len(workshop.language(DOGS_SING + "3 chien chien X _ 2 obj Lang=fr").candidates())
 
 
+@outcome(published=2, corrected=1)
+def participle_auxiliaries(workshop):
+    """One participle beside *être*, one beside *avoir*."""
+    tree = """
+    1 elles elles PRON Number=Plur 3 nsubj
+    2 sont être AUX VerbForm=Fin 3 aux
+    3 vues voir VERB VerbForm=Part 0 root
+    4 elles elles PRON Number=Plur 6 nsubj
+    5 ont avoir AUX VerbForm=Fin 6 aux
+    6 vu voir VERB VerbForm=Part 3 conj
+    """
+    language = Language(workshop.path, "fra", workshop.options).tokens(tree)
+    return sum(row["construction"] == "sp" for row in language.candidates())
+
+
 # Lexicon (section 3.2)
 
 
@@ -165,6 +180,25 @@ TWO_SUBJECTS = f"""
 def copied_features(workshop):
     unimorph = UNIMORPH.replace("PRS;3", "PRS")
     return workshop.pairs(TWO_SUBJECTS, unimorph=unimorph)[0]["inflected_feats"]
+
+
+@outcome(published=["sings", "singt"], corrected=["sings"])
+def subject_person(workshop):
+    unimorph = "sing sing V;IND;PRS;PL\nsing sings V;IND;PRS;3;SG\nsing singt V;IND;PRS;2;SG"
+    return [pair["bad_form"] for pair in workshop.pairs(LOWER, unimorph=unimorph)]
+
+
+@outcome(published=["singeth", "sings"], corrected=["sings"])
+def other_features(workshop):
+    """The entry of *singeth* leaves the tense open."""
+    unimorph = f"{UNIMORPH}sing singeth V;IND;3;SG"
+    return [pair["bad_form"] for pair in workshop.pairs(DOGS_SING, unimorph=unimorph)]
+
+
+@outcome(published=["sings"], corrected=[])
+def right_forms(workshop):
+    unimorph = f"{UNIMORPH}sing sings V;SBJV;PRS;3;PL"
+    return [pair["bad_form"] for pair in workshop.pairs(DOGS_SING, unimorph=unimorph)]
 
 
 @outcome(published="Dogs will not sing", corrected="Dogs won't sing")

@@ -35,7 +35,7 @@ from support.treebank_kit import FIN, SEEN, UNIMORPH
 CHOICE = {
     "language": "xyz",
     "pair": None,
-    "any_case": False,
+    "decisions": {},
     "exact": False,
     "null": 0.9,
     "limit": 100,
@@ -210,7 +210,8 @@ def test_a_capitalised_word_that_is_looked_up_in_lower_case_is_traced_so(tables)
 1 Sing sing VERB {FIN}|Number=Plur 0 root
 2 dogs dog NOUN Number=Plur 1 nsubj
 """
-    stages = follow_pair(tables(first, letter_case="corrected"), CHOICE | {"any_case": True})
+    corrected = {"letter_case": "corrected"}
+    stages = follow_pair(tables(first, **corrected), CHOICE | {"decisions": corrected})
     assert stages.item["bad_form"] == "Sings"
     assert [form for form, *_ in forms(stages)] == ["sing", "sings"]
 
@@ -464,4 +465,4 @@ def test_what_pair_generation_decided_reaches_the_figure(here):
     settings = campaign.multiblimp.model_copy(update={"variant": "corrected"})
     campaign = campaign.model_copy(update={"multiblimp": settings})
     chosen = figure2_choice(campaign, catalogue)
-    assert (chosen["any_case"], chosen["exact"]) == (True, True)
+    assert ({*chosen["decisions"].values()}, chosen["exact"]) == ({"corrected"}, True)

@@ -10,6 +10,7 @@ from blimpworks.papers.multiblimp.items.inflection import (
     matching,
     query_of,
 )
+from blimpworks.papers.multiblimp.items.paradigms import Paradigms, cell_of
 
 
 def table_of(rows, pos, source):
@@ -24,6 +25,7 @@ def table_of(rows, pos, source):
             "features": pa.array([each.split("/")[-1] for each in features], pa.string()),
             "pos": parts,
             "source": [source] * len(split),
+            "frequency": pa.nulls(len(split), pa.int64()),
         }
     )
 
@@ -205,3 +207,69 @@ def test_a_row_that_leaves_number_open_has_no_other_form():
 def test_a_row_without_the_subjects_number_counts_as_another_value():
     rows = ("x a Number[subj]=SG|Evident=NFH", "x b Number[subj]=PL|Evident=NFH", "x c Evident=NFH")
     assert others(verbs(*rows), "Number[subj]=Sing") == {"b", "c"}
+
+
+# Forms that are right in another mood or tense
+
+
+def of_verbs(forms, lemmas="abcde"):
+    """Rows of several verbs, from endings and their features."""
+    return [f"{lemma}en {lemma}{form}" for lemma in lemmas for form in forms]
+
+
+FIRST, THIRD = "e Mood=IND|Person=1", "t Mood=IND|Person=3"
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict"),
+    [
+        ([], "wrong"),
+        (["gehen gehe Mood=SBJV|Person=3"], "right"),
+        (["gehen gehe Mood=SBJV|Person=1"], "undecided"),
+        (["gehen ginge Mood=SBJV|Person=3"], "wrong"),
+        (["gehen gehe Mood=IMP|Person=3"], "wrong"),
+        (["gehen gehe Mood=SBJV|Person=3|Finiteness=NFIN"], "wrong"),
+        (["gehen gehe Mood=SBJV|Person=3|VerbForm=V.PTCP"], "wrong"),
+        (["gehen gehe Mood=NEC|Person=3"], "wrong"),
+        (["gehen gehe Mood=IND|Tense=PST"], "right"),
+        (["gehen gehe Mood=IND|Tense=PST", "gehen ging Mood=IND|Tense=PST|Person=3"], "wrong"),
+        (["sein sei Mood=SBJV|Person=3"], "undecided"),
+        (of_verbs([FIRST, "e Mood=SBJV|Person=3"]), "right"),
+        (of_verbs([FIRST, "ie Mood=SBJV|Person=3"]), "wrong"),
+        (of_verbs([FIRST, "e Mood=SBJV|Person=3"], "abcd"), "undecided"),
+        (
+            of_verbs([FIRST, "e Mood=SBJV|Person=3"], "a")
+            + of_verbs([FIRST, "ie Mood=SBJV|Person=3"], "bcde"),
+            "undecided",
+        ),
+    ],
+)
+def test_a_form_is_wrong_if_no_finite_reading_fits_the_subject(rows, verdict):
+    lexicon = verbs(f"gehen geh{FIRST}", f"gehen geh{THIRD}", *rows)
+    paradigms = Paradigms("Person", [lexicon], bound=("NEC",))
+    wrong = [row for row in lexicon.by_lemma["gehen"] if row.bundle == "Mood=IND|Person=1"]
+    subject = cell_of(query_of({"Person": "3", "Number": "Sing"}))
+    assert paradigms.verdict("gehen", wrong, subject) == verdict
+
+
+def test_verbs_that_end_alike_are_judged_by_one_another():
+    subjunctives = [f"{c}are {c}i Mood=SBJV|Person=3" for c in "abcdefg"]
+    subjunctives += [f"{c}ere {c}a Mood=SBJV|Person=3" for c in "abcdefghijklmno"]
+    indicatives = [f"{c}{end} {c}i Mood=IND|Person=2" for end in ("are", "ere") for c in "abcdefg"]
+    indicatives += [f"{c}ere {c}i Mood=IND|Person=2" for c in "hijklmnoz"] + [
+        "zare zi Mood=IND|Person=2"
+    ]
+    lexicon = verbs(*subjunctives, *indicatives)
+    paradigms = Paradigms("Person", [lexicon])
+    subject = cell_of(query_of({"Person": "3"}))
+    verdicts = [
+        paradigms.verdict(lemma, lexicon.by_lemma[lemma], subject) for lemma in ("zare", "zere")
+    ]
+    assert verdicts == ["right", "wrong"]
+
+
+def test_readings_that_a_treebank_hardly_has_are_rare():
+    table = table_of(["x a Person=1", "x a Person=3", "y a Person=3", "y b Person=3"], "V", "ud")
+    table = table.set_column(5, "frequency", pa.array([11, 1, 2, 1]))
+    rows = load_lexicon(table, "ud", Selection(("V",), ["x", "y"], "lemma")).by_lemma
+    assert [row.rare for lemma in "xy" for row in rows[lemma]] == [False, True, False, False]

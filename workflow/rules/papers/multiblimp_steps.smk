@@ -23,6 +23,7 @@ CANDIDATE_OPTIONS = stage(
         "first_word_auxiliary",
         "attractor_window",
         "marked_sentences",
+        "participle_auxiliaries",
         "scripts",
     ),
 )
@@ -44,6 +45,9 @@ PAIR_OPTIONS = stage(
     decisions=(
         "contractions",
         "copied_features",
+        "subject_person",
+        "other_features",
+        "right_forms",
         "letter_case",
         "capitals",
         "scripts",

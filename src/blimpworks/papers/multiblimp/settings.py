@@ -72,6 +72,9 @@ class Decisions(Strict):
     copied_features: Variant | None = None
     """published: features copied from a subject stay on the verb for its next subject;
     corrected: each subject meets the verb as annotated."""
+    participle_auxiliaries: Variant | None = None
+    """published: every participle agrees with its subject; corrected: not beside the auxiliaries
+    of ``participle_auxiliaries.tsv`` (French *avoir*, Italian *avere*)."""
     agreement_evidence: Variant | None = None
     """published: values come from the lexicons alone, and those of participles from the
     treebank lexicon only where UniMorph has none; corrected: from the treebank's
@@ -93,6 +96,15 @@ class Decisions(Strict):
     marked_sentences: Variant | None = None
     """published: sentences with a corrected or code-switched word (MISC) are dropped too;
     corrected: only those that section 4.1 names."""
+    subject_person: Variant | None = None
+    """published: a subject without a person leaves it open; corrected: nouns are third person,
+    and so are pronouns other than personal and relative ones."""
+    other_features: Variant | None = None
+    """published: the form in a verb's place may differ in any feature that an entry leaves open;
+    corrected: in none but those of agreement, by readings that aren't rare in the treebank."""
+    right_forms: Variant | None = None
+    """published: the form in a verb's place is wrong by the feature that was changed; corrected:
+    only if it's right for the subject in no other mood or tense either, as far as known."""
     rare_readings: Variant | None = None
     """published: hapax readings near a far more frequent one of the form are dropped from
     the treebank lexicon; corrected: only rare forms are, as section 3.2 says."""

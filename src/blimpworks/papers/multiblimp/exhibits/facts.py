@@ -28,6 +28,7 @@ def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     return {"languages": languages, "phenomenon": options.table1_phenomenon}
 
 
+ABOUT_SWAPS = ("letter_case", "other_features", "right_forms")
 READABLE = "eng"
 """The language that Figure 2 shows where it is open: readers of an English text know it."""
 
@@ -35,7 +36,7 @@ READABLE = "eng"
 def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     """Language, pair and settings of Figure 2; the pair is None where the figure chooses it.
 
-    ``any_case`` and ``exact`` are what pair generation and sampling do about letter case and
+    ``decisions`` are those about the lexicon's other forms, ``exact`` is what sampling does about
     pairs of several values; ``null`` and ``limit`` are the probability that agreement is tested
     against and the most pairs of a condition. The language is None where there is none.
     """
@@ -45,7 +46,7 @@ def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     return {
         "language": chosen or next(iter(languages), None),
         "pair": settings.exhibits.figure2_pair,
-        "any_case": corrected(settings, "letter_case"),
+        "decisions": {name: variant_of(settings, name) for name in ABOUT_SWAPS},
         "exact": corrected(settings, "memberships"),
         "null": settings.agreement.null_probability,
         "limit": settings.sampling.per_condition,

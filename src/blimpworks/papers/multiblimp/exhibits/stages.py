@@ -15,9 +15,10 @@ from blimpworks.exhibits.shared import Tables
 from blimpworks.papers.multiblimp.exhibits.common import CERTAIN
 from blimpworks.papers.multiblimp.items.features import PHENOMENA, parse_feats
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow
-from blimpworks.papers.multiblimp.items.pairs import load_resources
+from blimpworks.papers.multiblimp.items.pairs import load_resources, ways_of
 from blimpworks.papers.multiblimp.items.sampling import members
-from blimpworks.papers.multiblimp.items.swaps import Inflector, Trace
+from blimpworks.papers.multiblimp.items.swaps import Inflector, Trace, Ways
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, read_table
 
@@ -130,13 +131,11 @@ def _rows(
     return rows
 
 
-def _candidate(tables: Tables, sentence: int, item: Row) -> Row:
+def _candidate(edges: Sequence[Row], sentence: int, item: Row) -> Row:
     """The row of candidates that a pair was made from."""
     keys = {"subject": "subject_id", "verb": "verb_id", "inflected": "inflected_id"}
-    words = {name: item[column] for name, column in keys.items()}
-    construction = PHENOMENA[item["phenomenon"]].construction
-    edges = _rows(CANDIDATES, tables, "candidates", sentence=sentence, **words)
-    return next(row for row in edges if row["construction"] == construction)
+    words = {"sentence": sentence} | {name: item[column] for name, column in keys.items()}
+    return next(row for row in edges if words.items() <= row.items())
 
 
 def _evidence(tables: Tables, item: Row) -> tuple[Row | None, list[Row]]:
@@ -152,13 +151,16 @@ def _evidence(tables: Tables, item: Row) -> tuple[Row | None, list[Row]]:
     return test, counts
 
 
-def _trace(lexicon: pa.Table, candidate: Row, item: Row, any_case: bool) -> Trace:
-    """What pair generation got from the lexicon for the pair's agreeing word."""
+def _trace(lexicon: pa.Table, edges: list[Row], item: Row, ways: Ways) -> Trace:
+    """What pair generation got from the lexicon for the pair's agreeing word.
+
+    ``edges`` are all candidates of its construction: of their verbs some tell of others.
+    """
     phenomenon = PHENOMENA[item["phenomenon"]]
-    resources = load_resources([candidate], lexicon, phenomenon.construction, any_case)
+    resources = load_resources(edges, lexicon, phenomenon.construction, ways.letter_case)
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     words = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
-    return Inflector(phenomenon.feature, resources, any_case).trace(*words)
+    return Inflector(phenomenon.feature, resources, ways).trace(*words)
 
 
 def _entries(trace: Trace, item: Row) -> list[Entry]:
@@ -216,9 +218,13 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         return None
     sentence = by_key[item["treebank"], item["file"], item["sent_id"]]
     number = sentence["sentence"]
-    candidate = _candidate(tables, number, item)
+    construction = PHENOMENA[item["phenomenon"]].construction
+    edges = _rows(CANDIDATES, tables, "candidates", construction=construction)
+    candidate = _candidate(edges, number, item)
     lexicon = read_table(LEXICON, tables["lexicon"][0])
-    trace = _trace(lexicon, candidate, item, choice["any_case"])
+    options = MultiblimpOptions(decisions=choice["decisions"])
+    ways = ways_of(options, item["lang"])
+    trace = _trace(lexicon, edges, item, ways)
     entries = _entries(trace, item)
     lemma = entries[0].row.lemma
     test, counts = _evidence(tables, item)

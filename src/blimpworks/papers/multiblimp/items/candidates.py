@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.campaign.settings.treebanks import TreebankOptions
+from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.items.features import AGREEMENT_FEATURES, PARTICIPLE, parse_feats
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
 from blimpworks.papers.multiblimp.items.unwanted import Mask, Strings, marked, unwanted_rows
@@ -80,12 +81,14 @@ def _heads_of(words: Words, dependents: Mask) -> Mask:
     return marks
 
 
-def _leftmost_auxiliary(words: Words, allowed: Mask) -> Rows:
-    """For each word the row of its first allowed auxiliary or copula; -1 if it has none."""
+def _auxiliary(words: Words, allowed: Mask, last: bool = False) -> Rows:
+    """For each word the row of its first (or last) allowed auxiliary or copula, -1 if none."""
     is_auxiliary = marked(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (words.head >= 0))
     auxiliaries = np.full(len(words.head), -1)
-    auxiliaries[words.head[rows[::-1]]] = rows[::-1]
+    # Of several, the one that is written last stays.
+    rows = rows if last else rows[::-1]
+    auxiliaries[words.head[rows]] = rows
     return auxiliaries
 
 
@@ -146,7 +149,7 @@ def _subject_verb(words: Words, subjects: Rows, options: MultiblimpOptions) -> p
     finite = marked(words.feats, _is_finite)
     only_finite = corrected(options, "finiteness")
     allowed = finite if only_finite else np.ones(len(finite), bool)
-    auxiliaries = _leftmost_auxiliary(words, allowed)[verbs]
+    auxiliaries = _auxiliary(words, allowed)[verbs]
     has_auxiliary = auxiliaries >= 0
     inflected = np.where(has_auxiliary, auxiliaries, verbs)
     first = has_auxiliary & (words.word[inflected] == 1)
@@ -162,13 +165,26 @@ def _subject_verb(words: Words, subjects: Rows, options: MultiblimpOptions) -> p
     return _table(words, kept, options)
 
 
-def _subject_participle(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table:
-    """Subject and participle: auxiliaries play no part."""
+def _beside_idle_auxiliary(words: Words, lang: str) -> Mask:
+    """Words beside whose last auxiliary a participle does not agree with the subject."""
+    rows = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
+    lemmas = [row["lemma"] for row in rows if row["lang"] == lang]
+    auxiliaries = _auxiliary(words, np.ones(len(words.head), bool), last=True)
+    return (auxiliaries >= 0) & np.isin(words.lemma, lemmas)[auxiliaries]
+
+
+def _subject_participle(
+    words: Words, subjects: Rows, options: MultiblimpOptions, idle: Mask
+) -> tuple[pa.Table, int]:
+    """Subject and participle, of those that are not ``idle``, and how many are."""
     verbs = words.head[subjects]
     fits = (words.upos[verbs] == "VERB") & marked(words.feats, _is_participle)[verbs]
+    idle_ones = fits & idle[verbs]
+    fits &= ~idle_ones
     chosen, verbs = subjects[fits], verbs[fits]
     kind = np.full(len(chosen), PARTICIPLE, object)
-    return _table(words, _Edges("sp", chosen, verbs, verbs, kind), options)
+    edges = _Edges("sp", chosen, verbs, verbs, kind)
+    return _table(words, edges, options), int(idle_ones.sum())
 
 
 @dataclass(frozen=True)
@@ -252,8 +268,13 @@ def find_candidates(
         keep &= ~drop
     subjects = subjects[keep]
     verbal = _subject_verb(words, subjects, options)
-    participial = _subject_participle(words, subjects, options)
+    auxiliaries_count = corrected(options, "participle_auxiliaries")
+    nothing = np.zeros(len(words.head), bool)
+    idle = _beside_idle_auxiliary(words, lang) if auxiliaries_count else nothing
+    participial, n_idle = _subject_participle(words, subjects, options, idle)
     counts["- not finite"] = len(subjects) - len(verbal)
+    if auxiliaries_count:
+        counts["- participle beside an auxiliary that has no agreement"] = n_idle
     counts["subject-verb candidates"] = len(verbal)
     counts["subject-participle candidates"] = len(participial)
     write_table(pa.concat_tables([verbal, participial]), CANDIDATES, output)

@@ -23,6 +23,13 @@ from blimpworks.papers.multiblimp.items.features import (
 SOURCES = ("unimorph", "ud")
 CONTEXT_PARTS = ("N", "PRO", "PRON")
 """Parts of speech of possible subjects."""
+RARE = 10
+"""A reading is rare when the form has one that is more than this many times as frequent, or the
+same reading is more frequent with another lemma."""
+AGREEING = ("Number", "Number[subj]", "Person", "Gender", "Animacy", "SubGender")
+"""Features that verbs may share with their subjects."""
+BESIDE_AGREEMENT = frozenset((*AGREEING, "Agglutination", "ExtPos"))
+"""These, what changes with them (Polish *mógł-*), and what says nothing of a form."""
 Query = Mapping[str, frozenset[str]]
 """For each feature the values that will do."""
 
@@ -31,13 +38,15 @@ Query = Mapping[str, frozenset[str]]
 class LexiconRow:
     """One reading of a form; ``features`` has the assumed values filled in.
 
-    ``bundle`` are the features as the lexicon table has them.
+    ``bundle`` are the features as the lexicon table has them. ``rare`` marks what treebanks hardly
+    have of a form.
     """
 
     lemma: str
     form: str
     features: Mapping[str, str]
     bundle: str = ""
+    rare: bool = False
 
 
 @dataclass(slots=True)
@@ -124,17 +133,31 @@ def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
     }
     lexicon, defaults = Lexicon(columns, stated), assumed(stated)
     filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
+    rows = _with_best_frequencies(rows)
     selected = pc.is_in(rows[selection.by], pa.array([*selection.words], pa.string()))
     _index(lexicon, rows.filter(selected), filled, selection.by)
     return lexicon
 
 
+def _with_best_frequencies(rows: pa.Table) -> pa.Table:
+    """Rows with the highest frequency of their form, and of the form with these features."""
+    readings = pc.binary_join_element_wise(rows["form"], rows["features"].cast(pa.string()), "\t")
+    for name, keys in (("of_form", rows["form"]), ("of_reading", readings)):
+        best = pa.table({"key": keys, "frequency": rows["frequency"]}).group_by("key")
+        highest = best.aggregate([("frequency", "max")])
+        at = pc.index_in(keys, highest["key"])
+        rows = rows.append_column(name, highest["frequency_max"].take(at))
+    return rows
+
+
 def _index(lexicon: Lexicon, rows: pa.Table, filled: Readings, by: str) -> None:
     groups = lexicon.by_lemma if by == "lemma" else lexicon.by_form
-    values = (rows[name].to_pylist() for name in ("lemma", "form", "features"))
-    for lemma, form, bundle in zip(*values, strict=True):
+    names = ("lemma", "form", "features", "frequency", "of_form", "of_reading")
+    values = (rows[name].to_pylist() for name in names)
+    for lemma, form, bundle, frequency, of_form, of_reading in zip(*values, strict=True):
         group = groups[lemma if by == "lemma" else form]
-        group.extend(LexiconRow(lemma, form, reading, bundle) for reading in filled[bundle])
+        rare = frequency is not None and (of_form > RARE * frequency or of_reading > frequency)
+        group.extend(LexiconRow(lemma, form, reading, bundle, rare) for reading in filled[bundle])
 
 
 def _inflecting_column(
@@ -191,24 +214,30 @@ def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
 
 
 def matching(
-    lexicon: Lexicon, lemma: str, form: str, query: Query, column: str
+    lexicon: Lexicon, lemma: str, form: str, query: Query, column: str, usual: bool = False
 ) -> list[LexiconRow]:
-    """Stage 1: the tightest rows of the lemma and form that answer the query."""
+    """Stage 1: the tightest rows of the lemma and form that answer the query.
+
+    With ``usual`` rare readings don't count.
+    """
     query = lexicon.relevant(query)
     rows = [
         row
         for row in lexicon.by_lemma.get(lemma, ())
-        if row.form == form and _fits(row, query, column)
+        if row.form == form and _fits(row, query, column) and not (usual and row.rare)
     ]
     return _tightest(rows, query)
 
 
-def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) -> list[LexiconRow]:
+def contrasting(
+    lexicon: Lexicon, row: LexiconRow, query: Query, column: str, alone: bool = False
+) -> list[LexiconRow]:
     """Stage 2: rows of the row's lemma with any other value in ``column``.
 
     Everything else that the row defines must stay as it is. A row that leaves the column
     open has no contrast; one that lacks it (Number[subj] is not assumed) counts as another
-    value, as in the authors' code, where it can be the tightest match.
+    value, as in the authors' code, where it can be the tightest match. With ``alone`` rows that
+    state more or less than the row, beside agreement, don't count, nor do rare readings.
     """
     value = row.features.get(column, UNDEFINED)
     if value == UNDEFINED:
@@ -219,9 +248,16 @@ def contrasting(lexicon: Lexicon, row: LexiconRow, query: Query, column: str) ->
     rows = [
         other
         for other in lexicon.by_lemma.get(row.lemma, ())
-        if other.features.get(column) not in (UNDEFINED, value) and _fits(other, required, None)
+        if other.features.get(column) not in (UNDEFINED, value)
+        and _fits(other, required, None)
+        and not (alone and (other.rare or _apart(other) != _apart(row)))
     ]
     return _tightest(rows, {**required, column: frozenset()})
+
+
+def _apart(row: LexiconRow) -> dict[str, str]:
+    """The features of a row that agreement leaves as they are."""
+    return {name: value for name, value in row.features.items() if name not in BESIDE_AGREEMENT}
 
 
 def values_of(

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from blimpworks.files import read_cells
 from blimpworks.items import item_id
 from blimpworks.papers.multiblimp.items.features import (
     AGREEMENT_FEATURES,
@@ -29,7 +30,15 @@ from blimpworks.papers.multiblimp.items.inflection import (
 )
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
 from blimpworks.papers.multiblimp.items.surface import SURFACE_COLUMNS, Surface, load_surfaces
-from blimpworks.papers.multiblimp.items.swaps import REASONS, SAME_FORM, Inflector, Resource, Swap
+from blimpworks.papers.multiblimp.items.swaps import (
+    REASONS,
+    RIGHT,
+    SAME_FORM,
+    Inflector,
+    Resource,
+    Swap,
+    Ways,
+)
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
 from blimpworks.papers.multiblimp.tables import (
     AGREEMENT,
@@ -45,6 +54,21 @@ MISMATCH = "values differ in the treebank"
 CONDITION = "against the language's conditions"
 CONTRACTION = "inside a contraction"
 ALL_REASONS = (MISMATCH, CONDITION, CONTRACTION, *REASONS)
+UNDECIDED = "of these, possibly right in another mood"
+"""Of the pairs, those whose other form the lexicons don't have in every mood."""
+
+
+def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
+    """Features of a verb's subject; with ``third`` nouns without a person are third.
+
+    So are pronouns, but not relative ones, which take the person of what they stand for.
+    """
+    features = parse_feats(row["subject_feats"])
+    pronoun = features.get("PronType", "Prs")
+    if third and (row["subject_upos"] == "NOUN" or pronoun not in ("Prs", "Rel")):
+        person = verb.get("Person", "3")
+        return {"Person": person if "3" in person.split(",") else "3", **features}
+    return features
 
 
 def adopt_features(verb: dict[str, str], subject: Mapping[str, str]) -> bool:
@@ -107,6 +131,8 @@ class PairBuilder:
     surfaces: Mapping[int, Surface]
     options: MultiblimpOptions
     rejected: Counter[str] = field(default_factory=Counter)
+    undecided: int = 0
+    """Pairs that another mood might make right."""
 
     def build(self, rows: Iterable[Row]) -> list[Row]:
         """The items of all candidates; what was rejected is counted.
@@ -115,10 +141,11 @@ class PairBuilder:
         features are there for earlier subjects of the same verb too, as the authors have it.
         """
         annotations = Annotations(lingers=not corrected(self.options, "copied_features"))
+        third = corrected(self.options, "subject_person")
         kept: list[tuple[Row, dict[str, str], list[str]]] = []
         for row in rows:
             verb = annotations.of_verb(row)
-            if not adopt_features(verb, parse_feats(row["subject_feats"])):
+            if not adopt_features(verb, controller_of(row, verb, third)):
                 self.rejected[MISMATCH] += 1
             elif not self.phenomenon.meets_conditions(self.lang, verb):
                 self.rejected[CONDITION] += 1
@@ -149,6 +176,7 @@ class PairBuilder:
             self.rejected[SAME_FORM] += same
             if not same:
                 items[item["item_id"]] = item
+                self.undecided += swap.undecided
         return [*items.values()]
 
     def _label(self, row: Row, value: str) -> str:
@@ -220,6 +248,17 @@ def load_resources(
     )
 
 
+def ways_of(options: MultiblimpOptions, lang: str) -> Ways:
+    """How the options have swaps of a language looked up."""
+    moods = read_cells(Path(__file__).with_name("bound_moods.tsv"))
+    return Ways(
+        letter_case=corrected(options, "letter_case"),
+        other_features=corrected(options, "other_features"),
+        right_forms=corrected(options, "right_forms"),
+        bound_moods=tuple(row["mood"] for row in moods if row["lang"] == lang),
+    )
+
+
 def _labels(agreement: list[Row], phenomenon: str) -> dict[tuple[str, str, str], str]:
     return {
         (row["verb_type"], row["order"], row["value"]): row["label"]
@@ -241,17 +280,21 @@ def _build(
     rows: list[Row], construction: str, lang: str, tables: _Tables, options: MultiblimpOptions
 ) -> Iterator[tuple[str, list[Row], dict[str, int]]]:
     """Name, pairs and counts of each phenomenon of one construction."""
-    any_case = corrected(options, "letter_case")
-    resources = load_resources(rows, tables.lexicon, construction, any_case)
+    ways = ways_of(options, lang)
+    resources = load_resources(rows, tables.lexicon, construction, ways.letter_case)
     for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
         if phenomenon.construction != construction:
             continue
-        inflector = Inflector(phenomenon.feature, resources, any_case)
+        inflector = Inflector(phenomenon.feature, resources, ways)
         labels = _labels(tables.agreement, phenomenon.name)
         builder = PairBuilder(lang, phenomenon, inflector, labels, tables.surfaces, options)
         pairs = builder.build(rows)
         dropped = {f"- {reason}": builder.rejected[reason] for reason in ALL_REASONS}
-        yield phenomenon.name, pairs, {"candidates": len(rows), **dropped, "pairs": len(pairs)}
+        counts = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
+        if ways.right_forms:
+            counts[f"- {RIGHT}"] = builder.rejected[RIGHT]
+            counts[UNDECIDED] = builder.undecided
+        yield phenomenon.name, pairs, counts
 
 
 def build_pairs(

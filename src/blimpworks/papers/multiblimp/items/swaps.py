@@ -19,21 +19,41 @@ from blimpworks.papers.multiblimp.items.inflection import (
     query_of,
     values_of,
 )
+from blimpworks.papers.multiblimp.items.paradigms import Paradigms, Verdict, cell_of
 
 NO_ENTRY, NO_FORM = "no lexicon entry", "no other form"
 SAME_FORM, SAME_VALUE = "same form", "same value"
 UNDEFINED_VALUE, AMBIGUOUS = "undefined value", "ambiguous subject"
+RIGHT = "right in another mood or tense"
 REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, AMBIGUOUS)
 """Why a word has no swap, or a swap is no minimal pair, in the order of the checks."""
 
 
 @dataclass(frozen=True, slots=True)
+class Ways:
+    """Which of the decisions about swaps are taken the corrected way.
+
+    ``bound_moods`` are moods that the language has after certain verbs alone.
+    """
+
+    letter_case: bool = False
+    other_features: bool = False
+    right_forms: bool = False
+    bound_moods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Swap:
-    """Another form of a word, and the feature values before and after."""
+    """Another form of a word, and the feature values before and after.
+
+    ``undecided`` marks a form of which the lexicons don't tell whether another mood makes it
+    right.
+    """
 
     form: str
     before: tuple[str, ...]
     after: tuple[str, ...]
+    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +82,15 @@ class Trace:
 
     ``lookups`` has one entry for each source, None where it was not consulted. ``before`` are
     the values of the word's own form, None where no source knows it. ``after`` has the values
-    of each other form, ``objections`` why it makes no minimal pair, None where it makes one.
+    of each other form, ``objections`` why it makes no minimal pair, None where it makes one,
+    ``undecided`` the forms that another mood might make right.
     """
 
     lookups: Sequence[Lookup | None]
     before: frozenset[str] | None
     after: Mapping[str, frozenset[str]]
     objections: Mapping[str, str | None]
+    undecided: Set[str] = frozenset()
 
     def swaps(self) -> tuple[list[Swap], Counter[str]]:
         """The forms that make a minimal pair, and how many fell to each check."""
@@ -78,7 +100,7 @@ class Trace:
             return [], Counter({NO_FORM: 1})
         before = tuple(sorted(self.before))
         swaps = [
-            Swap(form, before, tuple(sorted(self.after[form])))
+            Swap(form, before, tuple(sorted(self.after[form])), form in self.undecided)
             for form, objection in self.objections.items()
             if objection is None
         ]
@@ -89,14 +111,20 @@ class Trace:
 class Inflector:
     """Finds swaps for one phenomenon of one language, each word in its context only once.
 
-    ``resources`` are UniMorph and the treebank lexicon, in this order. With ``any_case`` a
-    word without an entry is looked up in lower case, and a subject in both.
+    ``resources`` are UniMorph and the treebank lexicon, in this order. With the ``letter_case``
+    corrected a word without an entry is looked up in lower case, and a subject in both.
     """
 
     feature: str
     resources: Sequence[Resource]
-    any_case: bool = False
+    ways: Ways = Ways()
     _cache: dict[tuple[Any, ...], tuple[list[Swap], Counter[str]]] = field(default_factory=dict)
+    _paradigms: Paradigms = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Sort the verbs' forms where these decide."""
+        lexicons = [r.verbs for r in self.resources] if self.ways.right_forms else []
+        self._paradigms = Paradigms(self.feature, lexicons, self.ways.bound_moods)
 
     def swaps(
         self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
@@ -113,7 +141,7 @@ class Inflector:
         """What the sources have of a word in its context, and what becomes of each form."""
         query = query_of(dict(features))
         trace = self._traced(form, lemma, query, subject)
-        if self.any_case and trace.before is None:
+        if self.ways.letter_case and trace.before is None:
             trace = self._traced(form.lower(), lemma.lower(), query, subject)
         return trace
 
@@ -129,7 +157,19 @@ class Inflector:
             other: self._objection(form, other, before, values, subject)
             for other, values in after.items()
         }
-        return Trace(lookups, before, after, objections)
+        verdicts = {
+            other: self._verdict(other, lemma, query, known)
+            for other, objection in objections.items()
+            if objection is None
+        }
+        objections |= {other: RIGHT for other, verdict in verdicts.items() if verdict == "right"}
+        undecided = {other for other, verdict in verdicts.items() if verdict == "undecided"}
+        return Trace(lookups, before, after, objections, undecided)
+
+    def _verdict(self, form: str, lemma: str, query: Query, known: Sequence[Lookup]) -> Verdict:
+        """Whether a form is right for the subject in another mood or tense."""
+        readings = [row for lookup in known for row in lookup.others if row.form == form]
+        return self._paradigms.verdict(lemma, readings, cell_of(query))
 
     def _look_up(self, form: str, lemma: str, query: Query) -> list[Lookup | None]:
         """The word's rows and those of its other forms, in each source.
@@ -143,9 +183,12 @@ class Inflector:
             if column is None or len(forms) == 1:
                 lookups.append(None)
                 continue
-            own = matching(resource.verbs, lemma, form, query, column)
+            alone = self.ways.other_features
+            own = matching(resource.verbs, lemma, form, query, column, alone)
             others = [
-                other for row in own for other in contrasting(resource.verbs, row, query, column)
+                other
+                for row in own
+                for other in contrasting(resource.verbs, row, query, column, alone)
             ]
             forms.update(other.form for other in others)
             lookups.append(Lookup(column, own, others))
@@ -170,7 +213,7 @@ class Inflector:
 
     def _subject_values(self, subject: str) -> set[str]:
         """Values of the subject's form as a nominative; UniMorph's unless it has none."""
-        forms = {subject, subject.lower()} if self.any_case else {subject}
+        forms = {subject, subject.lower()} if self.ways.letter_case else {subject}
         for resource in self.resources:
             rows = [row for form in forms for row in resource.subjects.by_form.get(form, ())]
             strict = resource.subjects.columns[self.feature]

@@ -1,0 +1,154 @@
+"""Which forms of a verb would be right for a subject after all: in another mood or tense.
+
+Ours, not the authors': a form in the place of another is wrong only if no finite reading of it
+fits the subject. What the lexicons lack of a verb is judged by the verbs they have.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from blimpworks.papers.multiblimp.items.features import COLUMNS_OF, UNDEFINED
+from blimpworks.papers.multiblimp.items.inflection import AGREEING, Lexicon, LexiconRow, Query
+
+Slot = tuple[str | None, ...]
+"""Mood and tense."""
+Cell = tuple[tuple[str, frozenset[str]], ...]
+"""For each agreement feature the values that will do."""
+Verdict = Literal["right", "undecided", "wrong"]
+RULE, EXCEPTION = 0.5, 0.1
+"""Shares of verbs with one form for two cells: a rule from here on, and chance below."""
+ENDINGS = (3, 2, 0)
+"""Letters at the end of verbs that inflect alike."""
+ENOUGH = 5
+"""Verbs that are known in two cells and tell of others."""
+
+
+def slot_of(row: LexiconRow) -> Slot:
+    """Mood and tense of a reading."""
+    return row.features.get("Mood"), row.features.get("Tense")
+
+
+def cell_of(features: Query) -> Cell:
+    """The agreement features of a query, or of a reading written as one."""
+    return tuple((name, features[name]) for name in AGREEING if name in features)
+
+
+def _is_finite(row: LexiconRow) -> bool:
+    """Whether a reading can have a subject of any person: an imperative can't."""
+    features = row.features
+    form = features.get("VerbForm", "FIN")
+    return form == "FIN" and "Finiteness" not in features and features.get("Mood") != "IMP"
+
+
+def _suits(row: LexiconRow, cell: Cell) -> bool:
+    """Whether a reading agrees with a subject; an open or missing value does."""
+    return all(row.features.get(name, UNDEFINED) in {*values, UNDEFINED} for name, values in cell)
+
+
+@dataclass(slots=True)
+class Paradigms:
+    """Finite readings of verbs, for one agreement ``feature``.
+
+    Readings count that could show the feature: those of lexicons that have a column for it.
+    Moods that are ``bound`` to a governing verb make no form right.
+    """
+
+    feature: str
+    lexicons: Sequence[Lexicon]
+    bound: Collection[str] = ()
+    _slots: dict[Slot, dict[str, list[LexiconRow]]] = field(default_factory=dict)
+    _shown: set[Slot] = field(default_factory=set)
+    """Slots where some verb shows the feature."""
+    _shares: dict[tuple[Any, ...], float | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Sort the readings by slot and lemma."""
+        slots: dict[Slot, dict[str, list[LexiconRow]]] = defaultdict(lambda: defaultdict(list))
+        for lexicon in self.lexicons:
+            column = lexicon.columns[self.feature]
+            for lemma, rows in lexicon.by_lemma.items():
+                for row in rows:
+                    free = row.features.get("Mood") not in self.bound and not row.rare
+                    if free and column in row.features and _is_finite(row):
+                        slots[slot_of(row)][lemma].append(row)
+                        if self._states(row):
+                            self._shown.add(slot_of(row))
+        self._slots = {slot: dict(lemmas) for slot, lemmas in slots.items()}
+
+    def _states(self, row: LexiconRow) -> bool:
+        """Whether a reading has a value of the feature."""
+        values = (row.features.get(name, UNDEFINED) for name in COLUMNS_OF[self.feature])
+        return any(value != UNDEFINED for value in values)
+
+    def verdict(self, lemma: str, wrong: Iterable[LexiconRow], subject: Cell) -> Verdict:
+        """What becomes of a form, by its readings ``wrong``, in the place of the subject's form.
+
+        It is right where any reading of it agrees with the subject. Of a slot that the lexicons
+        lack of the verb, other verbs decide; it is undecided where some of them have one form
+        for both, or none of them tells of any other mood.
+        """
+        readings = [row for row in wrong if _is_finite(row)]
+        forms = {row.form for row in readings}
+        lacking: list[Slot] = []
+        for slot, lemmas in self._slots.items():
+            fitting = self._fitting(lemmas.get(lemma, ()), subject)
+            if any(row.form in forms for row in fitting):
+                return "right"
+            if not fitting:
+                lacking.append(slot)
+        shares = {
+            slot: share
+            for row in readings
+            for slot in lacking
+            if (share := self._share(lemma, slot, subject, row)) is not None
+        }
+        if any(share >= RULE for share in shares.values()):
+            return "right"
+        own = {row.features.get("Mood") for row in readings}
+        others = {slot for slot in self._shown if slot[0] not in own}
+        known = others - {*lacking} or any(slot in shares for slot in others)
+        some = any(share >= EXCEPTION for share in shares.values())
+        return "undecided" if some or (others and not known) else "wrong"
+
+    def _fitting(self, rows: Iterable[LexiconRow], cell: Cell) -> list[LexiconRow]:
+        """Readings of a verb's slot that agree with a subject.
+
+        One that leaves the feature open counts only where no other states it, as *put* in the
+        past, but not *sing* beside *sings*.
+        """
+        suiting = [row for row in rows if _suits(row, cell)]
+        stating = [row for row in suiting if self._states(row)]
+        return stating or suiting
+
+    def _share(self, lemma: str, slot: Slot, subject: Cell, row: LexiconRow) -> float | None:
+        """Share of verbs whose form for a subject in a slot is that of a reading elsewhere.
+
+        Of verbs that end like the lemma, as far as enough are known in both; None where too few
+        of any ending are.
+        """
+        values = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
+        for length in ENDINGS:
+            key = (lemma[len(lemma) - length :], slot, subject, slot_of(row), cell_of(values))
+            if key not in self._shares:
+                same = [*self._compared(*key)]
+                self._shares[key] = sum(same) / len(same) if len(same) >= ENOUGH else None
+            if self._shares[key] is not None:
+                return self._shares[key]
+        return None
+
+    def _compared(
+        self, ending: str, slot: Slot, subject: Cell, other: Slot, cell: Cell
+    ) -> Iterator[bool]:
+        """For each verb of an ending that is known in both, whether it has one form there."""
+        if slot == other:
+            return
+        elsewhere = self._slots.get(other, {})
+        for lemma, rows in self._slots[slot].items():
+            if not lemma.endswith(ending) or lemma not in elsewhere:
+                continue
+            ours = {row.form for row in self._fitting(rows, subject)}
+            theirs = {row.form for row in self._fitting(elsewhere[lemma], cell)}
+            if ours and theirs:
+                yield not ours.isdisjoint(theirs)
