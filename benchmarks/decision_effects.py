@@ -1,28 +1,26 @@
 """What each corrected decision alone does to the pairs and items of the mirror's languages.
 
-python benchmarks/decision_effects.py [LANG ...] > docs/multiblimp_decisions.md
+python benchmarks/decision_effects.py [LANG ...]
+python benchmarks/decision_effects.py --right [LANG ...]
 
 For each language the published counts, the change that each decision makes when it alone is
 corrected, and the counts of the corrected variant. Without languages, all whose files are
-complete.
+complete. With ``--right`` how many forms the corrected variant finds right in another mood, and
+how many it can't decide about; without languages, of all that the mirror has a treebank of.
+Both tables stand in docs/multiblimp_decisions.md.
 """
 
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
-from kit import MIRROR, complete_languages, generate, languages
+from kit import MIRROR, complete_languages, generate, languages, languages_with_text
 
+from blimpworks.papers.multiblimp.items.pairs import UNDECIDED
+from blimpworks.papers.multiblimp.items.swaps import RIGHT
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions
-
-HEADER = """# The effect of each decision
-
-Pairs before sampling and items after it, per language whose sources are complete in the
-mirror. Each column corrects one decision alone; a cell shows the change of pairs and, after
-the slash, of items, and is empty where neither changes. `docs/multiblimp.md` says what each
-decision is. Made by `python benchmarks/decision_effects.py`.
-"""
-
+from blimpworks.tables import FUNNEL, read_table
 
 # Decisions about the evaluation change no pairs.
 DECISIONS = [name for name in Decisions.model_fields if name != "mcnemar"]
@@ -51,16 +49,40 @@ def row(lang, name):
     return cells | {"corrected": "/".join(f"{n:,}" for n in corrected)}
 
 
+def right_row(lang, name):
+    """Forms of a language that are right in another mood, and that might be."""
+    totals = Counter()
+    with tempfile.TemporaryDirectory() as directory:
+        generate(lang, MIRROR, Path(directory), MultiblimpOptions(variant="corrected"))
+        for row in read_table(FUNNEL, Path(directory) / "funnel2").to_pylist():
+            totals[row["reason"]] += row["n"]
+    right, pairs, open_ones = totals[f"- {RIGHT}"], totals["pairs"], totals[UNDECIDED]
+    return {
+        "language": name,
+        "pairs before": f"{pairs + right:,}",
+        "right in another mood": share(right, pairs + right),
+        "pairs after": f"{pairs:,}",
+        "of these undecided": share(open_ones, pairs),
+    }
+
+
+def share(n, whole):
+    """A count with its percentage; empty for none."""
+    return f"{n:,} ({100 * n / whole:.1f} %)" if n else ""
+
+
 def main():
     names = languages()
+    about_right = "--right" in sys.argv
+    chosen = [arg for arg in sys.argv[1:] if arg != "--right"]
     rows = []
-    for number, lang in enumerate(codes := sys.argv[1:] or complete_languages(), start=1):
+    codes = chosen or (languages_with_text() if about_right else complete_languages())
+    for number, lang in enumerate(codes, start=1):
         print(f"{number} of {len(codes)}: {lang}", file=sys.stderr, flush=True)
-        rows.append(row(lang, names[lang].name))
+        rows.append((right_row if about_right else row)(lang, names[lang].name))
     # A decision that changes nothing anywhere is named below the table, not in it.
-    idle = [c for c in DECISIONS if not any(r[c] for r in rows)]
+    idle = [c for c in rows[0] if c in DECISIONS and not any(r[c] for r in rows)]
     columns = [c for c in rows[0] if c not in idle]
-    print(HEADER)
     print(f"| {' | '.join(c.replace('_', ' ') for c in columns)} |")
     print(f"|---{'|--:' * (len(columns) - 1)}|")
     for cells in rows:

@@ -29,7 +29,7 @@ from blimpworks.campaign.catalogue import (  # noqa: E402
 )
 from support.mirror_kit import generate, rows_of  # noqa: E402
 
-__all__ = ["MIRROR", "complete_languages", "generate", "languages"]
+__all__ = ["MIRROR", "complete_languages", "generate", "languages", "languages_with_text"]
 
 
 def languages():
@@ -43,3 +43,9 @@ def complete_languages():
     files += [row for row in rows_of(SourceRow, "sources.tsv") if row.kind in UNIMORPH_KINDS]
     lacking = {row.lang for row in files if not row.sha256}
     return [lang for lang in languages() if lang not in lacking]
+
+
+def languages_with_text():
+    """Codes of the languages that the mirror has a treebank of, complete or not."""
+    pinned = {row.lang for row in rows_of(TreebankRow, "treebanks.tsv") if row.sha256}
+    return [lang for lang, row in languages().items() if lang in pinned and row.is_of("multiblimp")]

@@ -289,10 +289,10 @@ def _build(
         labels = _labels(tables.agreement, phenomenon.name)
         builder = PairBuilder(lang, phenomenon, inflector, labels, tables.surfaces, options)
         pairs = builder.build(rows)
-        dropped = {f"- {reason}": builder.rejected[reason] for reason in ALL_REASONS}
+        reasons = (*ALL_REASONS, RIGHT) if ways.right_forms else ALL_REASONS
+        dropped = {f"- {reason}": builder.rejected[reason] for reason in reasons}
         counts = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
         if ways.right_forms:
-            counts[f"- {RIGHT}"] = builder.rejected[RIGHT]
             counts[UNDECIDED] = builder.undecided
         yield phenomenon.name, pairs, counts
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from blimpworks.papers.multiblimp.items.features import COLUMNS_OF, UNDEFINED
 from blimpworks.papers.multiblimp.items.inflection import AGREEING, Lexicon, LexiconRow, Query
 
-Slot = tuple[str | None, ...]
+Slot = tuple[str | None, str | None]
 """Mood and tense."""
 Cell = tuple[tuple[str, frozenset[str]], ...]
 """For each agreement feature the values that will do."""
@@ -61,6 +61,8 @@ class Paradigms:
     _slots: dict[Slot, dict[str, list[LexiconRow]]] = field(default_factory=dict)
     _shown: set[Slot] = field(default_factory=set)
     """Slots where some verb shows the feature."""
+    _vague: set[Slot] = field(default_factory=set)
+    """Slots without a tense, of moods that have one elsewhere: these verbs are hardly annotated."""
     _shares: dict[tuple[Any, ...], float | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -76,6 +78,8 @@ class Paradigms:
                         if self._states(row):
                             self._shown.add(slot_of(row))
         self._slots = {slot: dict(lemmas) for slot, lemmas in slots.items()}
+        tensed = {mood for mood, tense in slots if tense is not None}
+        self._vague = {(mood, tense) for mood, tense in slots if tense is None and mood in tensed}
 
     def _states(self, row: LexiconRow) -> bool:
         """Whether a reading has a value of the feature."""
@@ -96,7 +100,7 @@ class Paradigms:
             fitting = self._fitting(lemmas.get(lemma, ()), subject)
             if any(row.form in forms for row in fitting):
                 return "right"
-            if not fitting:
+            if not fitting and slot not in self._vague:
                 lacking.append(slot)
         shares = {
             slot: share
