@@ -26,7 +26,10 @@ CONTEXT_PARTS = ("N", "PRO", "PRON")
 RARE = 10
 """A reading is rare when the form has one that is more than this many times as frequent, or the
 same reading is more frequent with another lemma."""
-AGREEING = ("Number", "Number[subj]", "Person", "Gender", "Animacy", "SubGender")
+AGREEING = (
+    *("Number", "Number[subj]", "Person", "Person[subj]", "Gender", "Gender[subj]"),
+    *("Animacy", "SubGender"),
+)
 """Features that verbs may share with their subjects."""
 BESIDE_AGREEMENT = frozenset((*AGREEING, "Agglutination", "ExtPos"))
 """These, what changes with them (Polish *mógł-*), and what says nothing of a form."""

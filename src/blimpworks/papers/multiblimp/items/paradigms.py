@@ -18,7 +18,8 @@ Cell = tuple[tuple[str, frozenset[str]], ...]
 """For each agreement feature the values that will do."""
 Verdict = Literal["right", "undecided", "wrong"]
 RULE, EXCEPTION = 0.5, 0.1
-"""Shares of verbs with one form for two cells: a rule from here on, and chance below."""
+"""Shares of verbs with one form for two cells: a rule from the first on, chance below the
+second."""
 ENDINGS = (3, 2, 0)
 """Letters at the end of verbs that inflect alike."""
 ENOUGH = 5
@@ -103,18 +104,18 @@ class Paradigms:
             if not fitting and slot not in self._vague:
                 lacking.append(slot)
         shares = {
-            slot: share
+            (slot, row.bundle): share
             for row in readings
             for slot in lacking
             if (share := self._share(lemma, slot, subject, row)) is not None
         }
         if any(share >= RULE for share in shares.values()):
             return "right"
-        own = {row.features.get("Mood") for row in readings}
-        others = {slot for slot in self._shown if slot[0] not in own}
-        known = others - {*lacking} or any(slot in shares for slot in others)
+        moods = {row.features.get("Mood") for row in readings}
+        foreign = {slot for slot in self._shown - self._vague if slot[0] not in moods}
+        told = foreign - {*lacking} or foreign & {slot for slot, _ in shares}
         some = any(share >= EXCEPTION for share in shares.values())
-        return "undecided" if some or (others and not known) else "wrong"
+        return "undecided" if some or (foreign and not told) else "wrong"
 
     def _fitting(self, rows: Iterable[LexiconRow], cell: Cell) -> list[LexiconRow]:
         """Readings of a verb's slot that agree with a subject.
@@ -153,6 +154,7 @@ class Paradigms:
             if not lemma.endswith(ending) or lemma not in elsewhere:
                 continue
             ours = {row.form for row in self._fitting(rows, subject)}
-            theirs = {row.form for row in self._fitting(elsewhere[lemma], cell)}
+            suiting = (row for row in elsewhere[lemma] if _suits(row, cell))
+            theirs = {row.form for row in suiting if self._states(row)}
             if ours and theirs:
                 yield not ours.isdisjoint(theirs)

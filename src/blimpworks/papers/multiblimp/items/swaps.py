@@ -10,6 +10,7 @@ from typing import Any
 
 from blimpworks.papers.multiblimp.items.features import UNDEFINED
 from blimpworks.papers.multiblimp.items.inflection import (
+    AGREEING,
     NOMINATIVE,
     Lexicon,
     LexiconRow,
@@ -167,9 +168,17 @@ class Inflector:
         return Trace(lookups, before, after, objections, undecided)
 
     def _verdict(self, form: str, lemma: str, query: Query, known: Sequence[Lookup]) -> Verdict:
-        """Whether a form is right for the subject in another mood or tense."""
+        """Whether a form is right for the subject in another mood or tense.
+
+        What the treebank doesn't say of the subject, the word's own readings do.
+        """
         readings = [row for lookup in known for row in lookup.others if row.form == form]
-        return self._paradigms.verdict(lemma, readings, cell_of(query))
+        rows = [row for lookup in known for row in lookup.own]
+        columns = {lookup.column for lookup in known}
+        asked = [name for name in AGREEING if name not in query or name in columns]
+        stated = {name: frozenset(_defined(rows, name)) for name in asked}
+        subject = {**query, **{name: values for name, values in stated.items() if values}}
+        return self._paradigms.verdict(lemma, readings, cell_of(subject))
 
     def _look_up(self, form: str, lemma: str, query: Query) -> list[Lookup | None]:
         """The word's rows and those of its other forms, in each source.
