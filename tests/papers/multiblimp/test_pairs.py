@@ -4,7 +4,13 @@ import random
 
 import pytest
 
-from blimpworks.papers.multiblimp.items.pairs import ALL_REASONS, capitalised_like
+from blimpworks.papers.multiblimp.items.features import parse_feats
+from blimpworks.papers.multiblimp.items.pairs import (
+    ALL_REASONS,
+    UNDECIDED,
+    capitalised_like,
+    controller_of,
+)
 from blimpworks.tables import FUNNEL, read_table
 from support.treebank_kit import DOGS_SING, FIN, IS_FIRST, LONG, SEEN, UNIMORPH
 
@@ -98,6 +104,36 @@ def test_what_a_subject_gives_later_makes_no_earlier_attractor(pairs_of):
     """
     ((pair,), _) = pairs_of(tree)
     assert pair["attractor_values"] == ["PL"]  # the cats
+
+
+@pytest.mark.parametrize(
+    ("upos", "feats", "verb", "person"),
+    [
+        ("NOUN", None, None, "3"),
+        ("NOUN", None, "1", "3"),
+        ("NOUN", None, "1,2,3", "1,2,3"),
+        ("NOUN", "Person=2", None, "2"),
+        ("PRON", "PronType=Dem", None, "3"),
+        ("PRON", "PronType=Rel", None, None),
+        ("PRON", "PronType=Prs", None, None),
+        ("PRON", None, None, None),
+    ],
+)
+def test_corrected_subjects_that_can_only_be_third_persons_are(upos, feats, verb, person):
+    row = {"subject_upos": upos, "subject_feats": feats}
+    stated = {"Person": verb} if verb else {}
+    assert controller_of(row, stated, third=True).get("Person") == person
+    assert controller_of(row, stated, third=False) == parse_feats(feats)
+
+
+@pytest.mark.parametrize(("variant", "counted"), [("published", []), ("corrected", [1])])
+def test_pairs_of_which_other_moods_are_not_known_are_counted(pairs_of, tmp_path, variant, counted):
+    """The lexicon has a subjunctive of *be* alone."""
+    unimorph = f"{UNIMORPH}be be V;SBJV;PRS;3;PL"
+    pairs, rejected = pairs_of(DOGS_SING, IS_FIRST, unimorph=unimorph, right_forms=variant)
+    assert (len(pairs), rejected) == (2, {})
+    rows = read_table(FUNNEL, tmp_path / "funnel2").to_pylist()
+    assert [row["n"] for row in rows if row["reason"] == UNDECIDED and row["n"]] == counted
 
 
 # What single languages demand
