@@ -37,15 +37,15 @@ def languages():
     return {row.lang: row for row in rows_of(LanguageRow, "languages.tsv")}
 
 
+def languages_with_text():
+    """Codes of MultiBLiMP's languages that the mirror has a treebank of, complete or not."""
+    pinned = {row.lang for row in rows_of(TreebankRow, "treebanks.tsv") if row.sha256}
+    return [lang for lang, row in languages().items() if lang in pinned and row.is_of("multiblimp")]
+
+
 def complete_languages():
-    """Codes of the languages all of whose files are pinned, and so in the mirror."""
+    """Codes of those all of whose files are pinned, and so in the mirror."""
     files = [*rows_of(TreebankRow, "treebanks.tsv")]
     files += [row for row in rows_of(SourceRow, "sources.tsv") if row.kind in UNIMORPH_KINDS]
     lacking = {row.lang for row in files if not row.sha256}
-    return [lang for lang in languages() if lang not in lacking]
-
-
-def languages_with_text():
-    """Codes of the languages that the mirror has a treebank of, complete or not."""
-    pinned = {row.lang for row in rows_of(TreebankRow, "treebanks.tsv") if row.sha256}
-    return [lang for lang, row in languages().items() if lang in pinned and row.is_of("multiblimp")]
+    return [lang for lang in languages_with_text() if lang not in lacking]
