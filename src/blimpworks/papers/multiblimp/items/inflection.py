@@ -136,30 +136,35 @@ def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
     }
     lexicon, defaults = Lexicon(columns, stated), assumed(stated)
     filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
-    rows = _with_best_frequencies(rows)
+    rows = _with_rarity(rows)
     selected = pc.is_in(rows[selection.by], pa.array([*selection.words], pa.string()))
     _index(lexicon, rows.filter(selected), filled, selection.by)
     return lexicon
 
 
-def _with_best_frequencies(rows: pa.Table) -> pa.Table:
-    """Rows with the highest frequency of their form, and of the form with these features."""
-    readings = pc.binary_join_element_wise(rows["form"], rows["features"].cast(pa.string()), "\t")
-    for name, keys in (("of_form", rows["form"]), ("of_reading", readings)):
-        best = pa.table({"key": keys, "frequency": rows["frequency"]}).group_by("key")
-        highest = best.aggregate([("frequency", "max")])
-        at = pc.index_in(keys, highest["key"])
-        rows = rows.append_column(name, highest["frequency_max"].take(at))
-    return rows
+def _highest(keys: pa.ChunkedArray, frequency: pa.ChunkedArray) -> pa.ChunkedArray:
+    """For each row the highest frequency of its key."""
+    groups = pa.table({"key": keys, "n": frequency}).group_by("key").aggregate([("n", "max")])
+    return groups["n_max"].take(pc.index_in(keys, groups["key"]))
+
+
+def _with_rarity(rows: pa.Table) -> pa.Table:
+    """Rows with a column that marks rare readings; UniMorph's, without frequencies, never are."""
+    frequency = rows["frequency"]
+    if frequency.null_count == len(rows):
+        return rows.append_column("rare", pa.array([False] * len(rows)))
+    form, features = rows["form"], rows["features"].cast(pa.string())
+    of_form = _highest(form, frequency)
+    of_reading = _highest(pc.binary_join_element_wise(form, features, "\t"), frequency)
+    rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
+    return rows.append_column("rare", pc.or_(rarer, pc.greater(of_reading, frequency)))
 
 
 def _index(lexicon: Lexicon, rows: pa.Table, filled: Readings, by: str) -> None:
     groups = lexicon.by_lemma if by == "lemma" else lexicon.by_form
-    names = ("lemma", "form", "features", "frequency", "of_form", "of_reading")
-    values = (rows[name].to_pylist() for name in names)
-    for lemma, form, bundle, frequency, of_form, of_reading in zip(*values, strict=True):
+    values = (rows[name].to_pylist() for name in ("lemma", "form", "features", "rare"))
+    for lemma, form, bundle, rare in zip(*values, strict=True):
         group = groups[lemma if by == "lemma" else form]
-        rare = frequency is not None and (of_form > RARE * frequency or of_reading > frequency)
         group.extend(LexiconRow(lemma, form, reading, bundle, rare) for reading in filled[bundle])
 
 
