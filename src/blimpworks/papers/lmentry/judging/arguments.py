@@ -9,7 +9,7 @@ from num2words import num2words
 
 from blimpworks.papers.lmentry.items.basque import SPELLED, Case, category_related, decline
 from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.roles import INFLECTED, ROLE, Argument
+from blimpworks.papers.lmentry.judging.roles import INFLECTED, LISTED, ROLE, Argument
 
 Arguments = Mapping[str, Any]
 _SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
@@ -56,11 +56,16 @@ def _plain(
 def _others(
     arguments: Arguments, lower: Callable[[str], str], *, published: bool
 ) -> list[Argument]:
-    """Words of a list beside the answer; published, the answer too."""
+    """Words of a list beside the answer; published, all in their order."""
     listed = next((arguments[name] for name in _LISTED if name in arguments), ())
-    if published and listed and "category" in arguments:
-        listed = sorted([*listed, arguments["answer"]], key=len, reverse=True)
-    return [Argument(lower(str(word)), ROLE["other"]) for word in listed]
+    if not published:
+        return [Argument(lower(str(word)), ROLE["other"]) for word in listed]
+    if "category" in arguments and "answer_index" in arguments:
+        place = int(arguments["answer_index"])
+        listed = [*listed[:place], arguments["answer"], *listed[place:]]
+    return [
+        Argument(lower(str(word)), ROLE[name]) for word, name in zip(listed, LISTED, strict=False)
+    ]
 
 
 def _numbers(arguments: Arguments, language: str | None) -> list[Argument]:
@@ -87,7 +92,8 @@ def arguments_of(
             *_plain(arguments, lower, published=published),
             *_others(arguments, lower, published=published),
         ]
-    return [argument for argument in named if argument.text]
+    # A question mark lets the release leave out the one letter that stands before it.
+    return [argument for argument in named if argument.text or variant == "published"]
 
 
 def in_order(named: Sequence[Argument]) -> list[Argument]:
@@ -143,7 +149,7 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
 
     The prompt, as published, tells by its own case whether words belong to the category.
     """
-    inflections = []
+    inflections: list[Argument] = []
     for role, (name, case) in INFLECTED.items():
         text = str(arguments.get(name, "")).lower()
         if not text:
@@ -154,7 +160,7 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
             chosen = abstract if f'"{named}"' in prompt else usual
         else:
             chosen = _WORD_CASES[case]
-        inflections.append(Argument(decline(text, chosen), ROLE[role]))
+        inflections += taken(decline(text, chosen), ROLE[role])
     return inflections
 
 

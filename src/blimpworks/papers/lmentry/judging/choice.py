@@ -25,11 +25,10 @@ from blimpworks.papers.lmentry.judging.compiling import (
     words_of,
 )
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.families import (
-    rewrites_of,
-)
+from blimpworks.papers.lmentry.judging.families import TWINS, rewrites_of, task_patterns
 from blimpworks.papers.lmentry.judging.roles import (
     ANY_ROLE,
+    INFLECTED,
     ROLE,
     Argument,
     bracketed,
@@ -88,6 +87,9 @@ class ChoiceJudge:
         published = variant == "published"
         self._words = self._compiled(1, (), published).words
         self._rewrites = rewrites_of(declared, task)
+        exact = task_patterns(declared, task, variant).exact
+        self._answers = {ROLE[name] for name in INFLECTED if f"{{{name}}}" in exact}
+        self._answers.add(ANSWER)
         self._single = frozenset(declared.single) if self._letter else frozenset()
         reasons = declared.corrected.reasons
         self._reason = normalise.reason_of(reasons)
@@ -102,6 +104,8 @@ class ChoiceJudge:
             if self._anywhere:
                 named += inflected(arguments, prompt)
             changed = changed_roles(named, self._rewrites)
+            if arguments.get("distractor") == arguments.get("query", ""):
+                changed = (*changed, TWINS)
             known = [*named, *rewritten(named, self._rewrites)] if changed else named
             return partial(self._published, self._question(arguments, known, changed))
         known = in_order(named)
@@ -118,7 +122,7 @@ class ChoiceJudge:
     ) -> Question:
         """``known``: in the order in which they are looked for; ``special``: see Compiled."""
         gold = str(arguments["answer"])
-        forms = [each.text for each in known if each.role == ANSWER]
+        forms = [each.text for each in known if each.role in self._answers]
         published = self._variant == "published"
         return Question(
             known,
@@ -154,9 +158,14 @@ class ChoiceJudge:
 
     def _counts(self, number: int, declared: AnswerPatterns) -> dict[str, str]:
         """Expressions of a difference; the release knows it in one language alone."""
-        if self._language == declared.number_words:
-            return counts_of(number, declared.numerals)
-        return counts_of(number, declared.numerals, number_forms(number, self._language)[1:])
+        written = None
+        if self._language != declared.number_words:
+            written = number_forms(number, self._language)[1:]
+        wrong = declared.wrong_numerals
+        if self._variant == "corrected":
+            numerals = "|".join(declared.numerals).split("|")
+            wrong = tuple(word for word in wrong if word not in numerals)
+        return counts_of(number, declared.numerals, written, wrong)
 
     def _difference(self, arguments: Arguments) -> int:
         """Difference of the two words' lengths, where answers may name it; else 1."""
@@ -201,6 +210,8 @@ class ChoiceJudge:
     # As it should
 
     def _corrected(self, question: Question, answer: str) -> Verdict:
+        # Quotation marks around an answer say nothing; those around its words are optional.
+        answer = answer.strip('"')
         if self._numbers:
             answer = normalise.whole_numbers(answer)
         masked = self._masked(question, answer)

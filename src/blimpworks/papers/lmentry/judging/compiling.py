@@ -19,11 +19,12 @@ from blimpworks.papers.lmentry.judging.roles import (
     BRACKETS,
     CLASSES,
     INFLECTED,
+    LISTED,
     PASSED,
     ROLE,
     SPACE,
+    between,
     bracketed_roles,
-    member,
 )
 from blimpworks.papers.lmentry.judging.rules import RULES_OF, Verdict
 
@@ -124,8 +125,12 @@ def bracketed_expressions(
         for name, expression in bracketed_roles(marks, once=once).items()
     }
     joined = _translate(conjunction, passed)
-    listed = f"{PASSED}{SPACE}*(?:{member(ROLE['other'])}{PASSED}{SPACE}+(?:{joined}{SPACE}+)?)+"
+    joined = f"(?:{joined}{SPACE}+)?"
+    *words, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in LISTED]
+    listed = "".join([f"{PASSED}{SPACE}*", *words, joined, last])
     if endings is not None:
+        named = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
+        listed = f"{PASSED}{SPACE}*(?:{named}{PASSED}{SPACE}+{joined})+"
         expressions |= _in_cases(expressions, endings, passed)
     stop = {"any": ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED}
     return expressions | {"words": listed} | stop | passed
@@ -148,18 +153,23 @@ def passing(expressions: Mapping[str, str]) -> dict[str, str]:
 
 
 def counts_of(
-    true: int, numerals: Sequence[str], written: Sequence[str] | None = None
+    true: int,
+    numerals: Sequence[str],
+    written: Sequence[str] | None = None,
+    wrong: Sequence[str] = (),
 ) -> dict[str, str]:
     """Expressions of numbers: n is ``true``, w ``true`` in words; m any other, d one in digits.
 
     ``numerals`` [numbers from one]: words for each, ``|`` between them. ``written``: words for
-    ``true``, where it has others than those, which are then all wrong.
+    ``true``, where it has others than those, which are then all wrong. ``wrong``: words that
+    are never right.
     """
     named = [[re2.escape(word) for word in each.split("|")] for each in numerals]
     right = named[true - 1] if 0 < true <= len(named) else []
     if written is not None:
         right = [re2.escape(word) for word in written]
     others = [word for words in named for word in words if word not in right]
+    others += [re2.escape(word) for word in wrong]
     return {
         "n": f"(?:{'|'.join([str(true), *right])})",
         "m": f"(?:{'|'.join([*_other_digits(true), *others])})",
@@ -182,6 +192,8 @@ def _translate(pattern: str, roles: Roles) -> str:
         role = _ROLE.fullmatch(token)
         if token == r"\s":
             parts.append(rf"[\s{BRACKETS}]+" if passed else " ")
+        elif token == r"\w":
+            parts.append(rf"[\pL\pN{BRACKETS}]+")
         elif role:
             parts.append(roles[role[1]])
         elif token in "()|?":

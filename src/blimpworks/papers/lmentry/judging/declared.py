@@ -142,6 +142,8 @@ class AnswerPatterns(Strict):
     published_number_words: str | None = None
     """The one that the release's rules take, where it is another: none of ``numerals`` is then a
     right difference there."""
+    wrong_numerals: Patterns = ()
+    """Further numbers in words that are wrong differences ("zero")."""
     single: str = ""
     """Letters that are words by themselves ("ai")."""
     published_single: dict[str, str] = Field(default={})

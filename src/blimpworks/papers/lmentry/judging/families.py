@@ -57,6 +57,8 @@ def _converse(pattern: str, family: Family, number: int, variant: str) -> Iterat
 
 Changed = Sequence[tuple[str, str]]
 """Roles whose argument has what the release exchanges, each with that."""
+TWINS = ("distractor", "query")
+"""Roles that are changed where the two are one word."""
 
 
 def _rewritten(own: Sequence[str], family: Family, number: int, changed: Changed) -> list[str]:
@@ -89,12 +91,14 @@ def _accepted(family: Family, number: int, variant: str, changed: Changed) -> It
             yield exchange(own, family.same)
 
 
-def _exact(family: Family, number: int) -> Iterator[str]:
+def _exact(family: Family, number: int, changed: Changed) -> Iterator[str]:
     for pattern in family.exact:
         own = fill(pattern, family, number)
         yield own
         if family.same:
-            yield exchange(own, family.same)
+            other = exchange(own, family.same)
+            # The release exchanges texts: a distractor that is the query becomes the answer.
+            yield other.replace("{distractor}", "{answer}") if TWINS in changed else other
 
 
 def _rejected(family: Family, number: int, variant: str) -> Iterator[str]:
@@ -151,7 +155,7 @@ def task_patterns(
     Corrected verdicts also reject what says the contrary in any of the accepted forms.
     """
     families = [(f, f.tasks.index(task)) for f in declared.families if task in f.tasks]
-    exact = [pattern for each in families for pattern in _exact(*each)]
+    exact = [pattern for each in families for pattern in _exact(*each, changed)]
     reject = [pattern for each in families for pattern in _rejected(*each, variant)]
     shared = variant == "corrected" or task not in UNSHARED
     return TaskPatterns(

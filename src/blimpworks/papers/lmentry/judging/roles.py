@@ -40,11 +40,17 @@ NAMES = (
     "category_comitative",
     "answer_rewritten",
     "distractor_rewritten",
+    "listed1",
+    "listed2",
+    "listed3",
+    "listed4",
+    "listed5",
 )
+LISTED = tuple(name for name in NAMES if name.startswith("listed"))
 ROLE = {name: chr(0xE000 + number) for number, name in enumerate(NAMES)}
 """Character of each role. other: a word of a list that is not the answer; names with a case behind
 them: the argument in that case, as published patterns have it; rewritten: a word as the release has
-it where it exchanges "more" for "less" inside words too."""
+it where it exchanges "more" for "less" inside words too; listed: words of a list in its order."""
 INFLECTED = {
     name: tuple(name.split("_"))
     for name in NAMES
@@ -152,7 +158,7 @@ PASSED = f"[{BRACKETS}]*"
 """Expression of brackets of arguments that a pattern does not ask for at a place."""
 SPACE = rf"(?:[^a-z0-9{BRACKETS}]{PASSED})"
 """Expression of what the release takes for the space between words."""
-_UNBOUNDED = (ROLE["sentence"], ROLE["other"])
+_UNBOUNDED = {ROLE[name] for name in ("sentence", *LISTED)}
 
 
 def _boundary(text: str, place: int) -> bool:
@@ -180,7 +186,7 @@ def _spans(text: str, argument: Argument, bare: bool) -> Iterator[tuple[int, int
     while start >= 0:
         end = start + len(argument.text)
         yield start, end
-        start = text.find(argument.text, end if bare else start + 1)
+        start = text.find(argument.text, max(end, start + 1) if bare else start + 1)
 
 
 def places(
@@ -217,15 +223,19 @@ def bracketed(
     begin at one place the one that comes first counts.
     """
     edges: dict[tuple[int, str], int] = {}
+    empty: list[tuple[int, str]] = []
     for argument in arguments:
         opening = OPEN[argument.role]
         for start, end in places(text, argument, particles, anywhere=anywhere):
-            edges.setdefault((start, opening), end)
-    if not edges:
+            if start < end:
+                edges.setdefault((start, opening), end)
+            elif (start, opening) not in edges:
+                empty.append((start, opening + CLOSE[argument.role]))
+    if not edges and not empty:
         return text
     closing = [(end, chr(ord(opening) - len(NAMES))) for (_, opening), end in edges.items()]
     parts, done = [], 0
-    for place, bracket in sorted([*edges, *closing]):
+    for place, bracket in sorted([*edges, *closing, *empty]):
         parts += [text[done:place], bracket]
         done = place
     return "".join([*parts, text[done:]])
@@ -234,12 +244,6 @@ def bracketed(
 def between(role: str) -> str:
     """Expression of a role's argument between its brackets."""
     return f"{OPEN[role]}[^{CLOSE[role]}]*{CLOSE[role]}"
-
-
-def member(role: str) -> str:
-    """Expression of one argument of a role that has several, of which one may be in another."""
-    own = f"{OPEN[role]}{CLOSE[role]}"
-    return f"{OPEN[role]}(?:[^{own}]|{OPEN[role]}[^{own}]*{CLOSE[role]})*{CLOSE[role]}"
 
 
 def bracketed_roles(marks: str, *, once: bool = False) -> dict[str, str]:

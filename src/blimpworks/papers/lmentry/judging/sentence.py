@@ -56,6 +56,10 @@ def without_lead(answer: str) -> str:
     return rest if len(normalise.words(rest)) > 1 else answer
 
 
+_GROUPING = str.maketrans("", "", "()")
+"""Takes away brackets, which only group in the release: a word is an expression there."""
+
+
 def has_bounded(text: str, word: str) -> bool:
     """Whether ``word`` stands in ``text`` between boundaries, as the release looks for it.
 
@@ -88,6 +92,7 @@ class SentenceJudge:
 
     def _with(self, word: str, text: str) -> Verdict:
         """Published: it stands in a line that has anything else, or "the sentence" does."""
+        word = word.translate(_GROUPING)
         answer = normalise.published(text)
         lines = answer.split("\n")
         present = any(has_bounded(line, word) and len(line) > len(word) for line in lines)
@@ -97,7 +102,7 @@ class SentenceJudge:
     def _without(self, word: str, text: str) -> Verdict:
         """Published: it doesn't stand there, and two words of ASCII letters do."""
         answer = normalise.published(text)
-        if has_bounded(answer, word):
+        if has_bounded(answer, word.translate(_GROUPING)):
             return Verdict(False, True, "present")
         number = len(normalise.ascii_words(answer))
         if number < 2:

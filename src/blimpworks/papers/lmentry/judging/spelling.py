@@ -16,6 +16,7 @@ from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments
 from blimpworks.papers.lmentry.judging.compiling import (
     ANY_CHARACTER,
+    NEVER,
     NOTHING,
     Pattern,
     PatternSet,
@@ -62,6 +63,9 @@ def right_word(task: str, letter: str, single: str, *, twice: bool) -> str:
         others = string.ascii_lowercase.replace(letter, "")
         short = "".join(f"|{x}" for x in single if x != letter)
         return f"(?:[{others}]{{2,}}{short})"
+    if not letter.isalnum():
+        # The release wants a word's boundary on either side, which an apostrophe has inside words.
+        return f"{ANY}+{character}{ANY}+"
     inside = f"(?:{ANY}+{character}{ANY}*|{ANY}*{character}{ANY}+|{character}-{ANY}+)"
     if twice:
         return f"{ANY}*{character}{ANY}*{inside}"
@@ -84,7 +88,8 @@ class LetterPatterns:
             twice = declared.published_twice and not corrected
             right = right_word(task, letter, single, twice=twice)
         word = self._introduced("word", right)
-        named = self._introduced("letter", re2.escape(letter))
+        bounded = letter.isalnum() or corrected
+        named = self._introduced("letter", re2.escape(letter) if bounded else NEVER)
         stop = ANY_CHARACTER["corrected" if corrected else "published"]
         self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
         if not corrected and task in declared.published_marks:
@@ -152,7 +157,8 @@ def _bounded(pattern: Pattern, *roles: str) -> Pattern:
     ``roles``: those words, in braces; all where none is given.
     """
     start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
-    end = r"(?:$|[^\pL\pN_])" if pattern.source.endswith(roles or "}") else ""
+    ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
+    end = r"(?:$|[^\pL\pN_])" if ends else ""
     return pattern._replace(expression=start + pattern.expression + end)
 
 
@@ -270,7 +276,7 @@ class SpellingJudge:
 
 
 def _is_babble(word: str) -> bool:
-    """Whether nobody takes it for a word: few letters again and again, as in "mmmmm"."""
+    """Tell whether few letters stand again and again, as in "mmmmm", so that it is no word."""
     return len(word) >= 4 * len({*word})
 
 
