@@ -1,5 +1,6 @@
 """Scripts that measure speed run on the present code, at a tiny size."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -7,7 +8,9 @@ import sys
 import pytest
 
 from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.tables import JUDGEMENTS
 from support import tiny
+from support.lmentry_campaign import write as write_rows
 from support.lmentry_prompts_kit import PACKS, write_resources
 from support.paths import DATA, REPOSITORY
 
@@ -33,7 +36,7 @@ OF_THE_MIRROR = {
 }
 OF_VLLM = {"vllm_speed"}
 """Run by tests/scoring/test_vllm.py in vLLM's own environment."""
-OF_A_RELEASE = {"release_prompts"}
+OF_A_RELEASE = ("release_prompts", "release_verdicts")
 """Run on a stand-in for the release, below."""
 LONG = {"dag", "growth", "scale"}
 """They plan whole campaigns, or train and score at several sizes."""
@@ -79,9 +82,28 @@ def test_ties_are_compared_with_exact_arithmetic(tmp_path):
     assert cells[9] == "0", "decided otherwise than exactly"
 
 
+def test_verdicts_are_compared_with_the_labels_of_a_reader(tmp_path):
+    with (REPOSITORY / "benchmarks/reading.tsv").open(encoding="utf-8") as file:
+        labels = [row for row in csv.DictReader(file, delimiter="\t") if row["sample"] == "read"]
+    for lang in ("deu", "eng", "spa"):
+        rows = [
+            dict.fromkeys(JUDGEMENTS.names)
+            | {"item_id": row["item_id"], "method": method, "correct": correct}
+            for row in labels
+            if row["lang"] == lang
+            for method, correct in (("published", 0.0), ("corrected", float(row["right"])))
+        ]
+        path = tmp_path / "results/judgements/lmentry" / lang / "smollm2.parquet"
+        write_rows(rows, JUDGEMENTS, path)
+    printed = lines_of("reading", [tmp_path])
+    assert "read corrected all: 400 answers, 41 right; agreement 100.0 %" in printed[0]
+    assert "read published all: 400 answers, 41 right; agreement 89.8 %" in printed[4]
+    assert printed[-1].startswith("100 of 500 labels have no verdict")
+
+
 def test_every_benchmark_is_tried():
     scripts = {path.stem for path in (REPOSITORY / "benchmarks").glob("*.py")}
-    assert scripts == {*TINY, *OF_THE_MIRROR, *OF_VLLM, *OF_A_RELEASE, *SHARED, "ties"}
+    assert scripts == {*TINY, *OF_THE_MIRROR, *OF_VLLM, *OF_A_RELEASE, *SHARED, "ties", "reading"}
 
 
 FIRST_WORD = """
@@ -90,6 +112,13 @@ from lmentry import constants
 class FirstWord:
     def create_data(self):
         (constants.TASKS_DATA_DIR / "first_word.json").write_text(%r)
+"""
+SCORER = """
+import re
+
+class FirstWordScorer:
+    def score_prediction(self, answer, example):
+        return re.search(example["metadata"]["answer"].lower(), answer.lower()) is not None, 1
 """
 
 
@@ -115,6 +144,28 @@ def test_prompts_are_compared_with_those_of_a_release(tmp_path):
     assert sum("the release stops (ModuleNotFoundError" in line for line in printed) > 30
 
 
-def test_prompts_without_a_release_are_refused(tmp_path):
-    with pytest.raises(AssertionError, match="lacks tasks of any language; fetch"):
-        lines_of("release_prompts", ["--release", tmp_path])
+def test_verdicts_are_compared_with_those_of_a_release(tmp_path):
+    write_resources(tmp_path / "resources" / "it")
+    for name, text in (
+        ("constants", "def initialize_variables(code): pass"),
+        ("scorers/it/first_word_scorer", SCORER),
+        (
+            "tasks/it/first_word",
+            "from lmentry.scorers.it.first_word_scorer import FirstWordScorer\n"
+            "class FirstWord:\n    scorer_cls = FirstWordScorer",
+        ),
+    ):
+        path = tmp_path / "lmentry" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    options = ["--release", tmp_path, "--answers", "200", "--task", "first_word"]
+    _, _, line = lines_of("release_verdicts", options)
+    lang, answers, same = (cell.strip() for cell in line.split("|")[1:4])
+    assert (lang, answers) == ("ita", "200")
+    assert 40 < int(same) < 200, "a word inside another is right there alone"
+
+
+@pytest.mark.parametrize("name", OF_A_RELEASE)
+def test_a_folder_without_a_release_is_refused(name, tmp_path):
+    with pytest.raises(AssertionError, match=r"lacks (tasks|scorers) of any language; fetch"):
+        lines_of(name, ["--release", tmp_path])
