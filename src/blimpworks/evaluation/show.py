@@ -193,7 +193,7 @@ def skipped_lines(benchmark: Benchmark, card: Card) -> list[str]:
 
 
 def written_lines(benchmark: Benchmark, card: Card) -> list[str]:
-    """How many answers of each model were cut off or repeat the prompt, a line each."""
+    """Return a line for each model: how many answers were cut off or repeat the prompt."""
     lines = []
     # Cards of earlier versions have no such counts.
     for model, each in benchmark.get("written", {}).items():
@@ -205,8 +205,8 @@ def written_lines(benchmark: Benchmark, card: Card) -> list[str]:
         most = max(of["limit"] for of in each)
         limit = f" of {most:,} tokens" if most else ""
         languages = [
-            f"{language(of['lang'], card['languages'])} {of['cut']:,} and {of['echoes']:,} "
-            f"of {of['n']:,}"
+            f"{language(of['lang'], card['languages'])}: {of['cut']:,} cut off and "
+            f"{of['echoes']:,} repeated of {of['n']:,}"
             for of in each
             if of["cut"] or of["echoes"]
         ]

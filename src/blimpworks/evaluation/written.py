@@ -1,4 +1,4 @@
-"""How many of a model's answers the limit of tokens cut off, and how many repeat their prompt."""
+"""Count answers that the limit of tokens cut off, and answers that repeat their prompt."""
 
 from pathlib import Path
 
@@ -14,9 +14,9 @@ from blimpworks.tables import ANSWERS, read_table
 def written_answers(
     model: str, name: str, benchmark: BenchmarkFacts, results: str
 ) -> list[Written]:
-    """Counts of a model's answers in each language.
+    """Count a model's answers in each language.
 
-    Judgements of earlier versions know neither count. Raises UserError when a table is missing or
+    Judgements of earlier versions have neither count. Raises UserError when a table is missing or
     broken.
     """
     counts: list[Written] = []
@@ -42,7 +42,7 @@ def written_answers(
 
 
 def _count(rows: pa.Table, name: str) -> int | None:
-    """Rows of which a column is true; None where that is not known of all."""
+    """Count rows whose column is true; None where a row does not say."""
     if name not in rows.column_names or rows[name].null_count:
         return None
     return int(pc.sum(rows[name]).as_py() or 0)

@@ -31,7 +31,7 @@ _NAMES = [role for name, role in ROLE.items() if name != "answer"]
 
 
 def _alone(declared: AnswerPatterns, task: str, patterns: Patterns) -> AnswerPatterns:
-    """Some patterns of a task, and no others."""
+    """Return declared patterns with some patterns of a task alone."""
     family = Family(tasks=(task,), accept=patterns)
     return declared.model_copy(update={"shared": (), "families": (family,)})
 
@@ -149,9 +149,9 @@ class YesNoJudge:
         return verdict if verdict != NOTHING else self._inside(gold, named, answer, masked)
 
     def _inside(self, gold: bool, named: Sequence[Argument], answer: str, masked: str) -> Verdict:
-        """A verdict by yes or no at a line's end, or by what says it without the word.
+        """Judge by yes or no at a line's end, or by a statement without the word.
 
-        The list itself says neither.
+        The prompt's list decides nothing.
         """
         clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):

@@ -1,7 +1,7 @@
-"""Which forms of a verb would be right for a subject after all: in another mood or tense.
+"""Find forms of a verb that another mood or tense makes right for a subject.
 
-Ours, not the authors': a form in the place of another is wrong only if no finite reading of it
-fits the subject. What the lexicons lack of a verb is judged by the verbs they have.
+This rule is ours, not the authors': a form that replaces another is wrong only if no finite
+reading of it fits the subject. Where lexicons lack a verb's forms, their other verbs decide.
 """
 
 from collections import defaultdict
@@ -15,36 +15,36 @@ from blimpworks.papers.multiblimp.items.inflection import AGREEING, Lexicon, Lex
 Slot = tuple[str | None, str | None]
 """Mood and tense."""
 Cell = tuple[tuple[str, frozenset[str]], ...]
-"""For each agreement feature the values that will do."""
+"""Values that fit, for each agreement feature."""
 Verdict = Literal["right", "undecided", "wrong"]
 RULE, EXCEPTION = 0.5, 0.1
 """Shares of verbs with one form for two cells: a rule from the first on, chance below the
 second."""
 ENDINGS = (3, 2, 0)
-"""Letters at the end of verbs that inflect alike."""
+"""Numbers of last letters that verbs share which inflect alike."""
 ENOUGH = 5
-"""Verbs that are known in two cells and tell of others."""
+"""Least number of verbs with both cells from which others are inferred."""
 
 
 def slot_of(row: LexiconRow) -> Slot:
-    """Mood and tense of a reading."""
+    """Return mood and tense of a reading."""
     return row.features.get("Mood"), row.features.get("Tense")
 
 
 def cell_of(features: Query) -> Cell:
-    """The agreement features of a query, or of a reading written as one."""
+    """Return the agreement features of a query, or of a reading written as one."""
     return tuple((name, features[name]) for name in AGREEING if name in features)
 
 
 def _is_finite(row: LexiconRow) -> bool:
-    """Whether a reading can have a subject of any person: an imperative can't."""
+    """Tell whether a reading can have a subject of any person; an imperative cannot."""
     features = row.features
     form = features.get("VerbForm", "FIN")
     return form == "FIN" and "Finiteness" not in features and features.get("Mood") != "IMP"
 
 
 def _suits(row: LexiconRow, cell: Cell) -> bool:
-    """Whether a reading agrees with a subject; an open or missing value does."""
+    """Tell whether a reading agrees with a subject; an open or missing value does."""
     return all(row.features.get(name, UNDEFINED) in {*values, UNDEFINED} for name, values in cell)
 
 
@@ -83,16 +83,16 @@ class Paradigms:
         self._vague = {(mood, tense) for mood, tense in slots if tense is None and mood in tensed}
 
     def _states(self, row: LexiconRow) -> bool:
-        """Whether a reading has a value of the feature."""
+        """Tell whether a reading has a value of the feature."""
         values = (row.features.get(name, UNDEFINED) for name in COLUMNS_OF[self.feature])
         return any(value != UNDEFINED for value in values)
 
     def verdict(self, lemma: str, wrong: Iterable[LexiconRow], subject: Cell) -> Verdict:
-        """What becomes of a form, by its readings ``wrong``, in the place of the subject's form.
+        """Judge a form, by its readings ``wrong``, that replaces the form of a subject.
 
-        It is right where any reading of it agrees with the subject. Of a slot that the lexicons
-        lack of the verb, other verbs decide; it is undecided where some of them have one form
-        for both, or none of them tells of any other mood.
+        The form is right if any of its readings agrees with the subject. Other verbs decide on
+        slots that the lexicons lack of the verb. The form is undecided where some of those verbs
+        have one form for both, or where none of them has another mood.
         """
         readings = [row for row in wrong if _is_finite(row)]
         forms = {row.form for row in readings}
@@ -118,7 +118,7 @@ class Paradigms:
         return "undecided" if some or (foreign and not told) else "wrong"
 
     def _fitting(self, rows: Iterable[LexiconRow], cell: Cell) -> list[LexiconRow]:
-        """Readings of a verb's slot that agree with a subject.
+        """Return the readings of a verb's slot that agree with a subject.
 
         One that leaves the feature open counts only where no other states it, as *put* in the
         past, but not *sing* beside *sings*.
@@ -128,10 +128,10 @@ class Paradigms:
         return stating or suiting
 
     def _share(self, lemma: str, slot: Slot, subject: Cell, row: LexiconRow) -> float | None:
-        """Share of verbs whose form for a subject in a slot is that of a reading elsewhere.
+        """Return the share of verbs with one form for a subject in a slot and for a reading.
 
-        Of verbs that end like the lemma, as far as enough are known in both; None where too few
-        of any ending are.
+        The verbs are those that share the longest ending with the lemma of which enough have
+        both forms. Return None where too few of any ending have them.
         """
         values = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
         for length in ENDINGS:
@@ -146,7 +146,7 @@ class Paradigms:
     def _compared(
         self, ending: str, slot: Slot, subject: Cell, other: Slot, cell: Cell
     ) -> Iterator[bool]:
-        """For each verb of an ending that is known in both, whether it has one form there."""
+        """Yield for each verb of an ending with both forms whether they are one."""
         if slot == other:
             return
         elsewhere = self._slots.get(other, {})
