@@ -25,6 +25,7 @@ from blimpworks.interop.crate.export import Wish, _facts, plan_crate, write_crat
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.tables import LEFT_OUT, place_of, read_csv, read_table
 from blimpworks.interop.croissant import write_croissant
+from blimpworks.papers.lmentry.judging.judge import MORE
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
 from blimpworks.tables import PROMPTS, TableSchema
 from support import crate_kit, tiny
@@ -233,7 +234,7 @@ def test_the_dictionary_knows_the_prompts_and_judgements_of_lmentry():
 
     known = read_dictionary()
     columns = [("items", name) for name in PROMPTS.names]
-    columns += [("judgements", name) for name in ("certain", "rule", "pattern", "nominal")]
+    columns += [("judgements", name) for name in MORE]
     assert [each for each in columns if not describe(known, *each).meaning] == []
 
 
