@@ -186,15 +186,15 @@ def test_a_file_that_is_no_progress_is_told(tmp_path):
 
 
 class Near(Deadline):
-    """An allocation that ends some seconds after scoring began, and what was scored in it."""
+    """An allocation that ends some seconds after its first shard began, and what it scored."""
 
     def __init__(self, seconds):
         super().__init__(0)
         self.seconds, self.parts = seconds, []
 
-    def begin(self, sentences, missing):
-        super().begin(sentences, missing)
-        self._moment = time.time() + RESERVE + self.seconds
+    def before(self):
+        self._moment = self._moment or time.time() + RESERVE + self.seconds
+        super().before()
 
     def wrote(self, part, scores):
         super().wrote(part, scores)
