@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from blimpworks.benchmarks.declaration import Files
+from blimpworks.benchmarks.entries import Files
 from blimpworks.benchmarks.files import local_files, new_names_table, tables_in
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import read_rows

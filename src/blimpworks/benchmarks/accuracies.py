@@ -11,13 +11,13 @@ from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.benchmarks.build import rows_in, with_new_names
 from blimpworks.benchmarks.declaration import (
     Declaration,
-    Files,
     People,
     Perplexities,
     Released,
     declaration_in,
     read_declaration,
 )
+from blimpworks.benchmarks.entries import Files
 from blimpworks.benchmarks.files import Row, as_text, is_one_of, local_files
 from blimpworks.benchmarks.grouping import grouping
 from blimpworks.benchmarks.layouts import Naming, cell

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from blimpworks.benchmarks import designs, layouts
-from blimpworks.benchmarks.declaration import Declaration, Files, declaration_in, read_declaration
+from blimpworks.benchmarks.declaration import Declaration, declaration_in, read_declaration
 from blimpworks.benchmarks.designs import Design
+from blimpworks.benchmarks.entries import Files
 from blimpworks.benchmarks.files import (
     local_files,
     new_names_table,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from blimpworks.benchmarks.declaration import Conditions, Designs, Predictions, Suites
+from blimpworks.benchmarks.entries import Conditions, Designs, Predictions, Suites
 from blimpworks.benchmarks.files import Row, as_text
 from blimpworks.benchmarks.layouts import Naming, cell, text
 from blimpworks.benchmarks.predictions import Prediction

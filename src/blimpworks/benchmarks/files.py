@@ -14,7 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from blimpworks import errors
-from blimpworks.benchmarks.declaration import Files, People, declaration_in
+from blimpworks.benchmarks.declaration import People, declaration_in
+from blimpworks.benchmarks.entries import Files
 from blimpworks.benchmarks.names import columns_in
 from blimpworks.errors import UserError, reading
 from blimpworks.files import below, relative

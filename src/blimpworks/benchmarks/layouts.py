@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import PurePosixPath
 from typing import Any
 
-from blimpworks.benchmarks.declaration import (
+from blimpworks.benchmarks.entries import (
     Choices,
     Critical,
     CriticalOffsets,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from blimpworks.benchmarks.declaration import (
     Declaration,
-    Files,
     declaration_in,
     read_declaration,
 )
+from blimpworks.benchmarks.entries import Files
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import local_files, new_names_table
 from blimpworks.benchmarks.grouping import ALL, grouping
