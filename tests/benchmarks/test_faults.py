@@ -91,6 +91,74 @@ FAULTS = {
         pairs(separator=";"),
         {"a.csv": "good,bad\nHe runs.;He run.\n"},
     ),
+    "quotation marks of text in csv": Fault(
+        "a.csv:2: a quotation mark is not closed before the cell or the line ends",
+        pairs(),
+        {"a.csv": 'good,bad\n"Stop, he said.,"Stops, he said.\n'},
+    ),
+    "quotation marks of csv in tsv": Fault(
+        """a.tsv:2: the cell '"He said ""no""."' looks like one in the quotes of csv""",
+        pairs(files="*.tsv"),
+        {"a.tsv": 'good\tbad\n"He said ""no""."\tHe say no.\n'},
+    ),
+    "an unclosed quotation mark": Fault(
+        "a.csv:2: unexpected end of data",
+        pairs(quotes="csv"),
+        {"a.csv": 'good,bad\n"Stop\nHe runs.,He run.\n'},
+    ),
+    "a column of where that no row has": Fault(
+        "key data.0: 'where.splitt' names 'test', which no row has (no row has such a column)",
+        pairs(where={"splitt": "test"}),
+    ),
+    "a value of where that no row has": Fault(
+        "key data.0: 'where.split' names 'tset', which no row has (values of rows are 'test')",
+        pairs(where={"split": ["test", "tset"]}),
+        {"a.csv": "good,bad,split\nHe runs.,He run.,test\n"},
+    ),
+    "a column of rename that no row has": Fault(
+        "key data.0: 'rename.knd' names 'a', which no row has", pairs(rename={"knd": {"a": "b"}})
+    ),
+    "a value of rename in another case": Fault(
+        "key data.0: 'rename.kind' names 'A', which no row has (values of rows are 'a')",
+        pairs(rename={"kind": {"A": "b"}}),
+        {"a.csv": "good,bad,kind\nHe runs.,He run.,a\n"},
+    ),
+    "lines to skip without a reason": Fault(
+        "expected lists of lines by file, and why they are left out as 'reason'",
+        pairs(skip_lines={"a.csv": [2]}),
+    ),
+    "a line to skip that the file lacks": Fault(
+        "'skip_lines' names line 9 of a.csv, which has no row there",
+        pairs(skip_lines={"a.csv": [9], "reason": "cut"}),
+    ),
+    "lines to skip of a file that is not read": Fault(
+        "'skip_lines' names 'b.csv', which is none of the files that are read (a.csv)",
+        pairs(skip_lines={"b.csv": [2], "reason": "cut"}),
+    ),
+    "a phenomenon of no paradigm": Fault(
+        "key phenomena.Agreement: 'b' fits no paradigm; those of the files are a",
+        pairs(),
+        more={"phenomena": {"Agreement": ["a", "b"]}},
+    ),
+    "two entries with a fault each": Fault(
+        "key data.1: 'where.y' names 'z'",
+        [pairs(where={"splitt": "test"}), pairs(where={"y": "z"})],
+    ),
+    "a key with a dot that is a path too": Fault(
+        "a.jsonl:1: 'a.b' is a key with a dot, and a path too",
+        pairs(files="*.jsonl"),
+        {"a.jsonl": '{"a.b": 1, "a": {"b": 2}}\n'},
+    ),
+    "an old value twice in a table": Fault(
+        "names.tsv:2 has 'a' again",
+        pairs(rename={"good": "names.tsv"}),
+        {"a.csv": CSV, "names.tsv": "a\tb\na\tc\n"},
+    ),
+    "an odd number of labelled rows": Fault(
+        "or name 'item'. The same at b.csv:2.",
+        {key: value for key, value in ROWS.items() if key != "item"},
+        {"a.csv": "s,ok\nHe runs.,1\nHe run.,0\nShe runs.,1\n", "b.csv": "s,ok\nHe runs.,1\n"},
+    ),
     "a short row": Fault(
         "a.csv:3: 1 cells, but 2 columns", pairs(), {"a.csv": "good,bad\nHe runs.,He run.\nHe\n"}
     ),
@@ -238,4 +306,13 @@ def test_a_mistake_is_one_sentence_that_says_where(tmp_path, name):
     assert FAULTS[name].says in message
     assert re.search(r"(benchmark\.yaml|a\.\w+|names\.tsv|Toy|prediction)", message)
     assert message.endswith((".", "?"))
-    assert "\n" not in message
+    assert ("\n" in message) == (name == "two entries with a fault each")
+
+
+def test_at_most_twenty_faults_of_an_entry_are_listed_in_one_message(tmp_path):
+    lines = "".join(f"He runs.,He run.,{number}\n" for number in range(30))
+    data = {**CHOICES, "first": "a", "second": "b", "right": RIGHT}
+    message = message_of(tmp_path, Fault("", data, {"a.csv": f"a,b,r\n{lines}"}))
+    assert message.count("\n") == 20
+    assert "key data.0: 30 faults; the first 20 of them:" in message
+    assert "a.csv:21: the label 'r' is '19'" in message

@@ -12,7 +12,8 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from support.declared_kit import CSV, PAIRS, built, jsonl, pairs_of, regions_of, suite
+from blimpworks.benchmarks.build import build_items
+from support.declared_kit import CSV, PAIRS, built, declare, jsonl, pairs_of, regions_of, suite
 
 TWO = [("The cats sleep.", "The cats sleeps."), ("He runs.", "He run.")]
 RECORDS = [{"good": good, "bad": bad} for good, bad in TWO]
@@ -95,9 +96,64 @@ def test_the_encoding_is_what_a_mark_says_or_what_is_stated(tmp_path, encoding, 
 
 def test_an_items_line_is_where_it_begins_in_the_file(tmp_path):
     text = 'good,bad\n"The cats\nsleep.","The cats\nsleeps."\nHe runs.,He run.\n'
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[PAIRS])
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[{**PAIRS, "quotes": "csv"}])
     assert [row["line"] for row in rows] == [2, 5]
     assert {row["file"] for row in rows} == {"a.csv"}
+
+
+SENTENCES = ('It\u2028rains, "no\x0c\x85.', "It rain.")
+QUOTED = 'good,bad\n"It\u2028rains, ""no\x0c\x85.",It rain.\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "how"),
+    [
+        ("a.csv", QUOTED, {}),
+        ("a.csv", QUOTED.replace("\n", "\r\n"), {"quotes": "csv"}),
+        ("a.tsv", "good\tbad\n" + "\t".join(SENTENCES) + "\n", {}),
+        ("a.tsv", "\ufeffgood\tbad\r\n" + "\t".join(SENTENCES), {"encoding": "utf-8"}),
+        ("a.csv", "good|bad\n" + "|".join(SENTENCES) + "\n", {"quotes": "none"}),
+        ("a.jsonl", jsonl(dict(zip(("good", "bad"), SENTENCES, strict=True))), {}),
+    ],
+)
+def test_lines_end_at_line_feeds_alone_and_quotes_are_what_is_declared(tmp_path, name, text, how):
+    data = {**PAIRS, "files": "a.*", **how}
+    rows = built(tmp_path / "toy", {name: text.encode()}, data=[data])
+    assert pairs_of(rows) == [SENTENCES]
+
+
+def test_a_field_of_any_size_is_read(tmp_path):
+    text = f"good,bad,note\nHe runs.,He run.,{'x' * 200_000}\n"
+    assert len(built(tmp_path / "toy", {"a.csv": text}, data=[PAIRS])) == 1
+
+
+def test_an_account_counts_what_is_read_and_what_is_left_out(tmp_path):
+    text = "good,bad,split\nHe runs. ,He run.,test\nbroken\nHe runs.,He run.,dev\n"
+    text += "Cafe\u0301s close.,Caf\u00e9s closes.,test\n"
+    data = {**PAIRS, "where": {"split": "test"}, "skip_lines": {"a.csv": [3], "reason": "cut"}}
+    path = declare(tmp_path / "toy", {"a.csv": text}, data=[data])
+    facts = build_items(path, [], path.parent, "toy", "eng", tmp_path / "items.parquet")
+    assert facts["account"] == {
+        "data.0": {
+            "files": 1,
+            "rows": 4,
+            "used": 2,
+            "items": 2,
+            "left_out": {"skip_lines": 1, "where.split": 1},
+            "notes": {
+                "texts with white space at their ends, which is left out": 1,
+                "pairs with one sentence in Unicode's NFC and one not": 1,
+            },
+        }
+    }
+
+
+def test_equal_pairs_have_ids_of_their_own_and_the_first_keeps_its_id(tmp_path):
+    once = built(tmp_path / "toy", {"a.csv": CSV}, data=[PAIRS])
+    twice = built(tmp_path / "toy", {"a.csv": CSV + CSV.partition("\n")[2]}, data=[PAIRS])
+    ids = [row["item_id"] for row in twice]
+    assert ids[:2] == [row["item_id"] for row in once]
+    assert len({*ids}) == 4
 
 
 def test_names_of_files_say_paradigm_and_language(tmp_path):

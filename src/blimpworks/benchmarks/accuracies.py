@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.benchmarks.build import rows_in, with_new_names
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import (
     Declaration,
     People,
@@ -18,10 +18,12 @@ from blimpworks.benchmarks.declaration import (
     read_declaration,
 )
 from blimpworks.benchmarks.entries import Files
-from blimpworks.benchmarks.files import Row, as_text, is_one_of, local_files
+from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.grouping import grouping
 from blimpworks.benchmarks.layouts import Naming, cell
 from blimpworks.benchmarks.names import pattern_of
+from blimpworks.benchmarks.readers import as_text
+from blimpworks.benchmarks.rows import Row, is_one_of, rows_in, with_new_names
 from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, write_frame, write_rows
@@ -64,7 +66,14 @@ class Source:
 
     def rows(self, how: Files) -> Iterator[Row]:
         """Rows of the files of an entry."""
-        yield from rows_in(how, self.named, self.folder, {})
+        entries = [
+            (f"{key}.{number}", entry)
+            for key in ("people", "released", "perplexities")
+            for number, entry in enumerate(getattr(self.declared, key))
+        ]
+        key = next(key for key, entry in entries if entry.files == how.files)
+        account = Account(f"{declaration_in(self.folder)}: key {key}")
+        yield from rows_in(how, self.named, self.folder, account)
 
     def place(self, row: Row, how: People | Released) -> tuple[str, str, str]:
         """Language, phenomenon and paradigm of a row."""

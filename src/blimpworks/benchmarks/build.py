@@ -4,32 +4,25 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
+from unicodedata import is_normalized
 
 import pyarrow as pa
 
 from blimpworks.benchmarks import designs, layouts
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import Declaration, declaration_in, read_declaration
 from blimpworks.benchmarks.designs import Design
-from blimpworks.benchmarks.entries import Files
-from blimpworks.benchmarks.files import (
-    local_files,
-    new_names_table,
-    rows_of,
-    tables_in,
-)
-from blimpworks.benchmarks.grouping import grouping
+from blimpworks.benchmarks.files import local_files
+from blimpworks.benchmarks.grouping import check_phenomena, grouping
 from blimpworks.benchmarks.layouts import Item, Naming
-from blimpworks.benchmarks.names import columns_in
-from blimpworks.errors import UserError, reading
+from blimpworks.benchmarks.rows import Named, rows_in
+from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id
 from blimpworks.tables import ITEMS, LABEL, write_table
 
 log = logging.getLogger(__name__)
 
-Named = Mapping[str, Path]
-"""Files by their names: those of sources, and those in the benchmark's folder."""
-Read = TypeVar("Read", bound=Files)
 LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "pairs": layouts.pairs,
     "choices": layouts.choices,
@@ -41,66 +34,45 @@ LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
 }
 
 
-def with_new_names(how: Read, folder: Path) -> Read:
-    """How files are read, with tables of new names in place of the names of these tables.
-
-    Raises UserError for a table that is absent or malformed.
-    """
-    tables = {
-        column: _new_names(new_names_table(folder, names)) if isinstance(names, str) else names
-        for column, names in how.rename.items()
-    }
-    return how.model_copy(update={"rename": tables})
-
-
-def _new_names(path: Path) -> dict[str, str]:
-    with reading(path, "a table of old and new values", "Add it, or correct 'rename'."):
-        lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-    for number, cells in enumerate(lines, start=1):
-        if len(cells) != 2:
-            raise UserError(
-                f"{path}:{number} has {len(cells)} cells; expected two, an old value and the new "
-                "one, with a tab between them. Correct it."
-            )
-    return {cells[0]: cells[1] for cells in lines}
-
-
-def files_of(how: Files, named: Named, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Names and paths of the files that patterns mean, those of the folder first.
-
-    Raises UserError where there is none.
-    """
-    chosen = {
-        name: path for name, path in named.items() if columns_in(how.patterns, name) is not None
-    }
-    if not chosen:
-        raise UserError(
-            f"{declaration_in(folder)}: 'files' {', '.join(map(repr, how.patterns))} fits no file "
-            f"({', '.join([*named][:4]) or 'there is none'}{', …' if len(named) > 4 else ''}); "
-            "correct the pattern, or add the files to sources.tsv or to the folder."
-        )
-    yield from sorted(chosen.items())
-
-
-def rows_in(how: Files, named: Named, folder: Path, read: dict[str, str]) -> Iterator[Any]:
-    """Rows of all files of an entry; ``read`` gets how each file is read, by its name."""
-    how = with_new_names(how, folder)
-    for name, path in files_of(how, named, folder):
-        for table, said in tables_in(path, name, how):
-            read[table.name] = table.reading
-            yield from rows_of(table, said)
-
-
 def read_items(
-    declaration: Declaration, folder: Path, named: Named, read: dict[str, str]
-) -> Iterator[Item | Design]:
+    declaration: Declaration, folder: Path, named: Named, accounts: list[Account]
+) -> list[Item | Design]:
     """All items of a benchmark, in the order of its declaration and files.
 
-    ``read`` gets how each file is read, by its name. Raises UserError for what is malformed.
+    ``accounts`` gets an account of each entry. Raises UserError for what is malformed, with the
+    faults of all entries.
     """
     naming = Naming(grouping(declaration), tuple(declaration.languages))
-    for data in declaration.data:
-        yield from LAYOUTS[data.layout](rows_in(data, named, folder, read), data, naming)
+    items: list[Item | Design] = []
+    faults = []
+    for number, data in enumerate(declaration.data):
+        account = Account(f"{declaration_in(folder)}: key data.{number}")
+        accounts.append(account)
+        try:
+            rows = rows_in(data, named, folder, account)
+            read = [*LAYOUTS[data.layout](rows, data, naming)]
+            account.check_faults()
+        except UserError as error:
+            faults.append(str(error))
+            continue
+        account.items = len(read)
+        _note_normalisation(read, account)
+        items += read
+    if faults:
+        raise UserError("\n".join(faults))
+    check_phenomena(declaration, {item.paradigm for item in items}, folder)
+    return items
+
+
+def _note_normalisation(items: Iterable[Item | Design], account: Account) -> None:
+    """Count items whose letters are not composed as Unicode's NFC has them."""
+    for item in items:
+        if isinstance(item, Item):
+            composed = [is_normalized("NFC", side) for side in (item.good, item.bad)]
+            if composed[0] != composed[1]:
+                account.notes["pairs with one sentence in Unicode's NFC and one not"] += 1
+            elif not composed[0]:
+                account.notes["items not in Unicode's NFC"] += 1
 
 
 def _columns(item: Item | Design) -> dict[str, Any]:
@@ -117,11 +89,11 @@ def _columns(item: Item | Design) -> dict[str, Any]:
     }
 
 
-def _row(item: Item, benchmark: str, unit: str) -> dict[str, Any]:
+def _row(item: Item, key: str, unit: str) -> dict[str, Any]:
     """The row of a pair, or of a sentence, which stands on both sides."""
     same = {"identical": item.good == item.bad} if unit == "pair" else {}
     return {
-        "item_id": item_id(benchmark, item.paradigm, item.good, item.bad),
+        "item_id": key,
         "good": item.good,
         "bad": item.bad,
         **item.regions._asdict(),
@@ -130,9 +102,8 @@ def _row(item: Item, benchmark: str, unit: str) -> dict[str, Any]:
     }
 
 
-def _design_rows(item: Design, benchmark: str) -> Iterator[dict[str, Any]]:
+def _design_rows(item: Design, key: str) -> Iterator[dict[str, Any]]:
     """A row for each condition, whose sentence stands on both sides."""
-    key = item_id(benchmark, item.paradigm, item.file, item.id)
     for each in item.conditions:
         sentence = each.sentence
         whole = {
@@ -157,13 +128,22 @@ def _design_rows(item: Design, benchmark: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _sampled(items: Sequence[Item | Design], most: int | None) -> Iterator[Item | Design]:
-    """At most so many items of each paradigm, evenly from all of it."""
-    groups: dict[tuple[str, str], list[Item | Design]] = {}
+def _content(item: Item | Design) -> tuple[str, ...]:
+    """What makes an item the one that it is, in its paradigm."""
+    content = (item.good, item.bad) if isinstance(item, Item) else (item.file, item.id)
+    return (item.paradigm, *content)
+
+
+def _with_ids(
+    items: Iterable[Item | Design], benchmark: str
+) -> Iterator[tuple[str, Item | Design]]:
+    """Items with their ids; one that stands there again has an id by how often it did before."""
+    times: Counter[tuple[str, ...]] = Counter()
     for item in items:
-        groups.setdefault((item.phenomenon, item.paradigm), []).append(item)
-    for group in groups.values():
-        yield from evenly(group, most)
+        content = _content(item)
+        key = item_id(benchmark, *content)
+        yield (item_id(key, times[content]) if times[content] else key), item
+        times[content] += 1
 
 
 def check_number(declaration: Declaration, lang: str, count: int, folder: Path) -> None:
@@ -223,21 +203,31 @@ def build_items(
     folder = declaration.parent
     declared = read_declaration(declaration)
     named = local_files(folder) | {path.relative_to(sources).as_posix(): path for path in files}
-    read: dict[str, str] = {}
-    items = [item for item in read_items(declared, folder, named, read) if item.lang == lang]
+    accounts: list[Account] = []
+    every = read_items(declared, folder, named, accounts)
+    items = [*_with_ids((item for item in every if item.lang == lang), benchmark)]
     check_number(declared, lang, len(items), folder)
-    chosen = [*_sampled(items, most)]
+    groups: dict[tuple[str, str], list[tuple[str, Item | Design]]] = {}
+    for key, item in items:
+        groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
     rows: list[dict[str, Any]] = []
-    for item in chosen:
+    chosen = [each for group in groups.values() for each in evenly(group, most)]
+    for key, item in chosen:
         if isinstance(item, Item):
-            rows.append(_row(item, benchmark, declared.unit))
+            rows.append(_row(item, key, declared.unit))
         else:
-            rows += _design_rows(item, benchmark)
+            rows += _design_rows(item, key)
     _write(rows, output)
     same = sum(row.get("identical", False) for row in rows)
     if same:
         log.warning("%s: %d of %d pairs are twice the same sentence", output, same, len(rows))
-    repeated = sum(count - 1 for count in Counter(row["item_id"] for row in rows).values())
+    repeated = len(chosen) - len({_content(item) for _, item in chosen})
     if repeated:
-        log.warning("%s: %d of %d rows stand there a second time", output, repeated, len(rows))
-    return {"items": len(chosen), "identical": same, "repeated": repeated, "files": read}
+        log.warning("%s: %d of %d items stand there again", output, repeated, len(chosen))
+    return {
+        "items": len(chosen),
+        "identical": same,
+        "repeated": repeated,
+        "files": {name: how for account in accounts for name, how in account.files.items()},
+        "account": {account.entry.rpartition(" ")[2]: account.record() for account in accounts},
+    }

@@ -9,7 +9,8 @@ from typing import Any, cast
 from huggingface_hub import HfApi, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
-from blimpworks.benchmarks.files import ARCHIVES, SUFFIXES, plain_name
+from blimpworks.benchmarks.files import ARCHIVES, plain_name
+from blimpworks.benchmarks.readers import SUFFIXES
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.table_files import read_rows

@@ -10,10 +10,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from blimpworks.benchmarks.entries import Conditions, Designs, Predictions, Suites
-from blimpworks.benchmarks.files import Row, as_text
 from blimpworks.benchmarks.layouts import Naming, cell, text
 from blimpworks.benchmarks.predictions import Prediction
+from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.regions import span_of
+from blimpworks.benchmarks.rows import Row
 from blimpworks.errors import UserError
 
 WHOLE = "*"
@@ -187,7 +188,7 @@ def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design
         # The suite's own name counts, unless the file's name says it.
         said = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
         for number, item in enumerate(row.cells["items"], start=1):
-            place = Row({**said, **row.cells}, row.file, number)
+            place = Row({**said, **row.cells}, row.file, number, row.account)
             if not isinstance(item, Mapping) or not isinstance(item.get("conditions"), list):
                 raise UserError(
                     f"{place.place}: the item is {item!r:.60}; expected one with a list of "

@@ -5,7 +5,7 @@ path into JSON (``meta.id``), or by a template of those in braces (``{context} {
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -45,6 +45,14 @@ Pattern = Annotated[str, Field(min_length=1), AfterValidator(_inside_folder)]
 name."""
 
 
+def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tuple[int, ...] | str]:
+    """Lines by file, if a reason stands with them and nothing else is text."""
+    texts = {name for name, value in lines.items() if isinstance(value, str)}
+    if lines and texts != {"reason"}:
+        raise ValueError("expected lists of lines by file, and why they are left out as 'reason'")
+    return lines
+
+
 class Files(Strict):
     """Which files, and how they are read."""
 
@@ -60,6 +68,10 @@ class Files(Strict):
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     """Between the cells of a csv file; null: the one of comma, semicolon, tab and bar that the
     headings have most of."""
+    quotes: Literal["csv", "none"] | None = None
+    """Quotation marks of csv and tsv files: ``csv`` where they enclose cells, which then may hold
+    line breaks; ``none`` where they are text. null: they enclose cells of one line in csv, and
+    are text in tsv."""
     columns: tuple[Column, ...] | None = None
     """Names of the columns of a table without headings."""
     header_row: Positive = 1
@@ -76,6 +88,17 @@ class Files(Strict):
     """New values by column and old value; others stay. A mapping, or the name of a tab-separated
     table in the benchmark's folder with the old and the new value in each row, without
     headings."""
+
+    skip_lines: Annotated[
+        Mapping[str, tuple[Positive, ...] | str], AfterValidator(_with_reason)
+    ] = Field(default={})
+    """Lines (or records) of files that are broken upstream, by the file's name, and under
+    ``reason`` why they are left out."""
+
+    def skipped(self, name: str) -> Sequence[int]:
+        """Lines of a file to leave out."""
+        lines = self.skip_lines.get(name, ())
+        return () if isinstance(lines, str) else lines
 
     @property
     def patterns(self) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """Phenomena of paradigms, as a declaration groups them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 
-from blimpworks.benchmarks.declaration import Declaration
+from blimpworks.benchmarks.declaration import Declaration, declaration_in
 from blimpworks.errors import UserError
 
 # Here too, because its own module loads scipy, which explaining a number can do without.
@@ -32,3 +33,15 @@ def grouping(declaration: Declaration) -> Callable[[str], str | None]:
         return None
 
     return phenomenon_of
+
+
+def check_phenomena(declaration: Declaration, paradigms: Collection[str], folder: Path) -> None:
+    """Raise UserError for a pattern of ``phenomena`` that none of the paradigms fits."""
+    for phenomenon, patterns in declaration.phenomena.items():
+        for pattern in patterns:
+            if not any(fnmatchcase(paradigm, pattern) for paradigm in paradigms):
+                raise UserError(
+                    f"{declaration_in(folder)}: key phenomena.{phenomenon}: {pattern!r} fits no "
+                    f"paradigm; those of the files are {', '.join(sorted(paradigms)[:6])}. "
+                    "Correct it."
+                )

@@ -1,6 +1,7 @@
 """From rows of files to items: pairs of sentences, or sentences that are acceptable or not."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -17,8 +18,9 @@ from blimpworks.benchmarks.entries import (
     Pairs,
     Sentences,
 )
-from blimpworks.benchmarks.files import Row, as_text, is_one_of
+from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.regions import Span, difference, span_of
+from blimpworks.benchmarks.rows import Row, is_one_of
 from blimpworks.errors import UserError
 from blimpworks.items import Regions
 
@@ -63,7 +65,10 @@ def text(row: Row, column: str) -> str:
             f"{row.place}: column {column!r} is {value!r:.60}; expected text. Correct the file, or "
             "name another column."
         )
-    return value.strip()
+    stripped = value.strip()
+    if stripped != value:
+        row.account.notes["texts with white space at their ends, which is left out"] += 1
+    return stripped
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,22 +169,24 @@ def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regi
 def pairs(rows: Iterable[Row], data: Pairs, naming: Naming) -> Iterator[Item]:
     """A pair of each row with a good and a bad sentence."""
     for row in rows:
-        good, bad = text(row, data.good), text(row, data.bad)
-        regions = regions_of(row, good, bad, data.critical)
-        yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
+        with row.account.collecting():
+            good, bad = text(row, data.good), text(row, data.bad)
+            regions = regions_of(row, good, bad, data.critical)
+            yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
 
 
 def choices(rows: Iterable[Row], data: Choices, naming: Naming) -> Iterator[Item]:
     """A pair of each row with two sentences and a column that says which is the good one."""
     for row in rows:
-        right = _side(row, data.right.column, data.right.first, data.right.second)
-        sides = (data.first, data.second) if right else (data.second, data.first)
-        critical = data.critical
-        if isinstance(critical, CriticalWords) and not right:
-            critical = CriticalWords(good=critical.bad, bad=critical.good)
-        good, bad = (text(row, side) for side in sides)
-        regions = regions_of(row, good, bad, critical)
-        yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
+        with row.account.collecting():
+            right = _side(row, data.right.column, data.right.first, data.right.second)
+            sides = (data.first, data.second) if right else (data.second, data.first)
+            critical = data.critical
+            if isinstance(critical, CriticalWords) and not right:
+                critical = CriticalWords(good=critical.bad, bad=critical.good)
+            good, bad = (text(row, side) for side in sides)
+            regions = regions_of(row, good, bad, critical)
+            yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
 
 
 def _side(row: Row, column: str, first: object, second: object) -> bool:
@@ -205,23 +212,32 @@ def labelled_rows(rows: Iterable[Row], data: LabelledRows, naming: Naming) -> It
     Raises UserError for an item without a good or without a bad sentence.
     """
     groups: dict[object, list[Row]] = {}
-    for number, row in enumerate(rows):
-        key: object = (number // 2,)
-        if data.item:
-            key = (as_text(cell(row, data.item)), _said(row, data.paradigm, "paradigm"), row.file)
-        groups.setdefault(key, []).append(row)
+    numbers: Counter[object] = Counter()
+    for row in rows:
+        paradigm, lang = _said(row, data.paradigm, "paradigm"), _said(row, data.lang, "lang")
+        among = (row.file, paradigm, lang)
+        key = as_text(cell(row, data.item)) if data.item else str(numbers[among] // 2)
+        numbers[among] += 1
+        groups.setdefault((key, *among), []).append(row)
     for group in groups.values():
-        sides: dict[bool, list[Row]] = {True: [], False: []}
-        for row in group:
-            sides[_side(row, data.label, data.good, data.bad)].append(row)
-        if not all(sides.values()):
-            lacking = "good" if sides[False] else "bad"
-            raise UserError(
-                f"{group[0].place}: the item has {len(group)} rows and no {lacking} sentence; "
-                "expected both. Correct 'item', 'good' and 'bad', or the file."
-            )
-        for good, bad in product(sides[True], sides[False]):
-            yield _of_rows(good, bad, data, naming)
+        with group[0].account.collecting():
+            sides: dict[bool, list[Row]] = {True: [], False: []}
+            for row in group:
+                sides[_side(row, data.label, data.good, data.bad)].append(row)
+            if not data.item and len(group) == 1:
+                raise UserError(
+                    f"{group[0].place}: the last row has no other to make a pair with; without "
+                    "'item' each two rows of a file, paradigm and language are one. Correct the "
+                    "file, or name 'item'."
+                )
+            if not all(sides.values()):
+                lacking = "good" if sides[False] else "bad"
+                raise UserError(
+                    f"{group[0].place}: the item has {len(group)} rows and no {lacking} sentence; "
+                    "expected both. Correct 'item', 'good' and 'bad', or the file."
+                )
+            for good, bad in product(sides[True], sides[False]):
+                yield _of_rows(good, bad, data, naming)
 
 
 def _of_rows(first: Row, second: Row, data: LabelledRows, naming: Naming) -> Item:
@@ -239,8 +255,10 @@ def _of_rows(first: Row, second: Row, data: LabelledRows, naming: Naming) -> Ite
 def sentences(rows: Iterable[Row], data: Sentences, naming: Naming) -> Iterator[Item]:
     """An item of each row with a sentence that is acceptable or not."""
     for row in rows:
-        sentence = text(row, data.sentence)
-        acceptable = _side(row, data.label, data.acceptable, data.unacceptable)
-        labels = naming.labels(row, data)
-        labels["more"] = {**labels["more"], "acceptable": acceptable}
-        yield Item(good=sentence, bad=sentence, regions=difference(sentence, sentence), **labels)
+        with row.account.collecting():
+            sentence = text(row, data.sentence)
+            acceptable = _side(row, data.label, data.acceptable, data.unacceptable)
+            labels = naming.labels(row, data)
+            labels["more"] = {**labels["more"], "acceptable": acceptable}
+            regions = difference(sentence, sentence)
+            yield Item(good=sentence, bad=sentence, regions=regions, **labels)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import check_number, read_items
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.files import local_files
@@ -79,15 +80,17 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     Raises UserError for what is malformed, or not retrieved.
     """
     named = local_files(declared.folder) | _source_files(declared, sources)
-    read: dict[str, str] = {}
-    items = [*read_items(declared.declared, declared.folder, named, read)]
+    accounts: list[Account] = []
+    items = read_items(declared.declared, declared.folder, named, accounts)
     unit = declared.declared.unit
     for lang in declared.declared.languages:
         check_number(declared.declared, lang, sum(i.lang == lang for i in items), declared.folder)
+    read = {name: how for account in accounts for name, how in account.files.items()}
     files = counted(len(read), "file")
     yield f"{declared.declared.label}: {counted(len(items), unit)} from {files}"
     for how, n in Counter(read.values()).most_common(KINDS):
         yield f"  {n} as {how}"
+    yield from (line for account in accounts for line in account.lines())
     yield from _counts(items)
     same = sum(isinstance(item, Item) and item.good == item.bad for item in items)
     if unit == "pair" and same:

@@ -1,0 +1,73 @@
+"""An account of what an entry of a declaration has read, and of what it has left out."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from blimpworks.errors import UserError
+
+SHOWN = 20
+"""Faults of an entry that a message lists."""
+PLACE = re.compile(r"^(\S+:\d+):? ")
+"""File and line that a fault begins with."""
+
+
+@dataclass
+class Account:
+    """Files, rows and items of an entry, counted while they are read."""
+
+    entry: str
+    """File of the declaration and key of the entry, for messages."""
+    files: dict[str, str] = field(default_factory=dict)
+    """How each file was read, by its name."""
+    rows: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Rows that are no items, by the key of the entry that says so."""
+    items: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
+    """What was noticed in rows that are used, counted."""
+    faults: list[str] = field(default_factory=list)
+    """Rows that cannot be read, a sentence each."""
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Keep an error about a row with the others, so that all are told at once."""
+        try:
+            yield
+        except UserError as error:
+            self.faults.append(str(error))
+
+    def check_faults(self) -> None:
+        """Raise UserError with the first faults, those of several rows once, if there is any."""
+        places: dict[str, list[str]] = {}
+        for fault in self.faults:
+            match = PLACE.match(fault)
+            places.setdefault(PLACE.sub("", fault), []).append(match[1] if match else fault)
+        told = []
+        for sentence, where in places.items():
+            more = f", and {len(where) - SHOWN:,} more" if len(where) > SHOWN else ""
+            same = f" The same at {', '.join(where[1:SHOWN])}{more}." if len(where) > 1 else ""
+            told.append(next(fault for fault in self.faults if fault.endswith(sentence)) + same)
+        if len(told) > 1:
+            more = f"; the first {SHOWN} of them" if len(told) > SHOWN else ""
+            lines = "\n".join(f"  {fault}" for fault in told[:SHOWN])
+            raise UserError(f"{self.entry}: {len(told):,} faults{more}:\n{lines}")
+        if told:
+            raise UserError(told[0])
+
+    def record(self) -> dict[str, Any]:
+        """The account as a job's record has it."""
+        used = self.rows - self.left_out.total()
+        counts = {"files": len(self.files), "rows": self.rows, "used": used, "items": self.items}
+        return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
+
+    def lines(self) -> Iterator[str]:
+        """The account for people, in lines."""
+        used = self.rows - self.left_out.total()
+        read = f"{len(self.files):,} file{'s' * (len(self.files) != 1)}, {self.rows:,} rows"
+        yield f"{self.entry.rpartition(' ')[2]}: {read}, {used:,} used, {self.items:,} items"
+        yield from (f"  left out by {key}: {n:,} rows" for key, n in self.left_out.items())
+        yield from (f"  {note}: {n:,}" for note, n in self.notes.items())
