@@ -238,7 +238,7 @@ def items(path):
     folder = path.parent
     declaration = read_benchmark(folder / "benchmark.yaml")
     named = {name: each for name, each in local_files(folder).items() if name == path.name}
-    return list(read_items(declaration, folder, named, {}))
+    return list(read_items(declaration, folder, named, []))
 
 
 def parquet(folder):
@@ -474,24 +474,24 @@ READERS = [
         "benchmark csv",
         declared("data.csv", PAIRS),
         items,
-        "benchmarks.files",
+        "benchmarks.readers",
         {"repeat_line": "a pair that a file has twice is counted by build_items"} | WIDE,
     ),
     Reader(
         "benchmark jsonl",
         declared("data.jsonl", jsonl(*RECORDS)),
         items,
-        "benchmarks.files",
+        "benchmarks.readers",
         {"repeat_line": "a pair that a file has twice is counted by build_items"} | JSON,
     ),
     Reader(
         "benchmark json",
         declared("data.json", json.dumps(RECORDS)),
         items,
-        "benchmarks.files",
+        "benchmarks.readers",
         JSON,
     ),
-    Reader("benchmark parquet", declared("data.parquet", parquet), items, "benchmarks.files"),
+    Reader("benchmark parquet", declared("data.parquet", parquet), items, "benchmarks.readers"),
     Reader(
         "benchmark zip",
         declared("data.zip", zipped),
