@@ -1,5 +1,6 @@
 """What is wrong with a declaration or a file is one sentence that says where."""
 
+import gzip
 import json
 import re
 from dataclasses import dataclass, field
@@ -12,11 +13,14 @@ from support.declared_kit import CSV, PAIRS, built, jsonl, suite
 
 ROWS = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s", "label": "ok"}
 ROWS |= {"good": [1], "bad": [0], "item": "i"}
+LABELS = {key: value for key, value in ROWS.items() if key != "item"}
 SENTENCES = {"layout": "sentences", "files": "*.csv", "sentence": "s", "label": "ok"}
 CHOICES = {"layout": "choices", "files": "*.csv", "first": "a", "second": "b"}
 RIGHT = {"column": "r", "first": ["a"], "second": ["b"]}
 WIDE = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
 WIDE |= {"regions": ["x", "y"], "predictions": ["(y;%p%) < (y;%q%)"]}
+LONG = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c", "region": "r"}
+LONG |= {"content": "t", "predictions": ["(v;%p%) < (v;%q%)"]}
 SUITES = {"layout": "suites", "files": "*.json"}
 OFFSETS = dict(zip(("good_start", "good_end", "bad_start", "bad_end"), "abcd", strict=True))
 
@@ -69,9 +73,9 @@ FAULTS = {
         pairs(files="b*.csv"),
     ),
     "an unknown suffix": Fault(
-        "a.txt: the suffix '.txt' is of no known format (.csv, .tsv",
-        pairs(files="*.txt"),
-        {"a.txt": CSV},
+        "a.dat: the suffix '.dat' is of no known format (.csv, .tsv",
+        pairs(files="*.dat"),
+        {"a.dat": CSV},
     ),
     "a missing column": Fault(
         "a.csv:2 has no column 'gud'; its columns are 'good', 'bad'. Correct the declaration",
@@ -136,9 +140,20 @@ FAULTS = {
         pairs(skip_lines={"b.csv": [2], "reason": "cut"}),
     ),
     "a phenomenon of no paradigm": Fault(
-        "key phenomena.Agreement: 'b' fits no paradigm; those of the files are a",
+        "key phenomena.Agreement: 'b' fits no paradigm that others before it leave; those of",
         pairs(),
         more={"phenomena": {"Agreement": ["a", "b"]}},
+    ),
+    "a phenomenon whose paradigms another one takes": Fault(
+        "key phenomena.Other: 'a' fits no paradigm that others before it leave; those of",
+        pairs(),
+        more={"phenomena": {"Agreement": ["*"], "Other": ["a"]}},
+    ),
+    "one column for both sentences": Fault("good and bad must be two columns", pairs(bad="good")),
+    "blank lines beside an aligned file": Fault(
+        "key data.0: a file has blank lines, so rows of aligned files may not be the same",
+        pairs(files="a.csv", bad="b", aligned=[{"files": "b.tsv"}]),
+        {"a.csv": "good\nHe runs.\n\nShe sits.\n", "b.tsv": "b\nHe run.\nShe sit.\n"},
     ),
     "two entries with a fault each": Fault(
         "key data.1: 'where.y' names 'z'",
@@ -156,7 +171,7 @@ FAULTS = {
     ),
     "an odd number of labelled rows": Fault(
         "or name 'item'. The same at b.csv:2.",
-        {key: value for key, value in ROWS.items() if key != "item"},
+        LABELS,
         {"a.csv": "s,ok\nHe runs.,1\nHe run.,0\nShe runs.,1\n", "b.csv": "s,ok\nHe runs.,1\n"},
     ),
     "a short row": Fault(
@@ -169,7 +184,7 @@ FAULTS = {
     ),
     "an empty file": Fault("a.csv is empty; expected a row of headings", pairs(), {"a.csv": ""}),
     "an empty sentence": Fault(
-        "a.csv:2: column 'bad' is ' '; expected text", pairs(), {"a.csv": "good,bad\nHe runs., \n"}
+        "a.csv:2: column 'bad' is ''; expected text", pairs(), {"a.csv": "good,bad\nHe runs., \n"}
     ),
     "a number for a sentence": Fault(
         "a.jsonl:1: column 'bad' is 3; expected text",
@@ -224,8 +239,12 @@ FAULTS = {
         more={"phenomena": {"Agreement": ["b"]}},
     ),
     "a column twice": Fault(
-        "a.csv:2: column 'good' stands in the file, and in the name",
+        "a.csv:2: column 'good' stands in several of the file, its name and the constants",
         pairs(constants={"good": "x"}),
+    ),
+    "a column in the name and the constants": Fault(
+        "a.csv:2: column 'lang' stands in several of the file, its name and the constants",
+        pairs(files="{lang}.csv", constants={"lang": "eng"}),
     ),
     "a table of new names with three cells": Fault(
         "names.tsv:1 has 3 cells; expected two",
@@ -249,6 +268,85 @@ FAULTS = {
     ),
     "a sentence with another label": Fault(
         "the label 'ok' is 'maybe'", SENTENCES, {"a.csv": "s,ok\nHe runs.,maybe\n"}
+    ),
+    "an empty paradigm": Fault(
+        "a.csv:3: column 'paradigm' is empty; expected a value in each row",
+        pairs(),
+        {"a.csv": "good,bad,paradigm\nHe runs.,He run.,sva\nShe runs.,She run.,\n"},
+    ),
+    "an item without a name": Fault(
+        "a.csv:2: column 'i' is empty", ROWS, {"a.csv": "i,s,ok\n,He runs.,1\n,He run.,0\n"}
+    ),
+    "a region twice": Fault(
+        "a.csv:2: condition 'p' of item '1' has the region 'v' twice; expected distinct ones",
+        LONG,
+        {"a.csv": "i,c,r,t\n1,p,v,He\n1,p,v,runs\n1,q,v,run\n"},
+    ),
+    "a kept column that all items have": Fault(
+        "key data.0: 'keep' names 'good', which is a column of all tables", pairs(keep=["good"])
+    ),
+    "a file twice": Fault(
+        "key data.0: a.csv is read twice, from a.csv.gz the second time",
+        pairs(files="a.csv*"),
+        {"a.csv": CSV, "a.csv.gz": gzip.compress(CSV.encode())},
+    ),
+    "lines that end at carriage returns": Fault(
+        "a.csv: its lines end at carriage returns alone",
+        pairs(),
+        {"a.csv": CSV.replace("\n", "\r")},
+    ),
+    "UTF-8 that is stated to be another encoding": Fault(
+        "a.csv, read as latin-1, is in UTF-8 as well",
+        pairs(encoding="latin-1"),
+        {"a.csv": "good,bad\nÄr det.,Är det?\n"},
+    ),
+    "cp1252 that is stated to be latin-1": Fault(
+        "a.csv, read as latin-1, also has control characters",
+        pairs(encoding="latin-1"),
+        {"a.csv": "good,bad\n“Yes” is.,“Yes” are.\n".encode("cp1252")},
+    ),
+    "two separators without headings": Fault(
+        "a.csv: ',' or ';' may stand between the cells",
+        pairs(columns=["good", "bad"]),
+        {"a.csv": "He came, saw;He come\nHe sat, ate;He sit\n"},
+    ),
+    "every cell in quotes in tsv": Fault(
+        """a.tsv:2: the cell '"He runs."' looks like one in the quotes of csv""",
+        pairs(files="*.tsv"),
+        {"a.tsv": 'good\tbad\n"He runs."\t"He run."\n'},
+    ),
+    "half a letter": Fault(
+        "a.jsonl:1 is no JSON ('utf-8' codec can't encode",
+        pairs(files="*.jsonl"),
+        {"a.jsonl": '{"good": "x", "bad": "\\ud83d"}\n'},
+    ),
+    "a pair that where takes apart": Fault(
+        "a.csv:2: its pair would be with line 5, and 'where' may have left out the row between",
+        {**LABELS, "where": {"k": "x"}},
+        {"a.csv": "s,ok,k\nA.,1,x\nB.,0,y\nC.,1,y\nD.,0,x\n"},
+    ),
+    "a brace too many in a template": Fault(
+        "a.csv:2: the template '{{good}' has a brace too many", pairs(good="{{good}")
+    ),
+    "a list in a template": Fault(
+        "a.jsonl:1: column 'a' is ['x'], and a template needs text; name a field of it",
+        pairs(files="*.jsonl", bad="{a} {good}"),
+        {"a.jsonl": jsonl({"good": "y", "a": ["x"]})},
+    ),
+    "a paradigm in some rows": Fault(
+        "a.jsonl:2 has no column 'paradigm', and rows before have one",
+        pairs(files="*.jsonl"),
+        {"a.jsonl": jsonl({"good": "x", "bad": "y", "paradigm": "z"}, {"good": "x", "bad": "y"})},
+    ),
+    "a longer blank": Fault(
+        "a.csv:2: '__' stands 2 times in 'He ___.'; expected once",
+        pairs(bad="{bad['__']=good}"),
+        {"a.csv": "good,bad\nHe runs.,He ___.\n"},
+    ),
+    "offsets after white space": Fault(
+        "a.csv:2: column 'good' begins with white space",
+        pairs(critical=OFFSETS, files="*.csv"),
+        {"a.csv": 'good,bad,a,b,c,d\n" He runs.",He run.,4,8,3,6\n'},
     ),
     "regions in two ways": Fault(
         "either regions, or region and content, must be given", {**WIDE, "region": "x"}

@@ -323,6 +323,41 @@ def test_scores_of_other_items_are_refused(tmp_path):
         judged_designs(tmp_path, [item(3.0, 4.0)], [LESS], columns={"item_id": ["i0", "i9"]})
 
 
+@pytest.mark.parametrize(
+    ("ties", "expected"),
+    [
+        ("wrong", [1.0, 0.5, 0.0, 0.5, None]),
+        ("half", [1.0, 0.5, 0.0, 0.75, None]),
+        ("right", [1.0, 0.5, 0.0, 1.0, None]),
+    ],
+)
+def test_by_the_mean_an_item_is_right_by_its_share_of_predictions(tmp_path, ties, expected):
+    formulas = [LESS, "(1;%match%) > (1;%mismatch%) + (2;%match%)"]
+    items = [item(3.0, 4.0), item(30.0, 31.0), item(31.0, 30.0), item(25.0, 26.0)]
+    items += [item(math.nan, 3.0)]
+    columns = {"right": ["mean"] * 10}
+    rows = judged_designs(tmp_path, items, formulas, columns=columns, ties=ties, near_tie=0)
+    assert [row["correct"] for row in rows] == expected
+    assert [row["margin"] for row in rows] == [1.0, -5.0, -6.0, 0.0, None]
+    assert [row["tie"] for row in rows] == [False, False, False, True, None]
+    assert rows[1]["predictions_held"] == [True, False]
+    assert "effects" not in rows[0]
+
+
+def test_effects_are_sums_of_surprisals_beside_the_verdict(tmp_path):
+    items = [item(3.0, 4.5), item(math.nan, 4.0), item(5.0, 2.0)]
+    names = {"difference": "(2;%mismatch%) - (2;%match%)"}
+    names |= {"whole": "(*;%match%) - [(1;%mismatch%) + 0.5]", "single": "-(1;%match%)"}
+    columns = {
+        "effects": [[*names.values()]] * 4 + [[]] * 2,
+        "effect_names": [[*names]] * 4 + [[]] * 2,
+    }
+    rows = judged_designs(tmp_path, items, [LESS], columns=columns)
+    assert [row["effects"] for row in rows] == [[1.5, 27.5, -50.0], [None, None, -50.0], None]
+    assert [row["effect_names"] for row in rows] == [[*names], [*names], []]
+    assert [row["correct"] for row in rows] == [1.0, None, 0.0]
+
+
 REGION_TOKENS = st.lists(st.floats(0, 40, width=32), min_size=1, max_size=4)
 SENTENCES = st.lists(REGION_TOKENS, min_size=3, max_size=3)
 

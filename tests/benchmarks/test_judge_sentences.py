@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
 from blimpworks.benchmarks.judge_sentences import best_threshold, folds_of, thresholds
-from blimpworks.benchmarks.matthews import correlation, matthews, matthews_interval
+from blimpworks.benchmarks.matthews import correlation, correlation_interval, matthews
 from blimpworks.errors import UserError
 from support.judging_kit import judged_sentences
 
@@ -257,7 +257,7 @@ def test_matthews_correlation_is_that_of_pearson_with_its_interval(pairs):
     assert value == pytest.approx(peer.statistic, abs=1e-12)
     if abs(value) < 1:
         interval = peer.confidence_interval(0.95)
-        assert matthews_interval(value, len(pairs)) == pytest.approx([*interval], abs=1e-9)
+        assert correlation_interval(value, len(pairs)) == pytest.approx([*interval], abs=1e-9)
 
 
 def test_matthews_correlation_by_hand():
@@ -276,9 +276,9 @@ def test_matthews_correlation_of_millions_of_sentences_does_not_overflow():
 
 
 def test_the_interval_of_a_correlation_is_fishers():
-    low, high = matthews_interval(0.5, 103)
+    low, high = correlation_interval(0.5, 103)
     z, reach = math.atanh(0.5), 1.959963984540054 / 10
     assert (low, high) == pytest.approx((math.tanh(z - reach), math.tanh(z + reach)), abs=1e-12)
-    assert matthews_interval(0.5, 3) == (-1.0, 1.0)
-    assert matthews_interval(1.0, 50) == (1.0, 1.0)
-    assert matthews_interval(-1.0, 50) == (-1.0, -1.0)
+    assert correlation_interval(0.5, 3) == (-1.0, 1.0)
+    assert correlation_interval(1.0, 50) == (1.0, 1.0)
+    assert correlation_interval(-1.0, 50) == (-1.0, -1.0)

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import tarfile
 import zipfile
 
@@ -13,7 +14,18 @@ import pandas as pd
 import pytest
 
 from blimpworks.benchmarks.build import build_items
-from support.declared_kit import CSV, PAIRS, built, declare, jsonl, pairs_of, regions_of, suite
+from blimpworks.errors import UserError
+from support.declared_kit import (
+    CSV,
+    PAIRS,
+    built,
+    conditions_of,
+    declare,
+    jsonl,
+    pairs_of,
+    regions_of,
+    suite,
+)
 
 TWO = [("The cats sleep.", "The cats sleeps."), ("He runs.", "He run.")]
 RECORDS = [{"good": good, "bad": bad} for good, bad in TWO]
@@ -24,6 +36,7 @@ def zipped(**files: str) -> bytes:
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, text in files.items():
             archive.writestr(f"data/{name}.csv", text)
+        archive.writestr("data/._agreement.csv", b"\0Mac OS X")
     return buffer.getvalue()
 
 
@@ -40,9 +53,12 @@ def workbook() -> bytes:
     book = openpyxl.Workbook()
     for row in (["good", "bad"], *TWO):
         book.active.append(row)
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
+    saved, changed = io.BytesIO(), io.BytesIO()
+    book.save(saved)
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():  # Some programs write a wrong size.
+            new.writestr(name, old.read(name).replace(b'ref="A1:B3"', b'ref="A1:B2"'))
+    return changed.getvalue()
 
 
 def parquet() -> bytes:
@@ -110,6 +126,7 @@ QUOTED = 'good,bad\n"It\u2028rains, ""no\x0c\x85.",It rain.\n'
     [
         ("a.csv", QUOTED, {}),
         ("a.csv", QUOTED.replace("\n", "\r\n"), {"quotes": "csv"}),
+        ("a.csv", QUOTED.replace(",It rain.", ', "It rain."'), {}),
         ("a.tsv", "good\tbad\n" + "\t".join(SENTENCES) + "\n", {}),
         ("a.tsv", "\ufeffgood\tbad\r\n" + "\t".join(SENTENCES), {"encoding": "utf-8"}),
         ("a.csv", "good|bad\n" + "|".join(SENTENCES) + "\n", {"quotes": "none"}),
@@ -244,6 +261,17 @@ def test_two_rows_are_a_pair_by_their_labels(tmp_path):
         assert pairs_of(rows) == expected
 
 
+@pytest.mark.parametrize(("order", "turned"), [("good first", 1), ("bad first", -1)])
+def test_two_rows_without_labels_are_a_pair_by_their_order(tmp_path, order, turned):
+    data = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s", "order": order}
+    text = "s\nHe runs.\nHe run.\nHe sleeps.\nHe sleep.\n"
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
+    assert pairs_of(rows) == [
+        ("He runs.", "He run.")[::turned],
+        ("He sleeps.", "He sleep.")[::turned],
+    ]
+
+
 def test_an_item_of_several_rows_has_a_pair_for_each_good_and_bad_sentence(tmp_path):
     text = "item,s,ok\n1,He runs.,good\n1,He run.,bad\n1,He running.,bad\n"
     data = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s", "label": "ok"}
@@ -302,16 +330,6 @@ def test_critical_regions_can_be_offsets(tmp_path):
     spans = dict(zip(("good_start", "good_end", "bad_start", "bad_end"), "abcd", strict=True))
     (row,) = built(tmp_path / "toy", {"a.csv": text}, data=[{**PAIRS, "critical": spans}])
     assert regions_of(row) == ("runs", "run")
-
-
-def conditions_of(rows):
-    """Sentence and regions of each condition."""
-    return {
-        row["condition"]: [
-            row["good"][a:b] for a, b in zip(row["region_starts"], row["region_ends"], strict=True)
-        ]
-        for row in rows
-    }
 
 
 EXPECTED = {"match": ["The cats", "sleep"], "mismatch": ["The cats", "sleeps"]}
@@ -373,6 +391,67 @@ def test_a_design_has_a_sentence_for_each_condition_in_a_row(tmp_path):
     assert conditions_of(rows) == {"gram": ["He runs.", "runs"], "ungram": ["He run.", "run"]}
 
 
+def test_effects_and_what_counts_as_right_stand_in_the_items(tmp_path):
+    data = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
+    data |= {"regions": ["a", "b"], "predictions": ["(b;%x%) < (b;%y%)"], "right": "mean"}
+    data |= {"effects": {"garden path": "(b;%y%) - (b;%x%)", "sum": "(*;%y%) + 1"}}
+    files = {"a.csv": "i,c,a,b\n1,x,He,runs\n1,y,He,run\n"}
+    for row in built(tmp_path / "toy", files, data=[data]):
+        assert row["effects"] == [*data["effects"].values()]
+        assert row["effect_names"] == [*data["effects"]]
+        assert row["right"] == "mean"
+    for formula, says in {
+        "(b;%y%) < (b;%x%)": "is malformed at column 9, '<'; expected",
+        "(d;%y%)": "effect '(d;%y%)' names region 'd' of condition 'y', which item '1' lacks",
+        "3": "formula '3' names no region; expected one such as (6;%mismatch%) - (6;%match%)",
+    }.items():
+        with pytest.raises(UserError, match=re.escape(says)):
+            built(tmp_path / "toy", files, data=[{**data, "effects": {"x": formula}}])
+    with pytest.raises(UserError, match="right must be all or mean in the whole of data"):
+        built(tmp_path / "toy", files, data=[data, {**data, "right": "all"}])
+
+
 def test_hidden_files_of_the_folder_are_no_data(tmp_path):
     rows = built(tmp_path / "toy", {"a.csv": CSV, ".a.csv": "x"}, data=[PAIRS])
     assert {row["file"] for row in rows} == {"a.csv"}
+
+
+# Ratings
+
+GRADED = "good,bad,grade\nA b.,A c.,0.5\nD e.,D f.,\n"
+LABELLED = {"layout": "labelled_rows", "files": "a.csv", "sentence": "s", "label": "ok"}
+LABELLED |= {"good": [1], "bad": [0], "item": "item"}
+LABELLED_CSV = "item,ok,s,grade\n1,1,A b.,6.5\n1,0,A c.,2\n2,1,D e.,6\n2,0,D f.,\n"
+GRADES = {"files": "grades.tsv", "sentence": "text", "rating": "score"}
+GRADES_TSV = "text\tscore\nA b.\t6\nA b.\t7\nA c.\t2\nD e.\t6\n"
+SINGLE = {"layout": "sentences", "files": "a.csv", "sentence": "s", "label": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "text", "expected"),
+    [
+        ({**PAIRS, "files": "a.csv", "rating": "grade"}, GRADED, [0.5, None]),
+        ({**PAIRS, "files": "a.csv", "rating": GRADES}, GRADED, [4.5, None]),
+        ({**LABELLED, "rating": "grade"}, LABELLED_CSV, [4.5, None]),
+        ({**LABELLED, "rating": GRADES}, LABELLED_CSV, [4.5, None]),
+        ({**SINGLE, "rating": "grade"}, LABELLED_CSV, [6.5, 2, 6, None]),
+        ({**SINGLE, "rating": GRADES}, LABELLED_CSV, [6.5, 2, 6, None]),
+    ],
+)
+def test_items_have_ratings_of_their_row_or_of_their_sentences(tmp_path, entry, text, expected):
+    rows = built(tmp_path / "toy", {"a.csv": text, "grades.tsv": GRADES_TSV}, data=[entry])
+    assert [row["rating"] for row in rows] == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "text", "says"),
+    [
+        ({"rating": "grade"}, GRADED.replace("0.5", "nan"), "column 'grade' is 'nan'; expected"),
+        ({"rating": GRADES}, GRADED.replace(".", "!"), "no sentence of column 'text' is one of a"),
+        ({"keep": ["rating"]}, GRADED, "rating is a key"),
+    ],
+)
+def test_a_rating_that_is_none_is_one_sentence(tmp_path, entry, text, says):
+    data = [{**PAIRS, "files": "a.csv", **entry}]
+    with pytest.raises(UserError, match=says):
+        built(tmp_path / "toy", {"a.csv": text, "grades.tsv": GRADES_TSV}, data=data)

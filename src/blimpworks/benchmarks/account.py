@@ -69,5 +69,7 @@ class Account:
         used = self.rows - self.left_out.total()
         read = f"{len(self.files):,} file{'s' * (len(self.files) != 1)}, {self.rows:,} rows"
         yield f"{self.entry.rpartition(' ')[2]}: {read}, {used:,} used, {self.items:,} items"
-        yield from (f"  left out by {key}: {n:,} rows" for key, n in self.left_out.items())
+        yield from (
+            f"  left out by {key}: {n:,} row{'s' * (n != 1)}" for key, n in self.left_out.items()
+        )
         yield from (f"  {note}: {n:,}" for note, n in self.notes.items())

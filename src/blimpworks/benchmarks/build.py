@@ -11,11 +11,14 @@ import pyarrow as pa
 
 from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.account import Account
+from blimpworks.benchmarks.alternatives import alternatives
 from blimpworks.benchmarks.declaration import Declaration, declaration_in, read_declaration
 from blimpworks.benchmarks.designs import Design
+from blimpworks.benchmarks.entries import Labels, Ratings
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.grouping import check_phenomena, grouping
 from blimpworks.benchmarks.layouts import Item, Naming
+from blimpworks.benchmarks.ratings import with_ratings
 from blimpworks.benchmarks.rows import Named, rows_in
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id
@@ -31,7 +34,12 @@ LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "conditions": designs.conditions,
     "designs": designs.designs,
     "suites": designs.suites,
+    "alternatives": alternatives,
 }
+
+
+GROUPED = ("labelled_rows", "conditions")
+"""Layouts whose items have several rows."""
 
 
 def read_items(
@@ -49,9 +57,17 @@ def read_items(
         account = Account(f"{declaration_in(folder)}: key data.{number}")
         accounts.append(account)
         try:
+            _check_kept(data, account)
             rows = rows_in(data, named, folder, account)
-            read = [*LAYOUTS[data.layout](rows, data, naming)]
+            read: list[Item | Design] = []
+            for batch in [rows] if data.layout in GROUPED else ([row] for row in rows):
+                with account.collecting():
+                    read += LAYOUTS[data.layout](batch, data, naming)
             account.check_faults()
+            if isinstance(data.rating, Ratings):
+                beside = Account(f"{account.entry}.rating")
+                read = with_ratings(read, data, rows_in(data.rating, named, folder, beside))
+                account.files |= beside.files
         except UserError as error:
             faults.append(str(error))
             continue
@@ -62,6 +78,16 @@ def read_items(
         raise UserError("\n".join(faults))
     check_phenomena(declaration, {item.paradigm for item in items}, folder)
     return items
+
+
+def _check_kept(data: Labels, account: Account) -> None:
+    """Refuse a kept column that would stand in place of one that all items have."""
+    taken = {*ITEMS.names, *EXTRA, "identical", "acceptable", "item"} & {*data.keep}
+    if taken:
+        raise UserError(
+            f"{account.entry}: 'keep' names {min(taken)!r}, which is a column of all tables of "
+            "items; leave it out (an item's name is the key 'id')."
+        )
 
 
 def _note_normalisation(items: Iterable[Item | Design], account: Account) -> None:
@@ -104,6 +130,8 @@ def _row(item: Item, key: str, unit: str) -> dict[str, Any]:
 
 def _design_rows(item: Design, key: str) -> Iterator[dict[str, Any]]:
     """A row for each condition, whose sentence stands on both sides."""
+    names, formulas = [*item.effects], [*item.effects.values()]
+    effects = {"effects": formulas, "effect_names": names} if names else {}
     for each in item.conditions:
         sentence = each.sentence
         whole = {
@@ -125,6 +153,8 @@ def _design_rows(item: Design, key: str) -> Iterator[dict[str, Any]]:
             "region_starts": [*starts],
             "region_ends": [*ends],
             "predictions": [*item.predictions],
+            **({"right": item.right} if item.right != "all" else {}),
+            **effects,
         }
 
 
@@ -178,6 +208,11 @@ EXTRA: Mapping[str, pa.DataType] = {
     "region_starts": pa.list_(pa.int32()),
     "region_ends": pa.list_(pa.int32()),
     "predictions": pa.list_(pa.string()),
+    "alternatives": pa.int32(),
+    "right": LABEL,
+    "effects": pa.list_(pa.string()),
+    "effect_names": pa.list_(pa.string()),
+    "rating": pa.float64(),
 }
 
 
@@ -224,10 +259,14 @@ def build_items(
     repeated = len(chosen) - len({_content(item) for _, item in chosen})
     if repeated:
         log.warning("%s: %d of %d items stand there again", output, repeated, len(chosen))
-    return {
+    facts = {
         "items": len(chosen),
         "identical": same,
         "repeated": repeated,
         "files": {name: how for account in accounts for name, how in account.files.items()},
         "account": {account.entry.rpartition(" ")[2]: account.record() for account in accounts},
     }
+    if any("rating" in item.more for _, item in chosen):
+        facts["unrated"] = sum(item.more.get("rating") is None for _, item in chosen)
+        log.info("%s: %d of %d items have no rating", output, facts["unrated"], len(chosen))
+    return facts

@@ -24,33 +24,40 @@ class People(Files):
     correct: Column | None = None
     """Of choices: whether the good sentence was chosen."""
     right: Values = (1, True, "good")
-    """Values of ``correct`` that say so."""
+    """Values of ``correct``, or of the columns with choices, that say so."""
     side: Column | None = None
     """Of ratings, a row each: whether the sentence is ``good`` or ``bad``."""
     rating: Column | None = None
     headings: str | None = None
-    """Of ratings, a column each: pattern of the headings, such as ``{phenomenon}_{side}``."""
+    """Of ratings or choices, a column each: pattern of the headings, such as
+    ``{phenomenon}_{side}`` or ``annotator_{person}``."""
+    answer: Column | None = None
+    """Of choices, a column each: the right choice; null: ``right`` has it."""
     accuracy: Column | None = None
     """From 0 to 1, or in percent where a file has values above 1."""
     n: Column | None = None
     """Judgements behind an accuracy."""
+    without: tuple[str, ...] = ()
+    """Paradigms, or phenomena, of these files that the benchmark lacks; they are left out."""
     note: Label = ""
     """Who was asked and how, for captions."""
 
     @model_validator(mode="after")
     def _columns(self) -> "People":
         needed = {
-            "choices": bool(self.correct),
+            "choices": bool(self.correct) != bool(self.headings),
             "accuracies": bool(self.accuracy),
             "ratings": bool(self.headings) != bool(self.side and self.rating),
         }
         if not needed[self.kind]:
             expected = {
-                "choices": "correct",
+                "choices": "correct, or headings,",
                 "accuracies": "accuracy",
                 "ratings": "headings, or side and rating,",
             }
             raise ValueError(f"{expected[self.kind]} must be given for {self.kind}")
+        if self.answer and (self.kind != "choices" or not self.headings):
+            raise ValueError("answer is of choices with headings")
         return self
 
 
@@ -83,6 +90,12 @@ class Declaration(Strict):
     authors: Label = Field(min_length=1)
     """With the year."""
     address: str = Field("", pattern=r"^(https?://[^\s\"'<>]+)?$")
+    licence: Label = ""
+    """Of the items: SPDX's name of a licence, such as CC-BY-4.0, or words."""
+    bibtex: str = Field("", pattern=r"^(\s*@\w+\s*\{[^\x00-\x08\x7f]*\}\s*)?$")
+    """How to cite it, as an entry of BibTeX."""
+    contact: Label = ""
+    """Whom to write to: an address of e-mail, or a web page."""
     languages: Annotated[
         tuple[Code, ...] | Mapping[Code, Label], Field(min_length=1), BeforeValidator(as_list)
     ]
@@ -114,6 +127,8 @@ class Declaration(Strict):
                 f"data has items of several kinds ({', '.join(sorted(units))}), which are judged "
                 "in different ways: declare a benchmark for each"
             )
+        if len({getattr(each, "right", "all") == "mean" for each in self.data}) > 1:
+            raise ValueError("right must be all or mean in the whole of data")
         if isinstance(self.items, Mapping) and {*self.items} != {*self.languages}:
             raise ValueError("items must name the languages of the benchmark")
         return self
@@ -122,6 +137,11 @@ class Declaration(Strict):
     def unit(self) -> str:
         """What is judged: pair, sentence or item."""
         return UNITS.get(self.data[0].layout, "pair")
+
+    @property
+    def right(self) -> str:
+        """Whether all predictions of an item must hold, or their mean counts."""
+        return "mean" if getattr(self.data[0], "right", "all") == "mean" else "all"
 
     def expected(self, lang: str) -> int | None:
         """Items of a language, where that is declared."""

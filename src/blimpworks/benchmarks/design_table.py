@@ -3,19 +3,23 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.benchmarks.predictions import Place, Prediction
+from blimpworks.benchmarks.predictions import Effect, Formula, Place, Prediction
 from blimpworks.errors import UserError
 from blimpworks.scoring.resolution import Integers
 
 REGIONS = ("regions", "region_starts", "region_ends")
 COLUMNS = ("item", "condition", *REGIONS, "predictions")
 """Columns that these items have beyond those of all benchmarks."""
+EFFECTS, EFFECT_NAMES, RIGHT = "effects", "effect_names", "right"
+OPTIONAL = (EFFECTS, EFFECT_NAMES, RIGHT)
+"""Columns that they have where they were declared."""
 WHOLE = "*"
 """The region that is the whole sentence."""
 KEYS = ["phenomenon", "paradigm", "item"]
@@ -42,13 +46,16 @@ def joined(parts: Sequence[Spans]) -> Spans:
 
 @dataclass(frozen=True)
 class Design:
-    """n items that have the same predictions."""
+    """n items that have the same predictions and effects."""
 
     items: Integers
     """[n] their numbers."""
     predictions: tuple[Prediction, ...]
     spans: Mapping[Place, Spans]
-    """Of each place that a prediction names, the region in each of the items."""
+    """Of each place that a formula names, the region in each of the items."""
+    effects: tuple[Effect, ...] = ()
+    by_mean: bool = False
+    """Whether the share of predictions that hold counts, and not whether all do."""
 
 
 def positions(regions: pa.ListArray, name: str) -> Integers:
@@ -86,6 +93,11 @@ class DesignTable:
         """First row of each item [n]."""
         return self.table.take(pa.array(np.unique(self.item, return_index=True)[1]))
 
+    def more(self, column: str) -> list[Any]:
+        """Return a column that items can lack, of each item [n]; None without a value."""
+        names = self.items.column_names
+        return self.items[column].to_pylist() if column in names else [None] * len(self.items)
+
     @cached_property
     def _rows(self) -> dict[str, Integers]:
         """Row of each condition in every item [n], -1 in those that lack it."""
@@ -105,7 +117,7 @@ class DesignTable:
         row = self.items.slice(item, 1).to_pylist()[0]
         return f"suite {row['paradigm']!r}, item {row['item']!r}"
 
-    def _conditions(self, items: Integers, prediction: Prediction, condition: str) -> Integers:
+    def _conditions(self, items: Integers, prediction: Formula, condition: str) -> Integers:
         """Rows of a condition of items [n]. Raises UserError where one lacks it."""
         rows = self._rows.get(condition, np.full(len(self.items), -1))[items]
         if (rows < 0).any():
@@ -118,7 +130,7 @@ class DesignTable:
             )
         return rows
 
-    def spans(self, items: Integers, prediction: Prediction, place: Place) -> Spans:
+    def spans(self, items: Integers, prediction: Formula, place: Place) -> Spans:
         """A region of a condition in each of n items, which are given by their numbers.
 
         Raises UserError where one of them does not have it, or has several of that name.
@@ -140,14 +152,16 @@ class DesignTable:
         return Spans(rows, *(np.asarray(each.flatten(), dtype=np.int64)[where] for each in edges))
 
     def designs(self) -> Iterator[Design]:
-        """Items with the same predictions, in the order of the first of them.
+        """Items with the same formulas, in the order of the first of them.
 
         Raises UserError for an item without predictions, and where one lacks what they name.
         """
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for number, formulas in enumerate(self.items["predictions"].to_pylist()):
-            groups.setdefault(tuple(formulas), []).append(number)
-        for formulas, numbers in groups.items():
+        groups: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
+        columns = (self.items["predictions"].to_pylist(), self.more(EFFECTS), self.more(RIGHT))
+        for number, (formulas, effects, right) in enumerate(zip(*columns, strict=True)):
+            key = tuple(formulas), tuple(effects or ()), right == "mean"
+            groups.setdefault(key, []).append(number)
+        for (formulas, effects, by_mean), numbers in groups.items():
             if not formulas:
                 raise UserError(
                     f"{self._label(numbers[0])} has no predictions; expected at least one. Add it "
@@ -155,6 +169,7 @@ class DesignTable:
                 )
             items = np.array(numbers, dtype=np.int64)
             predictions = tuple(map(Prediction.parse, formulas))
-            named = {place: each for each in predictions for place in sorted(each.places)}
+            sums = tuple(map(Effect.parse, effects))
+            named = {place: each for each in (*sums, *predictions) for place in sorted(each.places)}
             spans = {place: self.spans(items, each, place) for place, each in named.items()}
-            yield Design(items, predictions, spans)
+            yield Design(items, predictions, spans, sums, by_mean)

@@ -5,16 +5,16 @@ for Targeted Evaluation of Language Models", section 2, and the format of their 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from blimpworks.benchmarks.entries import Conditions, Designs, Predictions, Suites
-from blimpworks.benchmarks.layouts import Naming, cell, text
-from blimpworks.benchmarks.predictions import Prediction
+from blimpworks.benchmarks.layouts import Naming, item_key, region_in, text
+from blimpworks.benchmarks.predictions import Effect, Formula, Prediction
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.regions import span_of
-from blimpworks.benchmarks.rows import Row
+from blimpworks.benchmarks.row import Row
+from blimpworks.benchmarks.templates import cell
 from blimpworks.errors import UserError
 
 WHOLE = "*"
@@ -67,6 +67,10 @@ class Design:
     file: str
     line: int
     id: str
+    right: str = "all"
+    """Whether all predictions must hold, or their mean counts."""
+    effects: Mapping[str, str] = field(default_factory=dict)
+    """Formulas of effects by name."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further columns."""
 
@@ -84,23 +88,43 @@ def _checked(design: Design) -> Design:
             f"{place}: item {design.id!r} has the condition {twice!r} twice; expected distinct "
             "ones. Correct the file, or 'item' and 'condition'."
         )
+    for each in design.conditions:
+        region = next((r for r in each.regions if each.regions.count(r) > 1), None)
+        if region is not None:
+            raise UserError(
+                f"{place}: condition {each.name!r} of item {design.id!r} has the region {region!r} "
+                "twice; expected distinct ones. Correct the file, or 'item' and 'region'."
+            )
+    empty = {
+        (region, each.name)
+        for each in design.conditions
+        for region, (start, end) in zip(each.regions, each.placed(), strict=True)
+        if start == end
+    }
     known = {(region, each.name) for each in design.conditions for region in each.regions}
     known |= {(WHOLE, name) for name in names}
-    for formula in design.predictions:
-        for region, condition in sorted(_places(formula, place) - known):
+    every = (
+        *((formula, Prediction) for formula in design.predictions),
+        *((formula, Effect) for formula in design.effects.values()),
+    )
+    if any(_places(formula, form, place) & empty for formula, form in every):
+        note = "items with an empty region in a prediction or effect, whose surprisal is 0"
+        design.conditions[0].row.account.notes[note] += 1
+    for formula, form in every:
+        for region, condition in sorted(_places(formula, form, place) - known):
             regions = dict.fromkeys(name for each in design.conditions for name in each.regions)
             raise UserError(
-                f"{place}: prediction {formula!r} names region {region!r} of condition "
-                f"{condition!r}, which item {design.id!r} lacks; it has the conditions "
+                f"{place}: {form.__name__.lower()} {formula!r} names region {region!r} of "
+                f"condition {condition!r}, which item {design.id!r} lacks; it has the conditions "
                 f"{', '.join(names)} and the regions {', '.join(regions)}. Correct one of them."
             )
     return design
 
 
-def _places(formula: str, place: str) -> frozenset[tuple[str, str]]:
-    """Regions and conditions that a prediction names. Raises UserError for a malformed one."""
+def _places(formula: str, form: type[Formula], place: str) -> frozenset[tuple[str, str]]:
+    """Regions and conditions that a formula names. Raises UserError for a malformed one."""
     try:
-        return Prediction.parse(formula).places
+        return form.parse(formula).places
     except UserError as error:
         raise UserError(f"{place}: {error}") from error
 
@@ -122,23 +146,30 @@ def _design(
     """An item of some conditions, checked against its predictions."""
     first = conditions[0].row
     labels = {**naming.labels(first, data), "id": name}
-    formulas = _formulas(data, labels["paradigm"], first.place)
-    return _checked(Design(conditions=tuple(conditions), predictions=formulas, **labels))
+    return _checked(
+        Design(
+            conditions=tuple(conditions),
+            predictions=_formulas(data, labels["paradigm"], first.place),
+            right=data.right,
+            effects=data.effects,
+            **labels,
+        )
+    )
 
 
 def conditions(rows: Iterable[Row], data: Conditions, naming: Naming) -> Iterator[Design]:
     """Items of rows with a condition each, or with a region of a condition each."""
-    items: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    items: dict[tuple[str, ...], dict[str, list[Row]]] = {}
     for row in rows:
-        key = row.file, as_text(cell(row, data.item))
+        key = item_key(row, data, data.item)
         name = as_text(cell(row, data.condition)).strip()
         items.setdefault(key, {}).setdefault(name, []).append(row)
-    for (_, name), by_condition in items.items():
-        parts = [_condition(title, group, data) for title, group in by_condition.items()]
+    for (*_, name), by_condition in items.items():
+        parts = [_condition(title, group, data, naming) for title, group in by_condition.items()]
         yield _design(parts, name, data, naming)
 
 
-def _condition(name: str, rows: Sequence[Row], data: Conditions) -> Condition:
+def _condition(name: str, rows: Sequence[Row], data: Conditions, naming: Naming) -> Condition:
     """A condition from its row, or from the rows of its regions. Raises UserError without text."""
     if data.region and data.content:
         regions = tuple(as_text(cell(row, data.region)).strip() for row in rows)
@@ -153,7 +184,8 @@ def _condition(name: str, rows: Sequence[Row], data: Conditions) -> Condition:
         texts = tuple(as_text(cell(rows[0], column)).strip() for column in regions)
     if not any(texts):
         raise UserError(f"{rows[0].place}: condition {name!r} has no text; expected some.")
-    return Condition(name, regions, texts, data.joined_by, rows[0])
+    joiner = naming.joiner(rows[0], naming.labels(rows[0], data)["lang"], data.joined_by)
+    return Condition(name, regions, texts, joiner, rows[0])
 
 
 def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Design]:
@@ -164,14 +196,8 @@ def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Desi
             sentence = text(row, column)
             regions: dict[str, tuple[int, int]] = {SENTENCE: (0, len(sentence))}
             if name in data.critical:
-                words = text(row, data.critical[name])
-                span = span_of(sentence, words, (len(sentence), len(sentence)))
-                if span is None:
-                    raise UserError(
-                        f"{row.place}: the critical region {words!r} of condition {name!r} is no "
-                        f"part of {sentence!r}; correct the file, or 'critical'."
-                    )
-                regions[CRITICAL] = span
+                end = len(sentence)
+                regions[CRITICAL] = region_in(row, sentence, data.critical[name], (end, end))
             texts, spans = (sentence,), tuple(regions.values())
             parts.append(Condition(name, tuple(regions), texts, " ", row, spans))
         labels = naming.labels(row, data)
@@ -188,13 +214,14 @@ def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design
         # The suite's own name counts, unless the file's name says it.
         said = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
         for number, item in enumerate(row.cells["items"], start=1):
-            place = Row({**said, **row.cells}, row.file, number, row.account)
+            place = replace(row, cells={**said, **row.cells}, line=number)
             if not isinstance(item, Mapping) or not isinstance(item.get("conditions"), list):
                 raise UserError(
                     f"{place.place}: the item is {item!r:.60}; expected one with a list of "
                     "'conditions'. Correct the file."
                 )
-            parts = [_suite_condition(each, data, place) for each in item["conditions"]]
+            joiner = naming.joiner(place, naming.labels(place, data)["lang"], data.joined_by)
+            parts = [_suite_condition(each, joiner, place) for each in item["conditions"]]
             yield _design(parts, str(item.get("item_number", number)), whole, naming)
 
 
@@ -211,7 +238,7 @@ def _suite_formulas(row: Row, data: Suites) -> Mapping[str, tuple[str, ...]] | t
     return formulas
 
 
-def _suite_condition(condition: Mapping[str, Any], data: Suites, row: Row) -> Condition:
+def _suite_condition(condition: Mapping[str, Any], joiner: str, row: Row) -> Condition:
     try:
         name = condition["condition_name"]
         regions = tuple(str(each["region_number"]) for each in condition["regions"])
@@ -221,4 +248,4 @@ def _suite_condition(condition: Mapping[str, Any], data: Suites, row: Row) -> Co
             f"{row.place}: a condition of the item has no {error}; expected condition_name, and "
             "regions with region_number and content. Correct the file."
         ) from error
-    return Condition(name, regions, texts, data.joined_by, row)
+    return Condition(name, regions, texts, joiner, row)

@@ -1,11 +1,13 @@
 """Entries of a declaration's ``data``: which files, how they are read, and what their rows are.
 
 A cell of a row is named by its column, by a name in braces of the pattern of files, by a dotted
-path into JSON (``meta.id``), or by a template of those in braces (``{context} {ending}``).
+path into JSON (``meta.id``), or by a template of those in braces (``{context} {ending}``; more in
+templates.py).
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -14,7 +16,7 @@ from blimpworks.campaign.settings.base import Positive
 from blimpworks.files import relative
 from blimpworks.strict import Strict
 
-Format = Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx"]
+Format = Literal["csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"]
 Column = Annotated[str, Field(min_length=1)]
 """A column, or a template with columns in braces."""
 Value = str | int | float | bool
@@ -23,6 +25,10 @@ Value = str | int | float | bool
 def as_list(value: Any) -> Any:
     """A single value as a list of it."""
     return [value] if isinstance(value, str | int | float | bool) else value
+
+
+def _as_list_of_mappings(value: Any) -> Any:
+    return [value] if isinstance(value, Mapping) else value
 
 
 def _three_letters(code: str) -> str:
@@ -53,7 +59,28 @@ def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tup
     return lines
 
 
-class Files(Strict):
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How the templates of an entry are read."""
+
+    words_from: int = 0
+    """Index of the first word."""
+    allow_empty: tuple[str, ...] = ()
+    """Columns that may be empty in a template."""
+    columns: dict[str, bool] = field(default_factory=dict)
+    """Whether a name without quotes was a column in the rows before."""
+
+
+class Lookup(Strict):
+    """A table that adds columns to rows."""
+
+    table: Pattern
+    """Name of a tab-separated table with headings, in the benchmark's folder."""
+    by: Annotated[tuple[Column, ...], Field(min_length=1), BeforeValidator(as_list)]
+    """Columns that rows and the table have in common; its others are added."""
+
+
+class PlainFiles(Strict):
     """Which files, and how they are read."""
 
     files: Pattern | tuple[Pattern, ...]
@@ -80,14 +107,14 @@ class Files(Strict):
     """Sheet of an xlsx file; null for the first."""
     records: str | None = None
     """Dotted path to the list of records in a json file; null: the file is a list."""
-    where: Mapping[str, Value | Values] = Field(default={})
-    """Rows to read: those that have this value, or one of these, in a column."""
     constants: Mapping[str, str] = Field(default={})
     """Columns with the same value in every row."""
     rename: Mapping[str, Mapping[str, str] | Pattern] = Field(default={})
     """New values by column and old value; others stay. A mapping, or the name of a tab-separated
     table in the benchmark's folder with the old and the new value in each row, without
     headings."""
+    allow_empty: tuple[Column, ...] = ()
+    """Columns that may be empty where a template names them."""
 
     skip_lines: Annotated[
         Mapping[str, tuple[Positive, ...] | str], AfterValidator(_with_reason)
@@ -106,6 +133,38 @@ class Files(Strict):
         return (self.files,) if isinstance(self.files, str) else self.files
 
 
+class Files(PlainFiles):
+    """Which files, which of their rows, and what stands beside these."""
+
+    where: Mapping[str, Value | Values] = Field(default={})
+    """Rows to read: those that have this value, or one of these, in a column."""
+    words_from: Literal[0, 1] = 0
+    """Index of the first word of a sentence."""
+    aligned: tuple[PlainFiles, ...] = ()
+    """Files whose rows stand beside those of these files, in the same order."""
+    lookup: Annotated[tuple[Lookup, ...], BeforeValidator(_as_list_of_mappings)] = ()
+    """Tables that add columns, after all else."""
+
+    @property
+    def every_pattern(self) -> tuple[str, ...]:
+        """Patterns of names, those of aligned files too."""
+        return (*self.patterns, *(name for each in self.aligned for name in each.patterns))
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of tables in the benchmark's folder that it needs besides."""
+        every = [each for entry in (self, *self.aligned) for each in entry.rename.values()]
+        names = [each for each in every if isinstance(each, str)]
+        return (*names, *(each.table for each in self.lookup))
+
+
+class Ratings(Files):
+    """Rows with a sentence each and how people graded it, which may be on several rows."""
+
+    sentence: Column
+    rating: Column
+
+
 class Labels(Files):
     """Files of items, and what their rows say beside sentences."""
 
@@ -120,13 +179,37 @@ class Labels(Files):
     """Name of an item for people; null: the number of its line."""
     keep: tuple[Column, ...] = ()
     """Further columns that tables of items keep."""
+    rating: Column | Ratings | None = None
+    """Column with people's grade of the item, a number or empty; or files with that of sentences.
+    Of a pair of graded sentences it is the grade of the good one less that of the bad one."""
+
+    @model_validator(mode="after")
+    def _grade(self) -> "Labels":
+        if self.rating is not None and getattr(self, "layout", "") in ("conditions", "suites"):
+            raise ValueError("rating is of pairs, sentences and designs")
+        if "rating" in self.keep:
+            raise ValueError("rating is a key, not one of keep: write 'rating: rating'")
+        return self
+
+
+Joiner = str | Mapping[Code, str]
+"""What stands between parts of a sentence: nothing in scripts without spaces; or by language."""
+
+
+class CriticalIndex(Strict):
+    """The critical region as words of a sentence, which white space sets apart."""
+
+    word: Column | int
+    """Index of the first."""
+    words: Column | Positive = 1
+    """How many they are."""
 
 
 class CriticalWords(Strict):
-    """The critical region as text of each sentence."""
+    """The critical region as text of each sentence, or by the index of a word."""
 
-    good: Column
-    bad: Column
+    good: Column | CriticalIndex
+    bad: Column | CriticalIndex
 
 
 class CriticalOffsets(Strict):
@@ -138,8 +221,8 @@ class CriticalOffsets(Strict):
     bad_end: Column
 
 
-Critical = Column | CriticalWords | CriticalOffsets
-"""A column with the critical text of both sentences, or one for each, or spans of characters."""
+Critical = Column | CriticalIndex | CriticalWords | CriticalOffsets
+"""Text or words of both sentences, or of each, or spans of characters."""
 
 
 class Pairs(Labels):
@@ -151,6 +234,12 @@ class Pairs(Labels):
     bad: Column
     critical: Critical | None = None
     """null: the characters that the sentences differ in."""
+
+    @model_validator(mode="after")
+    def _two_sentences(self) -> "Pairs":
+        if self.good == self.bad:
+            raise ValueError("good and bad must be two columns")
+        return self
 
 
 class Right(Strict):
@@ -170,8 +259,14 @@ class Choices(Labels):
     first: Column
     second: Column
     right: Right
-    critical: CriticalWords | Column | None = None
+    critical: CriticalWords | CriticalIndex | Column | None = None
     """As for pairs; ``good`` and ``bad`` are then of the first and the second sentence."""
+
+    @model_validator(mode="after")
+    def _two_sentences(self) -> "Choices":
+        if self.first == self.second:
+            raise ValueError("first and second must be two columns")
+        return self
 
 
 class LabelledRows(Labels):
@@ -182,16 +277,23 @@ class LabelledRows(Labels):
 
     layout: Literal["labelled_rows"]
     sentence: Column
-    label: Column
-    good: Values
+    label: Column | None = None
+    good: Values = (1,)
     """Labels of good sentences."""
-    bad: Values
+    bad: Values = (0,)
     """Labels of bad sentences."""
+    order: Literal["good first", "bad first"] | None = None
+    """How each two rows stand that have no label."""
     item: Column | None = None
     """What the rows of an item have in common; null: each two rows are one."""
-    critical: Column | None = None
-    """Column with the critical text of each row; null: the characters that the sentences differ
-    in."""
+    critical: Column | CriticalIndex | None = None
+    """Critical text or words of each row; null: the characters that the sentences differ in."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "LabelledRows":
+        if (self.label is None) == (self.order is None) or (self.order and self.item):
+            raise ValueError("either label, perhaps with item, or order must be given")
+        return self
 
 
 class Sentences(Labels):
@@ -210,6 +312,10 @@ class Predictions(Labels):
     predictions: Mapping[str, tuple[str, ...]] | tuple[str, ...] = ()
     """Formulas that must hold of each item, such as ``(verb;%match%) < (verb;%mismatch%)``, or
     formulas by paradigm."""
+    right: Literal["all", "mean"] = "all"
+    """An item is right if all its predictions hold, or by the share of those that hold."""
+    effects: Mapping[str, str] = Field(default={})
+    """Sums of surprisals by name, such as ``(verb;%odd%) - (verb;%plain%)``."""
 
 
 class Conditions(Predictions):
@@ -227,8 +333,8 @@ class Conditions(Predictions):
     """Column with the region's name or number."""
     content: Column | None = None
     """Column with the region's text."""
-    joined_by: str = " "
-    """Between regions: nothing in scripts without spaces."""
+    joined_by: Joiner = " "
+    """Between regions."""
 
     @model_validator(mode="after")
     def _one_form(self) -> "Conditions":
@@ -249,8 +355,8 @@ class Designs(Predictions):
     layout: Literal["designs"]
     sentences: Annotated[Mapping[str, Column], Field(min_length=2)]
     """Column of each condition."""
-    critical: Mapping[str, Column] = Field(default={})
-    """Column with the text of the region ``critical`` in each condition."""
+    critical: Mapping[str, Column | CriticalIndex] = Field(default={})
+    """Text or words of the region ``critical`` in each condition."""
 
     @model_validator(mode="after")
     def _conditions(self) -> "Designs":
@@ -265,12 +371,51 @@ class Suites(Predictions):
     """Test suites as SyntaxGym has them: json with region_meta, predictions and items."""
 
     layout: Literal["suites"]
-    joined_by: str = " "
+    joined_by: Joiner = " "
+
+
+class Answer(Strict):
+    """Which option is right, by its position or its label."""
+
+    column: Column
+    counts_from: Literal[0, 1] = 0
+    """Position of the first option."""
+    labels: tuple[Value, ...] | Column | None = None
+    """Labels of the options, or a column with a list of them; null: they are positions."""
+
+
+class Alternatives(Labels):
+    """Rows with several options, one of which is right: it must be better than each other one.
+
+    The conditions are ``right``, ``wrong 1`` and so on; their number is the column
+    ``alternatives``.
+    """
+
+    layout: Literal["alternatives"]
+    options: Annotated[tuple[Column, ...], Field(min_length=2)] | Column
+    """A column for each, or one with a list; ``choices.*.text`` is a field of listed records."""
+    split_by: Annotated[str, Field(min_length=1)] | None = None
+    """Between the options of a column with text."""
+    context: Column | None = None
+    """Before each option; null: options are sentences."""
+    joined_by: Joiner = " "
+    """Between context and option."""
+    right: Answer | Column
+    """Position or label of the right option, or a column with its text."""
+    compared: Literal["sentence", "option"] = "sentence"
+    """Surprisals of what are compared; those of an option are after its context."""
+
+    @model_validator(mode="after")
+    def _one_column(self) -> "Alternatives":
+        if self.split_by and not isinstance(self.options, str):
+            raise ValueError("split_by needs options to be one column")
+        return self
 
 
 Data = Annotated[
-    Pairs | Choices | LabelledRows | Sentences | Conditions | Designs | Suites,
+    Pairs | Choices | LabelledRows | Sentences | Conditions | Designs | Suites | Alternatives,
     Field(discriminator="layout"),
 ]
 UNITS = {"sentences": "sentence", "conditions": "item", "designs": "item", "suites": "item"}
+UNITS |= {"alternatives": "item"}
 """What is judged, by layout; pairs in all others."""

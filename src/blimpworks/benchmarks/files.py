@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from blimpworks import errors
 from blimpworks.benchmarks.declaration import declaration_in
-from blimpworks.benchmarks.entries import Files
+from blimpworks.benchmarks.entries import PlainFiles
 from blimpworks.benchmarks.names import columns_in
 from blimpworks.benchmarks.readers import Table
 from blimpworks.errors import UserError
@@ -37,7 +37,7 @@ def local_files(folder: Path) -> dict[str, Path]:
     """
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     named = {path.relative_to(folder).as_posix(): path for path in files}
-    shown = {name: path for name, path in named.items() if not f"/{name}".count("/.")}
+    shown = {name: path for name, path in named.items() if not _is_hidden(name)}
     for name in (name for name, path in shown.items() if path.is_symlink()):
         below(folder, name, f"{folder}: a file")
     return shown
@@ -74,12 +74,17 @@ def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
                 yield member.name, file.read()
 
 
+def _is_hidden(name: str) -> bool:
+    """Whether a file's name, or that of a folder above it, begins with a dot."""
+    return any(part.startswith(".") and part not in (".", "..") for part in name.split("/"))
+
+
 def _uncompressed(name: str, content: bytes) -> bytes:
     unpack = COMPRESSED.get(PurePosixPath(name).suffix)
     return unpack(content) if unpack else content
 
 
-def tables_in(path: Path, name: str, how: Files) -> Iterator[tuple[Table, dict[str, str]]]:
+def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
     """The file, or those inside an archive, each with what its name says by column.
 
     Raises UserError for one that is absent, broken, or an archive without such members, or with
@@ -91,7 +96,7 @@ def tables_in(path: Path, name: str, how: Files) -> Iterator[tuple[Table, dict[s
         if not is_archive(name):
             yield Table(plain_name(name), _uncompressed(name, content), how), said
             return
-        members = [*_members(name, content)]
+        members = [each for each in _members(name, content) if not _is_hidden(each[0])]
         _check_members(name, [member for member, _ in members], how)
         for member, data in members:
             inside = columns_in([how.members], member) if how.members else {}
@@ -107,7 +112,7 @@ def tables_in(path: Path, name: str, how: Files) -> Iterator[tuple[Table, dict[s
         ) from error
 
 
-def _check_members(name: str, members: Sequence[str], how: Files) -> None:
+def _check_members(name: str, members: Sequence[str], how: PlainFiles) -> None:
     """Some member of an archive must be among those that are read. Raises UserError else."""
     for member in members:
         try:

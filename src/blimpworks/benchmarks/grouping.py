@@ -36,12 +36,15 @@ def grouping(declaration: Declaration) -> Callable[[str], str | None]:
 
 
 def check_phenomena(declaration: Declaration, paradigms: Collection[str], folder: Path) -> None:
-    """Raise UserError for a pattern of ``phenomena`` that none of the paradigms fits."""
+    """Raise UserError for a pattern of ``phenomena`` that none of the paradigms is left for."""
+    left = {*paradigms}
     for phenomenon, patterns in declaration.phenomena.items():
         for pattern in patterns:
-            if not any(fnmatchcase(paradigm, pattern) for paradigm in paradigms):
+            fitting = {paradigm for paradigm in left if fnmatchcase(paradigm, pattern)}
+            if not fitting:
                 raise UserError(
                     f"{declaration_in(folder)}: key phenomena.{phenomenon}: {pattern!r} fits no "
-                    f"paradigm; those of the files are {', '.join(sorted(paradigms)[:6])}. "
-                    "Correct it."
+                    "paradigm that others before it leave; those of the files are "
+                    f"{', '.join(sorted(paradigms)[:6])}. Correct it."
                 )
+            left -= fitting

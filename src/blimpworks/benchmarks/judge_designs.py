@@ -7,14 +7,24 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from blimpworks.benchmarks.design_table import COLUMNS, Design, DesignTable, Spans, joined
+from blimpworks.benchmarks.design_table import (
+    COLUMNS,
+    EFFECT_NAMES,
+    EFFECTS,
+    OPTIONAL,
+    Design,
+    DesignTable,
+    Spans,
+    joined,
+)
 from blimpworks.benchmarks.predictions import Values
-from blimpworks.benchmarks.verdicts import read_items, verdict_columns
+from blimpworks.benchmarks.verdicts import read_items, right_of, verdict_columns
 from blimpworks.campaign.methods import METHODS, Method, find_method, regional
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import (
     Rules,
     align_scores,
+    labels_of,
     side_of,
     tie_values,
     without_unknown,
@@ -80,6 +90,7 @@ def surprisals(method: Method, side: RegionSide) -> tuple[Floats, Floats]:
 
 
 def _columns(
+    table: DesignTable,
     designs: Sequence[Design],
     regions: tuple[Floats, Floats],
     usable: Mask,
@@ -87,20 +98,35 @@ def _columns(
     near_tie: float,
 ) -> dict[str, pa.Array]:
     """Columns of judgements of n items from surprisals of regions and their bounds of rounding."""
-    margin = np.full(len(usable), np.nan)
+    margin, correct = np.full((2, len(usable)), np.nan)
+    tie, near = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)
+    effects: list[list[float | None] | None] = [None] * len(usable)
     parts = zip(designs, *(_by_place(designs, each) for each in regions), strict=True)
     for design, values, bounds in parts:
         margins = np.stack([each.margins(values, bounds) for each in design.predictions])
         margin[design.items] = margins.min(axis=0)
+        counted = margins if design.by_mean else margins.min(axis=0, keepdims=True)
+        correct[design.items] = right_of(counted, ties).mean(axis=0)
+        tie[design.items] = (counted == 0).any(axis=0)
+        near[design.items] = (np.abs(counted) < near_tie).any(axis=0)
         for item, column in zip(design.items.tolist(), (margins > 0).T.tolist(), strict=True):
             held[item] = column
+        if design.effects:
+            sums = np.stack([each.values(values) for each in design.effects])
+            for item, column in zip(design.items.tolist(), sums.T.tolist(), strict=True):
+                effects[item] = [None if np.isnan(value) else value for value in column]
     missing = np.isnan(margin) | ~usable
-    return {
+    columns = {
         **dict.fromkeys(("value_good", "value_bad"), pa.nulls(len(margin), pa.float64())),
-        **verdict_columns(margin, missing, ties=ties, near=np.abs(margin) < near_tie),
+        **verdict_columns(margin, missing, correct=correct, tie=tie, near=near),
         "predictions_held": pa.array(held, pa.list_(pa.bool_()), mask=missing),
     }
+    if any(effects):
+        names = table.items[EFFECT_NAMES].combine_chunks()
+        columns[EFFECTS] = pa.array(effects, pa.list_(pa.float64()), mask=~usable)
+        columns[EFFECT_NAMES] = names
+    return columns
 
 
 def _usable(
@@ -141,7 +167,9 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     that have to differ do so by no more than rounding, and ``correct`` is what ``rules.ties``
     says. A near tie is a tie, or a margin below ``rules.near_tie``. ``value_good`` and
     ``value_bad`` are null. ``predictions_held`` is a further column, with each prediction in turn;
-    a tied one does not hold.
+    a tied one does not hold. Where the mean counts, ``correct`` is the share of predictions that
+    hold, with ties as ``rules.ties`` says, and an item is tied if any of them is. ``effects`` are
+    sums of surprisals, named by ``effect_names``; null where a region has no value.
 
     Items without a verdict keep their row, with nulls: those with a region that a prediction names
     and that has no value, and, if the rules say so, with unknown words in any sentence (``any``)
@@ -152,18 +180,17 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     """
     chosen = [_regional(name) for name in rules.methods]
     policies = tie_values(chosen, rules.ties)
-    table = DesignTable(read_items(items, COLUMNS))
+    table = DesignTable(read_items(items, COLUMNS, OPTIONAL))
     aligned = align_scores(table.table, read_table(SCORES, scores, SCORED), scores)
     designs = [*table.designs()]
     regions = joined([spans for design in designs for spans in design.spans.values()])
     side = _side(table.table, aligned, regions)
     usable = _usable(table, aligned, side, regions.rows, rules.unknown)
-    names = {"item_id": "item", "phenomenon": "phenomenon", "paradigm": "paradigm"}
-    labels = {name: table.items[column] for name, column in names.items()}
+    labels = labels_of(table.items, "item")
     tables = []
     for method in chosen:
         values, ties = surprisals(method, side), policies[method.name]
-        columns = _columns(designs, values, usable, ties, rules.near_tie)
+        columns = _columns(table, designs, values, usable, ties, rules.near_tie)
         column = pa.array([method.name] * len(usable), pa.string())
         tables.append(pa.table({**labels, "method": column, **columns}))
     return write_judgements(tables, output)

@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 from blimpworks.benchmarks.matthews import correlation
-from blimpworks.benchmarks.verdicts import read_items, verdict_columns
+from blimpworks.benchmarks.verdicts import read_items, right_of, verdict_columns
 from blimpworks.campaign.methods import Method, find_method
 from blimpworks.items import item_id
 from blimpworks.judging.judge import (
     Rules,
     align_scores,
+    labels_of,
     side_of,
     tie_values,
     without_unknown,
@@ -100,7 +101,9 @@ def _columns(
     return {
         "value_good": pa.array(shown(method, total), mask=np.isnan(total)),
         "value_bad": pa.array(limit, mask=missing),
-        **verdict_columns(margin, missing, ties=ties, near=near),
+        **verdict_columns(
+            margin, missing, correct=right_of(margin, ties), tie=margin == 0, near=near
+        ),
         "acceptable": pa.array(acceptable),
         "accepted": pa.array(ahead >= 0, mask=missing),
     }
@@ -134,7 +137,7 @@ def judge_sentences(items: Path, scores: Path, output: Path, rules: Rules) -> in
     usable: Mask = np.ones(len(rows), dtype=bool)
     if rules.unknown:
         usable = without_unknown(side, side.ids, rules.unknown)
-    labels = {name: rows[name] for name in ("item_id", "phenomenon", "paradigm")}
+    labels = labels_of(rows)
     tables = []
     for method in chosen:
         ties = policies[method.name]

@@ -1,6 +1,6 @@
 """From rows of files to items: pairs of sentences, or sentences that are acceptable or not."""
 
-import re
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,12 @@ from typing import Any
 
 from blimpworks.benchmarks.entries import (
     Choices,
+    Column,
     Critical,
+    CriticalIndex,
     CriticalOffsets,
     CriticalWords,
+    Joiner,
     LabelledRows,
     Labels,
     Pairs,
@@ -20,11 +23,10 @@ from blimpworks.benchmarks.entries import (
 )
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.regions import Span, difference, span_of
-from blimpworks.benchmarks.rows import Row, is_one_of
+from blimpworks.benchmarks.row import Row, is_one_of
+from blimpworks.benchmarks.templates import cell, word_span
 from blimpworks.errors import UserError
 from blimpworks.items import Regions
-
-_PLACE = re.compile(r"\{([^{}]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +46,6 @@ class Item:
     """Further columns."""
 
 
-def cell(row: Row, column: str) -> Any:
-    """A cell by its column, or by a template. Raises UserError where the row has no such column."""
-    if column in row.cells:
-        return row.cells[column]
-    if _PLACE.search(column):
-        return _PLACE.sub(lambda match: as_text(cell(row, match[1])), column)
-    known = ", ".join(repr(n) for n, v in row.cells.items() if not isinstance(v, dict | list))
-    raise UserError(
-        f"{row.place} has no column {column!r}; its columns are {known}. Correct the declaration, "
-        "or add 'columns' where a table has no headings."
-    )
-
-
 def text(row: Row, column: str) -> str:
     """A sentence, or part of one. Raises UserError where it is empty or no text."""
     value = cell(row, column)
@@ -66,9 +55,36 @@ def text(row: Row, column: str) -> str:
             "name another column."
         )
     stripped = value.strip()
-    if stripped != value:
+    if stripped != value and column in row.cells:
         row.account.notes["texts with white space at their ends, which is left out"] += 1
     return stripped
+
+
+def number(row: Row, column: str) -> float:
+    """A cell as a number. Raises UserError where it is none."""
+    value = as_text(cell(row, column)).strip()
+    try:
+        if math.isfinite(found := float(value)):
+            return found
+    except ValueError:
+        pass
+    raise UserError(
+        f"{row.place}: column {column!r} is {value!r}; expected a number. Correct the file, or "
+        "name another column."
+    )
+
+
+def rating_in(row: Row, data: Labels) -> dict[str, float | None]:
+    """The grade in a row's own column, null where it is empty; nothing without such a column."""
+    if not isinstance(data.rating, str):
+        return {}
+    empty = not as_text(cell(row, data.rating)).strip()
+    return {"rating": None if empty else number(row, data.rating)}
+
+
+def ahead(good: float | None, bad: float | None) -> float | None:
+    """How far the good sentence's grade is above the bad one's; None where either has none."""
+    return None if good is None or bad is None else good - bad
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +100,15 @@ class Naming:
         Raises UserError for a language that the benchmark does not declare.
         """
         stem = PurePosixPath(row.file).stem
-        paradigm = _said(row, data.paradigm, "paradigm") or stem
-        phenomenon = as_text(cell(row, data.phenomenon)).strip() if data.phenomenon else ""
-        phenomenon = phenomenon or self.phenomenon_of(paradigm) or _said(row, None, "phenomenon")
+        paradigm = labelled(row, data.paradigm, "paradigm") or stem
+        phenomenon = not_empty(row, data.phenomenon) if data.phenomenon else ""
+        try:
+            phenomenon = phenomenon or self.phenomenon_of(paradigm) or ""
+        except UserError as error:
+            raise UserError(f"{row.place}: {error}") from error
+        phenomenon = phenomenon or labelled(row, None, "phenomenon")
         only = self.languages[0] if len(self.languages) == 1 else None
-        lang = _said(row, data.lang, "lang") or only
+        lang = labelled(row, data.lang, "lang") or only
         if lang not in self.languages:
             raise UserError(
                 f"{row.place}: the language is {lang!r}; expected one of "
@@ -102,22 +122,67 @@ class Naming:
             "file": row.file,
             "line": row.line,
             "id": as_text(cell(row, data.id)) if data.id else str(row.line),
-            "more": {name: as_text(cell(row, name)) for name in data.keep},
+            "more": {name: as_text(cell(row, name)) for name in data.keep} | rating_in(row, data),
         }
 
+    def joiner(self, row: Row, lang: str, joined_by: Joiner) -> str:
+        """Return what joins texts in a language. Raises UserError where no entry says it."""
+        if isinstance(joined_by, str):
+            return joined_by
+        if {*joined_by} - {*self.languages} or lang not in joined_by:
+            raise UserError(
+                f"{row.place}: 'joined_by' is for {', '.join(joined_by)}; expected the languages "
+                f"of the benchmark, {', '.join(self.languages)}. Correct it."
+            )
+        return joined_by[lang]
 
-def _said(row: Row, column: str | None, default: str) -> str:
-    """What a row says by a column, or by the one that is usual."""
+
+def labelled(row: Row, column: str | None, default: str) -> str:
+    """A label of a row by its column, or by the one that is usual; empty without such a column.
+
+    Raises UserError where the column is there and empty.
+    """
     if column is not None:
-        return as_text(cell(row, column)).strip()
-    return as_text(row.cells.get(default)).strip()
+        return not_empty(row, column)
+    is_there = default in row.cells
+    if row.rules.columns.setdefault(f"{row.file}: {default}", is_there) != is_there:
+        raise UserError(
+            f"{row.place} has {'a' if is_there else 'no'} column {default!r}, and rows before have "
+            f"{'none' if is_there else 'one'}; correct the file, or name a column as {default!r}."
+        )
+    return not_empty(row, default) if is_there else ""
 
 
-def _span(row: Row, sentence: str, words: str, near: Span, column: str) -> Span:
+def not_empty(row: Row, column: str) -> str:
+    """A cell as text. Raises UserError where it is empty."""
+    value = as_text(cell(row, column)).strip()
+    if not value:
+        raise UserError(
+            f"{row.place}: column {column!r} is empty; expected a value in each row. Fill it in, "
+            "name another column, or leave such rows out with 'where'."
+        )
+    return value
+
+
+def item_key(row: Row, data: Labels, item: str | None) -> tuple[str, ...]:
+    """What rows of an item have in common: file, paradigm and language, and the item's name."""
+    among = (labelled(row, data.paradigm, "paradigm"), labelled(row, data.lang, "lang"))
+    return (row.file, *among, *((not_empty(row, item),) if item else ()))
+
+
+def region_in(row: Row, sentence: str, critical: Column | CriticalIndex, near: Span) -> Span:
+    """Return the span of a critical region in a sentence, by its text or the index of a word.
+
+    Of several places with the text the one next to ``near`` counts. Raises UserError where the
+    sentence does not have it.
+    """
+    if isinstance(critical, CriticalIndex):
+        return word_span(row, sentence, critical.word, critical.words)
+    words = text(row, critical)
     span = span_of(sentence, words, near)
     if span is None:
         raise UserError(
-            f"{row.place}: the critical region {words!r} (column {column!r}) is no part of "
+            f"{row.place}: the critical region {words!r} (column {critical!r}) is no part of "
             f"{sentence!r}; correct the file, or leave 'critical' out, so that it is where the "
             "sentences differ."
         )
@@ -126,9 +191,8 @@ def _span(row: Row, sentence: str, words: str, near: Span, column: str) -> Span:
 
 def _by_words(row: Row, good: str, bad: str, critical: CriticalWords) -> Regions:
     near = difference(good, bad)
-    first = _span(row, good, text(row, critical.good), near[:2], critical.good)
-    second = _span(row, bad, text(row, critical.bad), near[2:], critical.bad)
-    return Regions(*first, *second)
+    first = region_in(row, good, critical.good, near[:2])
+    return Regions(*first, *region_in(row, bad, critical.bad, near[2:]))
 
 
 def _by_offsets(row: Row, good: str, bad: str, critical: CriticalOffsets) -> Regions:
@@ -161,32 +225,42 @@ def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regi
         return difference(good, bad)
     if isinstance(critical, CriticalOffsets):
         return _by_offsets(row, good, bad, critical)
-    if isinstance(critical, str):
+    if not isinstance(critical, CriticalWords):
         critical = CriticalWords(good=critical, bad=critical)
     return _by_words(row, good, bad, critical)
+
+
+def _check_beginnings(row: Row, *columns: Column) -> None:
+    """Refuse white space before a sentence, which would move spans of characters."""
+    for column in columns:
+        if cell(row, column)[0].isspace():
+            raise UserError(
+                f"{row.place}: column {column!r} begins with white space, which is left out, so "
+                "that spans of characters would be wrong; correct the file, or 'critical'."
+            )
 
 
 def pairs(rows: Iterable[Row], data: Pairs, naming: Naming) -> Iterator[Item]:
     """A pair of each row with a good and a bad sentence."""
     for row in rows:
-        with row.account.collecting():
-            good, bad = text(row, data.good), text(row, data.bad)
-            regions = regions_of(row, good, bad, data.critical)
-            yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
+        good, bad = text(row, data.good), text(row, data.bad)
+        if isinstance(data.critical, CriticalOffsets):
+            _check_beginnings(row, data.good, data.bad)
+        regions = regions_of(row, good, bad, data.critical)
+        yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
 
 
 def choices(rows: Iterable[Row], data: Choices, naming: Naming) -> Iterator[Item]:
     """A pair of each row with two sentences and a column that says which is the good one."""
     for row in rows:
-        with row.account.collecting():
-            right = _side(row, data.right.column, data.right.first, data.right.second)
-            sides = (data.first, data.second) if right else (data.second, data.first)
-            critical = data.critical
-            if isinstance(critical, CriticalWords) and not right:
-                critical = CriticalWords(good=critical.bad, bad=critical.good)
-            good, bad = (text(row, side) for side in sides)
-            regions = regions_of(row, good, bad, critical)
-            yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
+        right = _side(row, data.right.column, data.right.first, data.right.second)
+        sides = (data.first, data.second) if right else (data.second, data.first)
+        critical = data.critical
+        if isinstance(critical, CriticalWords) and not right:
+            critical = CriticalWords(good=critical.bad, bad=critical.good)
+        good, bad = (text(row, side) for side in sides)
+        regions = regions_of(row, good, bad, critical)
+        yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
 
 
 def _side(row: Row, column: str, first: object, second: object) -> bool:
@@ -214,21 +288,28 @@ def labelled_rows(rows: Iterable[Row], data: LabelledRows, naming: Naming) -> It
     groups: dict[object, list[Row]] = {}
     numbers: Counter[object] = Counter()
     for row in rows:
-        paradigm, lang = _said(row, data.paradigm, "paradigm"), _said(row, data.lang, "lang")
-        among = (row.file, paradigm, lang)
-        key = as_text(cell(row, data.item)) if data.item else str(numbers[among] // 2)
-        numbers[among] += 1
-        groups.setdefault((key, *among), []).append(row)
+        key = item_key(row, data, data.item)
+        number = 0 if data.item else numbers[key] // 2
+        numbers[key] += 1
+        groups.setdefault((number, key), []).append(row)
     for group in groups.values():
         with group[0].account.collecting():
             sides: dict[bool, list[Row]] = {True: [], False: []}
-            for row in group:
-                sides[_side(row, data.label, data.good, data.bad)].append(row)
+            for number, row in enumerate(group):
+                is_good = (number == 0) == (data.order == "good first")
+                if data.label:
+                    is_good = _side(row, data.label, data.good, data.bad)
+                sides[is_good].append(row)
             if not data.item and len(group) == 1:
                 raise UserError(
                     f"{group[0].place}: the last row has no other to make a pair with; without "
                     "'item' each two rows of a file, paradigm and language are one. Correct the "
                     "file, or name 'item'."
+                )
+            if not data.item and data.where and group[1].line != group[0].line + 1:
+                raise UserError(
+                    f"{group[0].place}: its pair would be with line {group[1].line}, and 'where' "
+                    "may have left out the row between; name 'item'."
                 )
             if not all(sides.values()):
                 lacking = "good" if sides[False] else "bad"
@@ -245,20 +326,22 @@ def _of_rows(first: Row, second: Row, data: LabelledRows, naming: Naming) -> Ite
     regions = difference(good, bad)
     if data.critical:
         spans = [
-            _span(row, sentence, text(row, data.critical), near, data.critical)
+            region_in(row, sentence, data.critical, near)
             for row, sentence, near in ((first, good, regions[:2]), (second, bad, regions[2:]))
         ]
         regions = Regions(*spans[0], *spans[1])
-    return Item(good=good, bad=bad, regions=regions, **naming.labels(first, data))
+    labels = naming.labels(first, data)
+    if rating := rating_in(second, data):
+        labels["more"] |= {"rating": ahead(labels["more"]["rating"], rating["rating"])}
+    return Item(good=good, bad=bad, regions=regions, **labels)
 
 
 def sentences(rows: Iterable[Row], data: Sentences, naming: Naming) -> Iterator[Item]:
     """An item of each row with a sentence that is acceptable or not."""
     for row in rows:
-        with row.account.collecting():
-            sentence = text(row, data.sentence)
-            acceptable = _side(row, data.label, data.acceptable, data.unacceptable)
-            labels = naming.labels(row, data)
-            labels["more"] = {**labels["more"], "acceptable": acceptable}
-            regions = difference(sentence, sentence)
-            yield Item(good=sentence, bad=sentence, regions=regions, **labels)
+        sentence = text(row, data.sentence)
+        acceptable = _side(row, data.label, data.acceptable, data.unacceptable)
+        labels = naming.labels(row, data)
+        labels["more"] = {**labels["more"], "acceptable": acceptable}
+        regions = difference(sentence, sentence)
+        yield Item(good=sentence, bad=sentence, regions=regions, **labels)

@@ -32,18 +32,20 @@ def matthews(acceptable: Mask, accepted: Mask) -> float:
     return float(correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))
 
 
-def matthews_interval(r: float, n: int) -> tuple[float, float]:
-    """95 % interval of a Matthews correlation of n sentences, by Fisher's z.
+def correlation_interval(r: float, n: int, spread: float = 1.0) -> tuple[float, float]:
+    """95 % interval of a correlation over n items, by Fisher's z.
 
-    It is a Pearson correlation (of two binary variables), so its inverse hyperbolic tangent has
-    about the standard error 1 / √(n - 3) (Fisher 1921, "On the probable error of a coefficient of
-    correlation deduced from a small sample"). From -1 to 1 for three sentences or fewer; of no
-    width for a correlation of 1 or -1.
+    Its inverse hyperbolic tangent has about the standard error √(spread / (n - 3)): with 1 that of
+    Pearson's (Fisher 1921, "On the probable error of a coefficient of correlation deduced from a
+    small sample"), of which Matthews' is one, of two binary variables; with 1 + r² / 2 that of
+    Spearman's (Bonett and Wright 2000, "Sample size requirements for estimating Pearson, Kendall
+    and Spearman correlations"). From -1 to 1 for three items or fewer; of no width for a
+    correlation of 1 or -1.
     """
     if n <= 3:
         return -1.0, 1.0
     if abs(r) >= 1:
         return r, r
-    reach = NormalDist().inv_cdf(0.975) / np.sqrt(n - 3)
+    reach = NormalDist().inv_cdf(0.975) * np.sqrt(spread / (n - 3))
     low, high = np.tanh(np.arctanh(r) + np.array([-reach, reach]))
     return float(low), float(high)

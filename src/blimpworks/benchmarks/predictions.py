@@ -3,14 +3,14 @@
 ``(6;%match%)`` is the surprisal of region 6 (or of one with a name; ``*`` is the whole sentence) in
 the condition ``match``. Surprisals and numbers are added and subtracted, sums compared with ``<``,
 ``>`` and ``=``, comparisons combined with ``&`` (which binds tighter), ``|`` and ``!``. Round and
-square brackets group. Source: SyntaxGym (Gauthier et al. 2020, section 2), whose formulas all are
-formulas here.
+square brackets group. Effects are sums alone. Source: SyntaxGym (Gauthier et al. 2020, section
+2), whose formulas all are formulas here.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from lark import Lark, Token, Transformer, Tree, v_args
@@ -37,6 +37,12 @@ TERMINALS = {
     "$END": "the end",
 }
 """How messages name the terminals that are not a character each."""
+
+_EXAMPLES = {
+    "start": "(6;%match%) < (6;%mismatch%)",
+    "effect": "(6;%mismatch%) - (6;%match%)",
+}
+"""A formula of each kind."""
 
 
 class _Sum(NamedTuple):
@@ -97,13 +103,15 @@ class _Margins(Transformer[Token, Floats]):
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """A formula that is to hold of each item."""
+class Formula:
+    """A formula over surprisals of regions."""
 
     text: str
     places: frozenset[Place]
     """Those that it names; at least one."""
     tree: Tree[Token] = field(repr=False, compare=False)
+    start: ClassVar[str]
+    """What it is in the grammar."""
 
     @classmethod
     @cache
@@ -113,14 +121,30 @@ class Prediction:
         Raises UserError with the column, and what was expected there, for what is no formula, and
         for one that names no region.
         """
-        tree = _tree(text)
+        tree = _tree(text, cls.start)
         places = frozenset(_place(*each.children) for each in tree.find_data("place"))
         if not places:
             raise UserError(
-                f"formula {text!r} names no region; expected one such as "
-                "(6;%match%) < (6;%mismatch%)."
+                f"formula {text!r} names no region; expected one such as {_EXAMPLES[cls.start]}."
             )
         return cls(text, places, tree)
+
+
+class Effect(Formula):
+    """A sum or difference of surprisals, in their unit."""
+
+    start = "effect"
+
+    def values(self, values: Values) -> Floats:
+        """Compute the effect in each item [n] from surprisals [n]; NaN where one is missing."""
+        total: Any = _Margins(values, {}).transform(self.tree)
+        return np.asarray(total.value)
+
+
+class Prediction(Formula):
+    """A formula that is to hold of each item."""
+
+    start = "start"
 
     def margins(self, values: Values, bounds: Values | None = None) -> Floats:
         """How far the prediction is from not holding [n], in the unit of ``values``.
@@ -144,7 +168,7 @@ def _place(region: Any, condition: Any) -> Place:
 
 @cache
 def _parser() -> Lark:
-    return Lark.open("predictions.lark", rel_to=__file__, parser="lalr")
+    return Lark.open("predictions.lark", rel_to=__file__, parser="lalr", start=[*_EXAMPLES])
 
 
 def _expected(error: UnexpectedInput) -> str:
@@ -167,14 +191,14 @@ def _depth(tree: Tree[Token]) -> int:
     return deepest
 
 
-def _tree(text: str) -> Tree[Token]:
+def _tree(text: str, start: str) -> Tree[Token]:
     if len(text) > LONGEST:
         raise UserError(
             f"formula {text[:40]!r}… has {len(text):,} characters; expected at most {LONGEST:,}. "
             "Make several predictions of it."
         )
     try:
-        tree = _parser().parse(text)
+        tree = _parser().parse(text, start)
         if _depth(tree) > DEEPEST:
             raise UserError(
                 f"formula {text[:40]!r}… has more than {DEEPEST} levels; expected fewer. Make "
@@ -188,3 +212,24 @@ def _tree(text: str) -> Tree[Token]:
             f"formula {text!r} is malformed at column {column + 1}"
             f"{'' if ends else f', {text[column]!r}'}; expected {_expected(error)}."
         ) from None
+
+
+POINTS = 1 << 14
+"""Surprisals by which the chance of predictions is found."""
+
+
+@cache
+def chance_of(formulas: tuple[str, ...]) -> float:
+    """Compute how probable all predictions are of independent normal surprisals, all alike.
+
+    By ``POINTS`` of Sobol's sequence and their opposites: exact of a single comparison, else with
+    an error below 0.001. "=" never holds. Raises UserError for a malformed formula.
+    """
+    from scipy.stats import norm, qmc
+
+    predictions = [*map(Prediction.parse, formulas)]
+    places = sorted(frozenset().union(*(prediction.places for prediction in predictions)))
+    points = norm.ppf(qmc.Sobol(len(places), seed=0).random(POINTS)).T
+    values = dict(zip(places, np.hstack([points, -points]), strict=True))
+    hold = [prediction.margins(values) > 0 for prediction in predictions]
+    return float(np.all(hold, axis=0).mean())

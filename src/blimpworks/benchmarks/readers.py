@@ -5,12 +5,15 @@ module reads strictly: pandas fills short rows with nothing, and pyarrow takes t
 quotation mark, both without a word.
 """
 
+import codecs
 import csv
 import io
+import json
 import re
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -18,12 +21,13 @@ from typing import Any
 
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import People
-from blimpworks.benchmarks.entries import Files
+from blimpworks.benchmarks.entries import PlainFiles
 from blimpworks.errors import UserError, reading
 from blimpworks.json_files import load_json
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx"}
+SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}
+BLANK = "blank lines, which are passed over"
 SEPARATORS = ",;\t|"
 MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """Encodings by the byte order mark that files begin with."""
@@ -32,7 +36,8 @@ QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 Cells = Iterator[tuple[int, dict[str, Any]]]
 """Lines, rows or records from 1, each with its cells by column."""
 
-csv.field_size_limit(sys.maxsize)
+STRICTLY: Mapping[str, Any] = {"strict": True, "skipinitialspace": True}
+"""How the csv module reads: after a separator and a space a quotation mark still opens a cell."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Table:
 
     name: str
     content: bytes
-    how: Files
+    how: PlainFiles
 
     @cached_property
     def format(self) -> str:
@@ -76,11 +81,18 @@ class Table:
                 f"{self.name}{line} is not in {self.encoding} ({error}); state the file's "
                 "encoding with 'encoding', such as cp1251 or latin-1."
             ) from error
+        if self.how.encoding:
+            _check_encoding(self, text)
         return text.removeprefix("\ufeff")
 
     @cached_property
     def lines(self) -> list[str]:
-        """Lines of the text, without what ends them."""
+        """Lines of the text, without what ends them. Raises UserError for ends by CR alone."""
+        if "\n" not in self.text and "\r" in self.text.rstrip("\r"):
+            raise UserError(
+                f"{self.name}: its lines end at carriage returns alone; expected line feeds. Save "
+                "it anew, as UTF-8 with line ends of Unix or Windows."
+            )
         return [line.removesuffix("\r") for line in self.text.split("\n")]
 
     @cached_property
@@ -88,8 +100,16 @@ class Table:
         """Separator of a csv or tsv file, by declaration or the one that the headings have."""
         if self.how.separator or self.format == "tsv":
             return self.how.separator or "\t"
-        headings = "".join(self.lines[self.how.header_row - 1 :][:1])
-        return max(SEPARATORS, key=headings.count)
+        first = "".join(self.lines[self.how.header_row - 1 :][:1])
+        if not self.how.columns or len(self.how.columns) == 1:
+            return max(SEPARATORS, key=first.count)
+        fitting = [each for each in SEPARATORS if first.count(each) + 1 == len(self.how.columns)]
+        if len(fitting) > 1:
+            raise UserError(
+                f"{self.name}: {' or '.join(map(repr, fitting))} may stand between the cells of a "
+                "table without headings; say which with 'separator'."
+            )
+        return fitting[0] if fitting else max(SEPARATORS, key=first.count)
 
     @property
     def quotes(self) -> str:
@@ -123,8 +143,22 @@ class Table:
                 f"{account.entry}: 'skip_lines' names line {min(skipped)} of {self.name}, which "
                 "has no row there; correct it."
             )
+        if self.format not in ("parquet", "xlsx") and (marks := self.text.count("\ufeff")):
+            account.notes["byte order marks inside files, which are read as text"] += marks
         if not read and not account.faults:
             raise UserError(f"{self.name} has no rows; expected some. Retrieve it again.")
+
+
+def _check_encoding(table: Table, text: str) -> None:
+    """Refuse an encoding that is stated, and that the file does not have by all appearances."""
+    control = re.search(r"[\x80-\x84\x86-\x9f]", text)
+    found = "also has control characters; in cp1252 they are letters or marks" if control else ""
+    if not table.content.isascii() and codecs.lookup(table.encoding).name[:5] != "utf-8":
+        with suppress(UnicodeError):
+            table.content.decode("utf-8")
+            found = "is in UTF-8 as well, which no other text is by chance"
+    if found:
+        raise UserError(f"{table.name}, read as {table.encoding}, {found}; correct 'encoding'.")
 
 
 def _is_skipped(line: int, account: Account, skipped: set[int]) -> bool:
@@ -137,54 +171,72 @@ def _is_skipped(line: int, account: Account, skipped: set[int]) -> bool:
     return True
 
 
+def _is_blank(blank: bool, line: int, table: Table, account: Account) -> bool:
+    """Whether a line is blank; then it is counted, unless it is what follows the last one."""
+    if blank and line < len(table.lines):
+        account.notes[BLANK] += 1
+    return blank
+
+
 def _csv_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
     yield from _with_headings(table, _csv_cells(table, account, skipped), account)
 
 
 def _csv_cells(
     table: Table, account: Account, skipped: set[int]
-) -> Iterator[tuple[int, Sequence[str]]]:
+) -> list[tuple[int, Sequence[str]]]:
     """Cells of each line, or of each row where ``quotes: csv`` allows line breaks in cells."""
-    if table.how.quotes == "csv":
-        reader = csv.reader(
-            (f"{line}\n" for line in table.lines), delimiter=table.separator, strict=True
-        )
-        line = 1
-        try:
+    rows: list[tuple[int, Sequence[str]]] = []
+    line = 1
+    # Cells may be of any size here, and other readers keep their limit.
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        if table.how.quotes == "csv":
+            lines = (f"{line}\n" for line in table.lines)
+            reader = csv.reader(lines, delimiter=table.separator, **STRICTLY)
             for cells in reader:
-                if cells and not _is_skipped(line, account, skipped):
-                    yield line, cells
+                if not _is_skipped(line, account, skipped) and not _is_blank(
+                    not cells, line, table, account
+                ):
+                    rows.append((line, cells))
                 line = reader.line_num + 1
-        except csv.Error as error:
-            account.faults.append(
-                f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' where "
-                "quotation marks are text."
-            )
-        return
-    for line, text in enumerate(table.lines, start=1):
-        if not text or _is_skipped(line, account, skipped):
-            continue
-        if table.quotes == "none":
-            cells = text.split(table.separator)
-            if table.how.quotes is None:
-                _check_quotes(table, line, cells)
-            yield line, cells
-            continue
-        try:
-            yield line, next(csv.reader([text], delimiter=table.separator, strict=True))
-        except csv.Error as error:
-            account.faults.append(
-                f"{table.name}:{line}: a quotation mark is not closed before the cell or the line "
-                f"ends ({error}); write 'quotes: none' where quotation marks are text, or 'quotes: "
-                "csv' where cells hold line breaks."
-            )
+            return rows
+        for line, text in enumerate(table.lines, start=1):
+            if _is_skipped(line, account, skipped) or _is_blank(not text, line, table, account):
+                continue
+            if table.quotes == "none":
+                rows.append((line, text.split(table.separator)))
+                if table.how.quotes is None:
+                    _check_quotes(table, *rows[-1])
+                continue
+            try:
+                cells = next(csv.reader([text], delimiter=table.separator, **STRICTLY))
+            except csv.Error as error:
+                account.faults.append(
+                    f"{table.name}:{line}: a quotation mark is not closed before the cell or the "
+                    f"line ends ({error}); write 'quotes: none' where quotation marks are text, or "
+                    "'quotes: csv' where cells hold line breaks."
+                )
+            else:
+                rows.append((line, cells))
+    except csv.Error as error:
+        account.faults.append(
+            f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' where "
+            "quotation marks are text."
+        )
+    finally:
+        csv.field_size_limit(limit)
+    return rows
 
 
 def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
     """Refuse a table that was written with the quotes of csv, if nobody says what they are."""
     quoted = next((cell for cell in cells if QUOTED.fullmatch(cell)), None)
-    if quoted is None and line == table.how.header_row and not table.how.columns:
-        quoted = next((c for c in cells if len(c) > 1 and c[0] == c[-1] == '"'), None)
+    marked = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == '"']
+    texts = [cell for cell in cells if cell and not cell.replace(".", "").isdecimal()]
+    is_heading = line == table.how.header_row and not table.how.columns
+    if quoted is None and marked and (is_heading or marked == texts):
+        quoted = marked[0]
     if quoted is not None:
         raise UserError(
             f"{table.name}:{line}: the cell {quoted!r:.60} looks like one in the quotes of csv; "
@@ -216,7 +268,7 @@ def _with_headings(
 def _headings(cells: Sequence[object], table: Table, line: int) -> list[str]:
     names = [as_text(cell).strip() for cell in cells]
     twice = next((name for name in names if name and names.count(name) > 1), None)
-    if twice is not None and not _is_wide(table):
+    if twice is not None and not is_wide(table.how):
         raise UserError(
             f"{table.name}:{line}: the heading {twice!r} stands in several columns; expected "
             "distinct ones. State them with 'columns'."
@@ -224,14 +276,16 @@ def _headings(cells: Sequence[object], table: Table, line: int) -> list[str]:
     return names
 
 
-def _is_wide(table: Table) -> bool:
+def is_wide(how: PlainFiles) -> bool:
     """Whether each column has the ratings of a sentence, so that headings repeat."""
-    return isinstance(table.how, People) and table.how.headings is not None
+    return isinstance(how, People) and how.kind == "ratings" and how.headings is not None
 
 
 def _by_name(names: Sequence[str], cells: Sequence[object], table: Table) -> dict[str, Any]:
     pairs = [*zip(names, cells, strict=True)]
-    return {"": pairs} if _is_wide(table) else dict(pairs)
+    if is_wide(table.how):
+        return {**{name: cell for name, cell in pairs if names.count(name) == 1}, "": pairs}
+    return dict(pairs)
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -276,7 +330,7 @@ def _json_lines(table: Table, account: Account, skipped: set[int]) -> Cells:
     for line, text in enumerate(table.lines, start=1):
         if line in skipped:
             values.append((line, None))
-        elif text.strip():
+        elif not _is_blank(not text.strip(), line, table, account):
             with account.collecting():
                 values.append((line, _parsed(text, table, line)))
     yield from _records(table, values, account, skipped)
@@ -284,7 +338,10 @@ def _json_lines(table: Table, account: Account, skipped: set[int]) -> Cells:
 
 def _parsed(text: str, table: Table, line: int) -> Any:
     try:
-        return load_json(text)
+        value = load_json(text)
+        if "\\ud" in text.lower():  # A half of a pair of surrogates is no letter.
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
     except (ValueError, RecursionError) as error:
         raise UserError(f"{table.name}:{line} is no JSON ({error}); retrieve it again.") from error
 
@@ -321,21 +378,42 @@ def _sheet_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
 
     with reading(Path(table.name), "an xlsx file", "Save it as one."):
         try:
-            book = openpyxl.load_workbook(io.BytesIO(table.content), read_only=True, data_only=True)
+            # Not read_only, which believes what the file says of its size.
+            book = openpyxl.load_workbook(io.BytesIO(table.content), data_only=True)
         except (KeyError, zipfile.BadZipFile) as error:
             raise ValueError(f"it is no xlsx file ({error})") from error
-    sheet = table.how.sheet or book.sheetnames[0]
-    if sheet not in book.sheetnames:
+    sheets = {each.title: each for each in book.worksheets}
+    sheet = sheets.get(table.how.sheet) if table.how.sheet else next(iter(sheets.values()), None)
+    if sheet is None:
         raise UserError(
-            f"{table.name} has no sheet {sheet!r} (it has: {', '.join(book.sheetnames)}); correct "
-            "'sheet'."
+            f"{table.name} has no sheet {table.how.sheet or 'of cells'!r} (it has: "
+            f"{', '.join(sheets)}); correct 'sheet'."
         )
+    # A cell with the error of a formula, such as #NAME?, has no value.
+    values = ([None if c.data_type == "e" else c.value for c in row] for row in sheet.iter_rows())
     rows = (
         (line, cells)
-        for line, cells in enumerate(book[sheet].iter_rows(values_only=True), start=1)
+        for line, cells in enumerate(values, start=1)
         if any(map(as_text, cells)) and not _is_skipped(line, account, skipped)
     )
     yield from _with_headings(table, rows, account)
+
+
+def _text_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
+    """A sentence in each line."""
+    column, *more = table.how.columns or ("text",)
+    if more:
+        raise UserError(f"{table.name} is plain text, and has one column; correct 'columns'.")
+    lines = table.lines[:-1] if not table.lines[-1] else table.lines
+    for line, text in enumerate(lines, start=1):
+        if _is_skipped(line, account, skipped):
+            continue
+        if not text.strip() and column not in table.how.allow_empty:
+            account.faults.append(
+                f"{table.name}:{line} is empty; expected a sentence. Correct the file, or add "
+                f"'allow_empty: [{column}]'."
+            )
+        yield line, {column: text}
 
 
 READERS: Mapping[str, Callable[[Table, Account, set[int]], Cells]] = {
@@ -345,6 +423,7 @@ READERS: Mapping[str, Callable[[Table, Account, set[int]], Cells]] = {
     "json": _json_rows,
     "parquet": _parquet_rows,
     "xlsx": _sheet_rows,
+    "txt": _text_rows,
 }
 
 

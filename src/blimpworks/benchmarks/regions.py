@@ -1,5 +1,6 @@
 """Critical regions of pairs, by characters, so that scripts without spaces have them too."""
 
+import re
 import unicodedata
 from bisect import bisect
 from collections.abc import Iterator
@@ -87,6 +88,11 @@ def occurrences(sentence: str, words: str) -> Iterator[int]:
 
 Span = tuple[int, int]
 """Half-open span of characters."""
+
+
+def words_at(sentence: str) -> list[Span]:
+    """Return the spans of words, which white space sets apart; marks are in the words."""
+    return [match.span() for match in re.finditer(r"\S+", sentence)]
 
 
 def span_of(sentence: str, words: str, near: Span) -> Span | None:

@@ -1,44 +1,22 @@
 """Rows of all files of an entry, with what names of files and the declaration add to them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from blimpworks.benchmarks.account import Account
-from blimpworks.benchmarks.entries import Files
+from blimpworks.benchmarks.entries import Files, PlainFiles, Rules
 from blimpworks.benchmarks.files import new_names_table, tables_in
+from blimpworks.benchmarks.joining import Tabled, looked_up, side_by_side
 from blimpworks.benchmarks.names import columns_in
-from blimpworks.benchmarks.readers import as_text
+from blimpworks.benchmarks.readers import BLANK, as_text, is_wide
+from blimpworks.benchmarks.row import Row, compared, is_one_of
 from blimpworks.errors import UserError, reading
 
 Named = Mapping[str, Path]
 """Files by their names: those of sources, and those in the benchmark's folder."""
-Read = TypeVar("Read", bound=Files)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a file: its cells by column, and where it stands."""
-
-    cells: Mapping[str, Any]
-    file: str
-    """Name of the file; of one inside an archive ARCHIVE/MEMBER."""
-    line: int
-    """Line, row or record, from 1."""
-    account: Account
-    """Account of the entry that reads the row."""
-
-    @property
-    def place(self) -> str:
-        """File and line, for messages."""
-        return f"{self.file}:{self.line}"
-
-
-def is_one_of(value: object, among: object) -> bool:
-    """Whether a cell is one of some values, or the only one, whatever their types and case."""
-    several = among if isinstance(among, tuple | list) else (among,)
-    return as_text(value).strip().casefold() in {as_text(each).casefold() for each in several}
+Read = TypeVar("Read", bound=PlainFiles)
 
 
 def with_new_names(how: Read, folder: Path) -> Read:
@@ -55,7 +33,7 @@ def with_new_names(how: Read, folder: Path) -> Read:
 
 def _new_names(path: Path) -> dict[str, str]:
     with reading(path, "a table of old and new values", "Add it, or correct 'rename'."):
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     names: dict[str, str] = {}
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
         cells = line.removesuffix("\r").split("\t")
@@ -69,7 +47,7 @@ def _new_names(path: Path) -> dict[str, str]:
     return names
 
 
-def files_of(how: Files, named: Named, account: Account) -> list[tuple[str, Path]]:
+def files_of(how: PlainFiles, named: Named, account: Account) -> list[tuple[str, Path]]:
     """Names and paths of the files that patterns mean, by name.
 
     Raises UserError for a pattern that fits none.
@@ -87,78 +65,105 @@ def files_of(how: Files, named: Named, account: Account) -> list[tuple[str, Path
 def rows_in(how: Files, named: Named, folder: Path, account: Account) -> list[Row]:
     """Rows of all files of an entry, counted in its account.
 
-    Columns of the name and constants are added first, then values are renamed, and last the rows
-    left out that ``where`` does not name. Raises UserError for malformed rows, for a column or
-    value of ``where`` and ``rename`` that no row has, and where no row is left.
+    Columns of the name and constants are added first, then values are renamed, rows of aligned
+    files set beside, rows left out that ``where`` does not name, and last columns looked up. Raises
+    UserError for malformed rows, for a column or value of ``where`` and ``rename`` that no row has,
+    and where no row is left.
     """
-    declared, how = how, with_new_names(how, folder)
-    values: dict[str, set[str]] = {
-        f"{key}.{column}": set() for key in ("where", "rename") for column in getattr(how, key)
-    }
+    rules = Rules(how.words_from, how.allow_empty)
+    tables = _tables(how, named, folder, account)
+    aligned = []
+    for number, entry in enumerate(how.aligned):
+        beside = Account(f"{account.entry}.aligned.{number}")
+        aligned.append((entry, _tables(entry, named, folder, beside)))
+        account.files |= beside.files
+        account.notes.update({f"aligned.{number}: {note}": n for note, n in beside.notes.items()})
+        if account.notes[BLANK] or beside.notes[BLANK]:
+            raise UserError(
+                f"{account.entry}: a file has blank lines, so rows of aligned files may not be the "
+                "same; take the lines out, or name them in 'skip_lines'."
+            )
     rows: list[Row] = []
-    for name, path in files_of(how, named, account):
-        for table, in_name in tables_in(path, name, how):
-            account.files[table.name] = table.reading
-            added = {**in_name, **how.constants}
-            for line, content in table.rows(account):
-                account.rows += 1
-                if twice := added.keys() & content.keys():
-                    raise UserError(
-                        f"{table.name}:{line}: column {min(twice)!r} stands in the file, and in "
-                        "the name of the file or the constants too; rename the one in 'files' or "
-                        "'constants'."
-                    )
-                cells = {**content, **added}
-                for column, names in how.rename.items():
-                    if column in cells and isinstance(names, Mapping):
-                        old = as_text(cells[column])
-                        values[f"rename.{column}"].add(old)
-                        cells[column] = names.get(old, cells[column])
-                for column in how.where.keys() & cells.keys():
-                    values[f"where.{column}"].add(as_text(cells[column]).strip())
-                keys = [k for k, among in how.where.items() if not is_one_of(cells.get(k), among)]
-                if keys:
-                    account.left_out[f"where.{keys[0]}"] += 1
-                else:
-                    rows.append(Row(cells, table.name, line, account))
-    account.check_faults()
-    _check_entry(declared, how, account, values)
+    values: dict[str, set[str]] = {column: set() for column in how.where}
+    for row in side_by_side(tables, aligned):
+        for column in values.keys() & row.cells.keys():
+            values[column].add(as_text(row.cells[column]).strip())
+        keys = [k for k, among in how.where.items() if not is_one_of(row.cells.get(k), among)]
+        if keys:
+            account.left_out[f"where.{keys[0]}"] += 1
+        else:
+            rows.append(replace(row, rules=rules))
+    for column, among in how.where.items():
+        several = among if isinstance(among, tuple) else (among,)
+        _check_values(account, f"where.{column}", [*map(as_text, several)], values[column])
     if not rows:
         raise UserError(
             f"{account.entry}: no row of {len(account.files)} files is left; correct 'where' and "
             "'skip_lines'."
         )
-    return rows
+    return [*looked_up(rows, how, folder)]
 
 
-def _check_entry(
-    declared: Files, how: Files, account: Account, values: Mapping[str, set[str]]
-) -> None:
-    """Raise UserError for a column, value or file of an entry that nothing has."""
-    expected = {f"where.{column}": among for column, among in how.where.items()}
+def _tables(how: PlainFiles, named: Named, folder: Path, account: Account) -> list[Tabled]:
+    """Rows of each file, with what names and constants add, and with new values."""
+    names = with_new_names(how, folder).rename
+    values: dict[str, set[str]] = {column: set() for column in names}
+    tables: list[Tabled] = []
+    for name, path in files_of(how, named, account):
+        for table, in_name in tables_in(path, name, how):
+            if table.name in account.files:
+                raise UserError(
+                    f"{account.entry}: {table.name} is read twice, from {name} the second time; "
+                    "take one of the two away, or name one in 'files'."
+                )
+            account.files[table.name] = table.reading
+            added = {**in_name, **how.constants}
+            both = in_name.keys() & how.constants.keys()
+            rows = []
+            for line, content in table.rows(account):
+                account.rows += 1
+                if twice := (added.keys() & content.keys()) | both:
+                    raise UserError(
+                        f"{table.name}:{line}: column {min(twice)!r} stands in several of the "
+                        "file, its name and the constants; rename one in 'files' or 'constants'."
+                    )
+                cells = {**content, **added}
+                for column, new in names.items():
+                    if column in cells and isinstance(new, Mapping):
+                        old = as_text(cells[column]).strip()
+                        values[column].add(old)
+                        cells[column] = new.get(old, cells[column])
+                rows.append(Row(cells, table.name, line, account))
+            tables.append((in_name, rows))
+    account.check_faults()
     # Headings of ratings are renamed where they are read.
-    if not getattr(how, "headings", None):
-        expected |= {f"rename.{column}": (*names,) for column, names in how.rename.items()}
-    for key, among in expected.items():
-        names = {as_text(name) for name in (among if isinstance(among, tuple) else (among,))}
-        # Values of where are compared whatever their case.
-        fold = str.casefold if key.startswith("where.") else str
-        seen = {fold(value): value for value in values[key]}
-        unused = {name for name in names if fold(name) not in seen}
-        is_table = key.startswith("rename.") and isinstance(declared.rename[key[7:]], str)
-        if is_table and unused < names:
+    for column, new in () if is_wide(how) else names.items():
+        unused = {*new} - values[column]
+        if isinstance(how.rename[column], str) and unused < {*new}:
             if unused:  # One table serves several entries.
-                account.notes[f"values in the table of {key} that no row has"] += len(unused)
-        elif unused:
-            listed = ", ".join(map(repr, sorted(seen.values())[:6]))
-            found = f"values of rows are {listed}" if seen else "no row has such a column"
-            raise UserError(
-                f"{account.entry}: '{key}' names {min(unused)!r}, which no row has ({found}); "
-                "correct it."
-            )
+                account.notes[f"values in the table of rename.{column} that no row has"] += len(
+                    unused
+                )
+            continue
+        _check_values(account, f"rename.{column}", [*new], values[column], fold=False)
     absent = {*how.skip_lines} - {"reason", *account.files}
     if absent:
         raise UserError(
             f"{account.entry}: 'skip_lines' names {min(absent)!r}, which is none of the files that "
             f"are read ({', '.join([*account.files][:4])}); correct it."
         )
+    return tables
+
+
+def _check_values(
+    account: Account, key: str, expected: Sequence[str], values: set[str], *, fold: bool = True
+) -> None:
+    """Raise UserError for an expected value that no row has, or a column that none has."""
+    seen = {*map(compared, values)} if fold else values
+    for value in expected:
+        if (compared(value) if fold else value) not in seen:
+            listed = ", ".join(map(repr, sorted(values)[:6]))
+            found = f"values of rows are {listed}" if values else "no row has such a column"
+            raise UserError(
+                f"{account.entry}: '{key}' names {value!r}, which no row has ({found}); correct it."
+            )

@@ -7,17 +7,19 @@ import numpy as np
 import pyarrow as pa
 
 from blimpworks.errors import UserError
+from blimpworks.judging.judge import RATING
 from blimpworks.judging.sides import Mask
 from blimpworks.scoring.resolution import Floats
 from blimpworks.tables import ITEMS, read_table
 
 
-def read_items(path: Path, more: Sequence[str]) -> pa.Table:
-    """An items table's declared columns, and ``more`` that this kind of item has.
+def read_items(path: Path, more: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
+    """Read an items table: its declared columns, ``more`` of this kind of item, and ``optional``.
 
-    Raises UserError when the table is missing or broken, or lacks one of the columns.
+    Raises UserError when the table is missing or broken, or lacks one of the columns, unless it is
+    optional.
     """
-    rows = read_table(ITEMS, path, [*ITEMS.names, *more])
+    rows = read_table(ITEMS, path, [*ITEMS.names, *more, *optional, RATING])
     missing = [name for name in more if name not in rows.column_names or rows[name].null_count]
     if missing:
         raise UserError(
@@ -28,18 +30,20 @@ def read_items(path: Path, more: Sequence[str]) -> pa.Table:
 
 
 def verdict_columns(
-    margin: Floats, missing: Mask, *, ties: float, near: Mask
+    margin: Floats, missing: Mask, *, correct: Floats, tie: Mask, near: Mask
 ) -> dict[str, pa.Array]:
-    """The columns margin, correct, tie and near_tie [n], null where ``missing``.
+    """Make the columns margin, correct, tie and near_tie [n], null where ``missing``.
 
-    A margin above 0 is correct, and one of 0 a tie, which counts as ``ties``. ``near`` are margins
-    that noise could make; ties are near ties too.
+    ``near`` are verdicts that noise could turn; ties are near ties too.
     """
-    tie = margin == 0
-    correct = np.where(tie, ties, (margin > 0).astype(float))
     return {
         "margin": pa.array(margin, mask=missing),
         "correct": pa.array(correct, mask=missing),
         "tie": pa.array(tie, mask=missing),
         "near_tie": pa.array(tie | near, mask=missing),
     }
+
+
+def right_of(margins: Floats, ties: float) -> Floats:
+    """Return 1 where a margin is above 0, ``ties`` where it is 0, and else 0."""
+    return np.where(margins == 0, ties, (margins > 0).astype(float))

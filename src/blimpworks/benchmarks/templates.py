@@ -1,0 +1,239 @@
+"""Cells of rows by name or by template: text with columns in braces, changed or not.
+
+``{sentence[3]=were}`` has the word at an index exchanged, ``{sentence['___']=answer}`` a text that
+stands in the sentence once, and ``{premise|unpunctuated}`` goes through a filter.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from typing import Any
+
+from blimpworks.benchmarks.readers import as_text
+from blimpworks.benchmarks.regions import Span, occurrences, words_at
+from blimpworks.benchmarks.row import Row, compared
+from blimpworks.errors import UserError
+
+# A quotation holds braces only where one can begin, so that {don't} is a column.
+_BRACES = re.compile(r"""\{((?>(?<=[\[=])(?:'[^']*'|"[^"]*")|[^{}])++)\}""")
+_VALUE = r"""'[^']*'|"[^"]*"|[^][|='"]+"""
+_EXCHANGE = re.compile(rf"\[({_VALUE})\]=({_VALUE})")
+_EXPRESSION = re.compile(rf"([^][|=]+)((?:\[(?:{_VALUE})\]=(?:{_VALUE}))*+)((?:\|\w+)*+)")
+_FINAL = ".!?…。．！？｡۔؟।॥།။։"
+"""Marks that end a sentence."""
+_CLOSING = "\"'’”»)]」』"
+"""Quotes and brackets that can stand after them."""
+_BEFORE, _AFTER = '"“«([「『¿¡', f'{_FINAL},;:،؛、，；："”»)]」』'
+"""Marks beside a word that are no part of it."""
+_DOTLESS = ("tur", "aze", "azj", "crh")
+"""Languages in which i and ı are two letters, with capitals of their own."""
+
+
+def _lower(letter: str) -> str:
+    return letter.lower()[:1]  # of İ without the dot that combines
+
+
+FILTERS: Mapping[str, Callable[[str, str], str]] = {
+    "unpunctuated": lambda text, _lang: _unpunctuated(text.rstrip()),
+    "uncapitalised": lambda text, lang: _with_case(text, lang, {"I": "ı"}, _lower),
+    "capitalised": lambda text, lang: _with_case(text, lang, {"i": "İ", "ı": "I"}, str.upper),
+}
+"""Functions of a text and its language by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A column in braces, and how its text is changed."""
+
+    column: str
+    exchanges: tuple[tuple[str, str], ...]
+    """What is exchanged for what, as they are written."""
+    filters: tuple[str, ...]
+
+
+@cache
+def _split(template: str) -> tuple[str, ...]:
+    """Split a template into text and, at odd positions, what stands in braces."""
+    return tuple(_BRACES.split(template))
+
+
+@cache
+def _parsed(inside: str) -> Expression | None:
+    """Parse what stands in braces; None where it is malformed."""
+    match = _EXPRESSION.fullmatch(inside)
+    if match is None:
+        return None
+    filters = tuple(match[3].split("|")[1:])
+    unknown = next((name for name in filters if name not in FILTERS), None)
+    if unknown is not None:
+        raise UserError(
+            f"the template {{{inside}}} has the filter {unknown!r}; expected one of "
+            f"{', '.join(FILTERS)}."
+        )
+    return Expression(match[1], tuple(_EXCHANGE.findall(match[2])), filters)
+
+
+def cell(row: Row, column: str) -> Any:
+    """Return a cell by its column, or the text of a template.
+
+    Raises UserError where the row has no such column, and for a template that does not fit it.
+    """
+    if column in row.cells:
+        return row.cells[column]
+    pieces = _split(column)
+    if len(pieces) > 1:
+        if re.search(r"[{}]", "".join(pieces[::2])):
+            raise UserError(
+                f"{row.place}: the template {column!r} has a brace too many; expected columns in "
+                "braces, each with one at both ends. Correct the declaration."
+            )
+        filled = (_filled(row, text) if n % 2 else text for n, text in enumerate(pieces))
+        return "".join(filled)
+    names = ", ".join(repr(n) for n, v in row.cells.items() if not isinstance(v, dict | list))
+    raise UserError(
+        f"{row.place} has no column {column!r}; its columns are {names}. Correct the declaration, "
+        "or name the headings with 'header_row' or 'columns'."
+    )
+
+
+def _filled(row: Row, inside: str) -> str:
+    """Return the text for what stands in braces: a column, whatever its name, or an expression."""
+    if inside in row.cells or not re.search(r"[][|=]", inside):
+        return _column_text(row, inside)
+    expression = _parsed(inside)
+    if expression is None:
+        raise UserError(
+            f"{row.place}: {{{inside}}} is no column and no template; expected one such as "
+            "{column}, {column[3]=form}, {column['___']=form} or {column|filter}, with text in "
+            "quotes where it has any of ' \" = [ ] | in it."
+        )
+    text = _column_text(row, expression.column)
+    for old, new in expression.exchanges:
+        text = _exchanged(row, text, old, new)
+    for name in expression.filters:
+        text = FILTERS[name](text, as_text(row.cells.get("lang")))
+    return text
+
+
+def _column_text(row: Row, column: str) -> str:
+    """Return the text of a template's column. Raises UserError for an empty one, unless allowed."""
+    value = cell(row, column)
+    if isinstance(value, dict | list):
+        raise UserError(
+            f"{row.place}: column {column!r} is {value!r:.60}, and a template needs text; name "
+            f"a field of it, such as {column}.0."
+        )
+    text = as_text(value)
+    if not text.strip() and column not in row.rules.allow_empty:
+        raise UserError(
+            f"{row.place}: column {column!r} is empty, and a template needs it; correct the file, "
+            f"or add 'allow_empty: [{column}]' to the entry."
+        )
+    return text
+
+
+def _unpunctuated(text: str) -> str:
+    """Take the marks at the end away, but not quotes and brackets after them."""
+    body = text.rstrip(_CLOSING)
+    return body.rstrip(f"{_FINAL} ") + text[len(body) :]
+
+
+def _with_case(text: str, lang: str, dotless: Mapping[str, str], case: Callable[[str], str]) -> str:
+    """Change the case of the first letter; I is İ or ı in Turkish and the like."""
+    letter = text[:1]
+    changed = dotless[letter] if letter in dotless and lang in _DOTLESS else case(letter)
+    return changed + text[1:]
+
+
+def _exchanged(row: Row, text: str, old: str, new: str) -> str:
+    """Exchange a word, or a text that stands there once. Raises UserError where it does not."""
+    value = new[1:-1] if new[0] in "'\"" else _named_or_literal(row, new)
+    if old[0] in "'\"":
+        start, end = _quoted_span(row, text, old[1:-1])
+    else:
+        start, end = word_span(row, text, old)
+        value = _with_marks(text[start:end], value)
+    if not value and (not text[:start].strip() or text[:start][-1:].isspace()):
+        # Of the spaces on both sides of what is taken out, one stays.
+        end += len(text[end:]) - len(text[end:].lstrip())
+    return text[:start] + value + text[end:]
+
+
+def _with_marks(word: str, value: str) -> str:
+    """Give a new word the marks beside the old one, unless it has some, or is empty."""
+    body = word.strip(_BEFORE + _AFTER)
+    if not body or not value:
+        return value
+    before, after = word.split(body, 1)
+    return before * (value[0] not in _BEFORE) + value + after * (value[-1] not in _AFTER)
+
+
+def _quoted_span(row: Row, text: str, blank: str) -> Span:
+    n = len([*occurrences(text, blank)]) if blank else 0
+    if n != 1:
+        raise UserError(
+            f"{row.place}: {blank!r} stands {n} times in {text!r}; expected once. Correct the "
+            "file, or the template."
+        )
+    start = text.index(blank)
+    return start, start + len(blank)
+
+
+def word_span(row: Row, text: str, first: str | int, words: str | int = 1) -> Span:
+    """Return the span of words by the index of the first and their number: figures, or columns.
+
+    Raises UserError where the text does not have them.
+    """
+    index, count = (_number(row, name) for name in (first, words))
+    start = index - row.rules.words_from
+    spans = words_at(text)
+    if start < 0 or count < 1 or start + count > len(spans):
+        last = len(spans) - 1 + row.rules.words_from
+        raise UserError(
+            f"{row.place}: the word at index {index}{f' with {count} words' * (count != 1)} is "
+            f"not in {text!r}, whose {len(spans)} words count from {row.rules.words_from} to "
+            f"{last}; correct {first!r}, or say 'words_from'."
+        )
+    return spans[start][0], spans[start + count - 1][1]
+
+
+def _number(row: Row, name: str | int) -> int:
+    """Return a number, or that of a column. Raises UserError for what is none."""
+    figures = str(name).strip()
+    if not figures.isdecimal():
+        figures = compared(cell(row, figures))
+    if not figures.isdecimal():
+        raise UserError(
+            f"{row.place}: column {name!r} is {figures!r}; expected the index or number of words."
+        )
+    return int(figures)
+
+
+def _named_or_literal(row: Row, name: str) -> str:
+    """Return a column's text, or the name itself where there is no such column.
+
+    Raises UserError for one that can be a misspelt column, or that only some rows have.
+    """
+    is_column = name in row.cells
+    if row.rules.columns.setdefault(name, is_column) != is_column:
+        raise UserError(
+            f"{row.place} has {'a' if is_column else 'no'} column {name!r}, and rows before have "
+            f"{'none' if is_column else 'one'}; correct the file, or quote text: '{name}'."
+        )
+    if is_column:
+        return _column_text(row, name)
+    alike = _resembled(name, tuple(row.cells))
+    if alike is not None:
+        raise UserError(
+            f"{row.place} has no column {name!r}{f', but {alike!r}' * bool(alike)}; correct the "
+            f"template, or quote what is text: ='{name}'."
+        )
+    return name
+
+
+@lru_cache(maxsize=1000)
+def _resembled(name: str, columns: tuple[str, ...]) -> str | None:
+    """Return a column like the name; empty where it looks like a column's all the same."""
+    return next(iter(get_close_matches(name, columns, 1)), "" if "_" in name else None)

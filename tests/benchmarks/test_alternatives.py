@@ -1,0 +1,159 @@
+"""Rows with several options become items whose right option must be better than the others."""
+
+import json
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from blimpworks.benchmarks.judge_designs import judge_designs
+from blimpworks.errors import UserError
+from blimpworks.judging.judge import Rules
+from support.declared_kit import built, jsonl
+from support.judging_kit import write_scores
+
+ENDINGS = {"ctx": "It rained.", "a": "We got wet.", "b": "We got dry.", "c": "We sang."}
+LISTED = {"ctx": "It rained.", "o": [ENDINGS[name] for name in "abc"]}
+SENTENCES = ["It rained. We got wet.", "It rained. We got dry.", "It rained. We sang."]
+COLUMNS = {"options": ["a", "b", "c"], "context": "ctx"}
+
+
+@pytest.mark.parametrize(
+    ("record", "data", "expected"),
+    [
+        ({**ENDINGS, "y": 0}, {**COLUMNS, "right": {"column": "y"}}, [0, 1, 2]),
+        ({**ENDINGS, "y": "2"}, {**COLUMNS, "right": {"column": "y"}}, [2, 0, 1]),
+        ({**ENDINGS, "y": 2}, {**COLUMNS, "right": {"column": "y", "counts_from": 1}}, [1, 0, 2]),
+        (
+            {**ENDINGS, "y": "B"},
+            {**COLUMNS, "right": {"column": "y", "labels": ["A", "B", "C"]}},
+            [1, 0, 2],
+        ),
+        (
+            {**ENDINGS, "y": 7, "k": [5, 6, 7]},
+            {**COLUMNS, "right": {"column": "y", "labels": "k"}},
+            [2, 0, 1],
+        ),
+        ({**ENDINGS, "y": " We sang."}, {**COLUMNS, "right": "y"}, [2, 0, 1]),
+        ({**ENDINGS, "c": "", "y": 1}, {**COLUMNS, "right": {"column": "y"}, "allow_empty": ["c"]},
+         [1, 0]),
+        ({**LISTED, "y": 1}, {"options": "o", "context": "ctx", "right": {"column": "y"}},
+         [1, 0, 2]),
+        (
+            {"ctx": "It rained.", "y": "C"}
+            | {"o": [{"label": k, "text": t} for k, t in zip("ABC", LISTED["o"], strict=True)]},
+            {"options": "o.*.text", "context": "ctx"}
+            | {"right": {"column": "y", "labels": "o.*.label"}},
+            [2, 0, 1],
+        ),
+        (
+            {**LISTED, "o": json.dumps(LISTED["o"]), "y": 1},
+            {"options": "o", "context": "ctx", "right": {"column": "y"}},
+            [1, 0, 2],
+        ),
+        (
+            {**LISTED, "o": " | ".join(LISTED["o"][:2]), "y": 1},
+            {"options": "o", "split_by": "|", "context": "ctx", "right": {"column": "y"}},
+            [1, 0],
+        ),
+        (
+            {**ENDINGS, "gap": "It rained. We ___.", "a": "got wet", "b": "got dry", "y": 1},
+            {"options": ["{gap['___']=a}", "{gap['___']=b}"], "right": {"column": "y"}},
+            [1, 0],
+        ),
+    ],
+)  # fmt: skip
+def test_an_option_is_right_by_position_label_or_text(tmp_path, record, data, expected):
+    declared = {"layout": "alternatives", "files": "*.jsonl", **data}
+    rows = built(tmp_path / "toy", {"a.jsonl": jsonl(record)}, data=[declared])
+    assert [row["good"] for row in rows] == [SENTENCES[n] for n in expected]
+    n = len(expected)
+    assert [row["condition"] for row in rows] == ["right", *(f"wrong {i}" for i in range(1, n))]
+    assert {row["alternatives"] for row in rows} == {n}
+    assert rows[0]["predictions"] == [f"(*;%right%) < (*;%wrong {i}%)" for i in range(1, n)]
+
+
+def test_options_join_their_contexts_as_their_language_says(tmp_path):
+    records = [
+        {"ctx": "It rained.", "a": "Wet.", "b": "Dry.", "y": 0, "lang": "eng"},
+        {"ctx": "下雨了。", "a": "湿。", "b": "干。", "y": 0, "lang": "zho"},
+        {"ctx": None, "a": "湿。", "b": "干。", "y": 0, "lang": "zho"},
+    ]
+    data = {"layout": "alternatives", "files": "*.jsonl", "options": ["a", "b"], "context": "ctx"}
+    data |= {"right": {"column": "y"}, "compared": "option", "allow_empty": ["ctx"]}
+    data |= {"joined_by": {"eng": " ", "zho": ""}}
+    declared = {"data": [data], "languages": ["eng", "zho"]}
+    found = {}
+    for lang in ("eng", "zho"):
+        rows = built(tmp_path / "toy", {"a.jsonl": jsonl(*records)}, lang=lang, **declared)
+        found[lang] = [
+            (row["good"], row["good"][row["region_starts"][1] : row["region_ends"][1]])
+            for row in rows
+        ]
+        assert rows[0]["predictions"] == ["(option;%right%) < (option;%wrong 1%)"]
+    assert found == {
+        "eng": [("It rained. Wet.", "Wet."), ("It rained. Dry.", "Dry.")],
+        "zho": [
+            ("下雨了。湿。", "湿。"),
+            ("下雨了。干。", "干。"),
+            ("湿。", "湿。"),
+            ("干。", "干。"),
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "data", "says"),
+    [
+        ({"y": 3}, {}, "a.jsonl:1: 'y' is 3, which is 0 of the options' '0', '1', '2'; expected"),
+        ({"y": 0}, {"right": {"column": "y", "counts_from": 1}}, "which is 0 of the options'"),
+        ({"c": ""}, {}, "option 3 (column 'c') is ''; expected text. Correct the file, or add"),
+        ({"c": 3}, {}, "option 3 (column 'c') is 3; expected text"),
+        ({"c": "", "y": 2}, {"allow_empty": ["c"]}, "'y' is 2, which is 0 of the options'"),
+        ({"b": "", "c": ""}, {"allow_empty": ["b", "c"]}, "has one option, 'We got wet.'; expec"),
+        ({"y": "We"}, {"right": "y"}, "'y' is 'We', which is 0 of the options'"),
+        ({"b": "We sang.", "y": "We sang."}, {"right": "y"}, "which is 2 of the options'"),
+        ({"ctx": ""}, {}, "column 'ctx' is ''; expected text"),
+        ({}, {"options": "a"}, "'We got wet.'; expected a list. Say what stands between"),
+        ({}, {"options": "a", "split_by": "|"}, "has one option, 'We got wet.'"),
+        ({"o": [1, 2]}, {"options": "o"}, "option 1 (column 'o') is 1; expected text"),
+        ({"o": ["a"]}, {"options": "o", "split_by": "|"}, "is ['a']; expected text with '|'"),
+        ({"o": [{"text": "x"}, 1]}, {"options": "o.*.text"}, "option 2 (column 'o.*.text') is No"),
+        ({}, {"split_by": "|"}, "split_by needs options to be one column"),
+        ({}, {"joined_by": {"deu": ""}}, "'joined_by' is for deu; expected the languages of the"),
+    ],
+)
+def test_what_is_wrong_with_options_is_said(tmp_path, changes, data, says):
+    declared = {"layout": "alternatives", "files": "*.jsonl", "right": {"column": "y"}, **COLUMNS}
+    record = {**ENDINGS, "y": 0, **changes}
+    with pytest.raises(UserError, match=re.escape(says)):
+        built(tmp_path / "toy", {"a.jsonl": jsonl(record)}, data=[{**declared, **data}])
+
+
+def test_two_items_of_a_file_with_one_name_are_two_items(tmp_path):
+    data = {"layout": "alternatives", "files": "*.jsonl", "right": {"column": "y"}, **COLUMNS}
+    records = [{**ENDINGS, "y": 0}] * 2
+    rows = built(tmp_path / "toy", {"a.jsonl": jsonl(*records)}, data=[{**data, "id": "y"}])
+    assert len({row["item"] for row in rows}) == 2
+    assert len({row["item_id"] for row in rows}) == len(rows)
+
+
+def test_an_item_is_right_only_if_its_option_is_best_of_all(tmp_path):
+    records = [{"o": list(texts), "y": 0} for texts in (("a", "b"), ("c", "d", "e"), ("f", "g"))]
+    data = {"layout": "alternatives", "files": "*.jsonl", "options": "o", "right": {"column": "y"}}
+    built(tmp_path / "toy", {"a.jsonl": jsonl(*records)}, data=[data])
+    surprisals = [1.0, 2.0, 3.0, 4.0, 2.5, 2.0, 2.0]
+    tokens = [([(-each, 1)],) * 2 for each in surprisals]
+    items, output = tmp_path / "items.parquet", tmp_path / "out.parquet"
+    table = pq.read_table(items).replace_schema_metadata(None)
+    ids = pa.array([f"i{n}" for n in range(len(tokens))])
+    pq.write_table(table.set_column(0, "item_id", ids), items)
+    scores = write_scores(tmp_path / "scores.parquet", tokens)
+    judge_designs(items, scores, output, Rules(["critical_region"], ["wrong"], 0))
+    rows = pq.read_table(output).to_pylist()
+    assert [(row["margin"], row["correct"], row["tie"]) for row in rows] == [
+        (1.0, 1.0, False),
+        (-0.5, 0.0, False),
+        (0.0, 0.0, True),
+    ]
