@@ -3,19 +3,27 @@
 import pytest
 
 from blimpworks.benchmarks.accuracies import read_people, read_perplexities, read_released
+from blimpworks.benchmarks.build import build_items
 from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, read_table
 from support.declared_kit import CSV, PAIRS, declare
 
-DATA = {"data": [{**PAIRS, "files": "{paradigm}.csv"}]}
+DATA = {"data": [{**PAIRS, "files": "items/{paradigm}.csv"}]}
+ITEMS = {"items/sva.csv": CSV, "items/npi.csv": CSV}
+CHOICES = {"kind": "choices", "files": "people.csv", "correct": "chose"}
+WIDE = {"kind": "choices", "files": "people.csv", "headings": "annotator_{person}"}
 
 
 def accuracies(tmp_path, read, files, **declaration):
     """Accuracy and n by model, phenomenon and paradigm."""
-    path = declare(tmp_path / "toy", {"sva.csv": CSV, **files}, **DATA, **declaration)
-    output = tmp_path / "accuracies.parquet"
-    read(path, [], path.parent, "toy", output)
+    path = declare(tmp_path / "toy", {**ITEMS, **files}, **DATA, **declaration)
+    output, items = tmp_path / "accuracies.parquet", tmp_path / "items.parquet"
+    more = ()
+    if read is read_people:
+        build_items(path, [], path.parent, "toy", "eng", items)
+        more = ([items],)
+    read(path, [], path.parent, "toy", *more, output)
     rows = read_table(ACCURACIES, output).to_pylist()
     return {
         (row["model"], row["phenomenon"], row["paradigm"]): (row["accuracy"], row["n"])
@@ -23,19 +31,41 @@ def accuracies(tmp_path, read, files, **declaration):
     }
 
 
-def test_choices_of_people_are_counted_by_paradigm_and_phenomenon(tmp_path):
-    text = "paradigm,chose\nsva,good\nsva,bad\nnpi,good\n"
-    people = [{"kind": "choices", "files": "people.csv", "correct": "chose"}]
-    rows = accuracies(tmp_path, read_people, {"people.csv": text}, people=people)
-    assert rows["human", "sva", "sva"] == (0.5, 2)
-    assert rows["human", "npi", "npi"] == (1.0, 1)
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        (CHOICES, "paradigm,chose\nsva,good\nsva,bad\nsva,\nnpi,good\n"),
+        # A column for each person, with what is right in another, or what says right or wrong.
+        (
+            {**WIDE, "answer": "label"},
+            "paradigm,label,annotator_1,annotator_2\nsva,0,0,1\nsva,1,,\nnpi,1,1,\n",
+        ),
+        (
+            {**WIDE, "right": ["yes"]},
+            "paradigm,annotator_1,annotator_2\nsva,yes,no\nnpi,,YES\n",
+        ),
+        # What the benchmark lacks is left out by name.
+        (
+            {**CHOICES, "without": ["island"]},
+            "paradigm,chose\nsva,good\nsva,bad\nisland,good\nnpi,good\n",
+        ),
+    ],
+)
+def test_choices_of_people_are_counted_in_the_items_phenomena(tmp_path, entry, text):
+    phenomena = {"Agreement": ["sva"], "Polarity": ["npi"]}
+    files = {"people.csv": text.replace("paradigm", "phenomenon,paradigm").replace("\n", "\nX,")}
+    files["people.csv"] = files["people.csv"].removesuffix("X,")
+    rows = accuracies(tmp_path, read_people, files, people=[entry], phenomena=phenomena)
+    assert rows["human", "Agreement", "sva"] == (0.5, 2)
+    assert rows["human", "Polarity", "npi"] == (1.0, 1)
     assert rows["human", "all", "all"] == (pytest.approx(2 / 3), 3)
 
 
 def test_of_ratings_each_person_counts_once_and_ties_half(tmp_path):
     # First person: 7, 6 against 1, 6: three of four ahead and one tie; second: 2 against 3.
-    text = "sva_good,sva_good,sva_bad,sva_bad\n7,6,1,6\n2,,3,\n"
+    text = "sva_good,sva_good,sva_bad,sva_bad,who\n7,6,,,a\n,,1,6,a\n2,,3,,b\n7,7,1,1,x\n"
     people = [{"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side}"}]
+    people[0] |= {"person": "who", "where": {"who": ["a", "b"]}}
     rows = accuracies(tmp_path, read_people, {"people.csv": text}, people=people)
     assert rows["human", "sva", "sva"] == (pytest.approx((3.5 / 4 + 0) / 2), 2)
 
@@ -43,9 +73,9 @@ def test_of_ratings_each_person_counts_once_and_ties_half(tmp_path):
 def test_names_in_headings_of_ratings_can_stand_in_a_table(tmp_path):
     files = {"people.csv": "Subject_Agr_good,Subject_Agr_bad\n7,1\n", "n.tsv": "Subject_Agr\tsva\n"}
     entry = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side}"}
-    entry |= {"rename": {"paradigm": "n.tsv"}, "constants": {"phenomenon": "Agreement"}}
+    entry |= {"rename": {"paradigm": "n.tsv"}}
     rows = accuracies(tmp_path, read_people, files, people=[entry])
-    assert rows["human", "Agreement", "sva"] == (1.0, 1)
+    assert rows["human", "sva", "sva"] == (1.0, 1)
 
 
 def test_ratings_can_have_a_row_each(tmp_path):
@@ -69,7 +99,8 @@ def test_printed_accuracies_in_percent_have_no_interval(tmp_path):
 def test_people_may_be_known_by_phenomenon_alone(tmp_path):
     text = "phenomenon,human\nAgreement,0.9\n"
     entry = {"kind": "accuracies", "files": "people.csv", "accuracy": "human"}
-    rows = accuracies(tmp_path, read_people, {"people.csv": text}, people=[entry])
+    more = {"people": [entry], "phenomena": {"Agreement": ["*"]}}
+    rows = accuracies(tmp_path, read_people, {"people.csv": text}, **more)
     assert {*rows} == {("human", "Agreement", "all"), ("human", "all", "all")}
 
 
@@ -86,22 +117,53 @@ def test_released_decisions_become_accuracies_of_their_models(tmp_path):
 
 def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
     entry = {"files": "p.csv", "model": "{model}_{seed}", "perplexity": "ppl"}
-    files = {"sva.csv": CSV, "p.csv": "model,seed,ppl\nlstm,0111,98.25\n"}
+    files = {**ITEMS, "p.csv": "model,seed,ppl\nlstm,0111,98.25\n"}
     path = declare(tmp_path / "toy", files, **DATA, perplexities=[entry])
     read_perplexities(path, [], path.parent, tmp_path / "p.parquet")
     rows = read_table(MODEL_PERPLEXITIES, tmp_path / "p.parquet").to_pylist()
     assert [(row["model"], row["perplexity"]) for row in rows] == [("lstm_0111", 98.25)]
 
 
+PRINTED = {"kind": "accuracies", "files": "people.csv", "accuracy": "human"}
+LONG = {"kind": "ratings", "files": "people.csv", "side": "side", "rating": "score"}
+RATED = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side}"}
+
+
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("entry", "text", "says"),
     [
-        ("sva_good,sva_bad\n7,x\n", "people.csv:2: column 'rating' is 'x'; expected a number"),
-        ("sva_fine,sva_bad\n7,2\n", "the side of a rating is 'fine'; expected good or bad"),
-        ("sva,npi\n7,2\n", "no rating is in people.csv; correct 'headings'"),
+        (RATED, "sva_good,sva_bad\n7,x\n", "people.csv:2: column 'rating' is 'x'; expected a num"),
+        (RATED, "sva_fine,sva_bad\n7,2\n", "the side of a rating is 'fine'; expected good or bad"),
+        (RATED, "sva,npi\n7,2\n", "no rating is in people.csv; correct 'headings'"),
+        (CHOICES, "paradigm,chose\nsva,good\nsvo,good\n", "judged 'svo', which no item is of"),
+        (CHOICES, "phenomenon,chose\nsvo,good\n", "'svo', which no item is of"),
+        (CHOICES, "lang,chose\nzxx,good\n", "language 'zxx', and the benchmark has eng"),
+        (
+            {**CHOICES, "without": ["islands"]},
+            "paradigm,chose\nsva,good\n",
+            "names 'islands', which no row of people.csv has",
+        ),
+        (
+            CHOICES,
+            "phenomenon,paradigm,chose\nsva,,good\nnpi,npi,good\n",
+            "judged paradigms of 'eng' and also whole phenomena",
+        ),
+        (CHOICES, "paradigm,chose\nsva,yes\nnpi,no\n", "no value of 'chose' is one of 'right'"),
+        (
+            CHOICES,
+            "paradigm,chose\nsva,good\nnpi,N/A\n",
+            "people.csv:3: column 'chose' is 'N/A', wh",
+        ),
+        (PRINTED, "paradigm,human\nsva,850\nnpi,88\n", "people.csv:2: the accuracy is 850 of 0"),
+        (LONG, "paradigm,side,score\nsva,good,7\nsva,bad,2\n", "no person rated good and bad"),
+        (WIDE, "paradigm,person_1\nsva,1\n", "fits 'headings' .'annotator_{person}'"),
+        (
+            {**WIDE, "answer": "label"},
+            "paradigm,label,annotator_1\nsva,0,NA\nnpi,1,1\n",
+            "people.csv:2: column 'annotator_1' is 'NA', which column 'label' never is",
+        ),
     ],
 )
-def test_a_malformed_rating_is_one_sentence(tmp_path, text, says):
-    people = [{"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side}"}]
+def test_what_people_cannot_have_judged_is_one_sentence(tmp_path, entry, text, says):
     with pytest.raises(UserError, match=says):
-        accuracies(tmp_path, read_people, {"people.csv": text}, people=people)
+        accuracies(tmp_path, read_people, {"people.csv": text}, people=[entry])

@@ -32,9 +32,11 @@ from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_r
 NAME, METHOD = "made_up", "full_sentence"
 SPECS = {
     spec.name: spec
-    for spec in specs_of(NAME, "sentences", people=True, released=True, perplexities=True)
+    for spec in specs_of(
+        NAME, "sentences", people=True, released=True, perplexities=True, effects=True, ratings=True
+    )
 }
-MEASURED = [name for name, spec in SPECS.items() if spec.needs]
+MEASURED = [name for name, spec in SPECS.items() if spec.needs and name != "effects"]
 PUBLISHED = [name for name, spec in SPECS.items() if spec.published]
 THREE = {"small": 0.6, "middle": 0.75, "large": 0.9}
 TWELVE = {
@@ -103,8 +105,16 @@ def judgement(shape, row, random, skill):
         "item_id": row.get("item", row["item_id"]),
         **{key: row[key] for key in ("phenomenon", "paradigm")},
         "method": METHOD,
-        **{"value_good": 0.0, "value_bad": -margin, "margin": margin, "correct": float(correct)},
+        **{
+            "value_good": 0.5 * margin,
+            "value_bad": -0.5 * margin,
+            "margin": margin,
+            "correct": float(correct),
+        },
         **{"tie": False, "near_tie": bool(abs(margin) < 0.01)},
+        "rating": None
+        if row.get("item", row["item_id"]).endswith("-003")
+        else margin + random.normal(),
         **more,
     }
 
@@ -237,8 +247,10 @@ KINDS = {
     "perplexities": MODEL_PERPLEXITIES,
 }
 """Schemas of the tables that cells name."""
-QUICK = ("three", "single", "chinese")
-"""Shapes whose figures take little time."""
+MARKS = dict.fromkeys(SHAPES, pytest.mark.slow)
+MARKS |= dict.fromkeys(("three", "single", "chinese"), ())
+MARKS |= dict.fromkeys(("forty", "forty_many"), pytest.mark.long)
+"""When figures of each shape are drawn, by the time that they take."""
 
 
 @cache
@@ -323,7 +335,7 @@ def test_each_exhibit_can_do_with_one_model_and_one_paradigm(campaigns, tmp_path
     shape = replace(SHAPES["single"], layout="sentences")
     tables = simulate(tmp_path, shape)
     exhibit, outputs = built(name, tables, labels_of(shape), tmp_path)
-    assert all(path.stat().st_size > 50 for path in outputs)
+    assert all(path.stat().st_size > 40 for path in outputs)
     assert not exhibit.bold
 
 
@@ -355,6 +367,10 @@ def test_only_sentences_have_matthews_correlations():
     assert names_of("conditions") == names_of("pairs")
 
 
+def test_effects_are_shown_where_they_are_declared():
+    assert names_of("conditions", effects=True) - names_of("conditions") == {"effects"}
+
+
 def test_people_and_perplexities_are_shown_where_there_are_any():
     assert names_of(people=True) - names_of() == {"people", "people_fig"}
     assert names_of(released=True, perplexities=True) - names_of() == {"perplexity"}
@@ -381,6 +397,10 @@ SENTENCES = [value.sentence for value in vars(formulas).values() if isinstance(v
     formulas.correlation(coefficient, unit).sentence
     for coefficient in (formulas.PEARSON, formulas.SPEARMAN)
     for unit in formulas.UNITS
+]
+SENTENCES += [
+    each("garden path, at the verb").sentence
+    for each in (formulas.mean_effect, formulas.effect_count)
 ]
 
 
@@ -431,7 +451,9 @@ def test_phenomena_stand_in_the_benchmarks_order_and_all_of_them_last(campaigns,
     labels = labels_of(shape)
     labels.facts["benchmark"]["phenomena"] = ["word_order", "polarity"]
     exhibit, _ = built("phenomena", campaigns("three"), labels, tmp_path)
-    (section,) = exhibit.sections
+    section, baselines = exhibit.sections
+    assert baselines.rows == section.rows
+    assert [*baselines.columns] == ["n", "Longer", "Shorter", "Frequent words"]
     assert [*section.rows] == [
         *("word order", "polarity", "agreement", "binding", "islands", "All")
     ]
@@ -454,7 +476,8 @@ def test_an_accuracy_has_its_interval_and_is_of_all_items_alike(campaigns, tmp_p
 def test_the_best_model_of_each_row_is_bold(campaigns, tmp_path):
     exhibit, _ = built("phenomena", campaigns("three"), labels_of(SHAPES["three"]), tmp_path)
     for row in ("agreement", "All"):
-        values = {c.column: round(c.value, 1) for c in exhibit.cells if c.row == row}
+        own = [c for c in exhibit.cells if c.row == row and c.source == "accuracies"]
+        values = {c.column: round(c.value, 1) for c in own}
         best = {column for column, value in values.items() if value == max(values.values())}
         assert {column for r, column in exhibit.bold if r == row} == best
 
@@ -464,7 +487,7 @@ def test_rows_of_several_languages_stand_under_their_names(campaigns, tmp_path):
         "phenomena", campaigns("languages"), labels_of(SHAPES["languages"]), tmp_path, ["md"]
     )
     firsts = [next(iter(section.rows)) for section in exhibit.sections]
-    assert firsts == ["English", "Russian", "Turkish", "Chinese", "Arabic"]
+    assert firsts == ["English", "Russian", "Turkish", "Chinese", "Arabic"] * 2
     assert exhibit.sections[1].rows["Russian: word order"] == "word order"
     assert "| Russian " in outputs[0].read_text()
 
@@ -474,7 +497,8 @@ def test_many_models_stand_in_blocks_of_columns(campaigns, tmp_path):
     exhibit, _ = built("phenomena", simulate(tmp_path, shape), labels_of(shape), tmp_path)
     columns = [[*section.columns] for section in exhibit.sections]
     assert columns == [
-        ["n", "M0", "M1", "M2", "M3"], ["n", "M4", "M5", "M6", "M7"], ["n", "M8"],
+        ["n", "M0", "M1", "M2", "M3"], ["n", "M4", "M5", "M6", "M7"],
+        ["n", "M8", "Longer", "Shorter", "Frequent words"],
     ]  # fmt: skip
 
 
@@ -482,7 +506,8 @@ def test_models_with_the_same_label_are_kept_apart(campaigns, tmp_path):
     shape = SHAPES["three"]
     labels = replace(labels_of(shape), models={"small": "Same", "large": "Same"})
     exhibit, _ = built("phenomena", campaigns("three"), labels, tmp_path)
-    assert {c.column for c in exhibit.cells} == {"Same (small)", "Same (large)"}
+    judged = {c.column for c in exhibit.cells if c.source == "accuracies"}
+    assert judged == {"Same (small)", "Same (large)"}
 
 
 # Released decisions
@@ -508,6 +533,16 @@ def released(tmp_path):
     released_tables = {"accuracies": [path], "model_perplexities": [of_models]}
     labels = replace(labels_of(shape, source="published"), models={"gpt": "GPT"}, method="printed")
     return released_tables, labels
+
+
+def test_printed_accuracies_have_a_published_form_where_nothing_is_released(released, tmp_path):
+    tables, labels = released
+    (path,) = tables["accuracies"]
+    rows = read_table(ACCURACIES, path).to_pandas().astype({"method": object})
+    unknown = dict.fromkeys(("correct", "n", "low", "high"))  # no paper prints these
+    write(pa.Table.from_pandas(rows.assign(method="printed", **unknown)), ACCURACIES, path)
+    exhibit, _ = built("phenomena", tables, labels, tmp_path)
+    check_cells(exhibit, tables)
 
 
 def test_seeds_of_a_released_model_share_a_column_with_their_mean(released, tmp_path):
@@ -625,10 +660,7 @@ def check_legible(figure):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize(
-    "shape",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SHAPES],
-)
+@pytest.mark.parametrize("shape", [pytest.param(name, marks=MARKS[name]) for name in SHAPES])
 def test_texts_of_figures_are_large_enough_and_do_not_overlap(campaigns, tmp_path, shape, name):
     exhibit, _ = built(name, campaigns(shape), labels_of(SHAPES[shape]), tmp_path, ["png"])
     check_legible(exhibit.figure)
@@ -658,7 +690,7 @@ def test_forty_models_have_colours_alone(campaigns, tmp_path):
     exhibit, _ = built("paradigms", campaigns("forty"), labels_of(SHAPES["forty"]), tmp_path)
     numbers = [text for text in texts_of(exhibit.figure) if text.isdecimal()]
     assert sorted(map(int, numbers)) == [0, 25, 50, 75, 100]
-    assert len(exhibit.cells) == 40 * 12
+    assert len(exhibit.cells) == (40 + 3) * 12  # three baselines
 
 
 def test_a_model_without_a_paradigm_has_a_dot_there(tmp_path):
@@ -776,6 +808,29 @@ def test_printed_accuracies_of_people_have_no_interval(tmp_path):
     assert (cell.low, cell.n, cell.text) == (None, None, f"{cell.value:.1f}")
 
 
+def test_people_and_models_are_compared_over_what_both_judged(campaigns, tmp_path):
+    tables = campaigns("three")
+    rows = read_table(ACCURACIES, tables["people"][0]).to_pandas()
+    rows = rows[~rows["paradigm"].isin(["scrambling", "adjunct", "number"])]
+    path = tmp_path / "people.parquet"
+    tables |= {
+        "people": [write(pa.Table.from_pandas(rows, preserve_index=False), ACCURACIES, path)]
+    }
+    exhibit, _ = built("people", tables, labels_of(SHAPES["three"]), tmp_path)
+    check_cells(exhibit, tables)
+    assert "people and models both judged: 9 of 12." in exhibit.caption
+    assert "word order" not in exhibit.layout().iloc[:, 0].tolist()
+    own = accuracies(tables, model="small")
+    judged = own[own["paradigm"].isin(rows["paradigm"]) & (own["paradigm"] != "all")]
+    for row, among in {
+        "islands": judged["phenomenon"] == "islands",
+        "All": judged["n"] > 0,
+    }.items():
+        cell, chosen = cell_at(exhibit, row, "Small"), judged[among]
+        assert cell.value == pytest.approx(100 * chosen["correct"].sum() / chosen["n"].sum())
+        assert exhibit.stub[row]["n"] == str(cell.n) == str(chosen["n"].sum())
+
+
 def test_too_few_paradigms_to_correlate_with_people_are_stated(campaigns, tmp_path):
     tables, labels = campaigns("one_paradigm"), labels_of(SHAPES["one_paradigm"])
     for name in ("people", "people_fig"):
@@ -795,6 +850,28 @@ def test_people_by_several_methods_are_refused(tmp_path):
 
 
 # Single judgements
+
+
+@pytest.mark.parametrize(
+    ("shape", "column"),
+    [("three", "margin"), ("sentences", "value_good"), ("conditions", "margin")],
+)
+def test_models_are_correlated_with_ratings_of_items(campaigns, tmp_path, shape, column):
+    tables = campaigns(shape)
+    exhibit, _ = built("ratings", tables, labels_of(SHAPES[shape]), tmp_path, ["html"])
+    check_cells(exhibit, tables)
+    rows = next(plain(JUDGEMENTS, p) for p in tables["judgements"] if p.stem == "small")
+    rated = rows[rows["rating"].notna()]
+    key = ("English: " if len(SHAPES[shape].languages) > 1 else "") + "All: Small"
+    cell = cell_at(exhibit, key, "Pearson's r")
+    reference = pearsonr(rated[column], rated["rating"])
+    ends = reference.confidence_interval(0.95)
+    assert (cell.value, cell.low, cell.high) == pytest.approx((reference.statistic, *ends))
+    cell = cell_at(exhibit, key, "Spearman's ρ")
+    assert cell.value == pytest.approx(spearmanr(rated[column], rated["rating"]).statistic)
+    assert cell.low < cell.value < cell.high
+    assert cell.n == len(rated)
+    assert cell_at(exhibit, key, "Without rating").value == len(rows) - len(rated) > 0
 
 
 def test_the_worst_items_are_those_that_most_models_get_wrong_by_most(campaigns, tmp_path):
@@ -906,6 +983,36 @@ def test_sentences_without_a_verdict_do_not_count(tmp_path):
     exhibit, _ = built("acceptability", tables, labels_of(shape), tmp_path)
     assert cell_at(exhibit, "Large", "n").value == 9
     check_cells(exhibit, tables)
+
+
+def test_effects_have_a_mean_an_interval_and_a_number_of_items(tmp_path):
+    shape = Shape({"small": 0.6, "large": 0.8}, {"a": ["mvrr", "npz"]}, layout="conditions", n=4)
+    tables = simulate(tmp_path, shape)
+    values = {
+        "mvrr": [[1.0, 5.0], [2.0, None], None, [6.0, 7.0]],
+        "npz": [[-1.0], [1.0], None, None],
+    }
+    names = {"mvrr": ["garden path", "spillover"], "npz": ["garden path"]}
+    for path in tables["judgements"]:
+        rows = read_table(JUDGEMENTS, path).to_pylist()
+        for number, row in enumerate(rows):
+            row["effects"] = values[row["paradigm"]][number % 4]
+            row["effect_names"] = names[row["paradigm"]]
+        write_table(pa.Table.from_pylist(rows), JUDGEMENTS, path)
+    exhibit, _ = built("effects", tables, labels_of(shape), tmp_path)
+    check_cells(exhibit, tables)
+    # By hand: the standard error of 1, 2 and 6 is √7 ÷ √3, and Student's t of 2 degrees 4.3027.
+    expected = {
+        "mvrr: garden path: Small": (3.0, 3.0 - 6.5724, 3.0 + 6.5724, 3),
+        "mvrr: spillover: Large": (6.0, 6.0 - 12.7062, 6.0 + 12.7062, 2),
+        "npz: garden path: Large": (0.0, -12.7062, 12.7062, 2),
+    }
+    for row, numbers in expected.items():
+        cell = cell_at(exhibit, row, "Effect")
+        assert (cell.value, cell.low, cell.high, cell.n) == pytest.approx(numbers, abs=1e-4)
+        assert cell_at(exhibit, row, "n").value == numbers[-1]
+    assert cell_at(exhibit, "mvrr: garden path: Small", "Effect").text == "3.00 [−3.57, 9.57]"
+    assert len(exhibit.cells) == 2 * 2 * 3
 
 
 def test_a_pair_that_the_files_have_twice_does_not_rank_higher_for_it():

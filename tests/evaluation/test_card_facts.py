@@ -86,3 +86,27 @@ def test_sensitivity_is_of_models_and_benchmarks_that_have_the_choice():
 
 def test_a_campaign_without_models_has_nothing_to_tell():
     assert card_facts(layout_of(models=[]), FILE)["benchmarks"] == {}
+
+
+@pytest.mark.parametrize(
+    ("benchmarks", "declared", "published"),
+    [
+        (["demo_pairs"], True, set()),
+        (["demo_pairs", "demo_suites"], True, {"demo_suites"}),
+        (["multiblimp", "demo_pairs"], False, {"multiblimp", "clams", "blimp"}),
+    ],
+)
+def test_declared_benchmarks_alone_ask_for_nothing_that_papers_print(
+    benchmarks, declared, published
+):
+    layout = layout_of(benchmarks=benchmarks)
+    assert layout.is_declared is declared
+    assert {*layout.published_papers} >= published
+    assert not declared or {*layout.published_papers} == published
+
+
+def test_a_card_says_the_licences_of_a_declared_benchmark():
+    layout = layout_of(benchmarks=["turblimp"], languages=["tur"], unpinned="skip")
+    cited = card_facts(layout, FILE)["benchmarks"]["turblimp"]["citation"]
+    assert cited.endswith(f" Licence: {layout.licences_of('turblimp')}.")
+    assert layout.licences_of("turblimp")

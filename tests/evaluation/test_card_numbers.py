@@ -5,6 +5,7 @@ import math
 import pytest
 
 from blimpworks.errors import UserError
+from blimpworks.evaluation import show
 from blimpworks.evaluation.build import build_card
 from blimpworks.evaluation.card import read_card, write_card
 from blimpworks.evaluation.judged import with_holm
@@ -57,6 +58,23 @@ def test_in_the_mean_of_languages_every_language_counts_once(card):
     mean = rows_of(card)["mean", "all"]
     assert mean["small"]["accuracy"] == pytest.approx((5 / 8 + 2 / 4) / 2)
     assert mean["small"]["low"] < mean["small"]["accuracy"] < mean["small"]["high"]
+
+
+def test_baselines_stand_beside_accuracies_where_they_know_every_item(root, monkeypatch):
+    codes = {"eng": "en"}
+    monkeypatch.setattr("blimpworks.analysis.baselines.frequency_code", codes.get)
+    (benchmark,) = build_card(facts(root))["benchmarks"]
+    found = {(row["lang"], row["phenomenon"]): row["baselines"] for row in benchmark["rows"]}
+    assert found["eng", "number"]["longer"] == found["eng", "all"]["longer"] == 1
+    assert found["deu", "all"] == {"longer": 0, "shorter": 1}
+    assert found["all", "all"] == {
+        "longer": pytest.approx(8 / 12),
+        "shorter": pytest.approx(4 / 12),
+    }
+    assert found["mean", "all"] == {"longer": 0.5, "shorter": 0.5}
+    assert 0 <= found["eng", "all"]["frequent words"] <= 1
+    note = show.baselines_note(benchmark, {"deu": "German"})
+    assert note.endswith("wordfreq gives no frequencies of German here.")
 
 
 def test_words_that_a_model_of_words_does_not_know_are_counted(root, tmp_path):

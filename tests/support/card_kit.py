@@ -86,6 +86,7 @@ def facts(root, **changes):
                 "dtype": "float32",
                 "first_token": "bos",
                 "tuning": "base",
+                "note": "",
                 "manifests": [],
                 "checkpoint": f"{root}/models/{name}/multi/checkpoint.json",
                 "checkpoints": 1,

@@ -57,6 +57,9 @@ for command, entries, output in (
             lambda w, entries=entries: DECLARED_BENCHMARKS[w.benchmark].inputs(
                 entries, layout
             ),
+            tables=lambda w, entries=entries: DECLARED_BENCHMARKS[w.benchmark].items(
+                entries, layout
+            ),
         output:
             output,
         log:
@@ -78,12 +81,13 @@ for command, entries, output in (
             declaration=lambda w, input: input[0],
             sources=f"{RESOURCES}/sources",
             files=lambda w, input: repeated("file", layout.among_sources(input)),
+            tables=lambda w, input: repeated("items", input.tables),
         message:
             f"Read {entries} of {{wildcards.benchmark}}"
         shell:
             "python -m blimpworks {params.command} {params.declaration:q} {params.files:q} "
-            "--sources {params.sources:q} --benchmark {wildcards.benchmark} --output {output:q} "
-            "> {log:q} 2>&1"
+            "--sources {params.sources:q} --benchmark {wildcards.benchmark} {params.tables:q} "
+            "--output {output:q} > {log:q} 2>&1"
 
 
 # What was released is more than what is printed.

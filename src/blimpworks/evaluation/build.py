@@ -6,6 +6,7 @@ from shlex import quote
 
 from blimpworks import __version__
 from blimpworks.errors import UserError
+from blimpworks.evaluation.baselines import baselines_of
 from blimpworks.evaluation.card import (
     ALL,
     FORMAT,
@@ -63,6 +64,7 @@ def _model(facts: ModelFacts) -> Model:
         "first_token": facts["first_token"],
         "start": " or ".join(starts),
         "better_start": " ".join(notes),
+        "note": facts["note"],
         "checks": next((each.checks for each in manifests), {}),
         "tuning": facts["tuning"],
         "checkpoints": facts["checkpoints"],
@@ -126,7 +128,7 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
     results, count = facts["results"], facts["worst"]
     judgements = judgements_of(name, benchmark, results)
     skipped = skipped_items(name, benchmark, judgements, results)
-    rows = accuracy_rows(benchmark, accuracies, skipped)
+    rows = accuracy_rows(benchmark, accuracies, skipped, baselines_of(benchmark))
     return {
         "name": name,
         "label": benchmark["label"],

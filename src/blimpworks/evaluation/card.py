@@ -6,6 +6,7 @@ are in nats (margins per token, character or byte where the method divides), and
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypedDict, cast
 
@@ -40,6 +41,8 @@ class Model(TypedDict):
     """What conditions the first token, in words; empty where the engine has no choice."""
     better_start: str
     """A sentence on a start after which texts are likelier by far; empty where there is none."""
+    note: str
+    """What is to be known of it, a sentence; empty where there is nothing."""
     checks: dict[str, str]
     """Findings of the self-test of its first checkpoint, in words, by check."""
     tuning: str
@@ -82,6 +85,8 @@ class Row(TypedDict):
     """Without models that skipped every item."""
     skipped: dict[str, Skipped]
     """By model, without models that skipped no item."""
+    baselines: Mapping[str, float]
+    """Share that length, frequency of words, labels or chance alone get right, by name."""
 
 
 class Items(TypedDict):

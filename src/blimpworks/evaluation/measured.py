@@ -101,12 +101,13 @@ def accuracy_rows(
     benchmark: BenchmarkFacts,
     accuracies: pd.DataFrame,
     skipped: Mapping[Place, Mapping[str, Skipped]],
+    baselines: Mapping[Place, Mapping[str, float]],
 ) -> list[Row]:
     """Accuracies of all languages together, then of each, by phenomenon: the whole first.
 
     ``accuracies`` are those of the main methods; ``skipped`` is by language and phenomenon, then
-    by model. Where a model skipped everything there is a row too. With one language there is
-    nothing together.
+    by model, and ``baselines`` by baseline. Where a model skipped everything there is a row too.
+    With one language there is nothing together.
     """
     names, order = names_of(benchmark), [*benchmark["languages"]]
     frame = accuracies[accuracies["paradigm"] == ALL]
@@ -138,6 +139,7 @@ def accuracy_rows(
                 "label": label,
                 "models": models,
                 "skipped": lost,
+                "baselines": baselines.get(place, {}),
             }
         )
     return sorted(

@@ -18,6 +18,16 @@ from blimpworks.evaluation.card import (
 FEW = 5
 """Places in which items were skipped that a line names."""
 
+BASELINES = {
+    "longer": "Longer: the sentence with more characters is taken for the good one, and equal "
+    "ones count half;",
+    "shorter": "shorter: the one with fewer.",
+    "frequent words": "Frequent words: the one whose words have the higher mean Zipf frequency "
+    "(wordfreq).",
+    "commoner label": "Commoner label: what most sentences of the paradigm are.",
+    "chance": "Chance: one of an item's options.",
+}
+"""What baselines are, by their name."""
 MINUS = "−"
 WORST_SIDES = {"good": "✓", "bad": "✗"}
 """Signs of a pair's sentences."""
@@ -133,6 +143,33 @@ def methods_line(benchmark: Benchmark, models: Mapping[str, Model]) -> str:
 def totals(benchmark: Benchmark) -> list[Row]:
     """Rows of whole languages: all together first, if there are several."""
     return [row for row in benchmark["rows"] if row["phenomenon"] == ALL]
+
+
+def baselines(rows: Iterable[Row]) -> list[str]:
+    """Baselines that some rows have shares of, in their order."""
+    present = {name for row in rows for name in row["baselines"]}
+    return [name for name in BASELINES if name in present]
+
+
+def baseline_line(benchmark: Benchmark) -> str:
+    """What baselines get right of the whole benchmark, as a sentence; empty without any."""
+    shares = totals(benchmark)[0]["baselines"] if benchmark["rows"] else {}
+    each = ", ".join(f"{name} {percent(share)}" for name, share in shares.items())
+    return f"Baselines (%): {each}." if each else ""
+
+
+def baselines_note(benchmark: Benchmark, names: Mapping[str, str]) -> str:
+    """What the baselines are, and the languages that have no frequencies; empty without any."""
+    rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
+    sentences = [BASELINES[name] for name in baselines(rows)]
+    unknown = [
+        language(row["lang"], names)
+        for row in rows
+        if "longer" in row["baselines"] and "frequent words" not in row["baselines"]
+    ]
+    if unknown:
+        sentences.append(f"wordfreq gives no frequencies of {', '.join(unknown)} here.")
+    return " ".join(["Baselines, by the items alone.", *sentences]) if sentences else ""
 
 
 def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:

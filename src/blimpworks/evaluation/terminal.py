@@ -125,6 +125,8 @@ def _accuracy_notes(
         yield f"Ties / near ties: {', '.join(each)}."
     if unknown := show.unknown_words(benchmark, card["models"]):
         yield unknown
+    if line := show.baseline_line(benchmark):
+        yield line
     if benchmark["chance"] is not None:
         yield f"Guessing gets {show.percent(benchmark['chance'])} %."
 
@@ -290,8 +292,8 @@ def _print_head(console: Console, card: Card) -> None:
         say(console, f"{model['label']}{source}: {', '.join(show.model_facts(model))}.")
         if show.checked(model):
             say(console, show.checked(model), style="dim")
-        if model["better_start"]:
-            say(console, model["better_start"])
+        for sentence in filter(None, (model["better_start"], model["note"])):
+            say(console, sentence)
     date = card["date"][:16].replace("T", " ")
     moment = f" {date} UTC" if date else ""
     commit = f", commit {card['commit'][:12]}" if card["commit"] else ""
@@ -301,6 +303,7 @@ def _print_head(console: Console, card: Card) -> None:
 def _print_benchmark(console: Console, card: Card, benchmark: Benchmark) -> None:
     console.print()
     console.rule(Text(benchmark["label"], style="bold"), style="none", characters="─", align="left")
+    say(console, f"{benchmark['citation']} {benchmark['address']}".rstrip(), style="dim")
     say(console, show.items_line(benchmark, card["limit"]))
     if benchmark["data"]:
         say(console, f"Items: {benchmark['data']}.")

@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 PREFIX_METHODS = "prefix_methods"
 """Column of an items table that names the prefix methods that each pair allows."""
+RATING = "rating"
+"""Column of an items table with people's grades, which judgements keep."""
 UNKNOWN_ID = 0
 """Of ``<unk>``, in the vocabulary of each model trained here that knows whole words."""
 
@@ -174,6 +176,12 @@ def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
     return unjudged
 
 
+def labels_of(rows: pa.Table, item: str = "item_id") -> dict[str, pa.ChunkedArray]:
+    """Columns of items that judgements keep; ``item`` has the id."""
+    columns = {"item_id": item, **{name: name for name in ("phenomenon", "paradigm", RATING)}}
+    return {name: rows[own] for name, own in columns.items() if own in rows.column_names}
+
+
 def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     """Write one judgement per row of ``items`` and method.
 
@@ -190,14 +198,14 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     """
     chosen = [find_method(name) for name in rules.methods]
     policies = tie_values(chosen, rules.ties)
-    rows = read_table(ITEMS, items, [*ITEMS.names, PREFIX_METHODS])
+    rows = read_table(ITEMS, items, [*ITEMS.names, PREFIX_METHODS, RATING])
     repeated = count_repeats(rows, ["item_id"], ["good", "bad"], items, "sentences")
     if repeated:
         log.info("%s: %d of %d pairs stand there before", items, repeated, len(rows))
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
     usable = _usable(aligned, good, bad, rules.unknown)
-    labels = {name: rows[name] for name in ("item_id", "phenomenon", "paradigm")}
+    labels = labels_of(rows)
     tables = []
     for method in chosen:
         verdicts = _verdicts(method, good, bad, policies[method.name], rules, usable)

@@ -12,26 +12,38 @@ SPECS_FILE = HERE.with_name("specs.tsv")
 describe = Descriptions(HERE.with_name("descriptions.yaml"))
 REQUIREMENTS: Mapping[str, str] = {
     "acceptability": "sentences",
+    "effects": "effects",
     "people": "people",
     "people_fig": "people",
     "perplexity": "perplexities",
+    "ratings": "ratings",
 }
 """What a benchmark must have for an exhibit; every benchmark gets those that are not here."""
 
 
 def specs_of(
-    name: str, layout: str, *, people: bool, released: bool, perplexities: bool
+    name: str,
+    layout: str,
+    *,
+    people: bool,
+    released: bool,
+    perplexities: bool,
+    effects: bool = False,
+    ratings: bool = False,
 ) -> tuple[ExhibitSpec, ...]:
     """Exhibits of the benchmark ``name`` with items of a ``layout``: pairs, sentences, conditions.
 
-    ``people``, ``released`` and ``perplexities`` say whether there are people's accuracies,
-    released decisions, and perplexities of the models that made these. Without released decisions
-    no exhibit has a published form.
+    ``people``, ``released``, ``perplexities`` and ``ratings`` say whether there are people's
+    accuracies, released decisions, perplexities of the models that made these, and people's ratings
+    of items; ``effects`` whether items have any. Without released decisions no exhibit has a
+    published form.
     """
     present = {
         "sentences": layout == "sentences",
         "people": people,
+        "effects": effects,
         "perplexities": released and perplexities,
+        "ratings": ratings,
     }
     specs = [
         spec

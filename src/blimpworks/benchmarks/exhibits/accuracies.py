@@ -9,6 +9,7 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.benchmarks.exhibits import describe
+from blimpworks.benchmarks.exhibits.baselines import Baselines
 from blimpworks.benchmarks.exhibits.formulas import (
     PARADIGM,
     PEARSON,
@@ -32,14 +33,14 @@ from blimpworks.benchmarks.exhibits.view import (
     with_interval,
     with_people,
 )
-from blimpworks.benchmarks.matthews import matthews_interval
+from blimpworks.benchmarks.matthews import correlation_interval
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each
 
 T = TypeVar("T")
-BLOCK = 4
-"""Models side by side; further ones stand below."""
+BLOCK, FEW = 4, 2
+"""Models side by side, of which further ones stand below; and with baselines beside them."""
 FEWEST = 3
 """Paradigms or phenomena that a correlation needs."""
 COUNT, FIRST = "n", "Phenomenon"
@@ -73,16 +74,27 @@ def _counts(view: View) -> dict[str, dict[str, str]]:
     for lang in view.languages:
         for phenomenon in (*view.phenomena, ALL):
             models = [model for each in view.columns.values() for model in each if model != HUMAN]
-            n = view.of(lang, phenomenon, ALL, models)["n"]
+            rows = view.behind(lang, phenomenon, models)
+            whole = view.of(lang, phenomenon, ALL, models)
+            n = rows.groupby("model")["n"].sum() if lang in view.partial else whole["n"]
             ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
             counts[row_of(view, lang, phenomenon)] = {COUNT: " to ".join(ends)}
     return counts
 
 
-def _sections(view: View, rows: Sequence[str], always: Sequence[str] = ()) -> Iterator[Section]:
-    """Rows by language, once for each few models; columns that stand in each of these first."""
+def _sections(
+    view: View, rows: Sequence[str], always: Sequence[str] = (), more: Sequence[str] = ()
+) -> Iterator[Section]:
+    """Rows by language, once for each few models; columns that stand in each of these first.
+
+    Where the last of these are few, ``more`` columns stand beside them, else below.
+    """
     names = [name for name in view.columns if name not in always]
-    for block in blocks(names):
+    parts = [*blocks(names)]
+    if more and len(parts[-1]) > FEW:
+        parts.append([])
+    parts[-1] += more
+    for block in parts:
         columns = [COUNT, *always, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
@@ -100,6 +112,13 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
     """Accuracy by phenomenon and model, or by family of released models."""
     view = read_view(tables, labels)
     cells = [*phenomenon_cells(view)]
+    rows = list(dict.fromkeys(cell.row for cell in cells))
+    baselines = Baselines.read(tables, view)
+    beside = [
+        cell
+        for lang, phenomenon in product(view.languages, (*view.phenomena, ALL))
+        for cell in baselines.cells(lang, phenomenon, row_of(view, lang, phenomenon))
+    ]
     return Exhibit(
         **describe(
             "phenomena",
@@ -107,10 +126,11 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
             measure=measure(labels),
             unit=labels.facts["benchmark"]["unit"],
             means=means_of_seeds(view),
+            baselines=baselines.note,
         ),
-        cells=cells,
+        cells=[*cells, *beside],
         stub=_counts(view),
-        sections=[*_sections(view, list(dict.fromkeys(cell.row for cell in cells)))],
+        sections=[*_sections(view, rows, more=baselines.columns)],
         bold=_best(cells, view),
     )
 
@@ -153,18 +173,22 @@ def likeness_cells(view: View, lang: str, units: Sequence[str]) -> Iterator[Cell
         for column, model in _models(view).items():
             both = _beside_people(view, lang, model, unit)
             rows = view.rows[(view.rows["lang"] == lang) & view.rows["model"].isin(both.columns)]
-            yield from present(
-                [correlation_cell(both, rows, (row, column), correlation(coefficient, unit))]
-            )
+            formula = correlation(coefficient, unit)
+            within = lang in view.partial
+            yield from present([correlation_cell(both, rows, (row, column), formula, within)])
 
 
 def correlation_cell(
-    both: pd.DataFrame, rows: pd.DataFrame, place: tuple[str, str], formula: Formula
+    both: pd.DataFrame,
+    rows: pd.DataFrame,
+    place: tuple[str, str],
+    formula: Formula,
+    within: bool = False,
 ) -> Cell | None:
     """A correlation of two models; Pearson's with its interval by Fisher's z.
 
-    ``both`` are their accuracies [paradigm or phenomenon, 2], made from ``rows``. None where they
-    are too few, or the same in all.
+    ``both`` are their accuracies [paradigm or phenomenon, 2], made from ``rows``; of their
+    paradigms alone where it is ``within`` these. None where they are too few, or the same in all.
     """
     coefficient, n = formula.arguments["coefficient"], len(both.dropna())
     value = correlate(both, coefficient) if n >= FEWEST else float("nan")
@@ -172,8 +196,8 @@ def correlation_cell(
         return None
     ends: tuple[float | None, float | None] = (None, None)
     if coefficient == PEARSON:
-        ends = matthews_interval(value, n)
-    where = {key: each for key, each in where_of(rows).items() if key not in UNITS}
+        ends = correlation_interval(value, n)
+    where = {key: each for key, each in where_of(rows).items() if within or key not in UNITS}
     text = number_text(value, ".2f")
     return Cell(*place, value, text, formula, SOURCE, where, n=n, low=ends[0], high=ends[1])
 
@@ -194,6 +218,7 @@ def people(tables: Tables, labels: Labels) -> Exhibit:
             measure=measure(labels),
             people=labels.facts["benchmark"].get("people", ""),
             few=few,
+            shared=view.shared,
         ),
         cells=[*cells, *alike],
         stub=_counts(view) | {cell.row: {COUNT: str(cell.n)} for cell in alike},

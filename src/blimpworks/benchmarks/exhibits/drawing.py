@@ -18,7 +18,7 @@ from matplotlib.transforms import Bbox
 
 from blimpworks.benchmarks.exhibits.view import number_text
 from blimpworks.exhibits.exhibit import Cell
-from blimpworks.exhibits.fonts import font_for, has_bold, letters_of
+from blimpworks.exhibits.fonts import families_for, has_bold, letters_of
 from blimpworks.exhibits.pen import HOUSE, text_size
 from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.exhibits.style import BLUE, GREY, VERMILION, new_figure, say
@@ -55,18 +55,16 @@ class Names:
 
     @classmethod
     def of(cls, names: Iterable[str]) -> "Names":
-        """How to write some names: in the house's font, and another for letters that it lacks."""
+        """How to write some names: in the house's font, and others for scripts that it lacks."""
         texts = list(dict.fromkeys(names))
         (house,) = HOUSE
         known = font_manager.get_font(font_manager.findfont(house)).get_charmap().keys()
         lacking = letters_of(texts) - known
-        family = font_for(["".join(map(chr, sorted(lacking)))]) if lacking else None
-        if family:
-            weight = "bold" if has_bold(family) else "normal"
-            return cls((*HOUSE, family), {text: text for text in texts}, weight)
-        unwritable = [text for text in texts if letters_of([text]) & lacking]
+        families, absent = families_for(lacking)
+        weight = "bold" if all(map(has_bold, families)) else "normal"
+        unwritable = [text for text in texts if letters_of([text]) & absent]
         numbers = {text: str(number) for number, text in enumerate(unwritable, start=1)}
-        return cls(HOUSE, {text: text for text in texts} | numbers)
+        return cls((*HOUSE, *families), {text: text for text in texts} | numbers, weight)
 
     @property
     def listed(self) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from blimpworks.benchmarks.grouping import ALL
-from blimpworks.exhibits.formulas import Formula, choice, formula
+from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula
 
 PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
 PARADIGM, PHENOMENON = "paradigm", "phenomenon"
@@ -46,6 +46,35 @@ def correlation(rows: pd.DataFrame, coefficient: str, unit: str) -> float:
     return correlate(accuracies_by(rows, unit), coefficient)
 
 
+@formula("100 × share of items that the baseline {name} gets right")
+def baseline(rows: pd.DataFrame, name: str) -> float:
+    """What a baseline gets right of some items, in percent; equal sentences count half."""
+    from blimpworks.analysis.baselines import baseline_rows, compared
+
+    found = baseline_rows(compared(rows))
+    own = found[found["baseline"] == name]
+    return float(100 * own["correct"].sum() / own["n"].sum())
+
+
+def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Values in a column and people's ratings [judged and rated items, 2]."""
+    if "rating" not in rows:
+        return pd.DataFrame(columns=[column, "rating"], dtype=float)
+    return rows.loc[rows["correct"].notna(), [column, "rating"]].dropna()
+
+
+@formula("{coefficient} of {column} and rating", coefficient=COEFFICIENTS)
+def with_rating(rows: pd.DataFrame, coefficient: str, column: str) -> float:
+    """Correlation of a column of judgements with people's ratings, over items that have both."""
+    return correlate(rated(rows, column), coefficient)
+
+
+@formula("number of rows with {column} and rating")
+def rated_count(rows: pd.DataFrame, column: str) -> float:
+    """How many items a correlation with ratings is over."""
+    return float(len(rated(rows, column)))
+
+
 def _single(rows: pd.DataFrame) -> float:
     return float(100 * rows["accuracy"][rows[PARADIGM] != ALL].mean())
 
@@ -58,7 +87,34 @@ def _matthews(rows: pd.DataFrame) -> float:
     return matthews(*masks)
 
 
+def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
+    """Return the values of an effect, of the rows that have one [nats]."""
+    named = zip(rows["effect_names"], rows["effects"], strict=True)
+    pairs = ((names, values) for names, values in named if names is not None and values is not None)
+    values = [dict(zip(names, each, strict=True)).get(name) for names, each in pairs]
+    return pd.Series(values, dtype=float).dropna()
+
+
+@formula("mean of the effect {name}", name=PHRASE)
+def mean_effect(rows: pd.DataFrame, name: str) -> float:
+    """Average an effect over the rows that have it."""
+    return float(effects_in(rows, name).mean())
+
+
+@formula("number of rows with the effect {name}", name=PHRASE)
+def effect_count(rows: pd.DataFrame, name: str) -> int:
+    """Count the rows that have an effect."""
+    return len(effects_in(rows, name))
+
+
 OF_PARADIGMS = Formula("100 × mean of the accuracies of single paradigms", _single)
+POOLED = Formula(
+    "100 × sum(correct) ÷ sum(n)", lambda rows: 100 * rows["correct"].sum() / rows["n"].sum()
+)
 MATTHEWS = Formula("Matthews' correlation of acceptable and accepted", _matthews)
 JUDGED = Formula("number of rows with a verdict", lambda rows: rows["correct"].notna().sum())
+UNRATED = Formula(
+    "number of rows with a verdict and without rating",
+    lambda rows: rows["correct"].notna().sum() - len(rated(rows, "correct")),
+)
 WRONG = Formula("number of rows where correct is 0", lambda rows: (rows["correct"] == 0).sum())

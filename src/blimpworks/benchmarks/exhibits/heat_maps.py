@@ -15,6 +15,7 @@ from blimpworks.benchmarks.exhibits.accuracies import (
     correlation_cell,
     means_of_seeds,
 )
+from blimpworks.benchmarks.exhibits.baselines import Baselines
 from blimpworks.benchmarks.exhibits.drawing import (
     DIVERGING,
     ONE_HUE,
@@ -76,16 +77,18 @@ def _parts(groups: Groups, count: int) -> list[list[Line]]:
     return parts
 
 
-def _accuracy_map(view: View, cells: Sequence[Cell]) -> tuple[Figure, Names]:
+def _accuracy_map(
+    view: View, cells: Sequence[Cell], columns: Sequence[str]
+) -> tuple[Figure, Names]:
     """The heat map of paradigms: beside each other in parts where the page has room."""
     groups = _groups(view)
     texts = [heading for heading, _ in groups if heading]
     texts += [line.text for _, lines in groups for line in lines]
     rows = [line.key for _, lines in groups for line in lines]
-    names = Names.of([*texts, *view.columns])
+    names = Names.of([*texts, *columns])
     heat_map = HeatMap(
-        [*view.columns],
-        dict.fromkeys(product(rows, view.columns))
+        columns,
+        dict.fromkeys(product(rows, columns))
         | {(cell.row, cell.column): cell.value for cell in cells},
         ".0f",
         DIVERGING,
@@ -104,8 +107,12 @@ def _accuracy_map(view: View, cells: Sequence[Cell]) -> tuple[Figure, Names]:
 
 
 def paradigms(tables: Tables, labels: Labels) -> Exhibit:
-    """Heat map of accuracy by paradigm and model, or by family of released models."""
+    """Heat map of accuracy by paradigm and model, or by family of released models.
+
+    Baselines stand behind the campaign's models.
+    """
     view = read_view(tables, labels)
+    baselines = Baselines.read(tables, view)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
     for lang in view.languages:
@@ -116,10 +123,11 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
                     view.cell(view.of(lang, phenomenon, paradigm, models), (row, column))
                     for column, models in view.columns.items()
                 )
+                cells += baselines.cells(lang, phenomenon, row, paradigm)
     if not cells:
         figure, listed = empty_figure("no paradigms", COLUMN_INCHES), ""
     else:
-        figure, names = _accuracy_map(view, cells)
+        figure, names = _accuracy_map(view, cells, [*view.columns, *baselines.columns])
         listed = names.listed
     return Exhibit(
         **describe(
@@ -127,6 +135,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
             name=view.name,
             measure=measure(labels),
             means=means_of_seeds(view),
+            baselines=baselines.note,
             listed=listed,
         ),
         cells=cells,
@@ -149,7 +158,7 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
     """Heat map of Pearson's correlation of every two models over their common paradigms."""
     view = read_view(tables, labels)
     cells = sorted(_correlation_cells(view), key=lambda cell: [*view.columns].index(cell.row))
-    names = Names.of(view.columns)
+    names, lack = Names.of(view.columns), ""
     if cells:
         values = {(cell.row, cell.column): cell.value for cell in cells}
         below = dict.fromkeys((row, column) for column, row in combinations(view.columns, 2))
@@ -169,7 +178,7 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
         figure = heat_map.draw()
     else:
         few = f"fewer than {FEWEST} paradigms in common"
-        figure = empty_figure("a single model" if len(view.columns) < 2 else few, COLUMN_INCHES)
-    return Exhibit(
-        **describe("correlations", name=view.name, listed=names.listed), cells=cells, figure=figure
-    )
+        reason = "a single model" if len(view.columns) < 2 else few
+        figure, lack = empty_figure(reason, COLUMN_INCHES), f" Nothing to draw: {reason}."
+    description = describe("correlations", name=view.name, lack=lack, listed=names.listed)
+    return Exhibit(**description, cells=cells, figure=figure)

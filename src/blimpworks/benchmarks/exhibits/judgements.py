@@ -1,17 +1,31 @@
-"""Tables of single judgements: items that most models get wrong, and Matthews' correlations."""
+"""Tables of single judgements: hardest items, Matthews' correlations, and effects."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from functools import partial
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.stats import t as student
 
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.benchmarks.exhibits import describe
-from blimpworks.benchmarks.exhibits.formulas import JUDGED, MATTHEWS, WRONG
+from blimpworks.benchmarks.exhibits.formulas import (
+    JUDGED,
+    MATTHEWS,
+    PEARSON,
+    SPEARMAN,
+    UNRATED,
+    WRONG,
+    effect_count,
+    effects_in,
+    mean_effect,
+    rated_count,
+    with_rating,
+)
 from blimpworks.benchmarks.exhibits.view import (
     distinct,
     number_text,
@@ -19,7 +33,7 @@ from blimpworks.benchmarks.exhibits.view import (
     spoken,
     with_interval,
 )
-from blimpworks.benchmarks.matthews import matthews_interval
+from blimpworks.benchmarks.matthews import correlation_interval
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import ACCURACY, TEXT, mean_of, select_rows
@@ -59,6 +73,8 @@ WIDTHS: Mapping[str, dict[str, float]] = {
 WORST = {"pairs": "worst_pairs", "sentences": "worst_sentences", "conditions": "worst_conditions"}
 """Descriptions by layout."""
 Item = dict[str, Any]
+RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
+"""Function from judgements to the cells of a row, by its key and what selects its rows."""
 
 
 def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
@@ -253,7 +269,7 @@ def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Ite
     share = ACCURACY(own)
     ends = [100 * end for end in wilson(float(own["correct"].sum()), n)]
     for column, formula, number, (low, high), form in (
-        (CORRELATION, MATTHEWS, value, matthews_interval(value, n), ".2f"),
+        (CORRELATION, MATTHEWS, value, correlation_interval(value, n), ".2f"),
         (ACCURACY_HEAD, ACCURACY, share, ends, ".1f"),
     ):
         cell = Cell(row, column, number, "", formula, SOURCE, where, n=n, low=low, high=high)
@@ -267,19 +283,13 @@ def _groups(judgements: pd.DataFrame, labels: Labels) -> list[str]:
     return [*order, ALL] if len(order) > 1 else [ALL]
 
 
-def _group_cells(
-    judgements: pd.DataFrame, labels: Labels, head: str, where: Mapping[str, Any]
-) -> Iterator[Cell]:
-    """A row of each model that has judged the sentences of a language and phenomenon."""
-    for model, name in distinct(labels.models).items():
-        row = f"{head}: {name}" if head else name
-        chosen = {**where, "model": model, "method": labels.method}
-        yield from _matthews_row(judgements, row, chosen)
+def _by_group(
+    judgements: pd.DataFrame, labels: Labels, cells_of: RowCells, best: Mapping[str, int]
+) -> dict[str, Any]:
+    """Cells of each model under its language and phenomenon, as parts of an exhibit.
 
-
-def acceptability(tables: Tables, labels: Labels) -> Exhibit:
-    """Matthews' correlation, accuracy and number of sentences by phenomenon and model."""
-    judgements = _read(tables, labels, ["phenomenon", "correct", "acceptable", "accepted"])
+    ``best`` are columns whose largest number is in bold, with the decimals that count.
+    """
     languages, groups = _languages(judgements, labels), _groups(judgements, labels)
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
@@ -288,20 +298,140 @@ def acceptability(tables: Tables, labels: Labels) -> Exhibit:
         heads = [language] * (len(languages) > 1) + [spoken(group)] * (len(groups) > 1)
         head = ": ".join(heads)
         where = {"lang": lang, **({} if group == ALL else {"phenomenon": group})}
-        own = [*_group_cells(judgements, labels, head, where)]
+        own = [
+            cell
+            for model, name in distinct(labels.models).items()
+            for cell in cells_of(
+                judgements,
+                f"{head}: {name}" if head else name,
+                {**where, "model": model, "method": labels.method},
+            )
+        ]
         names = {cell.row: cell.row.removeprefix(f"{head}: ") for cell in own}
         rows |= ({head: head} if head and own else {}) | names
-        if len(names) > 1:
-            scores = [cell for cell in own if cell.column == CORRELATION]
-            bold |= best_of_each(scores, {*names}, "column", 2)
+        for column, decimals in best.items() if len(names) > 1 else ():
+            scores = [cell for cell in own if cell.column == column]
+            bold |= best_of_each(scores, {*names}, "column", decimals)
         cells += own
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    return {"cells": cells, "bold": bold, "sections": [Section("Model", rows, columns)]}
+
+
+def acceptability(tables: Tables, labels: Labels) -> Exhibit:
+    """Matthews' correlation, accuracy and number of sentences by phenomenon and model."""
+    judgements = _read(tables, labels, ["phenomenon", "correct", "acceptable", "accepted"])
     return Exhibit(
         **describe(
             "acceptability",
             name=labels.facts["benchmark"]["label"],
             method=labels.method.replace("_", " "),
         ),
+        **_by_group(judgements, labels, _matthews_row, {CORRELATION: 2}),
+    )
+
+
+# Correlation with people's ratings
+
+UNRATED_HEAD = "Without rating"
+LEAST = 4
+"""Items that a correlation with an interval needs."""
+VALUES = {"pairs": "margin", "sentences": "value_good", "conditions": "margin"}
+"""Column of judgements that ratings are compared with, by layout."""
+SPREAD: Mapping[str, Callable[[float], float]] = {
+    PEARSON: lambda _: 1.0,
+    SPEARMAN: lambda r: 1 + r**2 / 2,
+}
+"""How much wider the square of a coefficient's interval is than Fisher's."""
+
+
+def _ratings_row(
+    judgements: pd.DataFrame, row: str, where: Mapping[str, Any], column: str
+) -> Iterator[Cell]:
+    """Correlations with ratings, each with its interval, items with a rating, and those without."""
+    own = select_rows(judgements, where)
+    count = rated_count(column)
+    if not int(JUDGED(own)):
+        return
+    n = int(count(own))
+    for coefficient in (PEARSON, SPEARMAN):
+        formula = with_rating(coefficient, column)
+        value = formula(own)
+        if n >= LEAST and not pd.isna(value):
+            low, high = correlation_interval(value, n, SPREAD[coefficient](value))
+            cell = Cell(row, coefficient, value, "", formula, SOURCE, where, n, low, high)
+            yield replace(cell, text=with_interval(cell, ".2f"))
+    yield formula_cell(own, (row, COUNT), count, SOURCE, where, "d", n=n)
+    yield formula_cell(own, (row, UNRATED_HEAD), UNRATED, SOURCE, where, "d", n=n)
+
+
+def ratings(tables: Tables, labels: Labels) -> Exhibit:
+    """Correlation of models' values with people's ratings of items, by phenomenon and model."""
+    layout = labels.facts["benchmark"]["layout"]
+    column = VALUES[layout]
+    judgements = _read(tables, labels, ["phenomenon", "correct", column, "rating"])
+    return Exhibit(
+        **describe(
+            "ratings",
+            name=labels.facts["benchmark"]["label"],
+            values="margins" if column == "margin" else "values of sentences",
+            method=labels.method.replace("_", " "),
+            few=LEAST,
+        ),
+        **_by_group(
+            judgements,
+            labels,
+            partial(_ratings_row, column=column),
+            {PEARSON: 2, SPEARMAN: 2},
+        ),
+    )
+
+
+# Effects
+
+EFFECT = "Effect"
+
+
+def _effect_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any], name: str) -> list[Cell]:
+    """Return an effect's mean with Student's interval, and the number of items; none without."""
+    values = effects_in(select_rows(rows, where), name)
+    n = len(values)
+    if not n:
+        return []
+    mean = float(values.mean())
+    ends: tuple[float | None, float | None] = (None, None)
+    if n > 1:
+        reach = float(student.ppf(0.975, n - 1) * values.std() / n**0.5)
+        ends = mean - reach, mean + reach
+    low, high = ends
+    cell = Cell(row, EFFECT, mean, "", mean_effect(name), SOURCE, where, n=n, low=low, high=high)
+    count = Cell(row, COUNT, n, str(n), effect_count(name), SOURCE, where, n=n)
+    return [replace(cell, text=with_interval(cell, ".2f")), count]
+
+
+def effects(tables: Tables, labels: Labels) -> Exhibit:
+    """Show the mean of each effect by paradigm and model, with its interval and n."""
+    judgements = _read(tables, labels, ["paradigm", "effects", "effect_names"])
+    judgements = judgements[judgements["effect_names"].notna()]
+    languages = _languages(judgements, labels)
+    cells: list[Cell] = []
+    rows: dict[str, str] = {}
+    groups = judgements.groupby(["lang", "paradigm"], sort=False)
+    for (lang, paradigm), group in groups:
+        for name in dict.fromkeys(chain.from_iterable(group["effect_names"])):
+            heads = [languages[str(lang)]] * (len(languages) > 1) + [str(paradigm), name]
+            head = ": ".join(heads)
+            where = {"lang": lang, "paradigm": paradigm, "method": labels.method}
+            for model, label in distinct(labels.models).items():
+                row = f"{head}: {label}"
+                found = _effect_row(group, row, {**where, "model": model}, name)
+                rows |= {head: head, row: label} if found else {}
+                cells += found
+    return Exhibit(
+        **describe(
+            "effects",
+            name=labels.facts["benchmark"]["label"],
+            method=labels.method.replace("_", " "),
+        ),
         cells=cells,
-        bold=bold,
-        sections=[Section("Model", rows, [CORRELATION, ACCURACY_HEAD, COUNT])],
+        sections=[Section("Model", rows, [EFFECT, COUNT])],
     )

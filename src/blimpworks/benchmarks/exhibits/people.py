@@ -151,6 +151,7 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
             measure=measure(labels),
             people=labels.facts["benchmark"].get("people", ""),
             few=few,
+            shared=view.shared,
             listed=names.listed,
         ),
         cells=[*cells, *(cell for own in alike.values() for cell in own)],

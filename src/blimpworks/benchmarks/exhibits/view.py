@@ -9,11 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL, mean_interval
+from blimpworks.analysis.accuracy import ALL, mean_interval, wilson
+from blimpworks.benchmarks.exhibits.formulas import POOLED
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import UNWEIGHTED
 from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.reproduction.printed import PRINTED
 from blimpworks.tables import ACCURACIES
 
 SOURCE = "accuracies"
@@ -27,6 +29,7 @@ MEASURES = {
     "pairs": "pairs of which a model prefers the good sentence",
     "sentences": "sentences that a model rightly accepts or rejects",
     "conditions": "items of which a model meets all predictions",
+    "mean": "predictions of an item that a model meets, on average over items",
 }
 """What an accuracy is the percentage of, by layout."""
 Place = tuple[str, str]
@@ -48,7 +51,8 @@ def measure(labels: Labels) -> str:
     """What accuracies are percentages of, and by which method, as part of a sentence."""
     published = labels.source == "published"
     how = "released decisions" if published else f"method {labels.method.replace('_', ' ')}"
-    return f"{MEASURES[labels.facts['benchmark']['layout']]} ({how})"
+    facts = labels.facts["benchmark"]
+    return f"{MEASURES['mean' if facts.get('right') == 'mean' else facts['layout']]} ({how})"
 
 
 def family_of(model: str) -> str:
@@ -95,6 +99,10 @@ class View:
     columns: Mapping[str, Sequence[str]]
     """Models by the name of their column; those of a family, which differ in their seed, are in
     one."""
+    partial: frozenset[str] = frozenset()
+    """Languages of which only the paradigms that people judged are here, and no sums of more."""
+    shared: str = ""
+    """A caption's sentence on what people and models both have."""
 
     @property
     def name(self) -> str:
@@ -143,25 +151,32 @@ class View:
         if not whole.empty:
             return whole
         inside = self.rows["phenomenon"] == phenomenon if phenomenon != ALL else True
-        single = (self.rows["lang"] == lang) & (self.rows["paradigm"] != ALL)
+        single = (self.rows["lang"] == lang) & (
+            (self.rows["paradigm"] != ALL) | (lang in self.partial)
+        )
         return self.rows[single & inside & self.rows["model"].isin(models)]
 
     def cell(self, rows: pd.DataFrame, place: Place) -> Cell | None:
         """The unweighted mean of some ``rows`` in percent; None without any.
 
         With the 95 % interval of one model's, if all rows have one; of judged pairs with ties.
+        Where a language is partial, one model's rows are pooled: each judgement counts once.
         """
         if rows.empty:
             return None
         alone = rows["model"].nunique() == 1
         counted = bool(rows["low"].notna().all())
         low, high = mean_interval(rows, [1 / len(rows)] * len(rows)) if alone else (None, None)
-        value = UNWEIGHTED(rows)
+        formula = UNWEIGHTED
+        if alone and counted and len(rows) > 1 and {*rows["lang"]} <= self.partial:
+            formula = POOLED
+            low, high = wilson(float(rows["correct"].sum()), int(rows["n"].sum()))
+        value = formula(rows)
         return Cell(
             *place,
             value,
             f"{value:.1f}",
-            UNWEIGHTED,
+            formula,
             SOURCE,
             where_of(rows),
             n=int(rows["n"].sum()) if counted else None,
@@ -183,16 +198,18 @@ def where_of(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
-    """Accuracies of the campaign's models by the method shown, or of released decisions.
+    """Accuracies of the campaign's models by the method shown, or released or printed ones.
 
     Raises UserError when there are none.
     """
     benchmark, published = labels.facts["benchmark"]["name"], labels.source == "published"
-    method = RELEASED if published else labels.method
     rows = read_plain(ACCURACIES, tables[SOURCE])
+    rows = rows[rows["benchmark"] == benchmark]
+    method = labels.method
+    if published:
+        method = PRINTED if {*rows["method"]} == {PRINTED} else RELEASED
     rows = rows[
-        (rows["benchmark"] == benchmark)
-        & (rows["method"] == method)
+        (rows["method"] == method)
         & ((rows["model"] != HUMAN) if published else rows["model"].isin(labels.models))
     ]
     if rows.empty:
@@ -240,7 +257,53 @@ def with_people(view: View, tables: Tables) -> View:
         )
     people = people[people["lang"].isin(view.languages)]
     rows = pd.concat([view.rows, people], ignore_index=True)
-    return replace(view, rows=rows, columns={PEOPLE: [HUMAN], **view.columns})
+    view = replace(view, rows=rows, columns={PEOPLE: [HUMAN], **view.columns})
+    return view if people.empty else _over_common(view)
+
+
+def _units(rows: pd.DataFrame) -> set[tuple[str, str]]:
+    """Phenomenon and paradigm of what a language's rows are of, without sums of these."""
+    places = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
+    single = {place for place in places if place[1] != ALL}
+    return single or {place for place in places if place[0] != ALL}
+
+
+def _over_common(view: View) -> View:
+    """The same of what people and models both judged, and a sentence on what that is.
+
+    Of a language where people judged all that models did, sums stay as they are.
+    """
+    kept, partial, without = [], set(), []
+    numbers = Counter[str]()
+    for lang, name in view.languages.items():
+        rows = view.rows[view.rows["lang"] == lang]
+        people, models = (
+            _units(rows[(rows["model"] == HUMAN) == human]) for human in (True, False)
+        )
+        unit = "paradigms" if any(paradigm != ALL for _, paradigm in people) else "phenomena"
+        if unit == "phenomena":
+            models = {(phenomenon, ALL) for phenomenon, _ in models}
+        common = people & models
+        if not common:
+            without.append(name)
+            continue
+        numbers.update({unit: len(common), f"all {unit}": len(models)})
+        if common < models:
+            partial.add(lang)
+            places = [*zip(rows["phenomenon"], rows["paradigm"], strict=True)]
+            rows = rows[[place in common for place in places]]
+        kept.append(rows)
+    if not kept:
+        return view
+    shared = [
+        f" All and each phenomenon are over the {unit} that people and models both judged: "
+        f"{numbers[unit]} of {numbers[f'all {unit}']}."
+        for unit in ("paradigms", "phenomena")
+        if numbers[unit]
+    ]
+    shared += [f" People judged nothing of {', '.join(without)}."] * bool(without)
+    rows = pd.concat(kept, ignore_index=True)
+    return replace(view, rows=rows, partial=frozenset(partial), shared="".join(shared))
 
 
 def present(cells: Iterable[Cell | None]) -> Iterator[Cell]:

@@ -1,0 +1,110 @@
+"""How many items of a benchmark are right by length, by frequency of words, or by chance alone."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import langcodes
+import pandas as pd
+import wordfreq
+from wordfreq.tokens import tokenize
+
+GROUP = ["lang", "phenomenon", "paradigm"]
+BASELINES = {
+    "longer": "longer",
+    "shorter": "shorter",
+    "frequent": "frequent words",
+    "majority": "commoner label",
+    "chance": "chance",
+}
+"""What baselines are called in print."""
+COLUMNS = (*GROUP, "baseline", "correct", "n")
+SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
+"""wordfreq's code of languages whose macrolanguage langcodes does not know."""
+
+
+@cache
+def frequency_code(lang: str) -> str | None:
+    """Find the code of wordfreq's list of a language (ISO 639-3), or of its macrolanguage's.
+
+    None where wordfreq has none, or lacks the library that finds the language's words.
+    """
+    tags = [str(langcodes.standardize_tag(lang, macro=macro)) for macro in (False, True)]
+    codes = [SERBO_CROATIAN.get(lang), *tags]
+    code = next((code for code in codes if code in wordfreq.available_languages()), None)
+    try:
+        return code and (tokenize("的", code), code)[1]
+    except ModuleNotFoundError:
+        return None
+
+
+@cache
+def _zipf(word: str, code: str) -> float:
+    return wordfreq.zipf_frequency(word, code)
+
+
+def frequency(sentence: str, code: str) -> float:
+    """Compute the mean Zipf frequency of a sentence's words: log10 of how many in a billion.
+
+    ``code`` is wordfreq's. Words that its list lacks have 0, and sentences without words too.
+    """
+    values = [_zipf(word, code) for word in tokenize(sentence, code)]
+    return sum(values) / len(values) if values else 0.0
+
+
+def ahead(first: pd.Series, second: pd.Series) -> float:
+    """Count how often the first is above the second; equal values count half."""
+    return float((first > second).sum() + 0.5 * (first == second).sum())
+
+
+def _pairs(pairs: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
+    sides, n = (pairs["good"], pairs["bad"]), len(pairs)
+    good, bad = (side.str.len() for side in sides)
+    yield "longer", ahead(good, bad), n
+    yield "shorter", ahead(bad, good), n
+    code = frequency_code(lang)
+    if code is not None:
+        yield "frequent", ahead(*(side.map(lambda s: frequency(s, code)) for side in sides)), n
+
+
+def _of_group(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
+    labelled = rows["acceptable"].notna()
+    chance = rows["chance"].fillna(1 / rows["alternatives"]).dropna().astype(float)
+    compared = rows[~labelled & ~rows.index.isin(chance.index)]
+    if len(compared):
+        yield from _pairs(compared, lang)
+    if labelled.any():
+        right, n = int(rows.loc[labelled, "acceptable"].astype(bool).sum()), int(labelled.sum())
+        yield "majority", float(max(right, n - right)), n
+    if len(chance):
+        yield "chance", float(chance.sum()), len(chance)
+
+
+def compared(items: pd.DataFrame) -> pd.DataFrame:
+    """Take one row of each item; none of items of several conditions that are no options."""
+    if "item" not in items:
+        return items
+    if "alternatives" not in items:
+        return items[:0]
+    return items[items["item"].isna() | ~items.duplicated("item")]
+
+
+def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Count what each baseline gets right in each paradigm, a row each.
+
+    ``pairs`` has a row for each item, with the columns lang, phenomenon, paradigm, good and bad,
+    and perhaps acceptable (of single sentences), and alternatives (number of sentences that an
+    item chooses among) or chance (how probable a right answer is).
+
+    The baselines are ``longer`` and ``shorter`` (in characters) and ``frequent`` (the higher mean
+    Zipf frequency of words, where ``frequency_code`` knows the language) of pairs, ``majority`` of
+    single sentences (the commoner label of the paradigm), and ``chance`` where it is given. Ties
+    count half. Columns of the result: those of ``COLUMNS``.
+    """
+    optional = dict.fromkeys({"acceptable", "alternatives", "chance"} - {*pairs.columns})
+    frame = pairs.assign(**optional).reset_index(drop=True)
+    frame[["alternatives", "chance"]] = frame[["alternatives", "chance"]].astype(float)
+    rows: list[tuple[Any, ...]] = []
+    for key, group in frame.groupby(GROUP, sort=False, observed=True):
+        rows += [(*key, *baseline) for baseline in _of_group(group, str(key[0]))]
+    return pd.DataFrame(rows, columns=[*COLUMNS])
