@@ -3,10 +3,10 @@
 import numpy as np
 import pyarrow as pa
 
+from blimpworks.annotation.sheets import SHEET
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
+from blimpworks.annotation.tables import VALIDATION_KEY
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
-from blimpworks.papers.urblimp.tables import VALIDATION_KEY
-from blimpworks.papers.urblimp.validation.sheets import SHEET
 from blimpworks.tables import ITEMS, read_table, write_table
 
 # With a joiner that shows nothing, and a mark that only says which way to read.

@@ -1,16 +1,18 @@
 """Commands of declared benchmarks: items, judgements, and what their authors released."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from blimpworks.annotation.options import ValidationOptions
 from blimpworks.commands import shared
 from blimpworks.commands.declare import (
     AUTHOR,
+    FILLED_IN,
     RECORDED,
     UNRECORDED,
     Arguments,
@@ -18,9 +20,10 @@ from blimpworks.commands.declare import (
     Use,
     calls,
     command,
+    dumped,
+    recorded,
 )
-from blimpworks.commands.options import argument, option, pairs_of
-from blimpworks.errors import UserError
+from blimpworks.commands.options import argument, option, pairs_of, settings, written
 from blimpworks.records.job import Planned
 
 if TYPE_CHECKING:
@@ -59,7 +62,6 @@ def build_declared_items(
 @calls(
     f"{PACKAGE}.accuracies:read_people",
     packages=(*READING, *shared.STATISTICS),
-    notes="rows",
     cheap=True,
 )
 def read_people(
@@ -67,6 +69,7 @@ def read_people(
     benchmark: str = shared.BENCHMARK,
     files: list[Path] = FILES,
     sources: Path = SOURCES,
+    items: list[Path] = shared.EACH,
     output: Path = shared.OUTPUT,
 ) -> None:
     """Make a table of people's accuracies on a declared benchmark."""
@@ -169,24 +172,142 @@ def judge_sentences(
     _judge_each(judge_sentences, library, items, scores, output, rules)
 
 
+NAMED = argument("Benchmark, by its folder's name, or the path of its folder or declaration.")
+RETRIEVED = option("Directory of the sources.", default=Path("resources/sources"))
+
+
 @command(panel=AUTHOR, example="show-benchmark rublimp")
 def show_benchmark(
-    name: str = argument("Benchmark, by its folder's name."),
-    sources: Path = option("Directory of the sources.", default=Path("resources/sources")),
+    name: str = NAMED,
+    sources: Path = RETRIEVED,
     show: int = option("Items to show.", default=5, min=1),
 ) -> None:
     """Show what a declaration reads from its files; write nothing."""
-    from blimpworks.benchmarks.paper import declared_benchmarks
+    from blimpworks.benchmarks.paper import find_declared
     from blimpworks.benchmarks.preview import preview
 
-    declared = declared_benchmarks()
-    if name not in declared:
-        raise UserError(
-            f"benchmark {name!r} has no folder in config/benchmarks; those that have one: "
-            f"{', '.join(declared) or 'none'}."
-        )
-    for line in preview(declared[name], sources, show):
+    for line in preview(find_declared(name), sources, show):
         typer.echo(line)
+
+
+@command(panel=AUTHOR, example="check-benchmark rublimp --html rublimp.html")
+def check_benchmark(
+    name: str = NAMED,
+    sources: Path = RETRIEVED,
+    tokenizer: Path | None = option(
+        "Tokenizer to count tokens with: a tokenizer.json, or a model's directory.", default=None
+    ),
+    show: int = option("Lines to show of each finding.", default=5, min=1),
+    html: Path | None = option(
+        "Page with findings and items to write, for a browser.", default=None
+    ),
+    most: int | None = option("Items of each paradigm on the page.", default=None, min=1),
+) -> None:
+    """Check a benchmark before others use it: copies, contradictions, lengths, baselines.
+
+    The exit code is 1 where there are errors, and 0 with warnings alone.
+    """
+    from blimpworks.benchmarks.check import check, report
+    from blimpworks.benchmarks.measures import token_counter
+    from blimpworks.benchmarks.paper import find_declared
+
+    result = check(find_declared(name), sources, token_counter(tokenizer) if tokenizer else None)
+    for line in report(result, show):
+        typer.echo(line)
+    if html is not None:
+        from blimpworks.benchmarks.check_page import write_page
+
+        write_page(result, html, show, most)
+    raise typer.Exit(1 if result.errors else 0)
+
+
+@command(
+    panel=AUTHOR,
+    example="new-benchmark pairs.csv --folder config/benchmarks/mine --authors 'Li (2026)'",
+)
+def new_benchmark(
+    files: list[Path] = argument("Files with items."),
+    folder: Path = option("Folder of the benchmark to write, config/benchmarks/NAME."),
+    authors: str = option("Authors, with the year."),
+    lang: list[str] = option("Language, as ISO 639-3 or CODE=NAME; repeatable.", default=list),
+) -> None:
+    """Write a first declaration, guessed from headings and values of its files."""
+    from blimpworks.benchmarks.guess import guess_declaration
+    from blimpworks.benchmarks.paper import find_declared
+    from blimpworks.benchmarks.preview import preview
+
+    lines = [*guess_declaration(files, folder, authors, lang)]
+    for line in lines:
+        typer.echo(line)
+    if "is not complete" not in lines[-1]:
+        for line in preview(find_declared(str(folder)), folder, 3):
+            typer.echo(line)
+
+
+LISTS = "Settings of the lists, as JSON."
+
+
+@command(
+    "blimpworks.annotation.sheets:write_lists",
+    packages=shared.ARROW,
+    panel=AUTHOR,
+    example="judgement-sheets rublimp --lang rus --folder sheets",
+)
+def judgement_sheets(
+    items: str = argument("Items table, or a declared benchmark by name or path."),
+    lang: str = shared.LANG,
+    folder: Path = option("Folder for LANG.NAME.csv, a key, and a table for PCIbex."),
+    options: ValidationOptions = settings(ValidationOptions, LISTS, default="{}"),
+    sources: Path = RETRIEVED,
+) -> None:
+    """Deal the items of any benchmark to people, and write a sheet for each to fill in."""
+    from blimpworks.annotation.sheets import write_lists
+    from blimpworks.benchmarks.build import build_items
+    from blimpworks.benchmarks.paper import find_declared
+    from blimpworks.benchmarks.preview import source_files
+
+    table = Path(items)
+    if table.suffix != ".parquet":
+        declared = find_declared(items)
+        table = folder / f"{lang}.items.parquet"
+        files = [*source_files(declared, sources).values()]
+        build_items(declared.path, files, sources, declared.name, lang, table)
+    sheets = [folder / f"{lang}.{name}.csv" for name in options.names]
+    key, pcibex = folder / f"{lang}.key.parquet", folder / f"{lang}.pcibex.csv"
+    params = {"lang": lang, "options": options.model_dump(mode="json")}
+    outputs = [key, pcibex, *sheets]
+    with judgement_sheets.job(inputs=[table], outputs=outputs, params=params) as job:
+        number = write_lists(table, lang, sheets, key, pcibex, options)
+        job.note(items=number)
+    typer.echo(f"{number} items on {len(sheets)} lists")
+
+
+@recorded(
+    "blimpworks.annotation.results:read_validation",
+    packages=("numpy", "pandas", "pyarrow", "statsmodels"),
+    cheap=True,
+)
+def read_judgements(
+    sheets: list[Path] = argument("Filled sheets.", use=FILLED_IN),
+    benchmark: str = shared.BENCHMARK,
+    keys: list[Path] = option("Key of sheets; repeatable.", "--key"),
+    ratings: Path = written("Table of ratings to write."),
+    participants: Path = written("Table of participants to write."),
+    accuracies: Path = written("Table of people's accuracies to write."),
+    options: ValidationOptions = settings(
+        ValidationOptions,
+        LISTS,
+        default="{}",
+        use=dumped(mode="json", include={"check_threshold", "per_pair"}),
+    ),
+) -> Mapping[str, Any]:
+    """Check filled sheets, leave out who fails the attention checks, and measure accuracies."""
+    from blimpworks.annotation import results
+
+    outputs = (ratings, participants, accuracies)
+    facts = results.read_validation(sheets, keys, benchmark, outputs, options)
+    typer.echo(", ".join(f"{name}: {value:.4g}" for name, value in facts.items()))
+    return facts
 
 
 @command(panel=AUTHOR, example="pin-dataset RussianNLP/rublimp --folder config/benchmarks/mine")

@@ -23,7 +23,7 @@ KINDS = 5
 """Ways of reading that are shown."""
 
 
-def _source_files(declared: Declared, sources: Path) -> dict[str, Path]:
+def source_files(declared: Declared, sources: Path) -> dict[str, Path]:
     """Retrieved sources of the items. Raises UserError where one is absent."""
     named = {row.name: sources / row.name for row in declared.rows_of(declared.declared.data)}
     absent = [name for name, path in named.items() if not path.is_file()]
@@ -79,7 +79,7 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
 
     Raises UserError for what is malformed, or not retrieved.
     """
-    named = local_files(declared.folder) | _source_files(declared, sources)
+    named = local_files(declared.folder) | source_files(declared, sources)
     accounts: list[Account] = []
     items = read_items(declared.declared, declared.folder, named, accounts)
     unit = declared.declared.unit
@@ -91,6 +91,9 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     for how, n in Counter(read.values()).most_common(KINDS):
         yield f"  {n} as {how}"
     yield from (line for account in accounts for line in account.lines())
+    rows = declared.rows_of(declared.declared.data)
+    licences = dict.fromkeys([declared.declared.licence, *(row.licence for row in rows)])
+    yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
     yield from _counts(items)
     same = sum(isinstance(item, Item) and item.good == item.bad for item in items)
     if unit == "pair" and same:

@@ -206,9 +206,9 @@ def test_labels_are_yes_no_1_and_0(sheet, word, label):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"id": "r00"}, "row 'r00' is not in the sheet's key"),
+        ({"id": "r00"}, "row 'r00' is not in the sheets' key"),
         ({"correct": " "}, "'correct' of row .* is empty; fill it in"),
-        ({"correct": "maybe"}, "'correct' of row .* is 'maybe', expected yes, no, 1 or 0"),
+        ({"correct": "maybe"}, "'correct' of row .* is 'maybe', expected yes, no, 1, 0"),
         ({"prompt": "Write."}, "the prompt of row .* is not the one of the sheet"),
     ],
 )
@@ -229,7 +229,7 @@ def test_of_many_wrong_rows_the_first_are_told_and_the_rest_counted(sheet):
 def test_a_row_that_is_labelled_twice_is_told_with_both_places(sheet):
     rows = filled(sheet)
     path = saved(sheet[0], [*rows, rows[0]])
-    with pytest.raises(UserError, match=rf":{len(rows) + 2}: anna has labelled .* before, in .*:2"):
+    with pytest.raises(UserError, match=rf":{len(rows) + 2}: anna has judged .* before, in .*:2"):
         read(sheet, path)
 
 

@@ -5,6 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from blimpworks.annotation.lists import CHECK
+from blimpworks.annotation.options import ValidationOptions
+from blimpworks.annotation.results import read_validation
+from blimpworks.annotation.sheets import write_lists
+from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.exhibits.build import build_exhibit
@@ -15,12 +20,7 @@ from blimpworks.exhibits.shared import read_plain
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table9
 from blimpworks.papers.urblimp.exhibits.validation import validation
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
-from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.papers.urblimp.validation import kappas
-from blimpworks.papers.urblimp.validation.lists import CHECK
-from blimpworks.papers.urblimp.validation.results import read_validation
-from blimpworks.papers.urblimp.validation.sheets import write_lists
 from blimpworks.tables import ACCURACIES, read_table, write_table
 from support.urblimp_models_kit import LABELS, SKILL, cell, simulate
 from support.validation_kit import fill, items, write_items
@@ -59,7 +59,7 @@ def tables(tmp_path_factory):
     ]
     names = ("validation_ratings", "validation_participants", "people")
     paths = tuple(root / f"{name}.parquet" for name in names)
-    read_validation(filled, [key], paths, OPTIONS)
+    read_validation(filled, [key], "urblimp", paths, OPTIONS)
     own = {name: [path] for name, path in zip(names, paths, strict=True)}
     return simulate(root, SKILL) | own
 

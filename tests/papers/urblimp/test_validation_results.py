@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa
 from typer.testing import CliRunner
 
+from blimpworks.annotation.lists import CHECK, PAIR
+from blimpworks.annotation.options import ValidationOptions
+from blimpworks.annotation.results import read_validation
+from blimpworks.annotation.sheets import SHEET, read_choices, read_key, write_lists
 from blimpworks.annotation.spreadsheet import write_sheet
+from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.papers.urblimp.validation import kappas
 from blimpworks.papers.urblimp.validation.kappas import kappa
-from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
-from blimpworks.papers.urblimp.validation.results import read_validation
-from blimpworks.papers.urblimp.validation.sheets import SHEET, read_choices, read_key, write_lists
 from blimpworks.tables import ACCURACIES, read_table
 from support.paths import REPOSITORY
 from support.validation_kit import fill, items, key_of, rows_of, write_items
@@ -79,12 +79,15 @@ def test_digits_may_be_those_of_urdu(lists, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"id": "r0"}, "row 'r0' is not in the lists' key; take rows of this campaign's lists."),
-        ({"first": "وہ"}, "the first sentence of row {id} is not the one of the list; take the"),
-        ({"second": ""}, "the second sentence of row {id} is not the one of the list; take the"),
+        ({"id": "r0"}, "row 'r0' is not in the sheets' key; take rows of this campaign's sheets."),
+        ({"first": "وہ"}, "the first of row {id} is not the one of the sheet; take the"),
+        ({"second": ""}, "the second of row {id} is not the one of the sheet; take the"),
         ({"choice": " "}, "'choice' of row {id} is empty; fill it in, or delete the row."),
-        ({"choice": "3"}, "'choice' of row {id} is '3', expected 1 or 2; correct it."),
-        ({"choice": "12"}, "'choice' of row {id} is '12', expected 1 or 2; correct it."),
+        ({"choice": "3"}, "'choice' of row {id} is '3', expected 1, 2, first, second; correct it."),
+        (
+            {"choice": "12"},
+            "'choice' of row {id} is '12', expected 1, 2, first, second",
+        ),
     ],
 )
 def test_a_wrong_row_is_named_by_file_and_line(lists, tmp_path, change, said):
@@ -116,7 +119,7 @@ def test_a_pair_that_somebody_judges_twice_is_refused_with_both_places(lists, tm
     with pytest.raises(UserError) as error:
         read(lists, path)
     last = len(rows) + 2
-    assert str(error.value).startswith(f"{path}:{last}: anna has judged this pair (row ")
+    assert str(error.value).startswith(f"{path}:{last}: anna has judged the item of row ")
     assert f"before, in {path}:7; keep one of the two." in str(error.value)
 
 
@@ -127,7 +130,7 @@ def test_two_lists_of_one_name_that_share_pairs_are_refused(lists, tmp_path):
         fill(sheets[number], key, always, folder / "urd.anna.csv")
         for number, folder in enumerate((tmp_path, tmp_path / "again"))
     ]
-    with pytest.raises(UserError, match="anna has judged this pair"):
+    with pytest.raises(UserError, match="anna has judged the item of row"):
         read(lists, *paths)
 
 
@@ -178,7 +181,8 @@ def measured(lists, tmp_path_factory):
     people = zip(OPTIONS.names, sheets, strict=True)
     filled = [fill(path, key, errs(name), root / f"urd.{name}.csv") for name, path in people]
     outputs = {name: root / f"{name}.parquet" for name in ("ratings", "participants", "accuracies")}
-    command = ["read-validation", *map(str, filled), "--key", str(key)]
+    command = ["read-judgements", *map(str, filled), "--key", str(key)]
+    command += ["--benchmark", "urblimp"]
     command += [part for name, path in outputs.items() for part in (f"--{name}", str(path))]
     done = CliRunner().invoke(app, [*command, "--options", OPTIONS.model_dump_json()])
     assert done.exit_code == 0, done.output
@@ -209,7 +213,7 @@ def test_a_warning_says_who_is_left_out_and_how_many_pairs_are_incomplete(
     _, filled, _ = measured
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
     with caplog.at_level(logging.WARNING):
-        result = read_validation(filled, [lists[1]], outputs, OPTIONS)
+        result = read_validation(filled, [lists[1]], "urblimp", outputs, OPTIONS)
     assert "2 of 5 participants are left out, who passed less than 75 %" in caplog.text
     assert "p05 (0 of 4)" in caplog.text
     assert result["left_out"] == 2
@@ -255,7 +259,7 @@ def test_without_anybody_who_passes_the_message_says_what_to_do(lists, measured,
     _, filled, _ = measured
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
     with pytest.raises(UserError, match=r"any of 1 participants who pass 75% .*check_threshold"):
-        read_validation(filled[4:], [lists[1]], outputs, OPTIONS)
+        read_validation(filled[4:], [lists[1]], "urblimp", outputs, OPTIONS)
 
 
 def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path):
@@ -265,9 +269,9 @@ def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path):
     write_sheet(path, SHEET, [r for r in rows_of(path) if known[r["id"]]["part"] != CHECK])
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
     with pytest.raises(UserError, match="no pair is judged"):
-        read_validation([path], [key], outputs, OPTIONS)
+        read_validation([path], [key], "urblimp", outputs, OPTIONS)
     lenient = OPTIONS.model_copy(update={"check_threshold": 0.0})
-    assert read_validation([path], [key], outputs, lenient)["left_out"] == 0
+    assert read_validation([path], [key], "urblimp", outputs, lenient)["left_out"] == 0
 
 
 def test_rows_of_a_list_without_a_choice_are_counted(lists, tmp_path, caplog):
@@ -275,7 +279,7 @@ def test_rows_of_a_list_without_a_choice_are_counted(lists, tmp_path, caplog):
     filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]
     write_sheet(filled[0], SHEET, rows_of(filled[0])[:-3])
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
-    assert read_validation(filled, [key], outputs, OPTIONS)["unfilled"] == 3
+    assert read_validation(filled, [key], "urblimp", outputs, OPTIONS)["unfilled"] == 3
     assert "3 rows of the lists that were filled have no choice" in caplog.text
 
 
@@ -284,7 +288,7 @@ def test_a_list_may_be_filled_in_by_two_people_whose_pairs_enter_no_kappa(lists,
     filled = [fill(path, key, always, tmp_path / path.name) for path in sheets]
     filled.append(fill(sheets[0], key, always, tmp_path / "urd.anna.csv"))
     outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
-    result = read_validation(filled, [key], outputs, OPTIONS)
+    result = read_validation(filled, [key], "urblimp", outputs, OPTIONS)
     own = sum(r["part"] == PAIR and r["list"] == "p01" for r in key_of(key).values())
     assert (result["participants"], result["incomplete"]) == (6, own)
     assert result["judgements"] == 3 * result["pairs"] + own

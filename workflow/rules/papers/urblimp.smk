@@ -97,15 +97,15 @@ rule validation_lists:
     conda:
         "../../../envs/core.yaml"
     params:
-        code=code_of("validation_lists"),
+        code=code_of("judgement_sheets"),
+        folder=lambda w, output: str(Path(output.key).parent),
         # Who is left out afterwards makes no other lists.
         options=VALIDATION.model_dump_json(exclude={"check_threshold"}),
     message:
         "Deal pairs in {wildcards.lang} to participants"
     shell:
-        "python -m blimpworks validation-lists {output.sheets:q} --items {input:q} "
-        "--lang {wildcards.lang} --key {output.key:q} --pcibex {output.pcibex:q} "
-        "--options {params.options:q} > {log:q} 2>&1"
+        "python -m blimpworks judgement-sheets {input:q} --lang {wildcards.lang} "
+        "--folder {params.folder:q} --options {params.options:q} > {log:q} 2>&1"
 
 
 rule validation:
@@ -140,12 +140,13 @@ rule read_validation:
     conda:
         "../../../envs/core.yaml"
     params:
-        code=code_of("read_validation"),
+        code=code_of("read_judgements"),
         hidden=lambda w, input: repeated("key", input.hidden),
         options=VALIDATION.model_dump_json(include={"check_threshold", "per_pair"}),
     message:
         "Read what people say of pairs"
     shell:
-        "python -m blimpworks read-validation {input.sheets:q} {params.hidden:q} "
+        "python -m blimpworks read-judgements {input.sheets:q} {params.hidden:q} "
+        "--benchmark {wildcards.benchmark} "
         "--ratings {output.ratings:q} --participants {output.participants:q} "
         "--accuracies {output.accuracies:q} --options {params.options:q} > {log:q} 2>&1"

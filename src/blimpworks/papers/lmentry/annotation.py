@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,15 +24,8 @@ import pyarrow.compute as pc
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.annotation.spreadsheet import (
-    Line,
-    annotator_of,
-    plain,
-    read_sheet,
-    refuse,
-    refuse_lines,
-    write_sheet,
-)
+from blimpworks.annotation.filled import ID, YES_NO, Form, columns_error, refuse_repeated
+from blimpworks.annotation.spreadsheet import annotator_of, write_sheet
 from blimpworks.campaign.variants import VARIANTS
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
@@ -43,7 +36,7 @@ from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_y
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table, write_frame
 
-ID, TASK, CORRECT = "id", "task", "correct"
+TASK, CORRECT = "task", "correct"
 COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
 
 
@@ -167,20 +160,7 @@ def write_annotation_sheet(
 # Labels of filled sheets
 
 
-# Labels
-
-
-LABELS = {"yes": 1, "no": 0, "1": 1, "0": 0}
 OF = f"{CORRECT}:"
-
-
-class Label(NamedTuple):
-    """What an annotator says of a row, and where."""
-
-    row: str
-    annotator: str
-    correct: int
-    place: str
 
 
 def _judges(path: Path, columns: Sequence[str]) -> dict[str, str]:
@@ -188,11 +168,8 @@ def _judges(path: Path, columns: Sequence[str]) -> dict[str, str]:
     annotators = {name: name.removeprefix(OF).strip() for name in columns if name.startswith(OF)}
     if CORRECT in columns:
         annotators[CORRECT] = annotator_of(path)
-    if ID not in columns or not annotators:
-        raise UserError(
-            f"{path}:1: columns are {', '.join(columns)}; expected {ID!r} and {CORRECT!r} (or "
-            f"{OF}NAME); fill in the sheet as it was exported."
-        )
+    if not annotators:
+        raise columns_error(path, columns, f"{ID!r} and {CORRECT!r} (or {OF}NAME)")
     taken = [name for name in annotators.values() if name in VARIANTS or not name]
     if taken:
         raise UserError(
@@ -202,52 +179,18 @@ def _judges(path: Path, columns: Sequence[str]) -> dict[str, str]:
     return annotators
 
 
-def _problem(line: Line, judges: Mapping[str, str], prompts: Mapping[str, str]) -> str:
-    """What is wrong with a row, in a sentence; empty where nothing is."""
-    row = line.cells[ID].strip()
-    if row not in prompts:
-        return f"row {row!r} is not in the sheet's key; take rows of this campaign's sheet."
-    if "prompt" in line.cells and plain(line.cells["prompt"]) != plain(prompts[row]):
-        return f"the prompt of row {row} is not the one of the sheet; do not sort single columns."
-    for column in judges:
-        label = line.cells[column].strip()
-        if not label:
-            return f"{column!r} of row {row} is empty; fill it in, or delete the row."
-        if label.casefold() not in LABELS:
-            return f"{column!r} of row {row} is {label!r}, expected yes, no, 1 or 0; correct it."
-    return ""
-
-
-def _labels(path: Path, prompts: Mapping[str, str]) -> Iterator[Label]:
-    lines = [*read_sheet(path)]
-    judges = _judges(path, [*lines[0].cells] if lines else [])
-    refuse_lines(path, ((line, _problem(line, judges, prompts)) for line in lines))
-    for line in lines:
-        for column, annotator in judges.items():
-            label = LABELS[line.cells[column].strip().casefold()]
-            yield Label(line.cells[ID].strip(), annotator, label, f"{path}:{line.number}")
-
-
 def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     """Labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
 
-    ``key`` has the sheets' rows and prompts. Raises UserError, with a sentence for each of the
-    first wrong rows, for an unknown row, an altered prompt, a label that is missing or another
-    word, and for a row that one annotator has labelled twice.
+    ``key`` has the sheets' rows and prompts. Raises UserError as ``Form.labels`` does, and for a
+    row that one annotator has labelled twice.
     """
-    prompts = dict(zip(key["row"], key["prompt"], strict=True))
-    labels = [label for path in paths for label in _labels(path, prompts)]
-    first: dict[tuple[str, str], str] = {}
-    again = []
-    for label in labels:
-        before = first.setdefault((label.row, label.annotator), label.place)
-        if before != label.place:
-            again.append(
-                f"{label.place}: {label.annotator} has labelled row {label.row} before, in "
-                f"{before}; keep one of the two."
-            )
-    refuse(again)
-    return pd.DataFrame(labels, columns=Label._fields)
+    prompts = zip(key["row"], key["prompt"], strict=True)
+    form = Form({row: {"prompt": text} for row, text in prompts}, lambda _: YES_NO, _judges)
+    labels = [label for path in paths for label in form.labels(path)]
+    refuse_repeated(labels, lambda label: label.row)
+    frame = pd.DataFrame(labels, columns=["row", "annotator", "correct", "place"])
+    return frame.astype({"correct": int})
 
 
 # Agreement

@@ -1,18 +1,13 @@
-"""Commands of UrBLiMP: its pairs, and its human validation."""
+"""Commands of UrBLiMP: its pairs, and what lengths do to decisions."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import FILLED_IN, Use, calls, command, dumped, recorded
+from blimpworks.commands.declare import Use, calls
 from blimpworks.commands.options import argument, option, settings, written
-from blimpworks.papers.urblimp.settings import UrblimpOptions, ValidationOptions
+from blimpworks.papers.urblimp.settings import UrblimpOptions
 
 PAPER = "blimpworks.papers.urblimp"
-VALIDATION = "Settings of the validation, as JSON."
 
 
 @calls(f"{PAPER}.items.build:build_items", packages=("lark", "pyarrow", "wordfreq"))
@@ -32,52 +27,6 @@ def build_urblimp_items(
     text: list[Path] = option("Plain text; repeatable.", default=list),
 ) -> None:
     """Make the pairs of UrBLiMP's paradigms in a language, by rules over its treebanks."""
-
-
-@command(f"{PAPER}.validation.sheets:write_lists", packages=shared.ARROW)
-def validation_lists(
-    sheets: list[Path] = argument("Sheets to write, one per participant."),
-    items: Path = option("Items table of the language."),
-    lang: str = shared.LANG,
-    key: Path = option("Key of the lists to write; not for participants."),
-    pcibex: Path = option("Table of all lists for PCIbex to write, CSV."),
-    options: ValidationOptions = settings(ValidationOptions, VALIDATION),
-) -> None:
-    """Deal pairs to participants, and write a list for each to fill in."""
-    from blimpworks.papers.urblimp.validation.sheets import write_lists
-
-    params = {"lang": lang, "options": options.model_dump(mode="json")}
-    outputs = [key, pcibex, *sheets]
-    with validation_lists.job(inputs=[items], outputs=outputs, params=params) as job:
-        pairs = write_lists(items, lang, sheets, key, pcibex, options)
-        job.note(pairs=pairs)
-    typer.echo(f"{pairs} pairs on {len(sheets)} lists")
-
-
-@recorded(
-    f"{PAPER}.validation.results:read_validation",
-    packages=("numpy", "pandas", "pyarrow", "statsmodels"),
-    cheap=True,
-)
-def read_validation(
-    sheets: list[Path] = argument("Filled lists.", use=FILLED_IN),
-    keys: list[Path] = option("Key of lists; repeatable.", "--key"),
-    ratings: Path = written("Table of ratings to write."),
-    participants: Path = written("Table of participants to write."),
-    accuracies: Path = written("Table of people's accuracies to write."),
-    options: ValidationOptions = settings(
-        ValidationOptions,
-        VALIDATION,
-        use=dumped(mode="json", include={"check_threshold", "per_pair"}),
-    ),
-) -> Mapping[str, Any]:
-    """Check filled lists, leave out who fails the attention checks, and measure accuracies."""
-    from blimpworks.papers.urblimp.validation import results
-
-    outputs = (ratings, participants, accuracies)
-    facts = results.read_validation(sheets, keys, outputs, options)
-    typer.echo(", ".join(f"{name}: {value:.4g}" for name, value in facts.items()))
-    return facts
 
 
 @calls(f"{PAPER}.analysis.lengths:compare_lengths", packages=shared.ARROW, cheap=True)

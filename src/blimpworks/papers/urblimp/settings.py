@@ -3,52 +3,17 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator
 
+from blimpworks.annotation.options import ValidationOptions
 from blimpworks.campaign.settings.base import Method, Positive, TiePolicy, Variant, distinct
 from blimpworks.strict import Strict
 
-NotNegative = Annotated[int, Field(ge=0)]
 Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)]
 BY_TOKEN: tuple[Method, ...] = ("perplexity", "full_sentence")
 PSEUDO = {"perplexity": "pseudo_perplexity"}
 """What the same expression is called over the scores of models that guess masked tokens."""
 GUESSING = ("masked", "encoder-decoder")
-
-
-class ValidationOptions(Strict):
-    """Which pairs people judge, and how many of each (section 2.3 of the paper)."""
-
-    participants: Positive = 17
-    """People, each with a list of their own."""
-    per_pair: Positive = 3
-    """Judgements of each pair, by as many people; at most as many as there are."""
-    per_paradigm: Positive = 57
-    """Pairs of each paradigm that are drawn; 57, three judgements each and 17 people make about
-    ten a paradigm and 191 in all on a list (the paper: about 190)."""
-    checks: NotNegative = 8
-    """Attention checks on each list: a sentence against its words in a scrambled order."""
-    practice: NotNegative = 20
-    """Pairs to practise on at the head of each list, which don't count."""
-    seed: int = 2025
-    """Of the draw, the lists and the scrambled orders."""
-    check_threshold: float = Field(0.75, ge=0, le=1)
-    """Share of a list's attention checks that a participant has to pass to be counted."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the lists, ``p01`` and on, until people give them theirs."""
-        width = max(2, len(str(self.participants)))
-        return tuple(f"p{number:0{width}}" for number in range(1, self.participants + 1))
-
-    @model_validator(mode="after")
-    def _enough_people(self) -> "ValidationOptions":
-        if self.per_pair > self.participants:
-            raise ValueError(
-                f"per_pair is {self.per_pair}, expected at most participants "
-                f"({self.participants}): nobody judges a pair twice"
-            )
-        return self
 
 
 class UrblimpOptions(Strict):

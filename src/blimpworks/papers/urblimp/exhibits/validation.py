@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import (
     COUNT,
@@ -29,7 +30,6 @@ from blimpworks.papers.urblimp.exhibits.formulas import (
     kappa,
     unanimous,
 )
-from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 
 RATED, PEOPLE = "validation_ratings", "validation_participants"
 FACTS = "urblimp_validation"

@@ -11,18 +11,17 @@ from pathlib import Path
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
+from blimpworks.annotation.lists import CHECK, PAIR
+from blimpworks.annotation.options import ValidationOptions
+from blimpworks.annotation.sheets import Key, read_choices, read_key
+from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG
-from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
-from blimpworks.papers.urblimp.validation.lists import CHECK, PAIR
-from blimpworks.papers.urblimp.validation.sheets import Key, read_choices, read_key
 from blimpworks.tables import ACCURACIES, write_frame
 
 log = logging.getLogger(__name__)
 
-METHOD = "choice"
-"""What stands for a method where people have judged."""
+HUMAN, METHOD = "human", "choice"
+"""What stands for a model, and for a method, where people have judged."""
 
 
 def _wilson(right: float, n: int) -> tuple[float, float]:
@@ -80,7 +79,7 @@ def ratings_of(choices: pd.DataFrame, counted: Collection[str]) -> pd.DataFrame:
     return kept.sort_values(["participant", "place"])[VALIDATION_RATINGS.names]
 
 
-def accuracies_of(ratings: pd.DataFrame) -> pd.DataFrame:
+def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFrame:
     """People's accuracy on each paradigm, as a table of accuracies: the mean over judged pairs.
 
     Of a pair it is the share of right choices. ``n`` counts pairs, and the interval is Wilson's for
@@ -91,9 +90,9 @@ def accuracies_of(ratings: pd.DataFrame) -> pd.DataFrame:
     rows = pairs.groupby(keys)["chose_good"].agg(correct="sum", n="count").reset_index()
     bounds = [_wilson(right, n) for right, n in zip(rows["correct"], rows["n"], strict=True)]
     return rows.assign(
-        benchmark=BENCHMARK,
+        benchmark=benchmark,
         model=HUMAN,
-        lang=LANG,
+        lang=lang,
         method=METHOD,
         skipped=0,
         ties=0,
@@ -116,16 +115,22 @@ def unfilled_rows(choices: pd.DataFrame, key: Key) -> int:
 def read_validation(
     sheets: Sequence[Path],
     keys: Sequence[Path],
+    benchmark: str,
     outputs: tuple[Path, Path, Path],
     options: ValidationOptions,
 ) -> Mapping[str, float]:
     """Write the ratings, the participants and the accuracies of filled lists.
 
     ``outputs`` are the paths of the three tables. Returns what a job's record says of them. Raises
-    UserError for lists that ``read_choices`` refuses, for keys that are missing or of another
-    schema, and where no participant passes the attention checks.
+    UserError for lists that ``read_choices`` refuses, for keys that are missing, of another schema
+    or of several languages, and where no participant passes the attention checks.
     """
     key = read_key(keys)
+    languages = sorted({str(row["lang"]) for row in key.values()})
+    if len(languages) != 1:
+        raise UserError(
+            f"the keys are of {', '.join(languages) or 'no list'}; expected one language."
+        )
     choices = read_choices(sheets, key)
     people = participants_of(choices, key, options.check_threshold)
     unfilled = unfilled_rows(choices, key)
@@ -137,9 +142,9 @@ def read_validation(
         raise UserError(
             f"no pair is judged by any of {len(people)} participants who pass "
             f"{options.check_threshold:.0%} of their attention checks; expected some. Look whether "
-            "the choices stand in the right rows, or lower urblimp.validation.check_threshold."
+            "the choices stand in the right rows, or lower check_threshold."
         )
-    accuracies = accuracies_of(ratings)
+    accuracies = accuracies_of(ratings, benchmark, languages[0])
     frames = (ratings, people, accuracies)
     schemas = (VALIDATION_RATINGS, VALIDATION_PARTICIPANTS, ACCURACIES)
     for frame, schema, path in zip(frames, schemas, outputs, strict=True):

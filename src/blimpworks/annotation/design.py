@@ -29,6 +29,8 @@ class Pair:
     good: str
     bad: str
     source: str | None = None
+    acceptable: bool | None = None
+    """Of a single sentence, which stands on both sides."""
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -13,12 +13,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from blimpworks.cli import app
-from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
-from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.validation.design import Pair, apart, deal, halve, spread
-from blimpworks.papers.urblimp.validation.lists import (
+from blimpworks.annotation.design import Pair, apart, deal, halve, spread
+from blimpworks.annotation.lists import (
     CHECK,
     PAIR,
     PRACTICE,
@@ -27,10 +23,19 @@ from blimpworks.papers.urblimp.validation.lists import (
     scrambled,
     suits,
 )
-from blimpworks.papers.urblimp.validation.sheets import write_lists
+from blimpworks.annotation.options import ValidationOptions
+from blimpworks.annotation.sheets import write_lists
+from blimpworks.annotation.spreadsheet import write_sheet
+from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS
+from blimpworks.cli import app
+from blimpworks.errors import UserError
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
+from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_table
+from support.declared_kit import declare
 from support.validation_kit import END, WORDS, items, key_of, rows_of, write_items
 
 KINDS = [*PARADIGMS]
+VERBS = ("go", "goes")
 SMALL = {"participants": 5, "per_paradigm": 7, "checks": 3, "practice": 4}
 
 
@@ -335,11 +340,11 @@ def exported(tmp_path_factory):
     path, options = write_items(root / "urd.parquet", items(12)), ValidationOptions(**SMALL)
     sheets = [root / f"urd.{name}.csv" for name in options.names]
     key, pcibex = root / "urd.key.parquet", root / "urd.pcibex.csv"
-    command = ["validation-lists", *map(str, sheets), "--items", str(path), "--lang", "urd"]
-    command += ["--key", str(key), "--pcibex", str(pcibex), "--options", options.model_dump_json()]
+    command = ["judgement-sheets", str(path), "--lang", "urd", "--folder", str(root)]
+    command += ["--options", options.model_dump_json()]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
-    assert "133 pairs on 5 lists" in done.output
+    assert "133 items on 5 lists" in done.output
     return root, sheets, key, pcibex
 
 
@@ -400,9 +405,55 @@ def test_another_number_of_sheets_is_refused(exported, tmp_path):
         )
 
 
-def test_a_foreign_paradigm_and_an_empty_table_are_named(tmp_path):
-    rows = [items(1, paradigms=["aspect"])[0] | {"paradigm": "passive"}]
-    with pytest.raises(UserError, match=r"paradigm 'passive' of pair aspect-000 is none"):
-        read_pairs(write_items(tmp_path / "a.parquet", rows))
+def test_items_that_nobody_can_judge_are_refused_or_left_out(tmp_path, caplog):
     with pytest.raises(UserError, match="has no pairs"):
         read_pairs(write_items(tmp_path / "b.parquet", []))
+    rows = items(2, paradigms=["aspect"])
+    same = [rows[0], rows[1] | {"bad": rows[1]["good"]}]
+    assert len(read_pairs(write_items(tmp_path / "a.parquet", same))) == 1
+    assert "1 pairs of the same sentence twice are left out" in caplog.text
+    table = read_table(ITEMS, tmp_path / "a.parquet").append_column("condition", [["a", "b"]])
+    write_table(table, ITEMS, tmp_path / "c.parquet")
+    with pytest.raises(UserError, match="has items of conditions, whose predictions people cannot"):
+        read_pairs(tmp_path / "c.parquet")
+
+
+def test_single_sentences_of_a_declared_benchmark_are_judged_and_read_back(tmp_path):
+    rows = "".join(f"Ann and Bob {v} home by {n}.,{v == 'go'}\n" for n in range(9) for v in VERBS)
+    entry = {"layout": "sentences", "files": "s.csv", "sentence": "s", "label": "ok"}
+    labels = {"acceptable": "True", "unacceptable": "False"}
+    declare(tmp_path / "toy", {"s.csv": f"s,ok\n{rows}"}, data=[entry | labels])
+    options = {"participants": 2, "per_pair": 2, "per_paradigm": 8, "checks": 2, "practice": 2}
+    tell = ["--options", json.dumps(options)]
+    run("judgement-sheets", tmp_path / "toy", "--lang", "eng", "--folder", tmp_path, *tell)
+    key = key_of(tmp_path / "eng.key.parquet")
+    filled = []
+    for name in ("p01", "p02"):
+        lines = rows_of(tmp_path / f"eng.{name}.csv")
+        assert [*lines[0]] == ["id", "sentence", "choice", "note"]
+        right = [key[line["id"]]["first_is_good"] for line in lines]
+        # The second person accepts everything but the attention checks.
+        parts = [key[line["id"]]["part"] for line in lines]
+        says = [r if name == "p01" else p != CHECK for r, p in zip(right, parts, strict=True)]
+        chosen = [
+            line | {"choice": "yes" if s else "0"} for line, s in zip(lines, says, strict=True)
+        ]
+        filled.append(tmp_path / f"filled.{name}.csv")
+        write_sheet(filled[-1], [*lines[0]], chosen)
+    names = ("ratings", "participants", "accuracies")
+    outputs = [word for n in names for word in (f"--{n}", tmp_path / f"{n}.parquet")]
+    known = ["--benchmark", "toy", "--key", tmp_path / "eng.key.parquet", *outputs]
+    run("read-judgements", *filled, *known)
+    people = read_table(VALIDATION_PARTICIPANTS, tmp_path / "participants.parquet").to_pylist()
+    accepted = sum(row["first_is_good"] for row in key.values() if row["part"] == PAIR) / 2
+    assert [(row["correct"], row["n"], row["passed"]) for row in people] == [
+        (8, 8, 2),
+        (accepted, 8, 2),
+    ]
+    [row] = read_table(ACCURACIES, tmp_path / "accuracies.parquet").to_pylist()
+    assert (row["benchmark"], row["lang"], row["accuracy"]) == ("toy", "eng", (8 + accepted) / 16)
+
+
+def run(*words):
+    done = CliRunner().invoke(app, [*map(str, words)])
+    assert done.exit_code == 0, done.output

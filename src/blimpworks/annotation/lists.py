@@ -15,10 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.phenomena import PARADIGMS
-from blimpworks.papers.urblimp.settings import ValidationOptions
-from blimpworks.papers.urblimp.validation.design import (
+from blimpworks.annotation.design import (
     Deal,
     Keys,
     Pair,
@@ -27,6 +24,8 @@ from blimpworks.papers.urblimp.validation.design import (
     halve,
     spread,
 )
+from blimpworks.annotation.options import ValidationOptions
+from blimpworks.errors import UserError
 from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
@@ -67,25 +66,34 @@ class _Entry:
 
 
 def read_pairs(items: Path) -> list[Pair]:
-    """The pairs of an items table, one for each id and paradigm.
+    """Read the pairs of an items table, or its single sentences, one for each id and paradigm.
 
-    Raises UserError for a table that is missing or of another schema, for one without pairs, and
-    for a paradigm that is none of UrBLiMP's.
+    A pair of the same sentence twice is left out, with a warning. Raises UserError for a table
+    that is missing or of another schema, without pairs, or with items of conditions.
     """
-    rows = read_table(ITEMS, items, COLUMNS).to_pylist()
-    if not rows:
-        raise UserError(f"{items} has no pairs; expected some of each paradigm. Build them.")
+    table = read_table(ITEMS, items)
+    if "condition" in table.column_names:
+        raise UserError(
+            f"{items} has items of conditions, whose predictions people cannot judge; expected "
+            "pairs or single sentences."
+        )
+    single = "acceptable" in table.column_names
     pairs = {}
-    for row in rows:
-        if row["paradigm"] not in PARADIGMS:
-            raise UserError(
-                f"{items}: paradigm {row['paradigm']!r} of pair {row['item_id']} is none of "
-                f"UrBLiMP's; expected one of {', '.join(PARADIGMS)}."
-            )
+    same = 0
+    for row in table.select([*COLUMNS, *(["acceptable"] if single else [])]).to_pylist():
+        if row["good"] == row["bad"] and not single:
+            same += 1
+            continue
         place = [row["treebank"], row["file"], row["sent_id"]]
         source = json.dumps(place) if row["sent_id"] else None
-        known = {name: row[name] for name in COLUMNS[:5]}
-        pairs[row["item_id"], row["paradigm"]] = Pair(**known, source=source)
+        fields = {name: row[name] for name in COLUMNS[:5]}
+        pairs[row["item_id"], row["paradigm"]] = Pair(
+            **fields, source=source, acceptable=row.get("acceptable")
+        )
+    if not pairs:
+        raise UserError(f"{items} has no pairs; expected some of each paradigm. Build them.")
+    if same:
+        log.warning("%d pairs of the same sentence twice are left out", same)
     return [*pairs.values()]
 
 
@@ -176,7 +184,7 @@ def _checks(
         raise UserError(
             f"list {options.names[number]} can have {len(chosen)} attention checks (sentences of "
             f"{FEWEST} words or more that it does not have otherwise), expected {options.checks}; "
-            "lower urblimp.validation.checks, per_paradigm or practice."
+            "lower checks, per_paradigm or practice."
         )
     start = int(random.integers(2))
     return [
@@ -204,7 +212,7 @@ def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) 
     if len(chosen) < options.practice:
         raise UserError(
             f"{len(chosen)} pairs are left to practise on, expected {options.practice}; lower "
-            "urblimp.validation.practice or per_paradigm."
+            "practice or per_paradigm."
         )
     sides = halve([(pair.paradigm, "") for pair in chosen], [("",) for _ in chosen], random)
     return [_Entry(p, PRACTICE, side, p.bad) for p, side in zip(chosen, sides, strict=True)]
@@ -228,9 +236,12 @@ def _rows(entries: Sequence[_Entry], name: str, seed: int) -> Iterator[Row]:
         known = json.dumps([seed, name, entry.part, pair.item_id, entry.first_is_good, *sentences])
         # Its letter keeps spreadsheets from reading it as a number.
         row = "r" + blake2b(known.encode(), digest_size=8).hexdigest()
-        first, second = sentences if entry.first_is_good else sentences[::-1]
+        right = entry.first_is_good
+        first, second = sentences if right else sentences[::-1]
+        if pair.acceptable is not None:
+            first, second, right = entry.wrong, "", pair.acceptable and entry.part != CHECK
         about = (pair.item_id, pair.phenomenon, pair.paradigm)
-        yield Row(row, name, place, entry.part, *about, first, second, entry.first_is_good)
+        yield Row(row, name, place, entry.part, *about, first, second, right)
 
 
 def _warn(dealt: Deal, options: ValidationOptions) -> None:

@@ -1,0 +1,263 @@
+"""What the author of a benchmark should know of its items before others use them."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.analysis.baselines import frequency_code
+from blimpworks.benchmarks.account import Account
+from blimpworks.benchmarks.build import read_items
+from blimpworks.benchmarks.designs import Design
+from blimpworks.benchmarks.differences import pattern, plain, same_but_for
+from blimpworks.benchmarks.files import local_files
+from blimpworks.benchmarks.layouts import Item
+from blimpworks.benchmarks.measures import PER_WORD, CountTokens, estimated_tokens, measures
+from blimpworks.benchmarks.paper import Declared
+from blimpworks.benchmarks.preview import counted, source_files
+from blimpworks.benchmarks.rows import rows_in
+
+ERROR, WARNING, NOTE = SEVERITIES = ("error", "warning", "note")
+RARE, REGULAR = 0.1, 10
+"""Patterns of a smaller share are outliers, in paradigms of at least so many pairs half of which
+are alike."""
+LENGTHS = (1024, 512)
+"""Tokens that common models take at most."""
+TOGETHER = 6
+"""Locations of one finding that stand in a line."""
+SENTENCES = ("good", "bad", "first", "second", "sentence")
+"""Keys of declarations that name columns with sentences."""
+Thing = Item | Design
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to know of a benchmark."""
+
+    severity: str
+    text: str
+    places: Sequence[str] = ()
+    """Where it is so, a line each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The items of a benchmark, what was found, and measures of its paradigms."""
+
+    label: str
+    unit: str
+    items: Sequence[Thing]
+    findings: Sequence[Finding]
+    rows: Sequence[Mapping[str, Any]]
+    """Measures, a row for each paradigm."""
+
+    @property
+    def errors(self) -> int:
+        """Number of the findings that are errors."""
+        return sum(finding.severity == ERROR for finding in self.findings)
+
+
+def _at(item: Thing) -> str:
+    return f"{item.file}:{item.line}"
+
+
+def sentences_of(item: Thing) -> list[str]:
+    """List the sentences of an item, each of them once."""
+    if isinstance(item, Design):
+        return [*dict.fromkeys(condition.sentence for condition in item.conditions)]
+    return [*dict.fromkeys((item.good, item.bad))]
+
+
+def _shown(items: Sequence[Thing]) -> str:
+    """Locations of items that belong together, and the first one's sentences."""
+    more = len(items) - TOGETHER
+    places = [*map(_at, items[:TOGETHER]), *([f"{more} more"] if more > 0 else [])]
+    return f"{', '.join(places)}: {' | '.join(sentences_of(items[0]))}"
+
+
+def _texts(item: Thing) -> tuple[Hashable, ...]:
+    """What items that are the same have in common."""
+    if isinstance(item, Design):
+        return item.lang, *((each.name, each.sentence) for each in item.conditions)
+    return item.lang, item.good, item.bad
+
+
+def _plain_texts(item: Thing) -> tuple[Hashable, ...]:
+    return item.lang, *map(plain, sentences_of(item))
+
+
+def _alike(items: Sequence[Thing], key: Callable[[Thing], Hashable]) -> Iterator[list[Thing]]:
+    """Items with the same key, where there are several."""
+    groups: dict[Hashable, list[Thing]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return (group for group in groups.values() if len(group) > 1)
+
+
+def _duplicates(items: Sequence[Thing], unit: str) -> Iterator[Finding]:
+    groups = [*_alike(items, _texts)]
+    more = sum(len(group) - 1 for group in groups)
+    text = f"{counted(len(groups), unit)} with copies, {more:,} more than are needed"
+    yield Finding(WARNING, text, [*map(_shown, groups)])
+    near = [
+        [*{_texts(item): item for item in reversed(group)}.values()][::-1]
+        for group in _alike(items, _plain_texts)
+    ]
+    places = [_shown(group) for group in near if len(group) > 1]
+    number = counted(len(places), unit)
+    text = f"{number} with copies that differ only in spaces or normalisation"
+    yield Finding(WARNING, text, places)
+
+
+def _contradictions(pairs: Sequence[Item]) -> Iterator[Finding]:
+    """Pairs that are swapped elsewhere, and sentences that are good here and bad there."""
+    real = [item for item in pairs if item.good != item.bad]
+    by_good = {(item.lang, item.good): item for item in reversed(real)}
+    by_pair = {_texts(item): item for item in reversed(real)}
+    swapped: dict[Hashable, str] = {}
+    both = []
+    for item in real:
+        opposite = by_pair.get((item.lang, item.bad, item.good))
+        conflict = by_good.get((item.lang, item.bad))
+        if opposite is not None:
+            key = item.lang, frozenset((item.good, item.bad))
+            swapped.setdefault(key, _shown([item, opposite]))
+        elif conflict is not None:
+            both.append(f"bad in {_at(item)}, good in {_at(conflict)}: {item.bad}")
+    text = f"{counted(len(swapped), 'pair')} swapped elsewhere, so that good is bad there"
+    yield Finding(ERROR, text, [*swapped.values()])
+    text = f"{counted(len(both), 'bad sentence')} good in another pair"
+    yield Finding(WARNING, text, both)
+
+
+def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
+    same = [f"{_at(item)}: {item.good}" for item in pairs if item.good == item.bad]
+    text = f"{counted(len(same), 'pair')} of the same sentence twice: always a tie"
+    yield Finding(ERROR, text, same)
+    differ: dict[str, list[str]] = {}
+    for item in pairs:
+        reason = same_but_for(item.good, item.bad) if item.good != item.bad else None
+        if reason:
+            differ.setdefault(reason, []).append(f"{_at(item)}: {item.good!r} | {item.bad!r}")
+    for reason, places in differ.items():
+        severity = WARNING if reason == "where words are parted" else ERROR
+        text = f"{counted(len(places), 'pair')} whose sentences differ only in {reason}"
+        yield Finding(severity, text, places)
+    yield from _contradictions(pairs)
+
+
+def _labels(sentences: Sequence[Item]) -> Finding:
+    """Sentences with two labels."""
+    labels: dict[Hashable, set[bool | None]] = {}
+    for item in sentences:
+        labels.setdefault(_texts(item), set()).add(item.more.get("acceptable"))
+    both = [group for group in _alike(sentences, _texts) if len(labels[_texts(group[0])]) > 1]
+    text = f"{counted(len(both), 'sentence')} acceptable here and not there"
+    return Finding(ERROR, text, [*map(_shown, both)])
+
+
+def _conditions(items: Sequence[Design]) -> Finding:
+    """Items with one sentence in several conditions."""
+    same = [item for item in items if len(sentences_of(item)) < len(item.conditions)]
+    text = f"{counted(len(same), 'item')} with the same sentence in several conditions"
+    return Finding(WARNING, text, [_shown([item]) for item in same])
+
+
+def _outliers(pairs: Sequence[Item], patterns: Sequence[str]) -> Finding:
+    """Pairs whose difference is rare in their paradigm."""
+    counts: dict[tuple[str, str, str], Counter[str]] = {}
+    for item, found in zip(pairs, patterns, strict=True):
+        counts.setdefault((item.lang, item.phenomenon, item.paradigm), Counter())[found] += 1
+    places = []
+    for item, found in zip(pairs, patterns, strict=True):
+        count = counts[item.lang, item.phenomenon, item.paradigm]
+        [(common, most)] = count.most_common(1)
+        regular = count.total() >= REGULAR and most >= count.total() / 2
+        if item.good != item.bad and regular and count[found] < RARE * count.total():
+            places.append(f"{_shown([item])} ({found}; in {item.paradigm} mostly {common})")
+    text = f"{counted(len(places), 'pair')} with a difference that is rare in the paradigm"
+    return Finding(NOTE, text, places)
+
+
+def _too_long(items: Sequence[Thing], count: CountTokens | None) -> Iterator[Finding]:
+    numbered = [(item, sentence) for item in items for sentence in sentences_of(item)]
+    sizes = (count or estimated_tokens)([sentence for _, sentence in numbered])
+    how = "" if count else f" (estimated, {PER_WORD} a word; --tokenizer counts them)"
+    most = float("inf")
+    for limit in LENGTHS:
+        places = [
+            f"{_at(item)}: {size:,} tokens"
+            for (item, _), size in zip(numbered, sizes, strict=True)
+            if limit < size <= most
+        ]
+        yield Finding(
+            WARNING, f"{counted(len(places), 'sentence')} of over {limit:,} tokens{how}", places
+        )
+        most = limit
+
+
+def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
+    """Sentences with white space at their ends, which reading takes away."""
+    places = []
+    for data in declared.declared.data:
+        keys = [getattr(data, name, None) for name in SENTENCES]
+        columns = [key for key in keys if isinstance(key, str)]
+        columns += getattr(data, "sentences", {}).values()
+        for row in rows_in(data, named, declared.folder, Account("")) if columns else ():
+            # White space in what a template makes is not the file's.
+            texts = {column: row.cells[column] for column in columns if column in row.cells}
+            places += [
+                f"{row.place}: {column} {text!r}"
+                for column, text in texts.items()
+                if isinstance(text, str) and text != text.strip()
+            ]
+    text = f"{counted(len(places), 'sentence')} with white space at the ends, which is taken away"
+    return Finding(WARNING, text, places)
+
+
+def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
+    """Check a benchmark's items; ``count`` counts tokens, which are estimated without it.
+
+    Raises UserError for what is malformed, or not retrieved.
+    """
+    named = local_files(declared.folder) | source_files(declared, sources)
+    items = read_items(declared.declared, declared.folder, named, [])
+    unit = declared.declared.unit
+    single = [item for item in items if isinstance(item, Item)]
+    findings = [_space_at_ends(declared, named), *_duplicates(items, unit)]
+    patterns: list[str] = []
+    if unit == "pair":
+        patterns = [pattern(item.good, item.bad) for item in single]
+        findings += [*_pairs(single), _outliers(single, patterns)]
+    elif unit == "sentence":
+        findings.append(_labels(single))
+    else:
+        findings.append(_conditions([item for item in items if isinstance(item, Design)]))
+    rows, decisive = measures(items, patterns, count)
+    number = f"{len(decisive)} of {counted(len(rows), 'paradigm')}"
+    text = f"in {number} one measure alone tells good from bad sentences"
+    findings += [Finding(WARNING, text, decisive), *_too_long(items, count)]
+    lacking = [lang for lang in declared.declared.languages if not frequency_code(lang)]
+    if unit != "item":
+        text = "no frequencies of words, for which wordfreq has no list or no library here"
+        findings.append(Finding(NOTE, text, lacking))
+    made = [finding for finding in findings if finding.places]
+    made.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    return Check(declared.declared.label, unit, items, made, rows)
+
+
+def report(result: Check, show: int) -> Iterator[str]:
+    """Lines about a check: its findings with at most ``show`` places, and its measures."""
+    yield f"{result.label}: {counted(len(result.items), result.unit)}"
+    for finding in result.findings:
+        yield f"{finding.severity}: {finding.text}"
+        yield from (f"  {line}" for line in finding.places[:show])
+        if len(finding.places) > show:
+            yield f"  and {len(finding.places) - show:,} more (--show)"
+    counts = Counter(finding.severity for finding in result.findings)
+    yield ", ".join(counted(counts[severity], severity) for severity in SEVERITIES)
+    yield ""
+    yield pd.DataFrame(result.rows).fillna("").to_string(index=False)

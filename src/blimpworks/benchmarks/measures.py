@@ -1,0 +1,187 @@
+"""Length and frequency of good sentences against bad ones, by paradigm."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import wilson
+from blimpworks.analysis.baselines import GROUP, ahead, baseline_rows, frequency, frequency_code
+from blimpworks.benchmarks.designs import Design
+from blimpworks.benchmarks.differences import count_words
+from blimpworks.benchmarks.layouts import Item
+from blimpworks.benchmarks.predictions import chance_of
+from blimpworks.errors import UserError
+
+DECISIVE, FEWEST = 0.75, 20
+"""Share of pairs from which one measure decides alone, and pairs that this takes."""
+PER_WORD = 1.5
+"""Tokens of a word, where no tokenizer is named."""
+CountTokens = Callable[[Sequence[str]], list[int]]
+"""Numbers of tokens of some sentences."""
+
+
+def estimated_tokens(sentences: Sequence[str]) -> list[int]:
+    """Estimate by their words how many tokens sentences have."""
+    return [round(PER_WORD * count_words(sentence)) for sentence in sentences]
+
+
+def token_counter(path: Path) -> CountTokens:
+    """Read a tokenizer.json, or the one in a model's directory, to count tokens with.
+
+    Special tokens are not counted. Raises UserError where there is none, or no library for it.
+    """
+    file = path / "tokenizer.json" if path.is_dir() else path
+    try:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(file))
+    except ModuleNotFoundError as error:
+        raise UserError("tokenizers is not installed; install blimpworks[train].") from error
+    # The library raises bare exceptions.
+    except Exception as error:
+        raise UserError(
+            f"{file} is no tokenizer that can be read ({error}); name a tokenizer.json."
+        ) from error
+
+    def count(sentences: Sequence[str]) -> list[int]:
+        """Count the tokens of sentences."""
+        encodings = tokenizer.encode_batch([*sentences], add_special_tokens=False)
+        return [len(encoding.ids) for encoding in encodings]
+
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measure of the good and the bad sentences of a paradigm."""
+
+    name: str
+    good: float
+    bad: float
+    """Means."""
+    higher: float
+    """Share of pairs whose good sentence has more; equal ones count half."""
+    low: float
+    high: float
+    """Bounds of its interval."""
+    n: int
+
+    @property
+    def decides(self) -> bool:
+        """Whether it tells good from bad nearly always."""
+        far = self.higher >= DECISIVE or self.higher <= 1 - DECISIVE
+        return far and self.n >= FEWEST and not self.low <= 0.5 <= self.high
+
+    @property
+    def sentence(self) -> str:
+        """Which way it decides, and how often."""
+        shares = (self.higher, self.low, self.high)
+        more = self.higher >= 0.5
+        share, low, high = shares if more else (1 - shares[0], 1 - shares[2], 1 - shares[1])
+        if self.name == "Zipf":
+            direction = "more frequent words" if more else "rarer words"
+        else:
+            direction = f"{'more' if more else 'fewer'} {self.name}"
+        return f"{direction} {100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _measured(name: str, good: pd.Series, bad: pd.Series, *, paired: bool) -> Measured:
+    """Good against bad, of pairs or of single sentences.
+
+    Of single sentences the share is of all couples of an acceptable and another one, and n is the
+    number of the rarer ones, so that the interval is rather too wide than too narrow.
+    """
+    n = min(len(good), len(bad))
+    if paired:
+        right = ahead(good, bad)
+    else:
+        ranks = pd.concat([good, bad]).rank()[: len(good)]
+        right = float(ranks.sum() - len(good) * (len(good) + 1) / 2) / max(len(good), len(bad))
+    return Measured(name, good.mean(), bad.mean(), right / n, *wilson(right, n), n)
+
+
+def _values(name: str, lang: str, sentences: pd.Series, count: CountTokens | None) -> Any:
+    """Values of a measure; None where there is nothing to measure it by."""
+    if name == "characters":
+        return sentences.str.len()
+    if name == "words":
+        return sentences.map(count_words)
+    if name == "tokens":
+        return count([*sentences]) if count else None
+    code = frequency_code(lang)
+    return sentences.map(lambda sentence: frequency(sentence, code)) if code else None
+
+
+def _compared(rows: pd.DataFrame, lang: str, count: CountTokens | None) -> Iterator[Measured]:
+    """Measures of a paradigm's pairs, or of its acceptable and its other sentences."""
+    paired = bool(rows["acceptable"].isna().all())
+    sides = rows["good"], rows["bad"]
+    if not paired:
+        accepted = rows["acceptable"].astype(bool)
+        sides = rows["good"][accepted], rows["good"][~accepted]
+    if not all(map(len, sides)) or rows["chance"].notna().any():
+        return
+    for name in ("characters", "words", "tokens", "Zipf"):
+        values = [_values(name, lang, side, count) for side in sides]
+        if values[0] is not None:
+            good, bad = (pd.Series([*side], dtype=float) for side in values)
+            yield _measured(name, good, bad, paired=paired)
+
+
+def _chance(item: Design) -> float | None:
+    """How probable a right answer is; None of an item of effects alone."""
+    if not item.predictions:
+        return None
+    if item.right == "mean":
+        return sum(chance_of((each,)) for each in item.predictions) / len(item.predictions)
+    return chance_of(item.predictions)
+
+
+def frame_of(items: Sequence[Item | Design]) -> pd.DataFrame:
+    """Make a row of each item, as ``baseline_rows`` takes them."""
+    rows = [
+        {
+            **{name: getattr(item, name) for name in GROUP},
+            "good": getattr(item, "good", ""),
+            "bad": getattr(item, "bad", ""),
+            "acceptable": item.more.get("acceptable"),
+            "chance": _chance(item) if isinstance(item, Design) else None,
+        }
+        for item in items
+    ]
+    return pd.DataFrame(rows)
+
+
+def measures(
+    items: Sequence[Item | Design], patterns: Sequence[str], count: CountTokens | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Measure each paradigm; return a row of each, and those that one measure decides alone.
+
+    ``patterns`` are how the sentences of each pair differ, and empty of items that are no pairs.
+    """
+    frame = frame_of(items)
+    baselines = baseline_rows(frame)
+    shares = baselines.assign(share=baselines["correct"] / baselines["n"])
+    wide: Mapping[Any, Any] = {
+        key: dict(zip(group["baseline"], group["share"], strict=True))
+        for key, group in shares.groupby(GROUP, sort=False)
+    }
+    rows, decisive = [], []
+    for key, group in frame.groupby(GROUP, sort=False):
+        lang, _, paradigm = map(str, key)
+        row: dict[str, Any] = {"lang": lang, "paradigm": paradigm, "n": len(group)}
+        if patterns:
+            pattern, n = Counter(patterns[i] for i in group.index).most_common(1)[0]
+            row |= {"mostly": pattern, "share": f"{100 * n / len(group):.0f} %"}
+        compared = [*_compared(group, lang, count)]
+        row |= {measured.name: f"{measured.good:.1f} : {measured.bad:.1f}" for measured in compared}
+        row |= {name: f"{100 * share:.1f} %" for name, share in wide[key].items()}
+        rows.append(row)
+        reasons = "; ".join(measured.sentence for measured in compared if measured.decides)
+        if reasons:
+            decisive.append(f"{lang} {paradigm}, {len(group):,}: {reasons}")
+    return rows, decisive

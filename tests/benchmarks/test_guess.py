@@ -1,0 +1,169 @@
+"""First declarations that new-benchmark guesses from files, and what it leaves open."""
+
+import json
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from blimpworks.cli import app
+from support.declared_kit import jsonl, suite
+
+GOOD, BAD = "He runs far.", "He run far."
+GRAMMAR = "True\tthe dog barks\nFalse\tthe dog bark\nTrue\tthe cat is old\nFalse\tthe cat are old\n"
+
+
+def made(tmp_path, files, *options):
+    """What the command says, and the declaration without its head."""
+    for name, content in files.items():
+        data = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / name).write_bytes(data)
+    words = [*(tmp_path / name for name in files), "--folder", tmp_path / "new", *options]
+    words = ["new-benchmark", *map(str, words), "--authors", "Me (2026)"]
+    done = CliRunner().invoke(app, words)
+    if done.exception:
+        return str(done.exception), ""
+    text = (tmp_path / "new/benchmark.yaml").read_text(encoding="utf-8")
+    return done.output, text.partition("authors: Me (2026)\n")[2]
+
+
+def xlsx(path):
+    book = openpyxl.Workbook()
+    for row in (["grammatical", "ungrammatical", "ID"], [GOOD, BAD, 1]):
+        book.active.append(row)
+    book.save(path)
+    return path.read_bytes()
+
+
+def parquet(path):
+    pq.write_table(pa.table({"correctSentence": [GOOD], "wrongSentence": [BAD]}), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "entry", "read"),
+    [
+        (
+            "p.csv",
+            f"id,type,good_sentence,bad\n1,a,{GOOD},{BAD}\n2,a,I see it.,I sees it.\n",
+            "layout: pairs; files: p.csv; good: good_sentence; bad: bad; paradigm: type; id: id",
+            "2 pairs",
+        ),
+        (
+            "p.xlsx",
+            xlsx,
+            "layout: pairs; files: p.xlsx; good: grammatical; bad: ungrammatical; id: ID",
+            "1 pair",
+        ),
+        (
+            "p.parquet",
+            parquet,
+            "layout: pairs; files: p.parquet; good: correctSentence; bad: wrongSentence",
+            "1 pair",
+        ),
+        (
+            "p.json",
+            json.dumps([{"meta": {"good": GOOD, "bad": BAD}}]),
+            "layout: pairs; files: p.json; good: meta.good; bad: meta.bad",
+            "1 pair",
+        ),
+        (
+            "p.jsonl",
+            jsonl({"correct": "一本书在桌上。", "wrong": "一只书在桌上。", "lang": "zh"}),
+            "layout: pairs; files: p.jsonl; good: correct; bad: wrong; rename: {lang: {zh: zho}}",
+            "1 pair",
+        ),
+        (
+            "g.txt",
+            GRAMMAR,
+            "layout: labelled_rows; files: g.txt; format: tsv; columns: [label, sentence]; "
+            "sentence: sentence; label: label; good: ['True']; bad: ['False']",
+            "2 pairs",
+        ),
+        (
+            "l.tsv",
+            f"pair_id\ttext\tgrammatical\n1\t{GOOD}\t1\n2\tI see.\t1\n1\t{BAD}\t0\n2\tI sees.\t0\n",
+            "layout: labelled_rows; files: l.tsv; sentence: text; label: grammatical; good: ['1']; "
+            "bad: ['0']; item: pair_id",
+            "2 pairs",
+        ),
+        (
+            "s.csv",
+            f"sentence,label\n{GOOD},1\nFar ran so he.,0\n{GOOD},1\n",
+            "layout: sentences; files: s.csv; sentence: sentence; label: label; acceptable: ['1']; "
+            "unacceptable: ['0']",
+            "3 sentences",
+        ),
+        (
+            "c.csv",
+            f"a,b,answer\n{GOOD},{BAD},1\n{BAD},{GOOD},2\n",
+            "layout: choices; files: c.csv; first: a; second: b; "
+            "right: {column: answer, first: ['1'], second: ['2']}",
+            "2 pairs",
+        ),
+        ("u.json", json.dumps(suite()), "layout: suites; files: u.json", "1 item"),
+    ],
+)  # fmt: skip
+def test_a_complete_guess_is_read_at_once(tmp_path, name, content, entry, read):
+    given = content(tmp_path / name) if callable(content) else content
+    chinese = name == "p.jsonl"
+    said, text = made(tmp_path, {name: given}, "--lang", "zho=Chinese" if chinese else "eng")
+    head, data = text.split("data:\n")
+    assert head == f"languages: {'{zho: Chinese}' if chinese else '[eng]'}\n"
+    assert "; ".join(line[4:] for line in data.splitlines()) == entry
+    assert f"new: {read} from 1 file" in said
+    assert "not" not in said.splitlines()[0]
+
+
+def test_files_of_one_kind_are_one_entry(tmp_path):
+    csv = f"good,bad\n{GOOD},{BAD}\n"
+    said, text = made(tmp_path, {"a.csv": csv, "b.csv": csv}, "--lang", "eng")
+    assert "files: [a.csv, b.csv]" in text
+    assert "new: 2 pairs from 2 files" in said
+
+
+@pytest.mark.parametrize(
+    ("content", "open_keys"),
+    [
+        (
+            f"one,two\n{GOOD},{BAD}\n",
+            {"good": "one or two", "bad": "one or two", "languages": "[zho]"},
+        ),
+        (f"one,two,label\n{GOOD},{BAD},0\n{BAD},{GOOD},1\n", {"right": "(label has 0 and 1)"}),
+        (f"item,cond,np\n1,a,{GOOD}\n", {"regions": "of np", "predictions": "formulas such as"}),
+        (f"s,ok,so\n{GOOD},1,0\n{BAD},0,1\n", {"label": "one of ok, so"}),
+        (f"s,k\n{GOOD},Plausible\n{BAD},Odd\n", {"label": "one of k", "acceptable": "its values"}),
+        (f",0,1\n0,{GOOD},{BAD}\n", {"good": "0 or 1"}),
+        (f"{GOOD}\n{BAD}\n", {"good": "one of text"}),
+        ("x,y\nq_a_b_c,2\nr_a_b_c,4\n", {"good": "a column; none looks like it"}),
+    ],
+)
+def test_what_is_not_clear_is_open_with_the_choices(tmp_path, content, open_keys):
+    name = "p.csv" if "," in content else "p.txt"
+    said, text = made(tmp_path, {name: content})
+    last = said.splitlines()[-1]
+    assert "new/benchmark.yaml is not complete: set what stands there as comments" in last
+    for key, choices in open_keys.items():
+        [line] = [line for line in text.splitlines() if line.strip().startswith(f"# {key}: ")]
+        assert choices in line
+        assert key in last
+
+
+@pytest.mark.parametrize(
+    ("files", "folder", "error"),
+    [
+        ({"new/benchmark.yaml": "a: 1"}, "new", "benchmark.yaml exists; name another folder"),
+        ({}, "No", "a benchmark is called like its folder; name it in lower-case"),
+        ({}, "new", "p.csv does not exist; name files with items"),
+        ({"p.csv": "a,b\n1,2\n", "new/p.csv": "c,d\n"}, "new", "p.csv is another file; rename one"),
+    ],
+)
+def test_nothing_is_overwritten(tmp_path, files, folder, error):
+    (tmp_path / "new").mkdir()
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    words = [tmp_path / "p.csv", "--folder", tmp_path / folder, "--authors", "Me"]
+    done = CliRunner().invoke(app, ["new-benchmark", *map(str, words)])
+    assert error in str(done.exception)
