@@ -1,22 +1,29 @@
 """A declared benchmark in a campaign: what it asks for, and what is refused."""
 
+import hashlib
+import lzma
+from pathlib import Path
+
 import pytest
 import yaml
 
+from blimpworks.benchmarks.build import build_items
 from blimpworks.benchmarks.exhibits import specs_of
-from blimpworks.benchmarks.paper import declared_benchmarks, named_sizes
+from blimpworks.benchmarks.export import export_benchmark
+from blimpworks.benchmarks.paper import ITEMS, declared_benchmarks, find_declared, named_sizes
 from blimpworks.campaign import registry
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.exhibits import exhibits, of_benchmarks
-from blimpworks.campaign.load import campaign_model, check_campaign
-from blimpworks.campaign.registry import benchmarks, papers
-from blimpworks.campaign.retrieved import treebank_languages
+from blimpworks.campaign.exhibits import of_benchmarks
+from blimpworks.campaign.load import check_campaign, read_anew
+from blimpworks.campaign.registry import papers
+from blimpworks.campaign.retrieved import retrieved_files, treebank_languages
 from blimpworks.errors import UserError
+from blimpworks.evaluation.listing import list_benchmarks, listing_text
+from blimpworks.interop.crate.licences import licences_behind
+from blimpworks.interop.crate.select import Trace
 from blimpworks.reproduction.printed import read_printed_numbers
 from support.declared_kit import CSV, PAIRS, declare
 from support.paths import REPOSITORY
-
-CACHES = (papers, benchmarks, exhibits, campaign_model)
 
 
 @pytest.fixture
@@ -24,10 +31,11 @@ def here(tmp_path, monkeypatch):
     """An empty directory whose declared benchmarks are those that count."""
     monkeypatch.chdir(tmp_path)
 
+    monkeypatch.setenv(registry.FOLDERS, "")
+
     def fresh():
         """Read the declarations again."""
-        for cached in CACHES:
-            cached.cache_clear()
+        read_anew()
         return tmp_path / "config" / "benchmarks"
 
     fresh()
@@ -42,11 +50,11 @@ def campaign(**settings):
 
 def test_a_folder_with_a_declaration_is_a_benchmark_of_campaigns(here):
     declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS], languages={"zho": "Chinese"})
-    settings = campaign(benchmarks=["mine"], languages=["zho"], mine={"per_paradigm": 3})
+    settings = campaign(benchmarks=["mine"], languages=["zho"], mine={"per_paradigm": 1})
     catalogue = load_catalogue(settings)
     assert catalogue.languages["zho"].name == "Chinese"
     benchmark = registry.find_benchmark("mine")
-    assert benchmark.expected_units(settings, catalogue, "zho") == 3
+    assert benchmark.expected_units(settings, catalogue, "zho") == 1
     assert [*benchmark.languages(settings, catalogue)] == ["zho"]
 
 
@@ -67,12 +75,97 @@ def test_declarations_of_the_directory_go_before_those_of_the_repository(here):
         ),
         ("models", {}, "config/benchmarks/models: 'models' is a key of every campaign"),
         ("blimp", {}, "config/benchmarks/blimp: 'blimp' is registered twice"),
+        ("mine", {"lable": "Mine"}, "benchmark.yaml: key 'lable' is not a setting"),
     ],
 )
-def test_a_wrong_name_or_method_is_one_sentence(here, name, declaration, says):
+def test_a_broken_draft_is_one_sentence_for_whoever_names_it_alone(here, name, declaration, says):
     declare(here() / name, {"a.csv": CSV}, data=[PAIRS], **declaration)
+    assert "turblimp" in papers()
+    assert campaign(benchmarks=["turblimp"], languages=["tur"])
     with pytest.raises(UserError, match=says):
-        papers()
+        find_declared(name)
+    with pytest.raises(UserError, match=says):
+        campaign(declared=[f"config/benchmarks/{name}"])
+    if name != "blimp":  # which is a paper's benchmark
+        with pytest.raises(UserError, match=says):
+            campaign(benchmarks=[name])
+
+
+def test_a_language_of_no_table_needs_a_name(here):
+    declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS], languages=["eng", "qzz"])
+    with pytest.raises(UserError, match=r"'qzz' is not in .*; write {eng: English, qzz: NAME}"):
+        campaign(benchmarks=["mine"])
+
+
+def test_a_folder_elsewhere_goes_before_others_of_its_name(here, tmp_path):
+    declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS])
+    for place in ("a/mine", "b/mine"):
+        declare(tmp_path / place, {"a.csv": CSV}, data=[PAIRS], label=place)
+    campaign(declared=["a/mine"], benchmarks=["mine"], mine={"per_paradigm": 3})
+    assert papers()["mine"].citation.label == "a/mine"
+    with pytest.raises(UserError, match="expected folders of different names; rename one"):
+        campaign(declared=["a/mine", "b/mine"])
+    with pytest.raises(UserError, match=r"nowhere/mine/benchmark\.yaml does not exist"):
+        campaign(declared=["nowhere/mine"])
+
+
+@pytest.mark.parametrize(
+    ("copy", "counted"),
+    [
+        (None, None),  # so that nothing is known but an estimate
+        (CSV.encode(), 2),
+        (lzma.compress(CSV.encode()), 2),
+        (CSV.replace("He", "She").encode(), "replace it or remove it from the mirror"),
+    ],
+)
+def test_items_are_counted_where_the_files_are_and_never_guessed(here, tmp_path, copy, counted):
+    blob = hashlib.sha1(f"blob {len(CSV)}\0{CSV}".encode()).hexdigest()
+    cells = {"name": "mine/a.csv", "mirror": "a.csv", "git_blob": blob, "bytes": str(len(CSV))}
+    columns = [
+        "name",
+        "kind",
+        "lang",
+        "version",
+        "sha256",
+        "git_blob",
+        "bytes",
+        "licence",
+        "url",
+        "mirror",
+    ]
+    table = "\n".join("\t".join(row) for row in (columns, [cells.get(c, "") for c in columns]))
+    data = [{**PAIRS, "files": "mine/*.csv"}]
+    declare(here() / "mine", {"sources.tsv": f"{table}\n"}, data=data)
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    if copy is not None:
+        suffix = ".xz" if copy[1:4] == b"7zX" else ""
+        (mirror / f"a.csv{suffix}").write_bytes(copy)
+    settings = campaign(
+        benchmarks=["mine"],
+        languages=["eng"],
+        mirror=str(mirror),
+        checksums="sha256",
+        unpinned="skip",
+    )
+    benchmark, catalogue = registry.find_benchmark("mine"), load_catalogue(settings)
+    if isinstance(counted, str):
+        with pytest.raises(UserError, match=counted):
+            benchmark.counted_units(settings, catalogue, "eng")
+    else:
+        assert benchmark.counted_units(settings, catalogue, "eng") == counted
+    assert benchmark.expected_units(settings, catalogue, "eng") == (2 if counted == 2 else ITEMS)
+    row = next(row for row in list_benchmarks(settings) if row.name == "mine")
+    # Other items would be none of the benchmark, so nothing of it is skipped.
+    assert row.files == 1 or row.obstacle
+    assert retrieved_files(settings, catalogue, []) == ["mine/a.csv"]
+    said = {
+        None: "1 language, number not known until retrieved: eng",
+        2: "1 language, 2 pairs: eng",
+    }
+    assert said.get(counted, "replace it or remove it from the mirror") in " ".join(
+        listing_text([row]).split()
+    )
 
 
 def test_a_campaign_without_its_languages_is_told_which_there_are(here):
@@ -156,11 +249,28 @@ def test_a_source_in_two_tables_is_told_with_both(here):
         load_catalogue(campaign(benchmarks=["mine"], languages=["eng"]))
 
 
-def test_the_three_public_benchmarks_are_data_alone():
-    folders = {name: each.folder for name, each in declared_benchmarks().items()}
-    for name in ("rublimp", "turblimp", "syntaxgym"):
-        files = {path.name for path in folders[name].rglob("*") if path.is_file()}
-        assert files <= {"benchmark.yaml", "sources.tsv", "paradigms.tsv"}
-        lines = (folders[name] / "benchmark.yaml").read_text().splitlines()
-        assert len(lines) <= 40
-        assert yaml.safe_load("\n".join(lines))
+STATED = {"licence": "CC BY 4.0", "contact": "me@x.org", "bibtex": "@misc{x,\n  year = 2026,\n}\n"}
+
+
+def test_licence_contact_and_bibtex_are_cited_and_exported(here, tmp_path):
+    declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS], **STATED)
+    citation = registry.find_paper("mine").citation
+    assert {name: getattr(citation, name) for name in STATED} == {
+        name: text.strip() for name, text in STATED.items()
+    }
+    items = tmp_path / "items/mine/eng.parquet"
+    build_items(here() / "mine/benchmark.yaml", [], here() / "mine", "mine", "eng", items)
+    export_benchmark([items], tmp_path / "again", "Again", "Nobody")
+    again = yaml.safe_load((tmp_path / "again/benchmark.yaml").read_text(encoding="utf-8"))
+    assert {name: again[name].strip() for name in STATED} == {
+        name: text.strip() for name, text in STATED.items()
+    }
+    records = {items: {"inputs": [{"path": "a.csv"}]}, Path("a.csv"): None}
+    behind = licences_behind(Trace(records), {}, tmp_path)
+    assert behind == {"CC-BY-4.0": 1}
+
+
+def test_bibtex_is_an_entry(here):
+    declare(here() / "mine", {"a.csv": CSV}, data=[PAIRS], bibtex="Me 2026")
+    with pytest.raises(UserError, match="bibtex"):
+        find_declared("mine")

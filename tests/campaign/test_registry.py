@@ -88,7 +88,7 @@ def test_an_unknown_kind_of_table_is_one_sentence():
 
 def registered(monkeypatch, *entries):
     monkeypatch.setattr(registry, "registered_papers", lambda: entries)
-    return registry.papers.__wrapped__()
+    return registry.registered.__wrapped__()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.registry import benchmarks
 from blimpworks.campaign.settings.parsing import read_settings
+from blimpworks.evaluation import listing
 from blimpworks.evaluation.listing import Listed, is_at_hand, list_benchmarks, listing_text
 from support.paths import REPOSITORY
 
@@ -56,6 +57,13 @@ def test_a_benchmark_in_other_languages_is_listed_with_those_to_name(settings):
     assert rows["blimp_generated"].generated
     only = listed(settings, languages=["eng"])["demo_pairs"]
     assert ([*only.expected], only.more) == (["eng"], ("deu",))
+
+
+def test_a_broken_draft_is_listed_with_its_fault(settings, monkeypatch):
+    fault = "config/benchmarks/mine/benchmark.yaml: key 'lable' is not a setting."
+    monkeypatch.setattr(listing, "registered", lambda: ({}, {"mine": fault}))
+    row = listed(settings)["mine"]
+    assert " ".join(listing_text([row]).split()).endswith(f" mine not usable: {fault}")
 
 
 def test_why_the_data_lack_a_benchmark_is_said(settings):

@@ -17,7 +17,9 @@ from blimpworks.evaluation.models import (
     resolve_models,
     write_models,
 )
-from blimpworks.models.checkpoint import FILE_NAME
+from blimpworks.evaluation.places import in_languages
+from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
+from blimpworks.models.local import take_local
 from support import tiny
 from support.hub_kit import COMMIT, call, serving
 from support.ngram_kit import ARPA
@@ -125,9 +127,23 @@ def test_braces_of_a_path_stay_what_they_are(folder):
     assert model.described.endswith(f"; {odd}")
 
 
-def test_a_checkpoint_of_one_language_is_run_on_that_alone(trained, tmp_path):
+def test_a_checkpoint_of_one_language_is_run_on_that_alone_unless_others_are_named(
+    trained, tmp_path
+):
     shutil.copytree(trained / "ngram", tmp_path / "small" / "eng")
-    row = resolved(tmp_path / "small" / "eng").row
+    model = resolved(tmp_path / "small" / "eng")
+    row = model.row
+    assert in_languages(model, ()) == in_languages(model, ("eng",)) == model
+    named = in_languages(model, ("nld", "eng"))
+    assert (named.row.scope, named.row.languages) == ("multilingual", "nld,eng")
+    assert named.notes[-1] == named.row.note
+    assert "was trained for eng and is run on nld, as --languages says" in named.row.note
+    target = tmp_path / "multi" / FILE_NAME
+    described = read_checkpoint(tmp_path / "small" / "eng" / FILE_NAME)
+    described = described.model_copy(update={"scope": "multi"})
+    assert take_local("x", "multi", row.hf_id, described, target).scope == "multi"
+    with pytest.raises(UserError, match=r"is a ngram model \(eng\); expected ngram \(nld\)"):
+        take_local("x", "nld", row.hf_id, described, target)
     assert (row.name, row.scope, row.languages) == ("small-eng", "monolingual", "eng")
     assert (row.architecture, row.engine, row.parameters) == ("ngram", "kenlm", None)
 

@@ -7,15 +7,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.load import load_campaign, read_anew
+from blimpworks.campaign.registry import FOLDERS
 from blimpworks.errors import UserError
 from blimpworks.evaluation.choice import (
     check_benchmarks,
     check_languages,
     choose_benchmarks,
+    parse_benchmarks,
     parse_languages,
     parse_names,
 )
+from blimpworks.evaluation.prepare import prepare, resolve
 from blimpworks.evaluation.request import (
     Request,
     as_setting,
@@ -26,7 +29,9 @@ from blimpworks.evaluation.request import (
     write_campaign,
 )
 from blimpworks.evaluation.run import Output
+from blimpworks.evaluation.session import enter_repository
 from blimpworks.records.job import REPOSITORY
+from support.declared_kit import CSV, PAIRS, declare
 
 
 @pytest.fixture
@@ -69,6 +74,31 @@ def test_a_template_is_a_campaign_without_anything_asked_for(template, tmp_path)
     write_campaign(settings_of(template), tmp_path / "campaign.yaml")
     campaign = load_campaign(tmp_path / "campaign.yaml")
     assert [*campaign.benchmarks] == read_template(template)["benchmarks"]
+    assert campaign.description
+
+
+@pytest.mark.parametrize("named", ["pairs", "./pairs", "{}/pairs/benchmark.yaml"])
+def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch, named):
+    declare(
+        tmp_path / "pairs", {"a.csv": CSV}, data=[PAIRS], languages={"qzz": "Q", "eng": "English"}
+    )
+    monkeypatch.setenv(FOLDERS, "")
+    monkeypatch.chdir(tmp_path)
+    try:
+        names = parse_benchmarks(f"clams,{named.format(tmp_path)}")
+        enter_repository()
+        models = resolve(["gpt2"], "auto", {}, remote=False)
+        request = Request(data="embedded", benchmarks=names)
+        prepared = prepare(request, tmp_path / "out", models)
+        assert [*prepared.catalogue.languages] == ["eng", "ita", "qzz"]
+        assert "Languages of the benchmarks: eng, ita, qzz; --languages" in prepared.notes[1]
+        again = load_campaign(tmp_path / "out/campaign.yaml")
+        assert again.benchmarks == ("clams", "pairs")
+        assert again.declared == (tmp_path / "pairs",)
+        assert not again.description, "what the template says of its own items"
+    finally:
+        monkeypatch.undo()
+        read_anew()
 
 
 def test_a_campaign_file_says_how_to_run_it_again(tmp_path):
@@ -141,7 +171,7 @@ def test_languages_are_codes_or_english_names(repository):
         *(("en", "eng"), ("EL", "ell"), ("ger", "deu"), ("gre", "ell"), ("iw", "heb")),
         *(("ara", "arb"), ("ar", "arb"), ("kur", "kmr")),  # macrolanguages
         *(("pes", "fas"), ("ekk", "est")),  # languages that the table has as macrolanguages
-        *(("apc", ""), ("zh", ""), ("mar", "mar")),
+        *(("apc", ""), ("zh", "zho"), ("ja", "jpn"), ("nv", ""), ("mar", "mar")),
     ],
 )
 def test_other_codes_are_read_as_those_of_the_table(repository, caplog, named, code):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +16,25 @@ from blimpworks.benchmarks.declaration import (
     declaration_in,
     read_declaration,
 )
-from blimpworks.benchmarks.entries import Files
+from blimpworks.benchmarks.entries import Files, Labels, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import local_files, new_names_table
 from blimpworks.benchmarks.grouping import ALL, grouping
 from blimpworks.benchmarks.names import columns_in
-from blimpworks.campaign.catalogue import Catalogue, LanguageRow, ModelRow, Pinned, SourceRow
+from blimpworks.campaign.catalogue import (
+    Catalogue,
+    LanguageRow,
+    ModelRow,
+    NeededRow,
+    Pinned,
+    SourceRow,
+)
+from blimpworks.campaign.load import named_folder, placed
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
-from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.parts import whole_items_table
+from blimpworks.campaign.registry import FOLDERS, check_usable
+from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
 from blimpworks.campaign.settings.declared import DeclaredOptions
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -36,7 +47,7 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).resolve().parents[3]
 PLACES = ("config/benchmarks", "config/demo/benchmarks")
 """Folders with a folder for each benchmark: of the current directory, else of the repository."""
-NAME = re.compile(r"[a-z][a-z0-9_]*")
+NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 PACKAGE = "blimpworks.benchmarks"
 JUDGES = {"pair": "judge", "sentence": "judge_sentences", "item": "judge_designs"}
 """Command that judges, by what is judged."""
@@ -52,7 +63,7 @@ PRINTED = ("phenomena", "paradigms")
 """Exhibits whose printed numbers are accuracies."""
 UNKNOWN_SCRIPT = "Zzzz"
 ITEMS = 1000
-"""Items of a file where a declaration does not say how many there are."""
+"""Items of a file, for plans, where neither a declaration nor the file says how many there are."""
 
 
 @dataclass(frozen=True)
@@ -77,17 +88,18 @@ class Declared:
     @cached_property
     def sources(self) -> list[SourceRow]:
         """Its sources."""
-        return read_rows(SourceRow, self.source_table) if self.source_table else []
+        return [*read_rows(NeededRow, self.source_table)] if self.source_table else []
 
     def rows_of(self, entries: Sequence[Files]) -> list[SourceRow]:
-        """Sources that the patterns of some entries fit."""
-        patterns = [pattern for each in entries for pattern in each.patterns]
+        """Sources that the patterns of some entries fit, and those of their ratings."""
+        patterns = [pattern for each in files_of(entries) for pattern in each.every_pattern]
         return [row for row in self.sources if columns_in(patterns, row.name) is not None]
 
     def local_of(self, entries: Sequence[Files]) -> list[str]:
-        """Files of the folder that the patterns of some entries fit, and tables of new names."""
-        patterns = [pattern for each in entries for pattern in each.patterns]
-        tables = [t for each in entries for t in each.rename.values() if isinstance(t, str)]
+        """Files of the folder that the patterns of some entries fit, and tables that they need."""
+        entries = [*files_of(entries)]
+        patterns = [pattern for each in entries for pattern in each.every_pattern]
+        tables = [table for each in entries for table in each.tables]
         files = local_files(self.folder)
         chosen = (path for name, path in files.items() if columns_in(patterns, name) is not None)
         return [*map(str, chosen), *(str(new_names_table(self.folder, t)) for t in tables)]
@@ -102,6 +114,13 @@ class Declared:
         chosen = getattr(self.declared, entries)
         return [str(self.path), *self.local_of(chosen), *layout.usable(self.rows_of(chosen))]
 
+    def items(self, entries: str, layout: Layout) -> list[str]:
+        """All items of the campaign's languages, which say what people judged; else none."""
+        if entries != "people":
+            return []
+        languages = layout.item_languages(self.name)
+        return [str(whole_items_table(layout.campaign, self.name, lang)) for lang in languages]
+
     def most(self, campaign: Campaign) -> list[str]:
         """How many items of each paradigm a campaign takes, as an option of the command."""
         most = self.options(campaign).per_paradigm
@@ -111,14 +130,9 @@ class Declared:
 
     def options(self, campaign: Campaign) -> DeclaredOptions:
         """The campaign's settings, with what the declaration says where they are silent."""
-        own = campaign.section(self.settings)
+        own: DeclaredOptions = getattr(campaign, self.name, None) or DeclaredOptions()
         unknown = own.unknown_words or self.declared.unknown_words
         return own.model_copy(update={"unknown_words": unknown})
-
-    @cached_property
-    def settings(self) -> type[DeclaredOptions]:
-        """Model of its section of a campaign, a class of its own."""
-        return type(f"{self.name.title()}Options", (DeclaredOptions,), {})
 
     def methods(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
         """Methods by the campaign, else the declaration, else by what is judged."""
@@ -129,12 +143,38 @@ class Declared:
         """Languages of the campaign that the benchmark has."""
         return tuple(lang for lang in catalogue.languages if lang in self.declared.languages)
 
-    def expected_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int:
-        """Items of a language: the declared number, or as many as such files often have."""
-        files = max(len(self.rows_of(self.declared.data)), 1)
-        whole = self.declared.expected(lang) or ITEMS * files
+    def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
+        """Items of a language, as declared or counted in the files; None without these files.
+
+        Raises UserError for a malformed file.
+        """
         most = self.options(campaign).per_paradigm
-        return min(whole, most * files) if most else whole
+        number = self.declared.expected(lang)
+        if number and not most:
+            return number
+        key = (campaign.pathvars.resources, campaign.mirror, most)
+        if key not in self._counts:
+            from blimpworks.benchmarks.counting import count_items  # no parse of the Snakefile's
+
+            resources, mirror, most = Path(key[0]), key[1], key[2]
+            self._counts[key] = count_items(self, resources, mirror, most)
+        counts = self._counts[key]
+        return None if counts is None else counts.get(lang, 0)
+
+    @cached_property
+    def _counts(self) -> dict[tuple[str, Path | None, int | None], Mapping[str, int] | None]:
+        """Counts of the files in a campaign's resources and mirror, so that each is read once."""
+        return {}
+
+    def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
+        """Items of a language for plans: without the files as many as such often have."""
+        most = self.options(campaign).per_paradigm
+        files = max(len(self.rows_of(self.declared.data)), 1)
+        number = self.declared.expected(lang)
+        if number is None:
+            with suppress(UserError):  # whose sentence the job that builds the items has
+                number = self.counted_units(campaign, catalogue, lang)
+        return min(number or ITEMS * files, most * files) if most else number or ITEMS * files
 
     def check(self, campaign: Campaign, catalogue: Catalogue) -> None:
         """See that the campaign has a language of the benchmark, and the benchmark files.
@@ -154,6 +194,25 @@ class Declared:
                     f"source of {self.folder / 'sources.tsv'} and no file of {self.folder}; "
                     "correct it, or add the files."
                 )
+
+    def check_languages(self, table: Path) -> None:
+        """See that a table of languages has those without a name. Raises UserError else."""
+        languages = self.declared.languages
+        if isinstance(languages, Mapping):
+            return
+        names = {row.lang: row.name for row in read_rows(LanguageRow, table)}
+        unnamed = [lang for lang in languages if lang not in names]
+        if unnamed:
+            named = ", ".join(f"{lang}: {names.get(lang, 'NAME')}" for lang in languages)
+            raise UserError(
+                f"{self.path}: key 'languages': {', '.join(map(repr, unnamed))} is not in {table}, "
+                f"so the declaration must name it; write {{{named}}}."
+            )
+
+    def check_settings(self, campaign: Campaign) -> None:
+        """See that each language of a benchmark of the campaign has a name, as check_languages."""
+        if self.name in campaign.benchmarks:
+            self.check_languages(campaign.catalogue.languages)
 
     def language_rows(self) -> Iterator[LanguageRow]:
         """Rows of the languages that it names, for those that the catalogue lacks."""
@@ -181,6 +240,7 @@ class Declared:
             "label": self.declared.label,
             "layout": LAYOUTS[self.declared.unit],
             "unit": self.declared.unit,
+            "right": self.declared.right,
             "phenomena": [*self.declared.phenomena],
             "people": " ".join(each.note for each in self.declared.people if each.note),
         }
@@ -269,8 +329,11 @@ class Declared:
                 title=declared.title,
                 authors=declared.authors,
                 address=declared.address,
+                licence=declared.licence,
+                bibtex=declared.bibtex.strip(),
+                contact=declared.contact,
             ),
-            settings=self.settings,
+            settings=DeclaredOptions,
             benchmarks=(
                 Benchmark(
                     name=self.name,
@@ -278,11 +341,13 @@ class Declared:
                     languages=self.languages,
                     methods=self.methods,
                     expected_units=self.expected_units,
+                    counted_units=self.counted_units,
                     tokens=declared.tokens,
                     judge=JUDGES[declared.unit],
                     ties={"published": {ANY: declared.ties}, "corrected": {ANY: "half"}},
                 ),
             ),
+            check_settings=self.check_settings,
             check=self.check,
             method_settings=lambda campaign: {
                 f"{self.name}.methods": self.options(campaign).methods or (),
@@ -296,16 +361,27 @@ class Declared:
                 people=bool(declared.people),
                 released=bool(declared.released or self.has_printed),
                 perplexities=bool(declared.perplexities),
+                effects=any(getattr(each, "effects", None) for each in declared.data),
+                ratings=any(each.rating is not None for each in declared.data),
             ),
             facts=self.facts(),
             tables=self.tables(),
             formulas=(f"{PACKAGE}.exhibits.formulas",),
             commands=(f"{PACKAGE}.commands",),
             rules="benchmarks.smk",
+            folder=self.folder,
             needs_benchmark=True,
             printed=self.folder / "printed",
             printed_accuracies=self.printed_accuracies,
         )
+
+
+def files_of(entries: Sequence[Files]) -> Iterator[Files]:
+    """Entries, and the ratings of their items that stand in files of their own."""
+    for each in entries:
+        yield each
+        if isinstance(each, Labels) and isinstance(each.rating, Ratings):
+            yield each.rating
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
@@ -321,16 +397,23 @@ def named_sizes(campaign: Campaign) -> list[float]:
     return [size for row in named if (size := row.billions(campaign))]
 
 
-def _folders() -> Iterator[Path]:
-    """Folders of benchmarks: those of the current directory go before the repository's."""
+def _folders() -> Iterable[Path]:
+    """Folders of benchmarks, one of each name.
+
+    Those that campaigns name go first, then those of the current directory, then the repository's.
+    """
+    here = Path.cwd()
+    named = map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))
+    folders = {
+        path.name: path.relative_to(here) if path.is_relative_to(here) else path
+        for path in reversed([*named])
+    }
     roots = dict.fromkeys((Path(), REPOSITORY)) if Path.cwd() != REPOSITORY else [Path()]
-    places = chain.from_iterable((root / place for place in PLACES) for root in roots)
-    taken: set[str] = set()
-    for place in places:
-        for path in sorted(place.glob("*/benchmark.yaml")):
-            if path.parent.name not in taken:
-                taken.add(path.parent.name)
-                yield path.parent
+    for root in roots:
+        for place in PLACES:
+            for path in sorted((root / place).glob("*/benchmark.yaml")):
+                folders.setdefault(path.parent.name, path.parent)
+    return folders.values()
 
 
 def read_declared(folder: Path) -> Declared:
@@ -349,11 +432,41 @@ def read_declared(folder: Path) -> Declared:
     return declared
 
 
+def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
+    """Declared benchmarks by name, and what is wrong with those that cannot be used."""
+    usable, faults = {}, {}
+    for folder in _folders():
+        try:
+            usable[folder.name] = read_declared(folder)
+        except UserError as error:
+            faults[folder.name] = str(error)
+    return usable, faults
+
+
 def declared_benchmarks() -> dict[str, Declared]:
-    """All declared benchmarks by name. Raises UserError for a malformed one."""
-    return {folder.name: read_declared(folder) for folder in _folders()}
+    """All declared benchmarks that can be used, by name."""
+    return _read_all()[0]
 
 
-def declared_papers() -> list[Paper]:
-    """All declared benchmarks as papers. Raises UserError for a malformed one."""
-    return [each.paper() for each in declared_benchmarks().values()]
+def find_declared(text: str) -> Declared:
+    """The benchmark of a name, or in the folder that a path names, its own or its declaration's.
+
+    Raises UserError for none, a malformed one, and one with a language that has no name.
+    """
+    folder = named_folder(text)
+    if folder is None:
+        check_usable(text)
+    usable = declared_benchmarks() if folder is None else {text: read_declared(folder)}
+    if text not in usable:
+        raise UserError(
+            f"benchmark {text!r} has no folder in config/benchmarks; those that have one: "
+            f"{', '.join(usable) or 'none'}. Name one of them, or the path of a folder."
+        )
+    usable[text].check_languages(placed(CatalogueFiles()).languages)
+    return usable[text]
+
+
+def declared_papers() -> tuple[dict[Path, Paper], dict[str, str]]:
+    """Declared benchmarks as papers by folder, and by name what is wrong with the others."""
+    usable, faults = _read_all()
+    return {each.folder: each.paper() for each in usable.values()}, faults

@@ -6,7 +6,7 @@ standard library, because the Snakefile reads them each time it is parsed.
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -110,6 +110,8 @@ class LanguageRow(Strict):
 class Pinned(Strict):
     """A file pinned by its version and a checksum."""
 
+    # Whether no campaign does without it, whichever checksum pins it.
+    needed: ClassVar[bool] = False
     sha256: Sha256
     """Of the uncompressed file; empty when it is not yet known."""
     git_blob: GitBlob = ""
@@ -126,7 +128,7 @@ class Pinned(Strict):
     def is_pinned(self, checksums: Literal["any", "sha256"] = "any") -> bool:
         """Whether a checksum says what the file is: any, or SHA-256 alone."""
         by_another = bool(self.git_blob) or statement_of(self.url) is not None
-        return bool(self.sha256) or (checksums == "any" and by_another)
+        return bool(self.sha256) or ((self.needed or checksums == "any") and by_another)
 
 
 class TreebankRow(Pinned):
@@ -157,6 +159,12 @@ class SourceRow(Pinned):
     """What it is: unimorph, text, frequency, …"""
     lang: Annotated[str, Field(pattern=r"^([a-z]{3})?$")]
     version: str
+
+
+class NeededRow(SourceRow):
+    """A source in a paper's own table, without which the paper would have other items."""
+
+    needed: ClassVar[bool] = True
 
 
 class ModelRow(Strict):
@@ -257,9 +265,11 @@ def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
     Raises UserError for a source that stands in two rows.
     """
     own = (table for paper in papers_of(campaign) for table in paper.source_tables)
+    kinds: dict[Path, type[SourceRow]] = {campaign.catalogue.sources: SourceRow}
+    kinds.update(dict.fromkeys(own, NeededRow))
     tables: dict[Path, dict[str, SourceRow]] = {}
-    for path in (campaign.catalogue.sources, *own):
-        rows = keyed(read_rows(SourceRow, path), "name", path)
+    for path, kind in kinds.items():
+        rows = keyed(read_rows(kind, path), "name", path)
         for other, taken in tables.items():
             twice = min(taken.keys() & rows.keys(), default=None)
             if twice is not None:

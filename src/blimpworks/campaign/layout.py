@@ -98,6 +98,19 @@ class Layout:
         """The numbers that a paper prints, table by table."""
         return sorted(map(str, self.printed_folder(paper).glob("*.csv")))
 
+    def licences_of(self, paper: str) -> str:
+        """Name the licences of a declared benchmark: as it states them, and those of its sources.
+
+        Empty where none is known, and for other papers.
+        """
+        found = find_paper(paper)
+        if not found.needs_benchmark:
+            return ""
+        rows = found.sources(self.campaign, self.catalogue)
+        return ", ".join(
+            dict.fromkeys(filter(None, [found.citation.licence, *(row.licence for row in rows)]))
+        )
+
     # Benchmarks and models
 
     @cached_property
@@ -278,15 +291,27 @@ class Layout:
         """Exhibits that the campaign cannot build, and why, by key."""
         return refused(self.campaign, self.campaign.benchmarks)
 
+    @cached_property
+    def is_declared(self) -> bool:
+        """Whether all benchmarks of the campaign are data alone, so that no paper is reproduced."""
+        active = papers_of(self.campaign)
+        return bool(active) and all(paper.needs_benchmark for paper in active)
+
     @property
     def published(self) -> list[ExhibitSpec]:
-        """Exhibits that can be built from what papers print, mostly whatever the campaign runs."""
+        """Exhibits that can be built from what papers print, mostly whatever the campaign runs.
+
+        Of a campaign of declared benchmarks alone, those of its benchmarks.
+        """
         active = {paper.name for paper in papers_of(self.campaign)}
         return [
             spec
             for spec in exhibits().values()
             if spec.published
-            and (spec.paper in active or not find_paper(spec.paper).needs_benchmark)
+            and (
+                spec.paper in active
+                or not (self.is_declared or find_paper(spec.paper).needs_benchmark)
+            )
         ]
 
     @property

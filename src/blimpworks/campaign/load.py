@@ -1,5 +1,6 @@
 """Reading a campaign: the core's settings, with a section for each paper that there is."""
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -7,14 +8,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, create_model
 
+from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.methods import find_method
-from blimpworks.campaign.registry import papers
+from blimpworks.campaign.registry import FOLDERS, benchmarks, check_usable, papers, registered
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles, once_each
 from blimpworks.campaign.settings.declared import DeclaredOptions
 from blimpworks.campaign.settings.parsing import read_settings, validated
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
+
+DECLARATION = "benchmark.yaml"
+"""File of a declared benchmark, in a folder of its name."""
 
 
 @cache
@@ -49,12 +54,69 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
     )
 
 
+def read_anew() -> None:
+    """Forget which papers there are, so that declarations are read again."""
+    for cached in (registered, benchmarks, exhibits, campaign_model):
+        cached.cache_clear()
+
+
+def declare(folders: Sequence[Path]) -> None:
+    """Let the benchmarks in some folders be known, to this process and to jobs that it starts.
+
+    They go before others of the same names. Raises UserError for one that cannot be used, and for
+    two of one name.
+    """
+    # In the repository where the current directory lacks it, as all that campaigns name.
+    paths = (path.expanduser() for path in folders)
+    found = [p if p.exists() or not (REPOSITORY / p).exists() else REPOSITORY / p for p in paths]
+    places = [str(path.resolve()) for path in found]
+    names = [path.rpartition("/")[2] for path in places]
+    if len({*names}) < len({*places}):
+        raise UserError(f"{', '.join(places)}: expected folders of different names; rename one.")
+    before = os.environ.get(FOLDERS, "")
+    after = os.pathsep.join(dict.fromkeys(filter(None, (*places, *before.split(os.pathsep)))))
+    if after == before:
+        return
+    os.environ[FOLDERS] = after
+    read_anew()
+    try:
+        for name in names:
+            check_usable(name)
+    except UserError:
+        os.environ[FOLDERS] = before
+        read_anew()
+        raise
+
+
+def named_folder(text: str) -> Path | None:
+    """The folder of a declaration that a text names by a path; None where it names a benchmark.
+
+    The path is the folder's or the declaration's. A benchmark's name goes before a folder that is
+    called so (./NAME is that).
+    """
+    path = Path(text).expanduser()
+    path = path.parent if path.name == DECLARATION else path
+    is_path = "/" in text or text == DECLARATION or (path / DECLARATION).is_file()
+    return path.resolve() if is_path and text not in benchmarks() else None
+
+
+def _texts(value: object) -> list[str]:
+    """Texts of a list; what is no such list is told when settings are validated."""
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+
 def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     """Validate ``settings`` read from ``source`` (a file's name, for the message).
 
     Raises UserError with one line per problem: file, key, what was found, what is expected.
     """
+    declare([*map(Path, _texts(settings.get("declared")))])
+    named = {*_texts(settings.get("benchmarks"))} - benchmarks().keys()
+    sections = {*_texts([*settings])} - papers().keys() - Campaign.model_fields.keys()
+    for name in sorted(named | sections):
+        check_usable(name)
     campaign = validated(campaign_model(), settings, source)
+    campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
     for paper in papers().values():
         _check_methods(paper.method_settings(campaign), source)
         try:
@@ -62,10 +124,10 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
         except UserError as error:
             raise UserError(f"{source}: {error}") from error
     _check_corpora(campaign.training, source)
-    changes: dict[str, Any] = {"catalogue": placed(campaign.catalogue)}
-    if campaign.models != "all":
-        changes["models"] = (*dict.fromkeys((*campaign.models, *campaign.own_models)),)
-    return campaign.model_copy(update=changes)
+    if campaign.models == "all":
+        return campaign
+    models = (*dict.fromkeys((*campaign.models, *campaign.own_models)),)
+    return campaign.model_copy(update={"models": models})
 
 
 def placed(files: CatalogueFiles) -> CatalogueFiles:

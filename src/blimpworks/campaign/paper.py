@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any, Literal
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
@@ -61,7 +62,10 @@ class Benchmark:
     """Methods, with their expressions, that models of an architecture decide pairs by; of the
     architecture "" those that exhibits show. The first is the main one."""
     expected_units: Callable[[Campaign, Catalogue, str], int]
-    """Pairs or prompts of a language, before they are built."""
+    """Pairs or prompts of a language, before they are built, for plans."""
+    counted_units: Callable[[Campaign, Catalogue, str], int | None] | None = None
+    """The same as counted; None where that is not known yet. None where nothing is counted before
+    items are built."""
     unit: Unit = "pair"
     tokens: float = SENTENCE
     """Expected tokens of a sentence, or of a prompt with system prompt and chat template."""
@@ -135,11 +139,22 @@ class Citation:
     """With the year."""
     address: str = ""
     """Empty where there is none."""
+    licence: str = ""
+    """Of the items, as their authors state it; empty where they state none, or sources do."""
+    bibtex: str = ""
+    contact: str = ""
 
     @property
     def text(self) -> str:
         """Authors, year and title, as in lists of references."""
         return f"{self.authors}. {self.title}."
+
+    @property
+    def listed(self) -> str:
+        """As a point of a list in Markdown: with address, contact, and the entry of BibTeX."""
+        contact = f" Contact: {self.contact}." if self.contact else ""
+        entry = f"\n\n  ```bibtex\n{indent(self.bibtex, '  ')}\n  ```" if self.bibtex else ""
+        return f"- {self.text} {self.address}".rstrip() + contact + entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +194,8 @@ class Paper:
     languages: tuple[LanguageRow, ...] = ()
     """Languages that the table of languages may lack."""
     exhibits: tuple[ExhibitSpec, ...] = ()
+    folder: Path | None = None
+    """Folder of its declaration, of a benchmark that is data alone."""
     needs_benchmark: bool = False
     """Whether its published exhibits are of campaigns alone that have a benchmark of it, since
     what they are made from is retrieved."""

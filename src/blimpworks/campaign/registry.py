@@ -7,14 +7,15 @@ distribution registers one with an entry point of the group ``blimpworks.papers`
     [project.entry-points."blimpworks.papers"]
     kablimp = "kablimp.paper:PAPER"
 
-A benchmark that is data alone is a folder in ``config/benchmarks`` (docs/benchmarks.md).
+A benchmark that is data alone is a folder in ``config/benchmarks``, or one that a campaign names
+(docs/benchmarks.md).
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -31,7 +32,9 @@ if TYPE_CHECKING:  # the catalogue asks the registry
 
 
 DECLARED = "blimpworks.benchmarks.paper:declared_papers"
-"""What gives the papers of benchmarks that are declared as data."""
+"""What gives the papers of benchmarks that are declared as data, and what is wrong with others."""
+FOLDERS = "BLIMPWORKS_DECLARED"
+"""Environment variable with the folders of benchmarks that campaigns name, which jobs inherit."""
 
 
 def _own() -> list[EntryPoint]:
@@ -56,40 +59,54 @@ def _load(entry: EntryPoint) -> Paper:
     return paper
 
 
-def _every() -> Iterator[tuple[str, Paper]]:
-    """Each paper, and what registers it."""
-    for entry in [*_own(), *registered_papers()]:
-        yield entry.value, _load(entry)
-    for paper in cast(Callable[[], list[Paper]], load(DECLARED))():
-        yield f"config/benchmarks/{paper.name}", paper
+def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
+    """Add a paper. Raises UserError for a name that is taken, or a key of every campaign."""
+    names = {benchmark.name for benchmark in paper.benchmarks}
+    taken = {b.name for each in registered.values() for b in each.benchmarks}
+    twice = sorted(names & taken | {paper.name} & registered.keys())
+    if twice:
+        raise UserError(
+            f"{origin}: {twice[0]!r} is registered twice; rename it there, or take away one of "
+            "the two."
+        )
+    if paper.name in Campaign.model_fields:
+        raise UserError(
+            f"{origin}: {paper.name!r} is a key of every campaign, so no section can be "
+            "called so; rename it there."
+        )
+    registered[paper.name] = paper
 
 
 @cache
-def papers() -> Mapping[str, Paper]:
-    """All papers by name, in the order in which reports have them.
+def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
+    """All papers by name, in the order of reports, and what is wrong with others that are declared.
 
-    Raises UserError for one that cannot be loaded, or two papers or benchmarks of one name,
-    or a paper that is called like a key of every campaign.
+    Raises UserError for a paper of a package that cannot be loaded, or whose name is taken.
     """
-    registered: dict[str, Paper] = {}
-    taken: set[str] = set()
-    for origin, paper in _every():
-        names = {benchmark.name for benchmark in paper.benchmarks}
-        twice = sorted(names & taken | {paper.name} & registered.keys())
-        if twice:
-            raise UserError(
-                f"{origin}: {twice[0]!r} is registered twice; rename it in the package that "
-                "registers it, or uninstall one of the two."
-            )
-        if paper.name in Campaign.model_fields:
-            raise UserError(
-                f"{origin}: {paper.name!r} is a key of every campaign, so no section can be "
-                "called so; rename the paper in the package that registers it."
-            )
-        registered[paper.name] = paper
-        taken |= names
-    in_order = sorted(registered.items(), key=lambda item: (item[1].position, item[0]))
-    return MappingProxyType(dict(in_order))
+    found: dict[str, Paper] = {}
+    for entry in [*_own(), *registered_papers()]:
+        _register(_load(entry), entry.value, found)
+    declared, faults = cast(
+        Callable[[], tuple[Mapping[Path, Paper], dict[str, str]]], load(DECLARED)
+    )()
+    for folder, paper in declared.items():
+        try:
+            _register(paper, str(folder), found)
+        except UserError as error:
+            faults[paper.name] = str(error)
+    in_order = sorted(found.items(), key=lambda item: (item[1].position, item[0]))
+    return MappingProxyType(dict(in_order)), MappingProxyType(faults)
+
+
+def papers() -> Mapping[str, Paper]:
+    """All papers by name, in the order in which reports have them. Raises as ``registered``."""
+    return registered()[0]
+
+
+def check_usable(name: str) -> None:
+    """Raises UserError for the name of a declared benchmark that cannot be used, with the fault."""
+    if name in registered()[1]:
+        raise UserError(registered()[1][name])
 
 
 @cache
@@ -101,6 +118,7 @@ def benchmarks() -> Mapping[str, Benchmark]:
 def find_paper(name: str) -> Paper:
     """The paper of that name. Raises UserError for an unknown one."""
     if name not in papers():
+        check_usable(name)
         raise UserError(f"paper {name!r} is unknown; expected one of {', '.join(papers())}.")
     return papers()[name]
 
@@ -108,6 +126,7 @@ def find_paper(name: str) -> Paper:
 def find_benchmark(name: str) -> Benchmark:
     """The benchmark of that name. Raises UserError for an unknown one."""
     if name not in benchmarks():
+        check_usable(name)
         known = ", ".join(benchmarks())
         raise UserError(f"benchmark {name!r} is unknown; expected one of {known}.")
     return benchmarks()[name]

@@ -15,7 +15,7 @@ CORPUS, TEXT = "corpus", "text"
 
 def is_usable(campaign: Campaign, row: Pinned) -> bool:
     """Whether a row can be retrieved, or the campaign insists that it is."""
-    return row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
+    return row.needed or row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
 
 
 def released_corpus(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.engines import can_generate
+from blimpworks.campaign.local_models import is_local
 from blimpworks.campaign.parts import Groups, Part, engine_of, every_part, languages_of
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
@@ -24,7 +25,9 @@ def obstacle(
     if not prompts and follows_instructions(campaign.training.recipes, row.recipe):
         return "it has sentences to score, and the model is trained to answer prompts alone"
     if languages_of(campaign, catalogue, benchmark):
-        return f"it exists for the languages of {row.languages!r} (column languages) alone"
+        fixed = is_local(row.hf_id) and "{lang}" not in row.hf_id
+        others = "; `evaluate --languages` names others that it is to be run on" if fixed else ""
+        return f"it exists for the languages of {row.languages!r} (column languages) alone{others}"
     return "the campaign has no language of it"
 
 

@@ -14,8 +14,13 @@ MODELS = argument(
     "config/models.tsv.",
     default=list,
 )
-BENCHMARKS = option("Benchmarks, separated by commas.", default="all")
-LANGUAGES = option("Languages, by code (ISO 639) or English name.", default="all")
+BENCHMARKS = option(
+    "Benchmarks, separated by commas: names, or folders with a benchmark.yaml.", default="all"
+)
+LANGUAGES = option(
+    "Languages, by code (ISO 639) or English name; by default those of the benchmarks named.",
+    default="all",
+)
 LIMIT = option(
     "At most so many items of each benchmark and language, balanced over paradigms.",
     default=None,
@@ -76,13 +81,13 @@ def evaluate(
     Architecture, number format, first token, size and chat template are read from the model's own
     files. Writes a complete campaign that can be run again, cited and sent to a cluster.
     """
-    from blimpworks.evaluation.choice import parse_languages, parse_names
+    from blimpworks.evaluation.choice import parse_benchmarks, parse_languages
     from blimpworks.evaluation.request import Request
     from blimpworks.evaluation.session import Execution, describe_data, run_evaluation
 
     request = Request(
         data=data,
-        benchmarks=parse_names(benchmarks),
+        benchmarks=parse_benchmarks(benchmarks),
         languages=parse_languages(languages),
         limit=limit,
         mirror=mirror and mirror.expanduser().resolve(),

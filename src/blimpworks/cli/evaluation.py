@@ -10,7 +10,10 @@ from blimpworks.commands.declare import command
 from blimpworks.commands.options import argument, option
 
 
-@command("blimpworks.evaluation.build:build_report_card", packages=("jinja2", *shared.MODELLING))
+@command(
+    "blimpworks.evaluation.build:build_report_card",
+    packages=("jinja2", "wordfreq", *shared.MODELLING),
+)
 def build_report_card(
     facts: str = option("What the card is built from, as JSON."),
     outputs: list[Path] = argument("card.json, index.html, and a results file for each model."),

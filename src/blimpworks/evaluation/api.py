@@ -13,7 +13,7 @@ from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.errors import UserError
-from blimpworks.evaluation.choice import check_benchmarks, check_items, parse_languages
+from blimpworks.evaluation.choice import check_items, parse_benchmarks, parse_languages
 from blimpworks.evaluation.claim import claimed
 from blimpworks.evaluation.request import (
     AUTO,
@@ -62,7 +62,7 @@ def _command_line(options: dict[str, Any]) -> list[str]:
             words.append(option)
         elif value is not None and value is not False:
             many = isinstance(value, Sequence) and not isinstance(value, str)
-            words += [option, ",".join(value) if many else str(value)]
+            words += [option, ",".join(map(str, value)) if many else str(value)]
     return words
 
 
@@ -174,7 +174,7 @@ def load_items(
     One row per pair, sentence, condition of an item, or prompt. Raises UserError for a benchmark
     or a language that cannot be had.
     """
-    check_benchmarks([benchmark])
+    [benchmark] = parse_benchmarks(benchmark)
     [lang] = parse_languages(language)
     request = Request(
         data=data,

@@ -9,10 +9,10 @@ from typing import Any
 import langcodes
 
 from blimpworks.campaign.catalogue import Catalogue, load_catalogue, whole_catalogue
-from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.load import check_campaign, declare, named_folder
 from blimpworks.campaign.parts import every_part
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.campaign.registry import benchmarks, check_papers
+from blimpworks.campaign.registry import benchmarks, check_papers, check_usable
 from blimpworks.campaign.run_checks import check_runs, obstacle
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
@@ -38,12 +38,25 @@ def parse_names(text: str) -> tuple[str, ...]:
     return () if names == (ALL,) else names
 
 
+def parse_benchmarks(text: str) -> tuple[str, ...]:
+    """Names of benchmarks; one that a path names is known from then on.
+
+    Raises UserError for what no usable benchmark is called, or no folder of one.
+    """
+    folders = {each: named_folder(each) for each in parse_names(text)}
+    declare([*filter(None, folders.values())])
+    names = tuple(dict.fromkeys(path.name if path else each for each, path in folders.items()))
+    check_benchmarks(names)
+    return names
+
+
 def check_benchmarks(names: Sequence[str]) -> None:
-    """Raises UserError for a name that no benchmark has, with the closest one."""
+    """Raises UserError for a name that no usable benchmark has, with its fault or the closest."""
     for name in names:
+        check_usable(name)
         if name not in benchmarks():
             close = get_close_matches(name, benchmarks(), n=1, cutoff=0.5)
-            hint = f"Did you mean {close[0]!r}?" if close else "Correct it."
+            hint = f"Did you mean {close[0]!r}?" if close else "Correct it, or name a path."
             raise UserError(
                 f"--benchmarks names {name!r}; expected some of {', '.join(benchmarks())}. {hint}"
             )

@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.layout import Layout
+from blimpworks.campaign.local_models import is_local
 from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import find_benchmark, paper_of
 
@@ -32,6 +33,8 @@ class ModelFacts(TypedDict):
     first_token: str
     """What conditions the first token."""
     tuning: str
+    note: str
+    """On a model of this machine, for whoever reads the card; else empty."""
     manifests: list[str]
     """Of the jobs that score sentences with it."""
     checkpoint: str
@@ -210,6 +213,7 @@ def _model(layout: Layout, name: str, covered: Coverage) -> ModelFacts:
             "first_token", row.first_token, layout.campaign.scoring.first_token
         ),
         "tuning": row.tuning,
+        "note": row.note if is_local(row.hf_id) else "",
         "manifests": sorted({layout.manifest_of(name, lang) for lang in scored}),
         "checkpoint": layout.training.checkpoint_in(name, scopes[0]),
         "checkpoints": len(scopes),
@@ -226,7 +230,11 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
     prompts, pairs = benchmark.unit == "prompt", is_of_pairs(name)
     return {
         "label": paper.citation.label if own else f"{paper.citation.label} ({name})",
-        "citation": paper.citation.text,
+        "citation": " ".join(
+            [paper.citation.text]
+            + [f"Licence: {stated}." for stated in [layout.licences_of(paper.name)] if stated]
+            + [f"Contact: {stated}." for stated in [paper.citation.contact] if stated]
+        ),
         "address": paper.citation.address,
         "unit": benchmark.unit,
         "noun": benchmark.unit if prompts or pairs else "item",

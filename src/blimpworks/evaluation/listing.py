@@ -7,11 +7,12 @@ from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, TreebankRow, load_catalogue
 from blimpworks.campaign.paper import Benchmark, Paper
-from blimpworks.campaign.registry import benchmarks, paper_of
+from blimpworks.campaign.registry import benchmarks, paper_of, registered
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.files import below
+from blimpworks.records.job import REPOSITORY
 
 WIDTH = 80
 INDENT = "    "
@@ -26,11 +27,11 @@ class Listed:
     name: str
     """As after ``--benchmarks``."""
     label: str
-    """Short name of its paper."""
+    """Short name of its paper; empty where its declaration cannot be used."""
     items: str
     """What its items are called, in the plural."""
-    expected: Mapping[str, int]
-    """Number of items by language, before they are built."""
+    expected: Mapping[str, int | None]
+    """Number of items by language, before they are built; None where that is not known."""
     files: int
     """How many files its items are made from that are not in the repository."""
     at_hand: int
@@ -41,6 +42,10 @@ class Listed:
     """Further languages that it has where they are named."""
     by_name: bool = False
     """Whether it is run where it, or a language of it, is named alone."""
+    place: str = "the repository"
+    """Where its items are, if not generated and made from no such files."""
+    counted: bool = False
+    """Whether these numbers are of the items, not of what its paper has."""
     obstacle: str = ""
     """Why these data do not have it; empty where they do."""
 
@@ -79,29 +84,49 @@ def _has_text(paper: Paper, campaign: Campaign, catalogue: Catalogue, lang: str)
     )
 
 
+def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
+    """Languages of a campaign in which a benchmark can be had. Raises UserError for none."""
+    paper = paper_of(benchmark.name)
+    paper.check(campaign, catalogue)
+    having = benchmark.languages(campaign, catalogue)
+    languages = [lang for lang in having if _has_text(paper, campaign, catalogue, lang)]
+    if not languages:
+        raise UserError(
+            f"{benchmark.name} has items in none of the languages whose files can be had here; "
+            "take it out, or choose other data (--data, --mirror)."
+        )
+    return languages
+
+
+def own_languages(campaign: Campaign) -> list[str]:
+    """Languages that a campaign's benchmarks can be had in. Raises UserError for one without."""
+    found: dict[str, None] = {}
+    for name in campaign.benchmarks:
+        alone = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
+        found |= dict.fromkeys(_languages(alone, load_catalogue(alone), benchmarks()[name]))
+    return [*found]
+
+
 def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
     """A benchmark in the languages of a campaign that has it alone.
 
     Raises UserError where the data lack it.
     """
     catalogue, paper = load_catalogue(campaign), paper_of(benchmark.name)
-    paper.check(campaign, catalogue)
-    languages = [
-        lang
-        for lang in benchmark.languages(campaign, catalogue)
-        if _has_text(paper, campaign, catalogue, lang)
-    ]
-    if not languages:
-        raise UserError("it has items in none of the languages whose files can be had.")
+    languages = _languages(campaign, catalogue, benchmark)
     files = _files(campaign, catalogue)
+    number = benchmark.counted_units or benchmark.expected_units
+    outside = paper.folder is not None and not paper.folder.resolve().is_relative_to(REPOSITORY)
     return Listed(
         name=benchmark.name,
         label=paper.citation.label,
         items=_noun(benchmark),
-        expected={lang: benchmark.expected_units(campaign, catalogue, lang) for lang in languages},
+        expected={lang: number(campaign, catalogue, lang) for lang in languages},
         files=len(files),
         at_hand=sum(is_at_hand(campaign, row) for row in files),
         generated=benchmark.own_words,
+        place=str(paper.folder) if outside else "the repository",
+        counted=benchmark.counted_units is not None,
     )
 
 
@@ -118,7 +143,7 @@ def list_benchmarks(campaign: Campaign) -> list[Listed]:
     """All benchmarks that there are, those of the campaign first, in its data and languages.
 
     Other languages of the same data are listed as such, and so are benchmarks that have no others.
-    ``obstacle`` says why the data lack a benchmark.
+    ``obstacle`` says why the data lack a benchmark, or what is wrong with its declaration.
     """
     everywhere = campaign.model_copy(update={"languages": "all"})
     rows = []
@@ -132,7 +157,10 @@ def list_benchmarks(campaign: Campaign) -> list[Listed]:
             rows.append(replace(here, more=more, by_name=name not in campaign.benchmarks))
         else:
             rows.append(replace(there, by_name=True) if there else _absent(benchmark, obstacle))
-    return rows
+    faults = registered()[1].items()
+    return rows + [
+        Listed(n, "", "", {}, 0, 0, False, obstacle=f"not usable: {f}") for n, f in faults
+    ]
 
 
 def _absent(benchmark: Benchmark, obstacle: str) -> Listed:
@@ -143,7 +171,7 @@ def _absent(benchmark: Benchmark, obstacle: str) -> Listed:
 def _origin(row: Listed) -> str:
     """Where the items of a benchmark come from, and what is on the disk of it."""
     if not row.files:
-        return "generated here" if row.generated else "in the repository"
+        return "generated here" if row.generated else f"in {row.place}"
     if row.at_hand == row.files:
         return f"all {row.files} files on the disk" if row.files > 1 else "its file is on the disk"
     rest = "the others are downloaded" if row.at_hand else "they are downloaded"
@@ -151,27 +179,32 @@ def _origin(row: Listed) -> str:
 
 
 def _numbers(row: Listed) -> str:
-    """Languages with the expected number of items in each, said once where it is the same."""
-    many = f"{len(row.expected)} languages" if len(row.expected) > 1 else "1 language"
+    """Languages with the number of items in each, said once where it is the same."""
+    several = len(row.expected) > 1
+    many = f"{len(row.expected)} languages" if several else "1 language"
     numbers = {*row.expected.values()}
+    items = row.items if row.counted else f"{row.items} expected"
+    if None in numbers:
+        return f"{many}, number not known until retrieved: {', '.join(row.expected)}"
     if len(numbers) == 1:
-        each = " in each" if len(row.expected) > 1 else ""
-        return f"{many}, {numbers.pop():,} {row.items}{each}: {', '.join(row.expected)}"
+        each = " in each" if several else ""
+        return f"{many}, {numbers.pop():,} {items}{each}: {', '.join(row.expected)}"
     codes = ", ".join(f"{lang}\xa0{number:,}" for lang, number in row.expected.items())
-    return f"{many}, {row.items} expected in each: {codes}"
+    return f"{many}, {items} in each: {codes}"
 
 
 def _said(row: Listed) -> list[str]:
     """What there is to say about a benchmark."""
     if row.obstacle:
         return [row.obstacle]
-    more = f"with --languages also: {', '.join(row.more)}" if row.more else ""
+    more = f"where it or they are named also: {', '.join(row.more)}" if row.more else ""
     return [*filter(None, (_numbers(row), more, _origin(row)))]
 
 
 def _lines(row: Listed, width: int) -> Iterator[str]:
     """A benchmark in lines of at most ``width`` characters."""
-    yield textwrap.shorten(f"{row.name} ({row.label})", width, placeholder=" …")
+    head = f"{row.name} ({row.label})" if row.label else row.name
+    yield textwrap.shorten(head, width, placeholder=" …")
     for text in _said(row):
         wrapped = textwrap.wrap(
             text, width, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False

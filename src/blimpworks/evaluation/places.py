@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from blimpworks.campaign.local_models import is_local
 from blimpworks.errors import UserError
 from blimpworks.evaluation.resolved import (
     Origin,
@@ -106,6 +108,24 @@ def _of_languages(
         quantisation=largest.quantisation,
         start=largest.start,
     )
+
+
+def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
+    """A model that a user wants run on some languages, also one that was trained for another.
+
+    Then its notes say so. A model with a checkpoint for each language has those alone.
+    """
+    row = model.row
+    one = is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(LANGUAGES)
+    others = [lang for lang in requested if lang != row.languages]
+    if not one or not others:
+        return model
+    note = (
+        f"{row.label} was trained for {row.languages} and is run on {', '.join(others)}, "
+        "as --languages says."
+    )
+    changes = {"scope": "multilingual", "languages": ",".join(requested), "note": note}
+    return replace(model, row=row.model_copy(update=changes), notes=(*model.notes, note))
 
 
 def _notes_on_words(place: Path) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, whole_catalogue
 from blimpworks.campaign.load import check_campaign
@@ -11,13 +12,16 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.site import find_site
 from blimpworks.errors import UserError
 from blimpworks.evaluation.choice import (
+    SOURCE,
     check_benchmarks,
     check_languages,
     checked_campaign,
     choose_benchmarks,
 )
+from blimpworks.evaluation.listing import own_languages
 from blimpworks.evaluation.machine import Machine, this_machine
 from blimpworks.evaluation.models import choose_engine, resolve_models, write_models
+from blimpworks.evaluation.places import in_languages
 from blimpworks.evaluation.request import (
     CAMPAIGN_FILE,
     MODELS_FILE,
@@ -89,17 +93,43 @@ def _put_back_on_error(path: Path) -> Iterator[None]:
         raise
 
 
+def _bring_languages(settings: dict[str, Any], *, trained: bool) -> Iterator[str]:
+    """Set the languages to those of the benchmarks, and tell of what the template lacks.
+
+    For models that are ``trained`` here, to those of the template, whose text is known.
+    """
+    alone = {name: value for name, value in settings.items() if name != "catalogue"}
+    catalogue = {k: v for k, v in settings["catalogue"].items() if k != "models"}
+    alone |= {"models": [], "catalogue": catalogue}
+    own = own_languages(check_campaign(alone, SOURCE))
+    here = [lang for lang in own if lang in settings["languages"]]
+    more = [lang for lang in own if lang not in here]
+    if trained and here and more:
+        yield (
+            f"Left out: {', '.join(more)}, since models that are trained here have no text of "
+            "these data; --languages adds them."
+        )
+        more = []
+    elif more:
+        yield f"Languages of the benchmarks: {', '.join(own)}; --languages chooses among them."
+    settings["languages"] = [*here, *more]
+
+
 def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> Prepared:
     """Write the campaign of an evaluation and its table of models into a folder.
 
     Raises UserError for a benchmark, language or model that cannot be had or run.
     """
     check_benchmarks(request.benchmarks)
+    models = [in_languages(model, request.languages) for model in models]
     data, why = choose_data(request.data, request.mirror)
     template = read_template(data)
     settings = campaign_settings(
         request, as_setting(folder), template, [model.row.name for model in models]
     )
+    notes = [f"Data: {data}{f' ({why})' if why else ''}. {template['description']}"]
+    if request.benchmarks and not request.languages:
+        notes += _bring_languages(settings, trained=any(model.row.recipe for model in models))
     path = folder / CAMPAIGN_FILE
     # With all others, whose sizes and names say what the papers' printed numbers are of.
     rows = {**known_models(), **{model.row.name: model.row for model in models}}
@@ -108,7 +138,6 @@ def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> 
         choice = choose_benchmarks(settings, named=bool(request.benchmarks))
         settings["benchmarks"] = [*choice.benchmarks]
         check_languages(settings, request.languages)
-    notes = [f"Data: {data}{f' ({why})' if why else ''}. {template['description']}"]
     notes += [f"Left out: {name}, because {reason}" for name, reason in choice.left_out.items()]
     if write_campaign(settings, path):
         notes.append(f"{path} had other settings before; what was scored is not scored again.")

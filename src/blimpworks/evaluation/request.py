@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from blimpworks.campaign.addresses import offline_variable
+from blimpworks.campaign.registry import papers
 from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
@@ -38,7 +39,7 @@ class Request:
     benchmarks: tuple[str, ...] = ()
     """Names; empty for all of the template that the models can run."""
     languages: tuple[str, ...] = ()
-    """ISO 639-3 codes; empty for those of the template."""
+    """ISO 639-3 codes; empty for those of the benchmarks that are named, or of the template."""
     limit: int | None = None
     """Items of each benchmark and language; None for all."""
     mirror: Path | None = None
@@ -93,6 +94,12 @@ def as_setting(path: Path) -> str:
     return str(absolute.relative_to(REPOSITORY) if below else absolute)
 
 
+def folders_outside(names: Iterable[str]) -> list[Path]:
+    """Folders of those papers among some that are declared outside the repository."""
+    folders = (papers()[name].folder for name in names if name in papers())
+    return [each for each in folders if each and not as_setting(each).startswith("config/")]
+
+
 def check_folder(folder: Path) -> None:
     """Raises UserError for a place that is no directory, or holds what is no evaluation."""
     if folder.exists() and not folder.is_dir():
@@ -125,6 +132,11 @@ def campaign_settings(
         "languages": [*(request.languages or template["languages"])],
         "models": [*models],
     }
+    outside = [as_setting(path) for path in folders_outside(settings["benchmarks"])]
+    if outside:
+        settings["declared"] = outside
+    if {*settings["benchmarks"]} - {*template["benchmarks"]}:
+        settings.pop("description", None)  # which is of the template's own data
     if request.mirror is not None:
         settings["mirror"] = as_setting(request.mirror)
     if request.limit is not None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from blimpworks.campaign.load import check_campaign
+from blimpworks.campaign.load import check_campaign, declare, read_anew
+from blimpworks.campaign.registry import papers
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import read_card
@@ -23,6 +24,7 @@ from blimpworks.evaluation.request import (
     campaign_settings,
     check_folder,
     choose_data,
+    folders_outside,
     read_template,
 )
 from blimpworks.evaluation.resolved import ResolvedModel
@@ -44,7 +46,7 @@ class Execution:
     dry_run: bool = False
 
 
-def _enter_repository() -> None:
+def enter_repository() -> None:
     """Work in the repository from now on, as the workflow does.
 
     Raises UserError where the package was installed without the workflow.
@@ -54,12 +56,14 @@ def _enter_repository() -> None:
             f"{REPOSITORY} has no workflow/Snakefile; evaluations need the whole repository. "
             "Clone it, and install it there with `pip install -e .`."
         )
+    declare(folders_outside(papers()))  # which are perhaps those of the current directory
     os.chdir(REPOSITORY)
+    read_anew()
 
 
 def describe_data(request: Request) -> str:
     """Benchmarks with languages, pairs, and what is on the disk."""
-    _enter_repository()
+    enter_repository()
     data, why = choose_data(request.data, request.mirror)
     template = read_template(data)
     settings = campaign_settings(request, FOLDER, template, [])
@@ -93,7 +97,7 @@ def run_evaluation(
     models = resolve(arguments, execution.engine, execution.overrides, remote=remote)
     own = "+".join(model.row.name for model in models)[:100]
     folder = (out or Path(FOLDER, own)).expanduser().resolve()
-    _enter_repository()
+    enter_repository()
     check_folder(folder)
     with claimed(folder) as lock:
         _evaluate(models, request, execution, folder, lock)

@@ -1,6 +1,7 @@
 """Models of this machine, directories or n-gram files, as checkpoints like those of the hub."""
 
 import hashlib
+import logging
 import os
 import shutil
 from collections.abc import Iterable
@@ -20,6 +21,8 @@ from blimpworks.models.checkpoint import (
 from blimpworks.models.facts import facts_of
 from blimpworks.models.ngram_file import is_compressed, opened, read_vocabulary
 from blimpworks.models.weights import model_files
+
+log = logging.getLogger(__name__)
 
 
 def _model_files(folder: Path) -> list[Path]:
@@ -70,12 +73,18 @@ def take_local(
     """Put a model's files, or its n-gram file, beside ``checkpoint``, and seal them there.
 
     What ``address`` names is only read. ``described`` says how the model is run; its source
-    becomes the directory's or file's name and a digest of the files. Raises UserError for a place
-    that holds no such model, or one for another language.
+    becomes the directory's or file's name and a digest of the files. One that was trained for a
+    language can be run on any (``multi``), and the log says so. Raises UserError for a place that
+    holds no such model, or one for another language.
     """
     place = Path(address).expanduser()
     facts = facts_of(place, described.architecture)
-    if facts.architecture != described.architecture or facts.scope not in ("multi", scope):
+    if scope == "multi" and facts.scope != "multi":
+        log.warning(
+            "%s: %s was trained for %s, and is run on any language.", name, place, facts.scope
+        )
+    suits = scope == "multi" or facts.scope in ("multi", scope)
+    if facts.architecture != described.architecture or not suits:
         raise UserError(
             f"model {name!r}: {place} is a {facts.architecture} model ({facts.scope}); expected "
             f"{described.architecture} ({scope}). Correct its row in the table of models."

@@ -215,7 +215,8 @@ def obstacles(
     other addresses that files have. Takes seconds: asks each host once for any answer, and the hub
     about each model that is gated or locked.
     """
-    pinned = [pin for pin in pins if (pin.is_pinned if checksums == "any" else pin.sha256)]
+    every = checksums == "any"
+    pinned = [pin for pin in pins if (pin.is_pinned if every or pin.needed else pin.sha256)]
     return [
         *_unpinned([pin for pin in pins if pin not in pinned]),
         *_elsewhere(pinned, mirror, addresses),

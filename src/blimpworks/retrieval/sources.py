@@ -39,11 +39,22 @@ class Pin:
     """File that holds the row, for messages; the table of what was retrieved lies beside it."""
     git_blob: str = ""
     """Id of the uncompressed file's content in git, for a file without ``sha256``."""
+    needed: bool = False
+    """Whether it is retrieved by that, too, where campaigns want a SHA-256."""
 
     @classmethod
     def of(cls, row: "SourceRow | TreebankRow", table: Path) -> "Pin":
         """What a row of a table of the catalogue says of its file."""
-        return cls(row.name, row.url, row.sha256, row.bytes, row.mirror, str(table), row.git_blob)
+        return cls(
+            name=row.name,
+            url=row.url,
+            sha256=row.sha256,
+            bytes=row.bytes,
+            mirror=row.mirror,
+            catalogue=str(table),
+            git_blob=row.git_blob,
+            needed=row.needed,
+        )
 
     @property
     def where(self) -> str:

@@ -142,6 +142,9 @@ class Campaign(Strict):
     """Stop when a file is needed that no such checksum pins, or do without it."""
     substitutes: dict[str, str] = Field(default={})
     """Sources to use in place of others, by name: {wanted: used}."""
+    declared: tuple[Path, ...] = ()
+    """Folders of declared benchmarks besides those in ``config/benchmarks``, before which they go;
+    each is called like its folder."""
     benchmarks: Annotated[tuple[str, ...], AfterValidator(once_each)] = ()
     """Benchmarks to build and score, of all papers."""
     languages: Annotated[tuple[str, ...], AfterValidator(once_each)] | Literal["all"] = "all"
