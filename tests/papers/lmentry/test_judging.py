@@ -2,6 +2,7 @@
 
 import json
 import string
+import unicodedata
 
 import pyarrow as pa
 import pytest
@@ -214,6 +215,12 @@ def test_a_repeated_prompt_is_no_sentence(task):
     assert ask("corrected", task, {"word": "drink"}, prompt, prompt).rule == "echo"
     for said in (prompt.rstrip(":"), f"**{prompt}**", prompt.upper(), f"Q: {prompt}\n" * 9):
         assert ask("corrected", task, {"word": "drink"}, said, prompt).rule == "echo"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_repeated_prompt_is_found_in_either_form_of_unicode(form):
+    prompt = unicodedata.normalize(form, 'Señor, which word has more letters, "city" or "drink"?')
+    assert ask("corrected", "more_letters", LETTERS, prompt, prompt).rule == "echo"
 
 
 @given(st.text(max_size=60))

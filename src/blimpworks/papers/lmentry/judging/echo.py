@@ -84,12 +84,12 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
 
 
 def first_words(prompt: str) -> list[tuple[str, ...]]:
-    """Return up to three first words of each sentence of a prompt.
+    """Return up to three first words of each sentence of a prompt, as answers are normalised.
 
     An answer without them does not repeat the sentence; they take a third of the time of reading
     the prompt.
     """
-    return _STARTS.findall(prompt.lower())
+    return _STARTS.findall(normalise.corrected(prompt))
 
 
 def without_prompt(answer: str, prompt: Prompt) -> str:
