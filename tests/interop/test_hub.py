@@ -1,18 +1,23 @@
 """Item sets as a data set of the Hugging Face hub: what loads it, and what may not be shared."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from blimpworks.campaign.registry import paper_of
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
 from blimpworks.interop.hub.card import hub_licence
 from blimpworks.interop.hub.export import why_not
 from blimpworks.records.job import Job
+from blimpworks.tables import ITEMS, write_table
 from support import tiny
 from support.crate_kit import PAIRS, run, write_campaign
+from support.judging_kit import write_open_items
 
 TREEBANK = Path("resources/eng.conllu")
 CATALOGUE = "lang\ttreebank\tfile\tversion\tcommit\tsha256\tbytes\tlicence\turl\tmirror\n"
@@ -71,6 +76,67 @@ def test_the_files_are_plain_parquet_for_any_loader(campaign):
     schema = pq.read_schema("hub/multiblimp/eng.parquet")
     assert not any("dictionary" in str(field.type) for field in schema)
     assert not schema.metadata
+
+
+@pytest.mark.parametrize(
+    ("columns", "items", "unit", "kept"),
+    [
+        ({"acceptable": [True, False] * 2}, 4, "sentences, each acceptable or not", "acceptable"),
+        (
+            {"item": ["x", "x", "y", "y"], "condition": ["a", "b"] * 2},
+            2,
+            "items of several conditions",
+            "condition",
+        ),
+    ],
+)
+def test_a_single_sentence_stands_once_and_conditions_are_counted_as_items(
+    campaign, columns, items, unit, kept
+):
+    file = campaign("CC BY 4.0")
+    path, texts = Path("results/items/multiblimp/eng.parquet"), [good for good, _ in PAIRS]
+    made("sample_items", [TREEBANK], path, lambda p: write_open_items(p, texts, **columns))
+    output = run("export", "hub", "results", "hub", "--campaign", file)
+    assert output.startswith(f"hub: {items} items in 1 subsets.")
+    card = Path("hub/README.md").read_text(encoding="utf-8")
+    assert f"{items} items in 1 subset: {unit}" in card
+    assert "minimal-pairs" not in card
+    table = pq.read_table("hub/multiblimp/eng.parquet")
+    assert table["sentence"].to_pylist() == texts
+    assert kept in table.column_names
+    assert not {"good", "bad", "good_start"} & {*table.column_names}
+
+
+def test_pairs_may_keep_columns_that_are_called_like_those_of_others(campaign):
+    file = campaign("CC BY 4.0")
+    path = Path("results/items/multiblimp/eng.parquet")
+    columns = {name: pa.array(["x"] * 4) for name in ("item", "condition", "sentence")}
+
+    def write(output):
+        table = tiny.items_table(PAIRS).append_column("acceptable", pa.array([True] * 4))
+        for name, values in columns.items():
+            table = table.append_column(name, values)
+        write_table(table, ITEMS, output)
+
+    made("sample_items", [TREEBANK], path, write)
+    run("export", "hub", "results", "hub", "--campaign", file)
+    assert "4 items in 1 subset: minimal sets" in Path("hub/README.md").read_text(encoding="utf-8")
+    table = pq.read_table("hub/multiblimp/eng.parquet")
+    assert list(zip(*table.select(["good", "bad"]).to_pydict().values(), strict=True)) == PAIRS
+
+
+def test_what_a_declaration_states_is_on_the_card(campaign, monkeypatch):
+    file = campaign("not stated in repo")
+    own = paper_of("multiblimp")
+    citation = replace(own.citation, licence="CC BY 4.0", contact="a@b.org", bibtex="@misc{x,\n}")
+    stating = replace(own, citation=citation)
+    monkeypatch.setattr("blimpworks.interop.hub.export.paper_of", lambda _: stating)
+    monkeypatch.setattr("blimpworks.interop.hub.card.paper_of", lambda _: stating)
+    run("export", "hub", "results", "hub", "--campaign", file)
+    assert header_of(Path("hub"))["license"] == ["cc-by-4.0"]
+    card = Path("hub/README.md").read_text(encoding="utf-8")
+    assert "Contact: a@b.org." in card
+    assert "  ```bibtex\n  @misc{x,\n  }\n  ```" in card
 
 
 def test_the_card_names_paper_licence_and_columns(campaign):

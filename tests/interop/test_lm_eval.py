@@ -325,7 +325,11 @@ def test_prefix_methods_say_what_the_critical_word_is(tmp_path):
     assert second["good_start"] == len("Many girls insulted ")
 
 
-@pytest.mark.parametrize("left", [{}, dict.fromkeys([*ONE, *TWO])], ids=["absent", "null"])
+@pytest.mark.parametrize(
+    "left",
+    [{}, dict.fromkeys([*ONE, *TWO]), dict.fromkeys([*ONE, *TWO], "")],
+    ids=["absent", "null", "empty"],
+)
 def test_without_the_words_of_a_prefix_method_the_region_is_the_words_that_differ(tmp_path, left):
     """The hub's documents, which the harness logs, name the method and lack the words."""
     pair = {name: TWO[name] for name in ("sentence_good", "sentence_bad")}

@@ -5,12 +5,13 @@ import os
 import re
 import shutil
 
+import pyarrow as pa
 import pytest
 
 from blimpworks.files import write_text
 from blimpworks.report.items import item_scripts, sets_from
 from blimpworks.report.pages import ASSETS
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, write_rows
+from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, write_rows, write_table
 
 PAIRS = [
     ("i1", "svP", "I see it .", "I sees it ."),
@@ -25,6 +26,13 @@ def item(item_id, phenomenon, good, bad):
     )
     texts = {"item_id": item_id, "phenomenon": phenomenon, "paradigm": phenomenon}
     return columns | texts | {"good": good, "bad": bad, "lang": "eng"}
+
+
+def write_items(path, rows, **more):
+    """Write items with further columns, by the name of their Arrow type."""
+    columns = [pa.field(name, pa.type_for_alias(kind)) for name, kind in more.items()]
+    schema = pa.schema([*ITEMS.arrow(), *columns])
+    write_table(pa.Table.from_pylist(rows, schema=schema), ITEMS, path)
 
 
 def judgement(item_id, correct, method="full_sentence"):
@@ -87,6 +95,25 @@ def test_words_have_log_probabilities_and_a_pair_that_a_model_has_not_scored_has
     assert words[1][1] is None
 
 
+@pytest.mark.parametrize("acceptable", [True, False])
+def test_a_single_sentence_stands_on_its_own_side_with_its_words(facts, tmp_path, acceptable):
+    rows = [item(i, p, good, good) | {"acceptable": acceptable} for i, p, good, _ in PAIRS]
+    write_items(tmp_path / "eng.parquet", rows, acceptable="bool")
+    sides = ["I see it .", None] if acceptable else [None, "I see it ."]
+    words = [[[-1.5] * 4], [[]]] if acceptable else [[[]], [[-1.5] * 4]]
+    texts = scripts(facts)
+    assert texts["x.eng.0"][0] == ["i1", 0, *sides, "10"]
+    assert texts["x.eng.0.words"][0][0] == words
+
+
+def test_items_of_several_conditions_are_counted_where_they_are_left_out(facts, tmp_path):
+    rows = [item(f"{i}{n}", p, good, good) for n in "ab" for i, p, good, _ in PAIRS]
+    rows = [row | {"item": row["item_id"][:2], "condition": row["item_id"][2:]} for row in rows]
+    write_items(tmp_path / "deu.parquet", rows, item="string", condition="string")
+    designs = facts["x"] | {"items": {"deu": str(tmp_path / "deu.parquet")}}
+    assert scripts(facts | {"y": designs})["index"]["omitted"] == [["y", 3]]
+
+
 def test_a_set_beyond_the_size_of_the_site_has_verdicts_and_no_words(facts):
     small = scripts(facts, most_words=5)
     assert "x.eng.0.words" not in small
@@ -137,14 +164,14 @@ def page(facts, tmp_path):
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         page = browser.new_page()
         page.goto((site / "items.html").as_uri())
-        page.get_by_text("3 of 3 pairs").wait_for()
+        page.get_by_text("3 of 3 items").wait_for()
         yield page
         browser.close()
 
 
 def shown(page, count):
     """The good sentences on the page, once it shows so many pairs."""
-    page.get_by_text(f"{count} of 3 pairs").wait_for()
+    page.get_by_text(f"{count} of 3 items").wait_for()
     texts = page.locator("#bw-items-rows > tr > td:first-child > div:first-child").all_inner_texts()
     return [text.removeprefix("✓").strip() for text in texts]
 

@@ -22,8 +22,7 @@ def build(monkeypatch):
         object.__setattr__(inputs, "trees", Trees(Path("results"), "", frozenset(), frozenset()))
         monkeypatch.setattr(site, "read_inputs", lambda *_: inputs)
         monkeypatch.setattr(site, "assemble", lambda _: {"index.rst": text})
-        campaign = Campaign.__new__(Campaign)
-        object.__setattr__(campaign, "name", "small")
+        campaign = Campaign("small", "", "", Path(), (), {}, {})
         with docutils_namespace():  # Sphinx is made for one site in a process
             return site.build_report(campaign, None, output)
 

@@ -8,10 +8,7 @@ rule export_crate:
         published=[
             f"{RESULTS}/published/{s.key}.cells.parquet" for s in layout.published
         ],
-        reproduction=[
-            "<results>/reproduction/published.csv",
-            "<results>/reproduction/measured.csv",
-        ],
+        reproduction=comparisons(),
         campaign=CAMPAIGN_FILE,
     output:
         directory("<results>/crate"),

@@ -91,6 +91,12 @@ def corrected_exhibits():
     return [str(path) for path in paths if path.exists()]
 
 
+def comparisons():
+    """List both comparisons with print; none where no benchmark of the campaign has any."""
+    names = ("published", "measured") if layout.papers else ()
+    return [f"<results>/reproduction/{name}.csv" for name in names]
+
+
 def reported_benchmarks():
     """Benchmarks of pairs that models are run on."""
     return [
@@ -133,5 +139,11 @@ def report_facts():
         "models": {k: r.label for k, r in (WHOLE.models | CATALOGUE.models).items()},
         "missing": missing_sources(layout),
         "pairs": {name: reported_pairs(name) for name in reported_benchmarks()},
+        "declared": layout.is_declared,
+        "licences": {
+            paper: licences
+            for paper in layout.reported_papers
+            if (licences := layout.licences_of(paper))
+        },
     }
     return json.dumps(facts, ensure_ascii=False)

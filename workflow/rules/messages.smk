@@ -109,6 +109,19 @@ def check_retrieval():
         )
 
 
+def fonts_to_install():
+    """Name Debian's packages of fonts that figures lack."""
+    from blimpworks.records.reading import record_of
+
+    wanted = set()
+    for spec in layout.exhibits:
+        path = Path(f"{RESULTS}/exhibits/{spec.key}.cells.parquet")
+        if spec.kind == "figure" and path.exists():
+            notes = (record_of(path) or {}).get("notes") or {}
+            wanted.update(notes.get("fonts_to_install", ()))
+    return sorted(wanted)
+
+
 def closing_words():
     """Where the results are and what to type next."""
     chosen = f"--configfile {CAMPAIGN_FILE} " if workflow.overwrite_configfiles else ""
@@ -126,6 +139,12 @@ def closing_words():
             # One with a row for each language and a column for each model.
             by_language = {"accuracies", "items"} <= {*spec.needs}
             explained = explained or (spec if by_language else None)
+    if fonts := fonts_to_install():
+        lines += [
+            "No font has the letters of some names in figures, which have numbers instead. To see "
+            f"the names, install {' and '.join(fonts)} (Debian's packages), then:",
+            f"  {prefix}snakemake {chosen}--cores 2 --forcerun build_figure",
+        ]
     if explained:
         language = next(iter(CATALOGUE.languages.values()))
         model = CATALOGUE.models[layout.models_of(explained.paper)[0]]

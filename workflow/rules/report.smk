@@ -10,9 +10,7 @@ rule report:
         printed=[
             path for paper in layout.papers for path in layout.printed_tables(paper)
         ],
-        comparisons=expand(
-            "<results>/reproduction/{name}.csv", name=("published", "measured")
-        ),
+        comparisons=comparisons(),
         pairs=[
             path
             for benchmark in reported_benchmarks()

@@ -116,6 +116,5 @@ rule compare_measured:
 rule reproduction:
     """Both comparisons."""
     input:
-        "<results>/reproduction/published.csv",
-        "<results>/reproduction/measured.csv",
+        comparisons(),
     localrule: True

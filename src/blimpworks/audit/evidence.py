@@ -40,9 +40,10 @@ KINDS = ("judgements", "scores", "answers", "items")
 MODELS = ("model", "model_a", "model_b")
 SHOWN = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
-    *("certain", "rule", "pattern"),
+    *("certain", "rule", "pattern", "acceptable", "accepted"),
 )
-"""Columns of a judgement that are shown: of responses also which rule and pattern decided."""
+"""Columns of a judgement that are shown: of responses also which rule and pattern decided, of
+single sentences which are acceptable and accepted."""
 ALL = "all"
 
 
@@ -314,6 +315,17 @@ def _conditions(
     return {}
 
 
+def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
+    """Tell which predictions of an item hold; None where that is not judged."""
+    table = read_arrow(node.path)
+    if "predictions_held" not in table.column_names:
+        return None
+    rows = table.filter(pc.equal(table["item_id"], row["item_id"])).to_pylist()
+    same = ("method", "paradigm")
+    judged_rows = (judged for judged in rows if all(judged[name] == row[name] for name in same))
+    return next((judged["predictions_held"] for judged in judged_rows), None)
+
+
 def _whole(row: dict[str, Any], scores: Sequence[Node]) -> dict[str, Any]:
     """The only sentence of a row, without a critical region."""
     side = _sides({**row, "good_end": 0}, _row_of(scores, row["item_id"]))["good"]
@@ -335,9 +347,13 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
     if conditions:
         first = next(iter(conditions.values()))
         facts |= {"predictions": first["predictions"], "origin": origin(of_items[0], first)}
+        facts["held"] = _held(node, row)
         facts["conditions"] = {name: each["side"] for name, each in conditions.items()}
     elif "prompt" in item:
         facts |= answer_evidence(item, _row_of(answers, key))
+    elif "acceptable" in item and item["good"] == item["bad"]:
+        facts |= {"origin": origin(of_items[0], item), "acceptable": item["acceptable"]}
+        facts["sentence"] = _sides({**item, "good_end": 0}, _row_of(scores, key))["good"]
     elif item:
         facts |= _sides(item, _row_of(scores, key)) | {"origin": origin(of_items[0], item)}
         words = {w: (item.get(f"{w}_id"), item.get(f"{w}_form", item.get(w))) for w in WORDS}

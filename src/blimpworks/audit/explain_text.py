@@ -63,6 +63,17 @@ def _verdict(item: dict[str, Any]) -> str:
     return f"  {item['method']}: {_correctness(item)}{sure}, by rule {item['rule']}{pattern}"
 
 
+def _acceptance(item: dict[str, Any]) -> str:
+    """Say value and threshold of a single sentence, and whether it was accepted, and rightly."""
+    if pd.isna(item.get("accepted")):
+        return f"  {item['method']}: not judged" if "accepted" in item else ""
+    accepted = "accepted" if item["accepted"] else "not accepted"
+    return (
+        f"  {item['method']}: value {item['value_good']:.3f}, threshold {item['value_bad']:.3f}, "
+        f"{accepted}, {_correctness(item)}"
+    )
+
+
 def _indented(sign: str, text: str) -> list[str]:
     """A text of any number of lines behind a sign."""
     first, *rest = text.splitlines() or [""]
@@ -87,12 +98,17 @@ def item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
     for item in items:
         if "item_id" in item:
             verdict = ""
-            if item.get("margin") is not None:
+            if "sentence" in item:
+                verdict = _acceptance(item)
+            elif item.get("margin") is not None:
                 margin = f"margin {item['margin']:+.3f}"
                 verdict = f"  {item['method']}: {margin}, {_correctness(item)}"
             verdict = verdict or _verdict(item)
             lines.append(f"{item['item_id']}  {item['paradigm'] or ''}{verdict}")
             lines += _answer_lines(item)
+        if "sentence" in item:
+            sign = "acceptable:" if item["acceptable"] else "not acceptable:"
+            lines += _sentence_lines(sign, item["sentence"])
         if "good" in item and "bad" in item:
             lines += _pair_lines(item["good"], item["bad"])
         elif "good" in item:
@@ -115,7 +131,12 @@ def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
 
 def _condition_lines(item: dict[str, Any]) -> list[str]:
     """Predictions of an item, and the sentence of each of its conditions."""
-    lines = [f"   predicted: {formula}" for formula in item.get("predictions", ())]
+    formulas = item.get("predictions", ())
+    signs = [" (holds)" if holds else " (does not hold)" for holds in item.get("held") or ()]
+    lines = [
+        f"   predicted: {formula}{sign}"
+        for formula, sign in zip(formulas, signs or [""] * len(formulas), strict=True)
+    ]
     for name, side in item.get("conditions", {}).items():
         lines += _sentence_lines(f"{name}:", side)
     return lines
@@ -154,7 +175,8 @@ def _printed_lines(printed: Sequence[dict[str, Any]]) -> list[str]:
 
 def _interval(cell: dict[str, Any]) -> str:
     """The interval, to as many decimals as the number is printed with, at least one."""
-    if pd.isna(cell["low"]):
+    # Where the text has it, it stands there already.
+    if pd.isna(cell["low"]) or "[" in cell["text"]:
         return ""
     decimals = max(1, len(cell["text"].partition(".")[2]))
     return f", 95 % interval {cell['low']:.{decimals}f}-{cell['high']:.{decimals}f}"

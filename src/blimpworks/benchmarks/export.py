@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from blimpworks.campaign.registry import benchmarks, paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.items import Regions
@@ -25,7 +26,8 @@ def _record(item: dict[str, Any]) -> dict[str, Any]:
 def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:
     """Write a declaration and its pairs from items tables, one for each language.
 
-    Pairs, their phenomena and paradigms, and critical regions are kept, so that methods over
+    Licence, BibTeX and contact are those of the benchmark that the tables are of. Pairs, their
+    phenomena and paradigms, and critical regions are kept, so that methods over
     whole sentences and over regions give the same judgements. Returns the number of pairs.
     Raises UserError for items that are no pairs, and a folder that has a declaration.
     """
@@ -58,6 +60,11 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
             }
         ],
     }
+    names = {table.resolve().parent.name for table in items} & benchmarks().keys()
+    if len(names) == 1:
+        citation = paper_of(*names).citation
+        stated = {name: getattr(citation, name) for name in ("licence", "bibtex", "contact")}
+        declaration |= {name: text for name, text in stated.items() if text}
     lines = (json.dumps(record, ensure_ascii=False) for record in records)
     write_text(folder / PAIRS, "".join(f"{line}\n" for line in lines))
     write_text(path, yaml.safe_dump(declaration, allow_unicode=True, sort_keys=False))

@@ -139,7 +139,7 @@ def export_hub(
     for name, reason in done.left_out.items():
         typer.echo(f"left out {name}: {reason}")
     typer.echo(
-        f"{output}: {sum(subset.rows for subset in done.written):,} items in "
+        f"{output}: {sum(subset.items for subset in done.written):,} items in "
         f"{len(done.written)} subsets. Read {output}/README.md before you upload it."
     )
 

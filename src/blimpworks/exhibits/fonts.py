@@ -12,6 +12,8 @@ from pathlib import Path
 
 from matplotlib import font_manager
 
+from blimpworks.records.job import current_job
+
 log = logging.getLogger(__name__)
 
 PREFERRED = {
@@ -25,8 +27,17 @@ PREFERRED = {
     "DEVANAGARI": ("Noto Sans Devanagari", "Lohit Devanagari"),
 }
 """Families to take first, by the first word of the letters' Unicode names."""
-PACKAGES = {"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"}
-"""Debian's packages of small fonts, by the same."""
+CJK = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH")
+"""First words of the names of letters that fonts for Chinese, Japanese and Korean have."""
+PACKAGES = {
+    **{"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"},
+    **dict.fromkeys(CJK, "fonts-noto-cjk"),
+}
+"""Debian's packages of fonts, by the same; small ones where there are some."""
+OTHERWISE = "fonts-noto-core"
+"""Debian's package of fonts for all other scripts, such as Khmer, Tamil and Thai."""
+WANTED = "fonts_to_install"
+"""Note of a job that lacked fonts: the packages that have them."""
 PLAIN = "normal"
 BOXES = "Last Resort"
 """How fonts begin that have every letter, each as the same box."""
@@ -94,15 +105,34 @@ def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
         for font in _known((*PREFERRED.get(script, ()), default)):
             if letters <= _charmap(font.fname):
                 return str(font.name)
-    package = PACKAGES.get(script)
-    advice = f"install one, on Debian {package}" if package else "install one"
+    package = PACKAGES.get(script, OTHERWISE)
     log.warning(
         "no installed font has all letters of this figure (%s); its words are numbered instead. "
-        "To see them, %s, and build the figure again.",
+        "To see them, install one, on Debian %s, and build the figure again.",
         script.lower(),
-        advice,
+        package,
     )
+    if job := current_job():
+        job.note(**{WANTED: sorted({*job.extra.get(WANTED, ()), package})})
     return None
+
+
+def families_for(letters: Iterable[int]) -> tuple[list[str], frozenset[int]]:
+    """Find installed families for some letters, one for each script, and letters that none has.
+
+    Matplotlib takes each letter from the first family of a list that has it.
+    """
+    by_script: dict[str, set[int]] = {}
+    for letter in letters:
+        by_script.setdefault(script_of([letter]), set()).add(letter)
+    families, absent = dict[str, None](), set[int]()
+    for _, script_letters in sorted(by_script.items()):
+        family = font_for(["".join(map(chr, sorted(script_letters)))])
+        if family is None:
+            absent |= script_letters
+        else:
+            families[family] = None
+    return [*families], frozenset(absent)
 
 
 def has_bold(family: str) -> bool:

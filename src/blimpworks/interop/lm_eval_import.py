@@ -79,7 +79,7 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
         return given[0], given[1]
     for method, columns in PREFIXED.items():
         names = [f"{method}_{column}" for column in columns]
-        lacking = [name for name in names if doc.get(name) is None]
+        lacking = [name for name in names if doc.get(name) in (None, "")]
         if not doc.get(f"{method}_method") or len(lacking) == len(names):
             continue
         if lacking:

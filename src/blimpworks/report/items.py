@@ -1,13 +1,14 @@
-"""Data of the page of items: the minimal pairs of a campaign with each model's verdicts.
+"""Data of the page of items: a campaign's pairs and sentences with each model's verdicts.
 
 Scripts, as all data of the site: an index of sets (a benchmark in a language), chunks of pairs that
 are loaded when a set is chosen, and chunks with words and log-probabilities that are loaded when a
-pair is opened.
+pair is opened. A single sentence is a pair without the sentence of the other side.
 """
 
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.exhibits.texts import language_tag
+from blimpworks.judging.sample import CONDITIONS
 from blimpworks.scoring.words import END, Word, words_of
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
@@ -77,12 +79,22 @@ def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
 
 
 def _pairs(path: Path) -> list[dict[str, Any]]:
-    """The pairs of a table of items, each once; none where items are several sentences."""
+    """The pairs or sentences of a table of items, each once; none where items have conditions."""
     table = read_table(ITEMS, path)
-    if "condition" in table.column_names:
+    if _conditions(table):
         return []
-    rows = table.select(["item_id", *LABELS, *SIDES]).to_pylist()
+    alone = "acceptable" in table.column_names and table["good"] == table["bad"]
+    single = ["acceptable"] if alone else []
+    rows = table.select(["item_id", *LABELS, *SIDES, *single]).to_pylist()
+    for row in rows if single else ():
+        row["bad" if row["acceptable"] else "good"] = None
     return [*{row["item_id"]: row for row in reversed(rows)}.values()][::-1]
+
+
+def _conditions(table: pa.Table) -> int:
+    """Count items of several conditions; pairs, which may keep columns called so, have none."""
+    has_conditions = {*table.column_names} >= CONDITIONS and table["good"] == table["bad"]
+    return len(table["item"].unique()) if has_conditions else 0
 
 
 def _verdict(correct: float | None) -> str:
@@ -114,6 +126,8 @@ def _short(value: float | None) -> float | None:
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
     """Log-probabilities of a sentence's words; and the words, where they are not between spaces."""
+    if row[side] is None:
+        return [[]]
     words = words_of(row[side], scores[f"{side}_ends"] or [], scores[f"{side}_logprobs"] or [])
     values: list[Any] = [_short(word["logprob"]) for word in words]
     return [values] if _between_spaces(row[side], words) else [values, [w["text"] for w in words]]
@@ -202,9 +216,11 @@ def item_scripts(
     when a table is missing or broken.
     """
     entries, written = [], 0
+    omitted: Counter[str] = Counter()
     for own in sets:
         rows = _pairs(own.items)
         if not rows:
+            omitted[own.benchmark] += _conditions(read_table(ITEMS, own.items))
             continue
         size = len(rows) * len(own.scores)
         words = written + size <= most_words
@@ -214,4 +230,7 @@ def item_scripts(
             yield from _word_chunks(own, rows)
         entries.append(_entry(own, rows, words=words))
     if entries:
-        yield "index", _script("index", {"sets": entries, "labels": labels})
+        yield (
+            "index",
+            _script("index", {"sets": entries, "labels": labels, "omitted": [*omitted.items()]}),
+        )

@@ -16,10 +16,10 @@ PUBLISHED = (*_NUMBER, "status", "recomputed", "reading", "rule", "note")
 MEASURED = (*_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs")
 COLUMNS = {"published": PUBLISHED, "measured": MEASURED}
 INTRODUCTION = {
-    "published": "Each number that the papers print, beside its value computed from their other "
-    "numbers, with the rule and the reason; beside a text, what the authors released in its place. "
+    "published": "Each printed number, beside its value computed from the other numbers in "
+    "print, with the rule and the reason; beside a text, what the authors released in its place. "
     "The same as <code>reproduction/published.csv</code>.",
-    "measured": "Each number or text that the papers print, beside the campaign's own where there "
+    "measured": "Each printed number or text, beside the campaign's own where there "
     "is one. Both are compared where they are about the same model, languages and items; else the "
     "last column says what differs. The same as <code>reproduction/measured.csv</code>.",
 }

@@ -16,6 +16,7 @@ from blimpworks.report.data import Products, paper_script, products_script
 from blimpworks.report.items import item_scripts, sets_from
 from blimpworks.report.listing import listing_html
 from blimpworks.report.names import Names, exhibit_label
+from blimpworks.report.ranking import ranking
 from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees
 from blimpworks.report.series import series_of
 from blimpworks.report.states import STATUSES, VERDICTS, Part, bar
@@ -75,7 +76,8 @@ class Section:
     @property
     def heading(self) -> str:
         """Heading of the section: label and title of the exhibit."""
-        return " · ".join(filter(None, (exhibit_label(self.name) or "Ours", self.exhibit.title)))
+        added = "" if find_paper(self.paper).needs_benchmark else "Ours"
+        return " · ".join(filter(None, (exhibit_label(self.name) or added, self.exhibit.title)))
 
     @property
     def anchor(self) -> str:
@@ -101,6 +103,10 @@ class Page:
     paper: str
     sections: list[Section]
     names: Names
+    printed: bool
+    """Whether numbers of it are printed; else measured ones stand alone."""
+    variants: bool
+    """Whether there are two variants to choose from."""
 
 
 def _scroll(table: str, title: str) -> str:
@@ -182,6 +188,8 @@ def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[st
         for tree, variant in (("measured", own), ("corrected", "corrected"))
         if (form := exhibit.forms.get(tree))
     }
+    if not paper.evidence and "corrected" not in exhibit.forms:
+        return variants.get(own, "")
     other = "corrected" if own == "published" else "published"
     parts = (
         f'<div data-variant="{variant}">{variants.get(variant) or advice[other]}</div>'
@@ -254,7 +262,9 @@ def _page(paper: PaperInputs, inputs: Inputs) -> Page:
     advice = _advice(inputs.campaign, inputs.trees, paper.name)
     own = inputs.trees.variant
     sections = [_section(exhibit, paper, own, advice) for exhibit in paper.exhibits]
-    return Page(paper.name, sections, paper.names)
+    printed = bool(paper.evidence)
+    variants = printed or inputs.trees.corrected is not None
+    return Page(paper.name, sections, paper.names, printed, variants)
 
 
 def _titled(title: str, *parts: str) -> str:
@@ -265,7 +275,7 @@ def _raw(file: str) -> str:
     return f".. raw:: html\n   :file: {file}\n"
 
 
-def _paper_texts(page: Page) -> Iterator[tuple[str, str]]:
+def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
     """A paper's page, and the pieces of HTML that it consists of."""
     citation = find_paper(page.paper).citation
     pieces = f"_pieces/{page.paper}"
@@ -274,6 +284,7 @@ def _paper_texts(page: Page) -> Iterator[tuple[str, str]]:
         "paper",
         page=page,
         citation=citation,
+        licence=licence,
         statuses=STATUSES,
         verdicts=VERDICTS,
         series=series_of(titles, page.names.known["lang"].values()),
@@ -299,29 +310,34 @@ def _index_texts(
     ]
     campaign = inputs.campaign
     every = [section for page in pages for section in page.sections]
+    columns, models = ranking(inputs.papers if campaign.declared else [])
     yield (
         "_pieces/index.html",
         _render(
             "index",
             campaign=campaign,
+            columns=columns,
+            models=models,
+            citations={paper: find_paper(paper).citation for paper in campaign.papers},
             results=inputs.trees.results,
             results_hash=inputs.results_hash,
-            whole=_line("All papers", "published.html", every),
+            whole=_line("All printed numbers", "published.html", every),
+            compared=bool(inputs.comparisons),
             lines=lines,
+            printed=sum(bool(paper.evidence) for paper in inputs.papers),
             statuses=STATUSES,
             verdicts=VERDICTS,
         ),
     )
-    documents = [*campaign.papers, *LISTINGS, *more]
+    documents = [*campaign.papers, *inputs.comparisons, *more]
     tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
-    title = f"Reproduction report: {campaign.name}"
-    yield "index.rst", _titled(title, _raw("_pieces/index.html"), tree)
+    yield "index.rst", _titled(campaign.title, _raw("_pieces/index.html"), tree)
 
 
 def _listing_texts(comparisons: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, str]]:
-    for name, title in LISTINGS.items():
-        yield f"_pieces/{name}.html", listing_html(name, comparisons[name])
-        yield f"{name}.rst", _titled(title, _raw(f"_pieces/{name}.html"))
+    for name, comparison in comparisons.items():
+        yield f"_pieces/{name}.html", listing_html(name, comparison)
+        yield f"{name}.rst", _titled(LISTINGS[name], _raw(f"_pieces/{name}.html"))
 
 
 def _scripts(papers: Sequence[PaperInputs]) -> Iterator[tuple[str, str]]:
@@ -354,7 +370,11 @@ def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
 def assemble(inputs: Inputs) -> dict[str, str]:
     """The text of every source of the site, by its path."""
     pages = [_page(paper, inputs) for paper in inputs.papers]
-    texts = dict(text for page in pages for text in _paper_texts(page))
+    texts = dict(
+        text
+        for page in pages
+        for text in _paper_texts(page, inputs.campaign.licences.get(page.paper, ""))
+    )
     items = dict(_item_texts(inputs))
     texts |= items | dict(_index_texts(inputs, pages, [ITEMS] if items else []))
     texts |= dict(_listing_texts(inputs.comparisons))

@@ -42,6 +42,21 @@ class Campaign:
     """What forms (published, measured) of exhibits lack, and the command that gets it, by key."""
     pairs: Mapping[str, Any] = field(default_factory=dict)
     """Where pairs, judgements and scores of each benchmark lie (``items.sets_from``)."""
+    declared: bool = False
+    """Whether all benchmarks are data alone, so that no paper is reproduced."""
+    licences: Mapping[str, str] = field(default_factory=dict)
+    """Licences of declared benchmarks, as far as they are known."""
+
+    @property
+    def title(self) -> str:
+        """Title of the site."""
+        return f"{'Report' if self.declared else 'Reproduction report'}: {self.name}"
+
+    @property
+    def comparisons(self) -> tuple[str, ...]:
+        """Names of the comparisons with print; none where no paper has printed numbers."""
+        has_print = any(printed_tables(self.printed, paper) for paper in self.papers)
+        return tuple(COLUMNS) if has_print else ()
 
     def lack_of(self, tree: str, key: str) -> tuple[str, ...]:
         """What an exhibit lacks in one tree, and the command that gets it; empty if nothing."""
@@ -233,14 +248,15 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
     """Everything that the report shows. Raises UserError for what is missing or broken."""
     folder = trees.results / "reproduction"
     comparisons = {
-        name: read_comparison(folder / f"{name}.csv", columns) for name, columns in COLUMNS.items()
+        name: read_comparison(folder / f"{name}.csv", COLUMNS[name])
+        for name in campaign.comparisons
     }
     papers = []
     for paper in campaign.papers:
         files = printed_tables(campaign.printed, paper)
         accuracies = trees.results / f"accuracies/printed/{paper}.parquet"
         printed = Paper(paper, files, Path(), {}, accuracies)
-        evidence = gather(paper, files, **comparisons)
+        evidence = gather(paper, files, **comparisons) if comparisons else {}
         names = names_from(campaign.languages, campaign.models, printed)
         shown = [
             _exhibit(name, printed, evidence, trees, campaign)
@@ -252,7 +268,7 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
     """Every file that the site shows, other than the records behind them."""
-    paths = [trees.results / "reproduction" / f"{name}.csv" for name in ("published", "measured")]
+    paths = [trees.results / "reproduction" / f"{name}.csv" for name in campaign.comparisons]
     for paper in campaign.papers:
         paths += printed_tables(campaign.printed, paper)
         # Of a paper that prints no accuracies, and has released no decisions, there is none.

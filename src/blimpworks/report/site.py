@@ -49,13 +49,10 @@ def _write_sources(inputs: Inputs, folder: Path) -> None:
         shutil.copyfile(file, folder / address)
 
 
-def _settings(campaign: str) -> dict[str, Any]:
+def _settings(campaign: Campaign) -> dict[str, Any]:
     """Sphinx's configuration for the report of a campaign."""
     settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
-    named = {
-        "project": f"blimpworks · {campaign}",
-        "html_title": f"Reproduction report: {campaign}",
-    }
+    named = {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
     return settings | named
 
 
@@ -93,11 +90,15 @@ def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, in
     inputs = read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         _write_sources(inputs, work / "source")
-        _sphinx(work / "source", site, _settings(campaign.name))
+        _sphinx(work / "source", site, _settings(campaign))
         _prune(site)
     files = [path for path in output.rglob("*") if path.is_file()]
     return {
         "pages": sum(path.suffix == ".html" for path in files),
-        "numbers": sum(len(paper.evidence) for paper in inputs.papers),
+        "numbers": sum(
+            len(paper.evidence)
+            or sum(len(f.cells) for e in paper.exhibits for f in e.forms.values())
+            for paper in inputs.papers
+        ),
         "bytes": sum(path.stat().st_size for path in files),
     }

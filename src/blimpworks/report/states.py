@@ -47,14 +47,14 @@ VERDICTS = (
         AGREES,
         "✓",
         "exact",
-        "the printed number lies in the 95 % interval of ours; a text: the same",
+        "the printed number lies in the 95 % interval of the measured one; a text: the same",
     ),
     State(DIFFERS, "≠", "deviates", "it lies outside, though both are about the same"),
     State(
         NOT_COMPARABLE,
         "∥",
         "other",
-        "ours is of another model, other languages or other items; the panel says which",
+        "the measured one is of another model, language or items; the panel says which",
     ),
     State(NOT_RUN, "·", "absent", "this campaign has no such number"),
 )

@@ -13,13 +13,14 @@ import pandas as pd
 
 from blimpworks import __version__
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.paper import Citation
+from blimpworks.campaign.registry import find_benchmark, find_paper
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.files import whole_directory, write_text
 from blimpworks.interop.crate.code import formulas_text
 from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
-from blimpworks.interop.crate.licences import CODE, DATA, UNSTATED, licences_of, sources_behind
+from blimpworks.interop.crate.licences import CODE, DATA, licences_behind, sources_behind
 from blimpworks.interop.crate.select import (
     Shown,
     Trace,
@@ -235,7 +236,7 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
     return Facts(
         benchmark,
         f"{benchmark}-{plan.campaign.campaign}",
-        f"Minimal pairs of {benchmark}, campaign {plan.campaign.campaign}. "
+        f"Items of {benchmark}, campaign {plan.campaign.campaign}. "
         f"{plan.campaign.description}".strip(),
         authors_of(plan.wish),
         # Whatever else the campaign is made of, these pairs are of our own words.
@@ -245,6 +246,12 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
         _steps(plan, benchmark),
         own_words,
     )
+
+
+def _citations(plan: Plan) -> list[Citation]:
+    """List what to cite: the papers of the exhibits."""
+    names = dict.fromkeys(shown.paper for shown in plan.exhibits)
+    return [find_paper(name).citation for name in names]
 
 
 def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dict[str, int]) -> int:
@@ -258,6 +265,7 @@ def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dic
         cells,
         copies,
         licences,
+        [citation.listed for citation in _citations(plan)],
         plan.trace.gone,
         plan.trace.root_hash(),
         __version__,
@@ -278,7 +286,7 @@ def write_crate(plan: Plan, output: Path) -> Summary:
     Raises UserError when there already is something there.
     """
     rows = sources_behind(plan.trace, plan.campaign)
-    licences = licences_of(rows.values()) or {UNSTATED: 0}
+    licences = licences_behind(plan.trace, rows, plan.results)
     with new_directory(output) as root:
         for path, place in chain(_finished(plan), _workflow_files()):
             _copy(path, root / place)
@@ -293,6 +301,7 @@ def write_crate(plan: Plan, output: Path) -> Summary:
             authors_of(plan.wish),
             __version__,
             f"config/{plan.campaign_file.name}",
+            [f"{cited.text} {cited.address}".rstrip() for cited in _citations(plan)],
         )
         entities = write_graph(
             Graph(root, plan.trace, _places(plan, copies), rows, plan.relative),
@@ -326,7 +335,7 @@ def export_croissant(
     trace = trace_back(chain.from_iterable(tables.values()))
     require_unaltered(trace, own, run)
     rows = sources_behind(trace, campaign)
-    licences = list(licences_of(rows.values())) or [UNSTATED]
+    licences = [*licences_behind(trace, rows, own)]
     plan = Plan(own, campaign, campaign_file, [], trace, pd.DataFrame(), [], wish)
     with new_directory(output) as root:
         names = [

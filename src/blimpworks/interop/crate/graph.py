@@ -55,6 +55,8 @@ class About:
     version: str
     campaign: str
     """Path of the campaign file in the crate."""
+    citations: Sequence[str] = ()
+    """What to cite."""
 
 
 def media_type(path: Path | str) -> str:
@@ -307,6 +309,8 @@ def add_root(graph: Graph, about: About, licences: Iterable[str]) -> None:
     root["name"], root["description"] = about.title, about.description
     root["author"] = root["publisher"] = _plainly(authors)
     root["license"] = _plainly([graph.licence(name) for name in licences])
+    if about.citations:
+        root["citation"] = _plainly([*about.citations])
     # Not today's date: the same results make the same crate.
     root["datePublished"] = max(r["ended"] for r in graph.trace.jobs())[:10]
     graph.profiles()

@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned, load_catalogue
+from blimpworks.campaign.registry import benchmarks, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.interop.crate.select import Trace
 from blimpworks.retrieval.lock import locked_file
@@ -73,3 +74,22 @@ def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
 def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
     """Number of files under each licence, most frequent first."""
     return dict(Counter(licence_name(row.licence) for row in rows).most_common())
+
+
+def licences_behind(trace: Trace, rows: Mapping[Path, Pinned], results: Path) -> dict[str, int]:
+    """Count files under each licence: of sources, and of declared benchmarks' own files.
+
+    Those are the files from outside behind items of benchmarks that state a licence. Where none is
+    known, ``UNSTATED`` of no files.
+    """
+    files_by_licence: dict[str, set[Path]] = {}
+    for table in trace.records:
+        # Some papers have further tables of items, which are of no benchmark alone.
+        if not table.is_relative_to(results / "items") or table.parent.name not in benchmarks():
+            continue
+        if stated := paper_of(table.parent.name).citation.licence:
+            files = {path for path in trace.behind(table) if trace.records[path] is None}
+            files_by_licence.setdefault(licence_name(stated), set()).update(files)
+    counts = Counter({name: len(files) for name, files in files_by_licence.items()})
+    counts.update(licences_of(rows.values()))
+    return dict(counts.most_common()) or {UNSTATED: 0}

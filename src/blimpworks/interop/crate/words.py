@@ -132,6 +132,7 @@ def readme(
     cells: pd.DataFrame,
     copies: Iterable[Copied],
     licences: Mapping[str, int],
+    citations: Sequence[str],
     gone: Sequence[Path],
     root_hash: str,
     version: str,
@@ -161,6 +162,7 @@ def readme(
         licences=_list(
             [f"{name}: {n} {'file' if n == 1 else 'files'}" for name, n in licences.items()]
         ),
+        citations="\n".join(citations),
         missing=missing,
         root_hash=root_hash,
         version=version,

@@ -19,8 +19,11 @@ from blimpworks.exhibits.shared import counted
 from blimpworks.interop.crate.licences import licence_url
 from blimpworks.interop.crate.words import describe, read_dictionary
 from blimpworks.interop.croissant import LIMITATIONS, USE_CASES
+from blimpworks.judging.sample import CONDITIONS
 
 HERE = Path(__file__).parent
+SENTENCE = "sentence"
+"""Column of the only sentence of a row, in place of a good and a bad one."""
 SIZES = (
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
@@ -38,17 +41,20 @@ LISTED = {
 """Licences that the hub lists, of those that catalogues name."""
 OTHERWISE = {"gpl-3.0-only": "gpl-3.0", "c-uda-1.0": "c-uda"}
 """The hub's names of licences that SPDX calls otherwise."""
-TASKS: Mapping[str, dict[str, Any]] = {
+TASKS: dict[str, dict[str, Any]] = {
     "pair": {
         "task_categories": ["text-classification"],
         "task_ids": ["acceptability-classification"],
     },
     "prompt": {"task_categories": ["text-generation"]},
 }
+TASKS |= dict.fromkeys(("sentence", "item"), TASKS["pair"])
 """The hub's tasks, by what items are."""
 UNITS = {
     "pair": "minimal sets of sentences, of which one is grammatical",
     "prompt": "prompts with what counts as their answer",
+    "sentence": "sentences, each acceptable or not",
+    "item": "items of several conditions, with predictions over the surprisals of their regions",
 }
 """What items are, in words."""
 
@@ -76,6 +82,8 @@ class Subset:
     """As the workflow made it."""
     licences: tuple[str, ...]
     rows: int = 0
+    items: int = 0
+    """Items, of which each condition has a row."""
     columns: tuple[str, ...] = ()
 
     @property
@@ -88,9 +96,16 @@ class Subset:
         """Path of its file in the data set."""
         return f"{self.benchmark}/{self.lang}.parquet"
 
-    def with_facts(self, rows: int, columns: Sequence[str]) -> "Subset":
+    @property
+    def unit(self) -> str:
+        """What an item is, by the columns of its file."""
+        if "good" in self.columns or SENTENCE not in self.columns:
+            return find_benchmark(self.benchmark).unit
+        return "item" if {*self.columns} >= CONDITIONS else "sentence"
+
+    def with_facts(self, rows: int, items: int, columns: Sequence[str]) -> "Subset":
         """The same with what was counted in its file."""
-        return replace(self, rows=rows, columns=tuple(columns))
+        return replace(self, rows=rows, items=items, columns=tuple(columns))
 
 
 def hub_licence(name: str) -> str:
@@ -109,7 +124,7 @@ def _size(rows: int) -> str:
 
 
 def _units(subsets: Sequence[Subset]) -> list[str]:
-    return list(dict.fromkeys(find_benchmark(subset.benchmark).unit for subset in subsets))
+    return list(dict.fromkeys(subset.unit for subset in subsets))
 
 
 def _tasks(subsets: Sequence[Subset]) -> dict[str, list[str]]:
@@ -117,7 +132,8 @@ def _tasks(subsets: Sequence[Subset]) -> dict[str, list[str]]:
     tasks: dict[str, list[str]] = {}
     for unit in _units(subsets):
         for key, values in TASKS[unit].items():
-            tasks.setdefault(key, []).extend(values)
+            merged = tasks.setdefault(key, [])
+            merged += [value for value in values if value not in merged]
     return tasks
 
 
@@ -132,7 +148,11 @@ def header(about: About, subsets: Sequence[Subset]) -> dict[str, Any]:
         "license": licences,
         **_tasks(subsets),
         "size_categories": [_size(sum(subset.rows for subset in subsets))],
-        "tags": ["linguistic-acceptability", "minimal-pairs", "blimpworks"],
+        "tags": [
+            "linguistic-acceptability",
+            *(["minimal-pairs"] if "pair" in _units(subsets) else []),
+            "blimpworks",
+        ],
         "configs": [
             {
                 "config_name": subset.name,
@@ -152,7 +172,7 @@ def _rows(subsets: Sequence[Subset], languages: Mapping[str, str]) -> str:
     """Rows of the table of subsets."""
     return "\n".join(
         f"| `{subset.name}` | {paper_of(subset.benchmark).citation.label} | "
-        f"{languages.get(subset.lang, subset.lang)} | {subset.rows:,} | "
+        f"{languages.get(subset.lang, subset.lang)} | {subset.items:,} | "
         f"{', '.join(map(_linked, subset.licences))} |"
         for subset in subsets
     )
@@ -183,7 +203,7 @@ def write_card(about: About, subsets: Sequence[Subset], left_out: Mapping[str, s
         header=yaml.safe_dump(header(about, subsets), allow_unicode=True, sort_keys=False),
         campaign=about.campaign,
         description=about.description,
-        counts=f"{sum(s.rows for s in subsets):,} items in {counted(len(subsets), 'subset')}",
+        counts=f"{sum(s.items for s in subsets):,} items in {counted(len(subsets), 'subset')}",
         units=" and ".join(UNITS[unit] for unit in _units(subsets)),
         use=" ".join(USE_CASES),
         limits="\n".join(f"- {limit}" for limit in LIMITATIONS),
@@ -191,7 +211,7 @@ def write_card(about: About, subsets: Sequence[Subset], left_out: Mapping[str, s
         subsets=_rows(subsets, about.languages),
         columns=_columns(subsets),
         left_out=_left_out(left_out),
-        citations="\n".join(f"- {x.text} {x.address}".rstrip() for x in cited.values()),
+        citations="\n".join(citation.listed for citation in cited.values()),
         authors=", ".join(about.authors),
         version=__version__,
         root_hash=about.root_hash,

@@ -10,23 +10,27 @@ import pyarrow.parquet as pq
 
 from blimpworks.campaign.catalogue import Pinned, whole_catalogue
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.registry import find_benchmark
+from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.interop.crate.export import Wish, authors_of, new_directory
 from blimpworks.interop.crate.licences import (
     DATA,
     UNSTATED,
+    licence_name,
     licences_of,
     retrieved_files,
     sources_behind,
 )
 from blimpworks.interop.crate.select import Trace, require_unaltered, results_of, trace_back
-from blimpworks.interop.hub.card import About, Subset, write_card
+from blimpworks.interop.hub.card import SENTENCE, About, Subset, write_card
+from blimpworks.judging.sample import CONDITIONS
 from blimpworks.parquet import read_parquet
 
 NO_DERIVATIVES = re.compile(r"\bND\b")
 """Of licences that let nobody share what was made from a work."""
+PAIRED = ("bad", *(f"{side}_{edge}" for side in ("good", "bad") for edge in ("start", "end")))
+"""Columns that single sentences do not need."""
 NOT_STATED = ("not stated", UNSTATED)
 """How catalogues begin to say that a source has no licence."""
 
@@ -46,6 +50,21 @@ def _plain(table: pa.Table) -> pa.Table:
         for field in table.schema
     ]
     return table.cast(pa.schema(fields))
+
+
+def _single(table: pa.Table) -> pa.Table:
+    """Keep the only sentence of each row once, without columns of pairs.
+
+    Tables of single sentences, and of conditions, have it on both sides; pairs stay as they are.
+    """
+    names = {*table.column_names}
+    # Pairs may keep columns that are called so.
+    if not ("acceptable" in names or names >= CONDITIONS) or table["good"] != table["bad"]:
+        return table
+    kept = [name for name in table.column_names if name not in (*PAIRED, SENTENCE)]
+    return table.select(kept).rename_columns(
+        [SENTENCE if name == "good" else name for name in kept]
+    )
 
 
 def _licences(
@@ -85,11 +104,14 @@ def _subsets(
     pinned = dict.fromkeys(retrieved_files(trace)) | {**rows}
     for path in tables:
         benchmark = path.parent.name
-        own_words = find_benchmark(benchmark).own_words
-        licences = (
-            (DATA,) if own_words else _licences(trace.behind(path), pinned, stated.get(benchmark))
-        )
-        yield Subset(benchmark, path.stem, path, licences)
+        declared = licence_name(paper_of(benchmark).citation.licence)
+        names = [declared] if declared != UNSTATED else []
+        fallback = stated.get(benchmark) or next(iter(names), None)
+        if find_benchmark(benchmark).own_words:
+            names = [DATA]
+        else:
+            names += _licences(trace.behind(path), pinned, fallback)
+        yield Subset(benchmark, path.stem, path, tuple(dict.fromkeys(names)))
 
 
 def _stated(licences: Sequence[str], benchmarks: Sequence[str]) -> dict[str, str]:
@@ -123,11 +145,14 @@ def _item_tables(results: Path, benchmarks: Sequence[str]) -> list[Path]:
 def _write(subsets: Sequence[Subset], root: Path) -> Iterator[Subset]:
     """Write each subset's file; yield it with what its card says of it."""
     for subset in subsets:
-        table = _plain(read_parquet(subset.table))
+        table = _single(_plain(read_parquet(subset.table)))
+        names = {*table.column_names}
+        alone = "good" not in names and names >= CONDITIONS
+        items = len(table["item"].unique()) if alone else len(table)
         path = root / subset.file
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(table.replace_schema_metadata(), path, compression="zstd")
-        yield subset.with_facts(table.num_rows, table.column_names)
+        yield subset.with_facts(table.num_rows, items, table.column_names)
 
 
 def export_hub(

@@ -105,7 +105,7 @@
       if (mine !== run) return false;
       loaded.forEach((rows, i) => rows.forEach((row, place) => next.push({ set: group[i][0], chunk: group[i][1], place, row })));
       if (chunks.length > AT_ONCE) {
-        $("bw-items-count").textContent = `Loading: ${next.length.toLocaleString("en")} of ${total.toLocaleString("en")} pairs`;
+        $("bw-items-count").textContent = `Loading: ${next.length.toLocaleString("en")} of ${total.toLocaleString("en")} items`;
       }
     }
     pairs = next;
@@ -134,7 +134,7 @@
       }
       if (wrong && by(pair, wrong) !== "0") return false;
       if (right && by(pair, right) !== "1") return false;
-      return !query || `${good}\n${bad}`.toLocaleLowerCase().normalize("NFC").includes(query);
+      return !query || `${good ?? ""}\n${bad ?? ""}`.toLocaleLowerCase().normalize("NFC").includes(query);
     };
   }
 
@@ -202,7 +202,9 @@
     return columns;
   }
 
-  const split = (text) => text.match(/\S+/g) ?? [];
+  const split = (text) => text?.match(/\S+/g) ?? [];
+  /** The sides of a pair, or the only one of a single sentence. */
+  const sidesOf = (row) => [0, 1].filter((side) => row[2 + side] != null);
 
   function sentence(words, columns, side, lang, sign, css, said) {
     const differing = new Set(columns.filter((column) => column[2]).map((column) => column[side]));
@@ -223,11 +225,13 @@
 
   function rowOf(pair) {
     const { set, row } = pair;
-    const [words, others] = [split(row[2]), split(row[3])];
-    const columns = align(words, others);
+    const sides = sidesOf(row);
+    const texts = [split(row[2]), split(row[3])];
+    const columns = sides.length > 1 ? align(...texts) : []; // a single sentence differs from none
+    const signs = [["✓", "exact", "grammatical"], ["✕", "deviates", "ungrammatical"]];
     const button = h("button", { type: "button", "aria-expanded": "false" }, "words");
     const line = h("tr", {},
-      h("td", {}, sentence(words, columns, 0, set.tag, "✓", "exact", "grammatical"), sentence(others, columns, 1, set.tag, "✕", "deviates", "ungrammatical"), button),
+      h("td", {}, sides.map((side) => sentence(texts[side], columns, side, set.tag, ...signs[side])), button),
       h("td", {}, nameOf("languages", set.lang)),
       h("td", {}, unique(set.paradigms[row[1]].map((key) => nameOf("phenomena", key))).join(": ")),
       h("td", {}, verdictsOf(pair)));
@@ -257,11 +261,12 @@
   const sum = (values) => values.reduce((total, value) => total + (value ?? 0), 0);
 
   function wordsTable(pair, model, sides) {
+    const shown = sidesOf(pair.row);
     const texts = sides.map(([values, words], side) => {
       const own = words ?? split(pair.row[2 + side]);
       return values.length > own.length ? [...own, "⟨end⟩"] : own;
     });
-    const columns = align(...texts);
+    const columns = shown.length > 1 ? align(...texts) : texts[shown[0]].map((_, at) => [at, at, false]);
     const line = (side, name) => [
       h("tr", {}, h("th", { scope: "row", rowspan: "2" }, name),
         columns.map((c) => h("td", { lang: pair.set.tag, dir: "auto" }, c[side] == null ? "" : c[2] ? h("mark", {}, texts[side][c[side]]) : texts[side][c[side]])),
@@ -270,7 +275,7 @@
         h("td", { class: "n" }, h("strong", {}, number(sum(sides[side][0]))))),
     ];
     return h("div", { class: "bw-scroll", role: "region", tabindex: "0", "aria-label": `Words by ${nameOf("models", model)}` },
-      h("table", {}, h("caption", {}, nameOf("models", model)), h("tbody", {}, line(0, "good"), line(1, "bad"))));
+      h("table", {}, h("caption", {}, nameOf("models", model)), h("tbody", {}, shown.flatMap((side) => line(side, ["good", "bad"][side])))));
   }
 
   async function wordsOf(pair) {
@@ -288,7 +293,7 @@
     const pages = Math.max(1, Math.ceil(hits.length / SHOWN));
     const shown = hits.slice(page * SHOWN, (page + 1) * SHOWN);
     $("bw-items-rows").replaceChildren(...shown.map(rowOf));
-    $("bw-items-count").textContent = `${hits.length.toLocaleString("en")} of ${pairs.length.toLocaleString("en")} pairs`;
+    $("bw-items-count").textContent = `${hits.length.toLocaleString("en")} of ${pairs.length.toLocaleString("en")} items`;
     $("bw-items-page").textContent = `Page ${(page + 1).toLocaleString("en")} of ${pages.toLocaleString("en")}`;
     $("bw-items-back").disabled = page === 0;
     $("bw-items-next").disabled = page >= pages - 1;
@@ -330,6 +335,8 @@
 
   load("index").then((content) => {
     index = content;
+    const names = index.omitted.map(([key, n]) => `${nameOf("benchmarks", key)} (${n.toLocaleString("en")})`);
+    if (names.length) $("bw-items-omitted").textContent = `Left out, because their items have several conditions: ${names.join(", ")}.`;
     start();
   }, lacks);
 })();

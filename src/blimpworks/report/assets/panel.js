@@ -85,7 +85,7 @@
         number.rule ? fact("Rule", number.rule) : null,
         number.note ? fact("Note", number.note) : null,
         number.verdict && number.verdict !== "not run"
-          ? fact("Ours", number.measured == null ? "" : `${value(number.measured)} `, badge(number.verdict))
+          ? fact("Measured", number.measured == null ? "" : `${value(number.measured)} `, badge(number.verdict))
           : null,
         number.differs ? fact("Differs in", number.differs) : null,
         fact("Stands in", h("code", {}, number.where)),
@@ -199,7 +199,7 @@
     return h(
       "details",
       {},
-      h("summary", {}, "Deeper: down to tokens and treebank sentences"),
+      h("summary", {}, "Deeper: down to tokens and lines of files"),
       h("pre", {}, h("code", {}, command)),
       copy,
     );

@@ -1,0 +1,66 @@
+"""Models by accuracy over the declared benchmarks of a campaign."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from blimpworks.campaign.registry import find_paper
+from blimpworks.report.read import Cell, PaperInputs
+
+MODELS = "models"
+"""Exhibit with the accuracy of each model."""
+OVERALL = "Accuracy"
+"""Its column where a benchmark has one language; else columns are languages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Accuracies on a benchmark, or on one of its languages."""
+
+    title: str
+    address: str
+    cells: dict[str, Cell]
+    """By the model's label."""
+
+    @property
+    def best(self) -> float:
+        """The highest accuracy [%]."""
+        return max(float(cell.facts["value"]) for cell in self.cells.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A model with its accuracies, in the order of the columns."""
+
+    model: str
+    cells: list[Cell | None]
+    mean: float | None
+    """Mean accuracy [%]; None for a model that lacks a column."""
+
+
+def _columns(paper: PaperInputs) -> list[Column]:
+    columns: dict[str, Column] = {}
+    label = find_paper(paper.name).citation.label
+    forms = (exhibit.forms.get("measured") for exhibit in paper.exhibits if exhibit.name == MODELS)
+    for form in filter(None, forms):
+        # Cells of single seeds stand beside the mean of them and have no keys of print.
+        for cell in (cell for cell in form.cells if cell.facts["printed_row"]):
+            language = cell.facts["column"]
+            title = label if language == OVERALL else f"{label}, {language}"
+            anchor = f"{paper.name}-{MODELS}".replace("_", "-")
+            address = f"{paper.name}.html#{anchor}"
+            column = columns.setdefault(language, Column(title, address, {}))
+            column.cells[cell.facts["row"]] = cell
+    return [*columns.values()]
+
+
+def ranking(papers: Sequence[PaperInputs]) -> tuple[list[Column], list[Line]]:
+    """Rank models by their mean over all columns; those that lack some column stand last."""
+    columns = [column for paper in papers for column in _columns(paper)]
+    models = dict.fromkeys(model for column in columns for model in column.cells)
+    lines = []
+    for model in models:
+        cells = [column.cells.get(model) for column in columns]
+        values = [cell.facts["value"] for cell in cells if cell]
+        lines.append(Line(model, cells, fmean(values) if len(values) == len(columns) else None))
+    return columns, sorted(lines, key=lambda line: (line.mean is None, -(line.mean or 0)))
