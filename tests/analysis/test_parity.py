@@ -281,7 +281,7 @@ def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, m
     assert f"transformers,float32,bos,,full_sentence,{first['tokens']},0," in csv
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_reason_that_only_scoring_finds_is_told_too(trained, tmp_path):
     for name, content in tiny.contents(trained[0].parent).items():
         (tmp_path / name).write_bytes(content)

@@ -4,7 +4,7 @@ import pytest
 
 from support.slurm_kit import GPUS, NODES, name_of
 
-pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("slurm")]
+pytestmark = pytest.mark.xdist_group("slurm")
 
 
 @pytest.fixture
@@ -26,6 +26,7 @@ def ended(cluster, job, seconds=60):
     return cluster.job_state(job)
 
 
+@pytest.mark.slurm
 def test_all_nodes_are_there_and_a_job_gets_the_gpus_that_it_asks_for(cluster, submit, tmp_path):
     assert {*cluster.nodes()} == {*NODES}
     kind, _ = GPUS["gpuh1"]
@@ -36,6 +37,7 @@ def test_all_nodes_are_there_and_a_job_gets_the_gpus_that_it_asks_for(cluster, s
     assert "CUDA_VISIBLE_DEVICES=0,1" in said
 
 
+@pytest.mark.slow_slurm
 def test_a_job_that_uses_more_memory_than_it_asked_for_is_stopped(cluster, submit, tmp_path):
     command = "srun python3 -c 'import time; x = bytearray(300_000_000); time.sleep(20); print(1)'"
     job = submit(command, "--mem=60")
@@ -43,6 +45,7 @@ def test_a_job_that_uses_more_memory_than_it_asked_for_is_stopped(cluster, submi
     assert "1\n" not in (tmp_path / f"{job}.out").read_text()
 
 
+@pytest.mark.slow_slurm
 def test_a_job_whose_node_loses_power_has_failed_and_leaves_no_process(cluster, submit):
     job = submit("srun sleep 600", "--nodelist=cpu2")
     cluster.wait_for(lambda: len(cluster.processes("cpu2")) > 3, 20, "the job's processes")
@@ -53,6 +56,7 @@ def test_a_job_whose_node_loses_power_has_failed_and_leaves_no_process(cluster, 
     assert ended(cluster, submit("true", "--nodelist=cpu2")) == "COMPLETED"
 
 
+@pytest.mark.slow_slurm
 def test_jobs_outlive_the_controller_and_the_accounting(cluster, submit):
     job = submit("srun sleep 8")
     # Until srun has asked the controller for its step, a job does not survive without one.

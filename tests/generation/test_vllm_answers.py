@@ -51,7 +51,11 @@ def test_a_server_answers_as_transformers_does(served, expected):
     assert {each.finish for each in result} <= {"stop", "length"}
 
 
-@pytest.mark.parametrize("options", [OPTIONS, IN_PROCESS], ids=["served", "in process"])
+@pytest.mark.parametrize(
+    "options",
+    [OPTIONS, pytest.param(IN_PROCESS, marks=pytest.mark.slow_vllm)],
+    ids=["served", "in process"],
+)
 def test_code_of_a_checkpoint_is_not_run(chat, tmp_path, options):
     mark = tmp_path / "mark"
     hostile = make_hostile(chat, tmp_path / "evil", mark)
@@ -62,6 +66,7 @@ def test_code_of_a_checkpoint_is_not_run(chat, tmp_path, options):
     assert not mark.exists()
 
 
+@pytest.mark.slow_vllm
 def test_a_server_that_is_killed_is_started_again_and_asked_what_is_missing(served, expected):
     ready = served.conversation.ready(ASKED, OPTIONS.max_tokens)
     served.generate(ready[:1])
@@ -83,6 +88,7 @@ def test_a_prompt_that_the_server_refuses_is_marked_and_no_other(served, expecte
     assert result == [*expected[:3], "refused"]
 
 
+@pytest.mark.slow_vllm
 def test_raw_prompts_are_answered_as_by_transformers(chat):
     raw = OPTIONS.model_copy(update={"chat": "raw"})
     result = []
@@ -92,6 +98,7 @@ def test_raw_prompts_are_answered_as_by_transformers(chat):
     assert result[0] == result[1]
 
 
+@pytest.mark.slow_vllm
 def test_vllm_in_process_answers_the_same(chat, expected):
     with closing(load_generation_engine(chat, "vllm", IN_PROCESS)) as engine:
         assert engine.generate(engine.conversation.ready(ASKED, OPTIONS.max_tokens)) == expected

@@ -13,6 +13,12 @@ PAPERS = {path.name for path in (REPOSITORY / "config/published").iterdir() if p
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
+PRINTED = {
+    "audit": (" judgements: ", "0 not as listed", "blimpworks judge, ", "de_demo-ud-test.conllu")
+}
+"""What notebooks print, by their names: the audit computes a number again, and shows its origin."""
+
+
 def cells(notebook, kind):
     return [cell for cell in notebook.cells if cell.cell_type == kind]
 
@@ -40,6 +46,7 @@ def test_a_notebook_runs_and_leaves_the_results_as_they_were(path, evidence, mon
     before = tiny.contents(evidence.path / "results")
     notebook = executed(path, evidence, monkeypatch)
     assert all(cell.execution_count for cell in cells(notebook, "code") if cell.source.strip())
+    assert [text for text in PRINTED.get(path.stem, ()) if text not in printed(notebook)] == []
     assert tiny.contents(evidence.path / "results") == before
 
 
@@ -56,15 +63,6 @@ def test_the_audit_finds_a_table_that_was_changed_in_the_crate(evidence, monkeyp
             executed(REPOSITORY / "notebooks/audit.ipynb", evidence, monkeypatch)
     finally:
         table.write_text(content, encoding="utf-8")
-
-
-@pytest.mark.xdist_group("workflow")
-def test_the_audit_computes_a_number_again_and_shows_where_it_comes_from(evidence, monkeypatch):
-    text = printed(executed(REPOSITORY / "notebooks/audit.ipynb", evidence, monkeypatch))
-    assert " judgements: " in text
-    assert "0 not as listed" in text
-    assert "blimpworks judge, " in text
-    assert "de_demo-ud-test.conllu" in text
 
 
 def test_the_audit_imports_nothing_of_blimpworks():

@@ -261,6 +261,7 @@ def directory(monkeypatch):
         yield Path(name)
 
 
+@pytest.mark.slow_vllm
 def test_a_server_leaves_nothing_behind_unless_it_failed(setup, engine, directory):
     idle = ServedModel(setup)
     idle.close()
@@ -364,6 +365,7 @@ def test_a_broken_model_is_told_in_one_sentence(items, checkpoint, tmp_path):
     assert not list(tmp_path.glob("shards/part-*"))
 
 
+@pytest.mark.slow_vllm
 def test_why_the_server_fails_is_told_in_one_sentence(items, tmp_path):
     narrow = tiny.RECIPE  # heads of a width that vLLM's attention does not take on a CPU
     corpus = tiny.write_corpus(tmp_path / "text.txt")

@@ -106,7 +106,7 @@ def make_wheel(directory):
         whole.with_name(f"{whole.name}.{name}").write_bytes(part)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_wheels_in_parts_are_put_over_what_a_python_has(tmp_path, request):
     """No network is needed, and torch is that of the Python which is named."""
     wheels = tmp_path / "wheels"

@@ -1,4 +1,4 @@
-"""CLAMS as a whole: grammars to sets, LSTMs from several seeds and a masked model to tables."""
+"""CLAMS as a whole: grammars to sets, LSTMs from several seeds to tables."""
 
 import json
 import shutil
@@ -39,7 +39,7 @@ V[p] {sing}
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """Two languages by tiny grammars, a multilingual LSTM from two seeds, a masked model."""
+    """Two languages by tiny grammars, and a multilingual LSTM from two seeds."""
     checkout = fresh(tmp_path_factory.mktemp("clams"))
     for lang, words in WORDS.items():
         folder = checkout.path / "config/test_grammars" / lang
@@ -48,7 +48,6 @@ def checkout(tmp_path_factory):
             (folder / f"{case}.avg").write_text(grammar(*words), encoding="utf-8")
     lstm = {"kind": "lstm", "corpus": "tiny", "layers": 1, "hidden": 16, "embedding": 16}
     lstm |= {"epochs": 1, "batch": 4, "learning_rate": 1.0}
-    masked = {"kind": "masked", "max_steps": 5, "vocabulary": 800}
     checkout.change(
         benchmarks=["clams"],
         catalogue={
@@ -57,7 +56,7 @@ def checkout(tmp_path_factory):
             "grammars": "config/test_grammars",
         },
         languages=list(WORDS),
-        models=["lstm-small-multi", "masked-small-multi"],
+        models=["lstm-small-multi"],
         clams={
             "grammars": list(WORDS),
             "methods": ["without_end", "full_sentence"],
@@ -65,10 +64,7 @@ def checkout(tmp_path_factory):
         },
         training={
             "corpora": {"tiny": {"words": "whitespace", "unknown_share": 0.5}},
-            "recipes": {
-                "lstm-small-multi": {**lstm, "seeds": 2},
-                "masked-small-multi": masked,
-            },
+            "recipes": {"lstm-small-multi": {**lstm, "seeds": 2}},
         },
     )
     done = checkout.snakemake(*(f"clams_{name}" for name in TARGETS))
@@ -130,3 +126,13 @@ def test_raising_the_number_of_seeds_trains_the_new_ones_alone(checkout):
     assert "train_lstm" in done.stdout
     trained = [line for line in done.stdout.splitlines() if "Train lstm-small-multi" in line]
     assert [line.split(": ")[-1] for line in trained] == ["Train lstm-small-multi-seed3 on multi"]
+
+
+@pytest.mark.long
+def test_a_masked_model_is_trained_and_judged(checkout):
+    recipes = {"masked-small-multi": {"kind": "masked", "max_steps": 5, "vocabulary": 800}}
+    checkout.change("config/masked.yaml", models=[*recipes], training={"recipes": recipes})
+    judged = "results/demo/judgements/clams/eng/masked-small-multi.parquet"
+    done = checkout.snakemake(judged, campaign="config/masked.yaml")
+    assert done.returncode == 0, output_of(done)
+    assert len(pd.read_parquet(checkout.path / judged)) >= 2 * len(CASES)

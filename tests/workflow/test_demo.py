@@ -1,12 +1,9 @@
 """The demo campaign as a user runs it: built, run again, edited, damaged, explained."""
 
 import json
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,12 +12,6 @@ from support.checkout import fresh, output_of
 
 RESULTS = "results/demo"
 pytestmark = pytest.mark.xdist_group("workflow")
-
-
-def test_the_papers_campaign_is_planned_offline_where_none_is_named(bare):
-    """Each that is named is planned in ``test_retrieved``."""
-    done = bare.snakemake("-n", "--quiet", campaign="")
-    assert done.returncode == 0, output_of(done)
 
 
 def test_labels_may_have_signs_that_mean_something_to_snakemake_and_the_shell(tmp_path):
@@ -233,18 +224,3 @@ def test_the_corrected_variant_builds_other_items_from_the_same_treebanks(scratc
     corrected = pq.read_table(items).to_pylist()
     assert any(" de le " in f" {row['good']} " for row in published)
     assert not any(" de le " in f" {row['good']} " for row in corrected)
-
-
-def test_the_speed_benchmark_runs_and_its_readers_agree(bare):
-    treebank = bare.path / "config/demo/data/ud/UD_French-Demo/fr_demo-ud-test.conllu"
-    done = subprocess.run(
-        [sys.executable, "benchmarks/conllu_speed.py", treebank, "--repeat", "1"],
-        cwd=bare.path,
-        env={**os.environ, "PYTHONPATH": str(bare.path / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    for row in ("conllu alone", "reader: conllu", "reader: columnar"):
-        assert f"| {row} |" in done.stdout
