@@ -260,6 +260,8 @@ def compare(pack, given):
         answers[task] += 1
         if verdict.correct != bool(score):
             differing[task].append((text, score, verdict.rule, texts_of(prompt["metadata"])))
+    if not answers:
+        raise SystemExit(f"{release} fails at all {failed} answers of {pack.lang}.")
     same = answers.total() - sum(map(len, differing.values()))
     share = 100 * same / answers.total()
     print(f"| {pack.lang} | {answers.total():,} | {same:,} | {share:.3f} | {failed} |", flush=True)
@@ -278,6 +280,9 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shown", type=int, default=3, help="differing answers of each task")
     given = parser.parse_args()
+    tasks = given.task or RULES_OF
+    if given.answers < len(tasks):
+        parser.error(f"--answers is {given.answers}; expected one for each of {len(tasks)} tasks.")
     packs = [read_pack(path) for path in sorted((CONFIG / "languages").glob("*.yaml"))]
     scorers = given.release / "lmentry" / "scorers"
     chosen = [

@@ -15,8 +15,9 @@ from support.lmentry_prompts_kit import PACKS, write_resources
 from support.paths import DATA, REPOSITORY
 
 pytestmark = pytest.mark.slow
+FRENCH = REPOSITORY / "config/demo/data/ud/UD_French-Demo/fr_demo-ud-test.conllu"
 TINY = {
-    "conllu_speed": ["--repeat", "1"],
+    "conllu_speed": [FRENCH, "--repeat", "1"],
     "check": ["--products", "20", "--kilobytes", "1"],
     "dag": ["--once", "--rounds", "1", "--campaign", "config/demo/config.yaml"],
     "generator": ["--pairs", "2"],
@@ -38,8 +39,6 @@ OF_VLLM = {"vllm_speed"}
 """Run by tests/scoring/test_vllm.py in vLLM's own environment."""
 OF_A_RELEASE = ("release_prompts", "release_verdicts")
 """Run on a stand-in for the release, below."""
-LONG = {"dag", "growth", "scale"}
-"""They plan whole campaigns, or train and score at several sizes."""
 SHARED = {"kit", "scoring_kit"}
 
 
@@ -53,12 +52,8 @@ def lines_of(name, options):
     return done.stdout.splitlines()
 
 
-def left_to_test_long(names):
-    """Names, those of ``LONG`` marked."""
-    return [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in names]
-
-
-@pytest.mark.parametrize("name", left_to_test_long(TINY))
+@pytest.mark.long
+@pytest.mark.parametrize("name", TINY)
 def test_a_benchmark_prints_its_figures(name, tmp_path):
     options = [str(option).replace("FOLDER", str(tmp_path)) for option in TINY[name]]
     assert len(lines_of(name, options)) > 2
@@ -72,6 +67,7 @@ def test_a_benchmark_of_upstream_data_prints_its_figures(name, mirror):
     assert len(lines_of(name, OF_THE_MIRROR[name])) > 2
 
 
+@pytest.mark.long
 def test_ties_are_compared_with_exact_arithmetic(tmp_path):
     sentences = (DATA / "formula_sentences.txt").read_text(encoding="utf-8").splitlines()[:20]
     pairs = [(text, " ".join(reversed(text.split()))) for text in sentences]
@@ -163,6 +159,11 @@ def test_verdicts_are_compared_with_those_of_a_release(tmp_path):
     lang, answers, same = (cell.strip() for cell in line.split("|")[1:4])
     assert (lang, answers) == ("ita", "200")
     assert 40 < int(same) < 200, "a word inside another is right there alone"
+
+
+def test_fewer_answers_than_tasks_are_refused(tmp_path):
+    with pytest.raises(AssertionError, match=r"--answers is 3; expected one for each of \d+ tasks"):
+        lines_of("release_verdicts", ["--release", tmp_path, "--answers", "3"])
 
 
 @pytest.mark.parametrize("name", OF_A_RELEASE)
