@@ -155,6 +155,11 @@ FAULTS = {
         pairs(files="a.csv", bad="b", aligned=[{"files": "b.tsv"}]),
         {"a.csv": "good\nHe runs.\n\nShe sits.\n", "b.tsv": "b\nHe run.\nShe sit.\n"},
     ),
+    "a fault of two rows in a file whose name has a space": Fault(
+        "values in the declaration, or the file. The same at my file.csv:3.",
+        {**CHOICES, "right": RIGHT},
+        {"my file.csv": "a,b,r\nHe runs.,He run.,c\nShe runs.,She run.,c\n"},
+    ),
     "two entries with a fault each": Fault(
         "key data.1: 'where.y' names 'z'",
         [pairs(where={"splitt": "test"}), pairs(where={"y": "z"})],
@@ -402,7 +407,7 @@ def message_of(tmp_path, fault: Fault) -> str:
 def test_a_mistake_is_one_sentence_that_says_where(tmp_path, name):
     message = message_of(tmp_path, FAULTS[name])
     assert FAULTS[name].says in message
-    assert re.search(r"(benchmark\.yaml|a\.\w+|names\.tsv|Toy|prediction)", message)
+    assert re.search(r"(benchmark\.yaml|a\.\w+|my file|names\.tsv|Toy|prediction)", message)
     assert message.endswith((".", "?"))
     assert ("\n" in message) == (name == "two entries with a fault each")
 

@@ -11,7 +11,7 @@ from blimpworks.errors import UserError
 
 SHOWN = 20
 """Faults of an entry that a message lists."""
-PLACE = re.compile(r"^(\S+:\d+):? ")
+PLACE = re.compile(r"^([^:]+:\d+):? ")
 """File and line that a fault begins with."""
 
 
@@ -42,15 +42,15 @@ class Account:
 
     def check_faults(self) -> None:
         """Raise UserError with the first faults, those of several rows once, if there is any."""
-        places: dict[str, list[str]] = {}
+        alike: dict[str, list[str]] = {}
         for fault in self.faults:
-            match = PLACE.match(fault)
-            places.setdefault(PLACE.sub("", fault), []).append(match[1] if match else fault)
+            alike.setdefault(PLACE.sub("", fault), []).append(fault)
         told = []
-        for sentence, where in places.items():
-            more = f", and {len(where) - SHOWN:,} more" if len(where) > SHOWN else ""
-            same = f" The same at {', '.join(where[1:SHOWN])}{more}." if len(where) > 1 else ""
-            told.append(next(fault for fault in self.faults if fault.endswith(sentence)) + same)
+        for faults in alike.values():
+            places = [match[1] for fault in faults[1:] if (match := PLACE.match(fault))]
+            shown = ", ".join(places[: SHOWN - 1]) or "other rows"
+            more = f", and {len(faults) - SHOWN:,} more" if len(faults) > SHOWN else ""
+            told.append(faults[0] + (f" The same at {shown}{more}." if len(faults) > 1 else ""))
         if len(told) > 1:
             more = f"; the first {SHOWN} of them" if len(told) > SHOWN else ""
             lines = "\n".join(f"  {fault}" for fault in told[:SHOWN])

@@ -80,9 +80,12 @@ class Source:
             for key in ("people", "released", "perplexities")
             for number, entry in enumerate(getattr(self.declared, key))
         ]
-        key = next(key for key, entry in entries if entry.files == how.files)
+        key = next(key for key, entry in entries if entry is how)
         account = Account(f"{declaration_in(self.folder)}: key {key}")
         yield from rows_in(how, self.named, self.folder, account)
+        for note in (account.left_out, account.notes):
+            if note:
+                log.info("%s: %s", account.entry, dict(note))
 
     def place(self, row: Row, how: People | Released) -> tuple[str, str, str]:
         """Language, phenomenon (empty where the row is silent) and paradigm of a row."""
@@ -178,8 +181,9 @@ class Rating:
 
 
 def _ratings_of(source: Source, how: People) -> Iterator[Rating]:
-    how = with_new_names(how, source.folder)
-    for row in source.rows(how):
+    rows = source.rows(how)
+    how = with_new_names(how, source.folder)  # for headings, which rows have as they stand
+    for row in rows:
         person = as_text(cell(row, how.person)) if how.person else row.place
         for each in _single_ratings(row, how):
             side = as_text(each.cells["side"]).strip()
