@@ -167,3 +167,12 @@ RATED = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side
 def test_what_people_cannot_have_judged_is_one_sentence(tmp_path, entry, text, says):
     with pytest.raises(UserError, match=says):
         accuracies(tmp_path, read_people, {"people.csv": text}, people=[entry])
+
+
+def test_ratings_in_rows_are_renamed_by_a_table_that_has_more_names(tmp_path):
+    text = "paradigm,subject,side,rating\nSVA,p,good,7\nSVA,p,bad,2\n"
+    files = {"people.csv": text, "names.tsv": "SVA\tsva\nNPI\tnpi\n"}
+    entry = {"kind": "ratings", "files": "people.csv", "person": "subject", "side": "side"}
+    entry |= {"rating": "rating", "rename": {"paradigm": "names.tsv"}}
+    rows = accuracies(tmp_path, read_people, files, people=[entry])
+    assert rows["human", "sva", "sva"] == (1.0, 1)
