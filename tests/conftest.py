@@ -1,6 +1,7 @@
 import fcntl
 import gc
 import os
+import shutil
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
@@ -145,7 +146,7 @@ def printed(new_checkout, tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not note.exists():
             checkout = new_checkout("printed")
-            take_demo(checkout.path, PRINTED)
+            take_demo(checkout.path, PRINTED, without=["demo_*"])
             done = checkout.snakemake("published", "results/demo/reproduction/published.csv")
             assert done.returncode == 0, output_of(done)
             note.write_text(str(checkout.path))
@@ -153,14 +154,17 @@ def printed(new_checkout, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def built(printed, tmp_path_factory):
-    """A finished campaign: read it only, or damage a ``scratch`` copy."""
-    from support.checkout import OF_TREEBANKS, copy_of, output_of, take_demo
+def built(new_checkout):
+    """The demo's campaign by ``config/test.yaml``, finished: read it, or damage a ``scratch``.
 
-    # What the papers print takes as long as a campaign: it is made once.
-    checkout = copy_of(printed, tmp_path_factory.mktemp("built"))
-    take_demo(checkout.path, OF_TREEBANKS)
-    done = checkout.snakemake()
+    What ``make demo`` made in this repository is taken over, where it did.
+    """
+    from support.checkout import CAMPAIGN, DEMO, WHOLE, output_of, take_demo
+
+    checkout = new_checkout("built")
+    shutil.copy(checkout.path / DEMO, checkout.path / CAMPAIGN)
+    take_demo(checkout.path, WHOLE)
+    done = checkout.snakemake("all", "report")
     assert done.returncode == 0, output_of(done)
     checkout.last_output = output_of(done)
     return checkout

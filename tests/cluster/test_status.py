@@ -552,8 +552,8 @@ def test_a_finished_campaign_has_everything(built):
         assert model["done"] == model["sentences"] > 0
         assert model["seconds_left"] == 0
     text = blimpworks(built, "status")
-    assert "In all 3048 of 3048 sentences have scores." in text
-    assert re.search(r"transformer-small +3/3 +1524/1524 +100 %.* done", text)
+    assert "In all 3264 of 3264 sentences have scores." in text
+    assert re.search(r"transformer-small +3/3 +1632/1632 +100 %.* done", text)
 
 
 @pytest.mark.xdist_group("workflow")

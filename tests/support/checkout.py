@@ -16,6 +16,7 @@ import yaml
 from support.paths import REPOSITORY
 
 CAMPAIGN = "config/test.yaml"
+DEMO = "config/demo/config.yaml"
 
 
 def copy_repository(target: Path) -> None:
@@ -114,7 +115,7 @@ def small_campaign(checkout: Path) -> None:
 
     Models are as large as the demo's: what papers print is drawn with sizes and labels of models.
     """
-    campaign = yaml.safe_load((checkout / "config/demo/config.yaml").read_text())
+    campaign = yaml.safe_load((checkout / DEMO).read_text())
     recipe = campaign["training"]["recipes"]["transformer-small"]
     recipe.update(max_steps=30)
     campaign["benchmarks"] = ["multiblimp"]
@@ -139,8 +140,6 @@ def fresh(path: Path) -> Checkout:
     return Checkout(path)
 
 
-DECLARED = ("demo_*",)
-"""Directories of the demo's declared benchmarks."""
 PRINTED = [
     ".snakemake/metadata",
     "resources/demo",
@@ -149,29 +148,21 @@ PRINTED = [
     *(f"results/demo/{name}/*/printed.*" for name in ("regressions", "residuals")),
 ]
 """What papers print, and what is drawn and recomputed from it, in a tree that has no model."""
-OF_TREEBANKS = [
-    *(f"results/demo/{name}" for name in ("tokens", "sentences", "lexicon", "candidates")),
-    *(f"results/demo/{name}" for name in ("agreement", "agreement_counts", "funnel", "items")),
-    "results/demo/exhibits",
-]
-"""Pairs and what leads to them, and exhibits, of which those of models are made again."""
-
-
-WHOLE = [".snakemake/metadata", "resources/demo", "results/demo"]
+WHOLE = [".snakemake/metadata", "resources/demo", "results/demo", "logs/demo"]
 """All that the demo's campaign leaves."""
 
 
-def take_demo(checkout: Path, parts: Sequence[str], *, without: Sequence[str] = DECLARED) -> None:
+def take_demo(checkout: Path, parts: Sequence[str], *, without: Sequence[str] = ()) -> None:
     """Copy what ``make demo`` made in this repository, where it did, into a checkout.
 
     Snakemake makes again what is stale of it, as it would here. Directories called ``without`` are
-    left out: the demo's declared benchmarks, of which the campaign for tests has none.
+    left out.
     """
-    others = shutil.ignore_patterns(*without)
+    ignored = shutil.ignore_patterns(*without)
     for path in chain.from_iterable(REPOSITORY.glob(part) for part in parts):
         target = checkout / path.relative_to(REPOSITORY)
         if path.is_dir():
-            shutil.copytree(path, target, ignore=others, dirs_exist_ok=True)
+            shutil.copytree(path, target, ignore=ignored, dirs_exist_ok=True)
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)

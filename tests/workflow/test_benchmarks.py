@@ -4,26 +4,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from support.checkout import WHOLE, copy_of, output_of, take_demo
+from support.checkout import copy_of, output_of
 
 RESULTS = "results/demo"
 pytestmark = pytest.mark.xdist_group("workflow")
-
-
-@pytest.fixture(scope="module")
-def declared(new_checkout):
-    """The demo, as `make demo` made it where it did, with its declared benchmarks: read or copy it.
-
-    Of their exhibits some: each takes seconds where the demo was not made.
-    """
-    checkout = new_checkout("declared")
-    checkout.change(**yaml.safe_load((checkout.path / "config/demo/config.yaml").read_text()))
-    take_demo(checkout.path, WHOLE, without=())
-    exhibits = ["demo_pairs_people", "demo_pairs_worst", "demo_suites_paradigms"]
-    exhibits += ["demo_suites_phenomena", "demo_suites_models_published", "multiblimp_table5"]
-    done = checkout.snakemake(*exhibits, f"{RESULTS}/reproduction/published.csv")
-    assert done.returncode == 0, output_of(done)
-    return checkout
 
 
 def judgements(checkout, benchmark, lang="eng", model="ngram-5"):
@@ -54,24 +38,24 @@ def test_pairs_of_a_paper_exported_to_a_declaration_are_judged_the_same(scratch)
     assert judgements(scratch, "again") == judgements(scratch, "multiblimp")
 
 
-def test_the_demos_transformers_have_learned_that_verbs_agree(declared):
-    table = pd.read_parquet(declared.path / RESULTS / "accuracies/multiblimp.parquet")
+def test_the_demos_transformers_have_learned_that_verbs_agree(built):
+    table = pd.read_parquet(built.path / RESULTS / "accuracies/multiblimp.parquet")
     rows = table[(table["model"] == "transformer-small") & (table["phenomenon"] == "all")]
     accuracies = dict(zip(rows["lang"], rows["accuracy"], strict=True))
     assert accuracies.keys() == {"deu", "eng", "fra"}
     assert min(accuracies.values()) > 0.9
 
 
-def test_the_demo_has_exhibits_of_its_declared_benchmarks(declared):
-    exhibits = declared.path / RESULTS / "exhibits"
+def test_the_demo_has_exhibits_of_its_declared_benchmarks(built):
+    exhibits = built.path / RESULTS / "exhibits"
     for name in ("demo_pairs/people.csv", "demo_suites/paradigms.png", "demo_pairs/worst.html"):
         assert (exhibits / name).stat().st_size > 0
-    published = declared.path / RESULTS / "published/demo_suites/models.png"
+    published = built.path / RESULTS / "published/demo_suites/models.png"
     assert published.stat().st_size > 0
 
 
-def test_printed_numbers_of_a_declaration_have_statuses(declared):
-    rows = pd.read_csv(declared.path / RESULTS / "reproduction/published.csv")
+def test_printed_numbers_of_a_declaration_have_statuses(built):
+    rows = pd.read_csv(built.path / RESULTS / "reproduction/published.csv")
     own = rows[rows["paper"] == "demo_suites"].set_index(["row", "column"])
     assert own["status"].to_dict() == {
         ("Agreement", "small"): "exact",
@@ -81,12 +65,10 @@ def test_printed_numbers_of_a_declaration_have_statuses(declared):
     assert own.loc[("All", "large"), "recomputed"] == pytest.approx(800 / 11)
 
 
-def test_explain_leads_from_a_cell_to_the_conditions_of_items(declared):
-    cells = pd.read_parquet(
-        declared.path / RESULTS / "exhibits/demo_suites/phenomena.cells.parquet"
-    )
+def test_explain_leads_from_a_cell_to_the_conditions_of_items(built):
+    cells = pd.read_parquet(built.path / RESULTS / "exhibits/demo_suites/phenomena.cells.parquet")
     cell = cells.iloc[0]
-    done = declared.run(
+    done = built.run(
         "blimpworks",
         "explain",
         f"{RESULTS}/exhibits/demo_suites/phenomena.csv",
@@ -100,16 +82,16 @@ def test_explain_leads_from_a_cell_to_the_conditions_of_items(declared):
     assert "config/demo/benchmarks/demo_suites/suites/" in text
 
 
-def test_explain_counts_no_items_of_another_benchmark_that_the_same_job_scored(declared):
+def test_explain_counts_no_items_of_another_benchmark_that_the_same_job_scored(built):
     table = f"{RESULTS}/exhibits/multiblimp/table5.csv"
-    done = declared.run("blimpworks", "explain", table, "--row=German", "--column=n")
+    done = built.run("blimpworks", "explain", table, "--row=German", "--column=n")
     assert done.returncode == 0, output_of(done)
     [line] = [line for line in output_of(done).splitlines() if "computed again" in line]
     assert line.endswith("(the same)")
 
 
-def test_a_file_of_a_declaration_decides_what_is_built_again(declared, tmp_path):
-    scratch = copy_of(declared, tmp_path / "copy")
+def test_a_file_of_a_declaration_decides_what_is_built_again(built, tmp_path):
+    scratch = copy_of(built, tmp_path / "copy")
     path = scratch.path / "config/demo/benchmarks/demo_pairs/pairs/eng_agreement.csv"
     path.write_text(
         path.read_text().replace("sleep.;", "sleep well.;").replace("sleeps.", "sleeps well.")

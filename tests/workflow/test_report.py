@@ -24,15 +24,12 @@ WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
-def checkout(printed, tmp_path_factory):
-    """A campaign of one language without models, whose report has a corrected variant."""
-    checkout = copy_of(printed, tmp_path_factory.mktemp("report"))
-    checkout.change(models=[], languages=["eng"])
-    done = checkout.snakemake("all")
-    assert done.returncode == 0, output_of(done)
+def checkout(built, tmp_path_factory):
+    """The finished campaign, whose report has a corrected variant."""
+    checkout = copy_of(built, tmp_path_factory.mktemp("report"))
     exhibits = checkout.path / "results/demo/exhibits"
     shutil.copytree(exhibits, checkout.path / "results/corrected/exhibits")
-    checkout.change(models=[], languages=["eng"], report={"corrected": "results/corrected"})
+    checkout.change(report={"corrected": "results/corrected"})
     done = checkout.snakemake("report")
     assert done.returncode == 0, output_of(done)
     return checkout

@@ -49,6 +49,7 @@ def test_the_campaigns_own_numbers_stand_beside_those_that_are_printed(built, pu
     done = built.snakemake(table)
     assert done.returncode == 0, output_of(done)
     measured = pd.read_csv(built.path / table, keep_default_na=False)
+    measured = measured[measured["paper"] != "demo_suites"]  # no paper
     # Three embedded treebanks and models trained here: nothing of it is what the papers print.
     assert set(measured["verdict"]) == {"not comparable", "not run"}
     assert set(measured[measured["verdict"] == "not comparable"]["differs"]) - {""}
