@@ -109,7 +109,8 @@ def test_every_cell_of_every_exhibit_can_be_computed_again(built, monkeypatch):
     monkeypatch.chdir(built.path)
     for source in sorted(Path(RESULTS).glob("exhibits/*/*.cells.parquet")):
         cells = pq.read_table(source).to_pylist()
-        assert cells
+        # Two models are too few to correlate.
+        assert cells or source.match("demo_suites/correlations.*")
         for cell in cells:
             explanation = explain_cell(source, cell["row"], cell["column"], 0)
             assert explanation.recomputed == pytest.approx(cell["value"], abs=1e-9), (source, cell)
