@@ -1,28 +1,19 @@
-import io
 import json
-import lzma
-import os
 import re
 from functools import cache, partial
 from pathlib import Path
 
-import conllu
 import pytest
-from conllu.parser import parse_comment_line, parse_dict_value, parse_paired_list_value
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from conllu.parser import parse_dict_value, parse_paired_list_value
 from typer.testing import CliRunner
 
 from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.errors import UserError
 from blimpworks.linguistics.treebanks.build import build_tokens, read_treebank
-from blimpworks.linguistics.treebanks.conllu import parse_conllu
 from blimpworks.tables import SENTENCES, TOKENS, read_table
-from support.conllu_kit import READERS, generated_sentence
+from support.conllu_kit import READERS
 
 PATH = Path("UD_Test-X/x.conllu")
-ALL_TREEBANKS = "BLIMPWORKS_ALL_TREEBANKS"
-SAMPLED_EVERY = 16
 
 
 def sentence(*rows, sent_id="s"):
@@ -54,17 +45,6 @@ cached_dict = cache(parse_dict_value)
 cached_deps = cache(parse_paired_list_value)
 
 
-def normalised(token):
-    """A token of the conllu package as a row of our table (tree columns parsed)."""
-    number = token["id"]
-    is_word = isinstance(number, int)
-    return {
-        "id": str(number) if is_word else "".join(map(str, number)),
-        "word": number if is_word else None,
-        "space_after": (token["misc"] or {}).get("SpaceAfter") != "No",
-    } | {name: token[name] for name in ("form", "lemma", "xpos", "feats", "head", "deps", "misc")}
-
-
 def parsed(row):
     """A row of our table with the columns that the conllu package parses, parsed."""
     kept = ("id", "word", "form", "lemma", "xpos", "head", "space_after")
@@ -73,58 +53,6 @@ def parsed(row):
         "deps": cached_deps(row["deps"] or "_"),
         "misc": cached_dict((row["misc"] or "_").strip()),
     }
-
-
-def metadata(comments):
-    return dict(pair for comment in comments for pair in parse_comment_line(comment))
-
-
-def assert_equals_conllu(text, reading):
-    """Sentence by sentence and token by token, whatever both readers know."""
-    lines = text.split("\n")
-    rows = reading.tokens.to_pylist()
-    start = 0
-    theirs = list(conllu.parse_incr(io.StringIO(text)))
-    ours = reading.sentences.to_pylist()
-    assert len(ours) == len(theirs)
-    for index, (mine, expected) in enumerate(zip(ours, theirs, strict=True)):
-        assert mine["sentence"] == index
-        assert metadata(mine["comments"]) == expected.metadata
-        comment_lines = lines[mine["line"] - 1 :][: len(mine["comments"])]
-        assert mine["comments"] == [line.removeprefix("\ufeff") for line in comment_lines]
-        assert mine["sent_id"] == expected.metadata.get("sent_id")
-        assert mine["text"] == expected.metadata.get("text")
-        assert mine["words"] == sum(isinstance(token["id"], int) for token in expected)
-        for row, token in zip(rows[start : start + len(expected)], expected, strict=True):
-            assert row["sentence"] == index
-            assert parsed(row) == normalised(token)
-            assert (row["upos"] or "_", row["deprel"] or "_") == (token["upos"], token["deprel"])
-            assert lines[row["line"] - 1].startswith(f"{row['id']}\t{row['form']}\t")
-        start += len(expected)
-    assert start == len(rows)
-
-
-@pytest.mark.mirror
-def test_treebanks_of_the_mirror_equal_conllu(mirror):
-    files = sorted(mirror.glob("ud/**/*.conllu*"))
-    assert files
-    for path in files if os.environ.get(ALL_TREEBANKS) else files[::SAMPLED_EVERY]:
-        opened = lzma.open if path.suffix == ".xz" else open
-        with opened(path, "rb") as handle:
-            data = handle.read()
-        reading = parse_conllu(data, path, path.parent.name, "error")
-        try:
-            assert_equals_conllu(data.decode(), reading)
-        except AssertionError as error:
-            raise AssertionError(f"{path} differs from conllu") from error
-
-
-@pytest.mark.slow
-@settings(deadline=None)
-@given(st.lists(generated_sentence(), min_size=1, max_size=4), st.booleans())
-def test_generated_sentences_equal_conllu(sentences, closed):
-    text = "\n".join(sentences) + ("\n" if closed else "\n\n")
-    assert_equals_conllu(text, read_text(text))
 
 
 # ---- what a reading holds
@@ -288,13 +216,6 @@ def test_truncated_file_stops_or_loses_its_last_sentence(read, bad, line, messag
     reading = read(data, "set_aside")
     assert reading.sentences["sent_id"].to_pylist() == ["good"]
     assert [entry.line for entry in reading.malformed] == [PREFIX + line]
-
-
-def test_the_first_problem_of_a_file_is_reported(read):
-    two = BAD.replace("\t0\t", "\t9\t") + BAD.replace("2\tb", "2\tb\tb")
-    with pytest.raises(UserError, match=r":3: HEAD '9'"):
-        read(two)
-    assert [entry.line for entry in read(two, "set_aside").malformed] == [3, 8]
 
 
 # ---- build_tokens

@@ -11,21 +11,10 @@ from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.errors import UserError
 from blimpworks.linguistics import regular
 from blimpworks.papers.urblimp.items.patterns import parse_pattern
-from blimpworks.papers.urblimp.items.rules import read_language
 from support.paths import REPOSITORY
 
 PACKS = sorted((REPOSITORY / "config/urblimp").glob("*/language.yaml"))
 RULES = sorted((REPOSITORY / "config/urblimp").glob("*/*.yaml"))
-
-
-def replacements(settings):
-    """Pairs of an expression and what replaces it, and expressions alone, of a pack."""
-    spelling = settings.get("orthography", {})
-    yield from map(tuple, spelling.get("spellings", []))
-    yield from ((text, "") for text in [spelling.get("apart", "x"), *settings["lists"].values()])
-    for each in settings.get("inflection", {}).get("classes", {}).values():
-        yield each.get("lemma", ".*"), ""
-        yield from [tuple(each.get("stem", ("$", ""))), *map(tuple, each.get("joints", []))]
 
 
 def expressions_of(path):
@@ -55,11 +44,6 @@ OURS = sorted(
     {pair for path in PACKS for pair in anywhere(read_settings(path, "pack"))}
     | {(text, "") for path in RULES for text in expressions_of(path)}
 )
-
-
-def test_the_packs_have_such_expressions():
-    assert len(OURS) > 40
-    assert all(read_language(path) for path in PACKS)
 
 
 def python_of(text):

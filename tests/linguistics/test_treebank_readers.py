@@ -102,7 +102,7 @@ files = st.lists(
 
 
 @pytest.mark.slow
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(files, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"]))
 def test_both_readers_read_any_fields_and_comments_alike(text, end, mark):
     whole = mark + f"{text}\n".replace("\n", end)
@@ -118,7 +118,7 @@ changes = st.lists(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(files, changes, st.integers(0, 3))
 def test_both_readers_find_the_same_sentences_malformed_for_the_same_reason(text, changes, cut):
     data = text.encode()

@@ -11,10 +11,10 @@ from blimpworks.analysis.accuracy import wilson
 from blimpworks.campaign.catalogue import ModelRow, SourceRow
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.render import build_exhibit
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.blimp.analysis.bins import bin_accuracies
 from blimpworks.papers.blimp.exhibits import SPECS

@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
 from pathlib import Path
 
 from pydantic import BaseModel, Field, field_validator
@@ -71,9 +71,8 @@ class Orthography(Strict):
         return regular.Replacements(self.spellings)
 
     @cached_property
-    def _respelled(self) -> dict[str, str]:
-        """Parts of words that were respelled before."""
-        return {}
+    def _respelled(self) -> Callable[[str], str]:
+        return cache(lambda text: " ".join(self._replaced(text).split()))
 
     @cached_property
     def _pieces(self) -> re.Pattern[str]:
@@ -93,16 +92,10 @@ class Orthography(Strict):
             before = text
             text = unicodedata.normalize("NFC", text.translate(self._table))
             text = text.replace(ZWNJ, " ").replace(UNDERSCORE, " ")
-            text = " ".join(filter(None, map(self._part, text.split())))
+            text = " ".join(filter(None, map(self._respelled, text.split())))
             if text == before:
                 break
         return text or form
-
-    def _part(self, text: str) -> str:
-        """What stands between spaces, respelled."""
-        if text not in self._respelled:
-            self._respelled[text] = " ".join(self._replaced(text).split())
-        return self._respelled[text]
 
     def sentence(self, text: str) -> str:
         """A text of several words in the language's own letters."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import islice
 from typing import Any
 
 import re2
@@ -20,10 +21,8 @@ LONGEST = 2000
 _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
 
 
-def _options() -> Any:
-    options = re2.Options()
-    options.log_errors = False
-    return options
+_OPTIONS: Any = re2.Options()
+_OPTIONS.log_errors = False
 
 
 def _compile(expression: str, whole: str) -> Any:
@@ -31,7 +30,7 @@ def _compile(expression: str, whole: str) -> Any:
     if len(expression) > LONGEST:
         raise ValueError(f"an expression of {len(expression)} characters, expected {LONGEST}")
     try:
-        return re2.compile(expression, _options())
+        return re2.compile(expression, _OPTIONS)
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
         raise ValueError(f"{whole!r:.80} is no regular expression of RE2 ({reason})") from None
@@ -141,19 +140,17 @@ class Expression:
 
     def sub(self, new: str, text: str, count: int = 0) -> str:
         r"""``text`` with ``new`` for each match, or the first ``count``; ``\\1`` is a group."""
-        parts, done = list[str](), 0
-        for number, match in enumerate(self._matches(text), start=1):
+        replaced, done = "", 0
+        for match in islice(self._matches(text), count or None):
             start, end = match.span(1)
-            parts += [text[done:start], _filled(new, match)]
+            replaced += text[done:start] + _filled(new, match.groups())
             done = end
-            if number == count:
-                break
-        return "".join(parts) + text[done:]
+        return replaced + text[done:]
 
 
-def _filled(new: str, match: Any) -> str:
-    """A replacement with the groups of a match; the first is all that is replaced."""
-    return _REFERENCE.sub(lambda each: (match[int(each[1]) + 1] or "") if each[1] else each[2], new)
+def _filled(new: str, groups: Sequence[str | None]) -> str:
+    # The first group is all that is replaced.
+    return _REFERENCE.sub(lambda ref: (groups[int(ref[1])] or "") if ref[1] else ref[2], new)
 
 
 @cache
@@ -172,7 +169,7 @@ class Replacements:
         """Read them. Raises ValueError for an expression that RE2 does not know."""
         self._rules = [(expression(text), new) for text, new in pairs]
         every = "|".join(rule.searched_text for rule, _ in self._rules) or NOTHING
-        self._any = re2.compile(every, _options())
+        self._any = re2.compile(every, _OPTIONS)
 
     def __call__(self, text: str) -> str:
         """A text with all that is to be replaced."""

@@ -15,7 +15,6 @@ from blimpworks.campaign.reference import PublishedRow
 
 TOLERANCE = 1e-9
 """Floating point: what is meant to lie on the border of rounding may lie this far beyond."""
-SIGNS = (1, -1)
 ROUNDED = {"accuracy": "rounding", "value": "half_unit"}
 """Columns that hold rounded numbers, and those that say how far they may be off."""
 
@@ -39,17 +38,6 @@ def rounded(value: float, decimals: int) -> float:
     return math.copysign(math.floor(abs(value) * unit + 0.5 + TOLERANCE) / unit, value)
 
 
-def _within_bound(value: float, row: PublishedRow, reach: float) -> Agreement:
-    assert row.value is not None
-    holds = HOLDS[row.bound]
-    # A bound that leaves out the number itself is not kept by what is the same number.
-    same = abs(value - row.value) <= TOLERANCE
-    if holds(row.value if same else value, row.value):
-        return "exact"
-    near = (rounded(value, row.decimals), value - reach, value + reach)
-    return "rounding" if any(holds(other, row.value) for other in near) else ""
-
-
 def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     """Whether a computed value agrees with a printed number, a bound or the value itself.
 
@@ -61,9 +49,14 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
     assert row.value is not None
     if math.isnan(value):
         return ""
-    if row.bound:
-        return _within_bound(value, row, reach)
     off = abs(value - row.value)
+    if row.bound:
+        holds = HOLDS[row.bound]
+        # A bound that leaves out the number itself is not kept by what is the same number.
+        if holds(row.value if off <= TOLERANCE else value, row.value):
+            return "exact"
+        near = (rounded(value, row.decimals), value - reach, value + reach)
+        return "rounding" if any(holds(bound, row.value) for bound in near) else ""
     if off <= TOLERANCE:
         return "exact"
     if row.half_unit and abs(rounded(value, row.decimals) - row.value) <= TOLERANCE:
@@ -82,16 +75,13 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
         if column in rows and reach in rows:
             steps = rows[reach].fillna(0).to_numpy(float)
             for at in np.flatnonzero(steps > 0):
-                moved = (_moved(rows, column, int(at), sign * steps[at]) for sign in SIGNS)
-                total += max(abs(formula(other) - before) for other in moved)
+                effects = []
+                for step in (steps[at], -steps[at]):
+                    values = rows[column].to_numpy(float, copy=True)
+                    values[at] += step
+                    effects.append(abs(formula(rows.assign(**{column: values})) - before))
+                total += max(effects)
     return total
-
-
-def _moved(rows: pd.DataFrame, column: str, at: int, by: float) -> pd.DataFrame:
-    """The rows with one number changed."""
-    values = rows[column].to_numpy(float, copy=True)
-    values[at] += by
-    return rows.assign(**{column: values})
 
 
 TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
@@ -99,10 +89,10 @@ TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
 
 
 def as_typed(text: str) -> str:
-    """A text with typed quotation marks and apostrophes, as files of prompts have them."""
+    """Put typed quotation marks and apostrophes, as files of prompts have them, into a text."""
     return text.translate(TYPESET)
 
 
 def same_wording(text: str, other: str) -> bool:
-    """Whether two texts are the same letter by letter, but for typeset quotation marks."""
+    """Tell whether two texts are the same but for typeset quotation marks."""
     return as_typed(text) == as_typed(other)

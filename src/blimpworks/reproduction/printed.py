@@ -86,31 +86,6 @@ Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 _interval = cache(wilson)
 
 
-def _row(benchmark: str, printed: PrintedAccuracy) -> dict[str, object]:
-    """One row of the table; the number of correct answers, once rounded away, is rounded."""
-    row: dict[str, object] = dict.fromkeys(ACCURACIES.names)
-    row |= {name: getattr(printed, name) for name in PrintedAccuracy.__slots__}
-    row |= {"benchmark": benchmark, "method": PRINTED, "skipped": 0, "ties": 0, "near_ties": 0}
-    if printed.n:
-        correct = round(printed.accuracy * printed.n)
-        low, high = _interval(correct, printed.n)
-        row |= {"correct": correct, "low": low, "high": high}
-    return row
-
-
-def _check_single(accuracies: Sequence[PrintedAccuracy]) -> None:
-    """Raises UserError when two printed numbers are the same accuracy."""
-    places: dict[tuple[str, ...], str] = {}
-    for accuracy in accuracies:
-        key = (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.paradigm)
-        other = places.setdefault(key, accuracy.origin)
-        if other != accuracy.origin:
-            raise UserError(
-                f"{other} and {accuracy.origin} are both the accuracy of {' '.join(key)}; "
-                "take one of them."
-            )
-
-
 def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int:
     """Write the accuracies that a benchmark's paper prints; how many there are.
 
@@ -124,8 +99,24 @@ def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int
         raise UserError(f"no printed accuracies of {benchmark!r} are known; its paper prints none.")
     numbers = read_printed_numbers(printed)
     read = cast(Reader, load(reader)) if isinstance(reader, str) else reader
-    accuracies = list(read(numbers))
-    _check_single(accuracies)
-    rows = [_row(benchmark, accuracy) for accuracy in accuracies]
+    rows = []
+    origins: dict[tuple[str, ...], str] = {}
+    for accuracy in read(numbers):
+        key = (accuracy.model, accuracy.lang, accuracy.phenomenon, accuracy.paradigm)
+        origin = origins.setdefault(key, accuracy.origin)
+        if origin != accuracy.origin:
+            raise UserError(
+                f"{origin} and {accuracy.origin} are both the accuracy of {' '.join(key)}; "
+                "take one of them."
+            )
+        row: dict[str, object] = dict.fromkeys(ACCURACIES.names)
+        row |= {name: getattr(accuracy, name) for name in PrintedAccuracy.__slots__}
+        row |= {"benchmark": benchmark, "method": PRINTED, "skipped": 0, "ties": 0, "near_ties": 0}
+        if accuracy.n:
+            # The number of correct answers, once rounded away, is rounded.
+            correct = round(accuracy.accuracy * accuracy.n)
+            low, high = _interval(correct, accuracy.n)
+            row |= {"correct": correct, "low": low, "high": high}
+        rows.append(row)
     write_rows(rows, ACCURACIES, output)
     return len(rows)

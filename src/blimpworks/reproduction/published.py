@@ -48,16 +48,14 @@ class Selection:
         self._origins = table["origin"].tolist()
         self._masks: dict[tuple[str, Any], NDArray[np.bool_]] = {}
 
-    def _having(self, column: str, value: Any) -> NDArray[np.bool_]:
-        if (column, value) not in self._masks:
-            self._masks[column, value] = self.table[column].isin([value]).to_numpy(bool)
-        return self._masks[column, value]
-
     def _chosen(self, where: Mapping[str, Any]) -> NDArray[np.bool_]:
         chosen = np.ones(len(self.table), dtype=bool)
         for column in where.keys() & {*self.table.columns}:
             values = where[column] if isinstance(where[column], list) else [where[column]]
-            chosen &= np.logical_or.reduce([self._having(column, value) for value in values])
+            for value in values:
+                if (column, value) not in self._masks:
+                    self._masks[column, value] = self.table[column].isin([value]).to_numpy(bool)
+            chosen &= np.logical_or.reduce([self._masks[column, value] for value in values])
         return chosen
 
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -138,22 +136,6 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
     return cells
 
 
-def _reach(cell: Mapping[str, Any], paper: Paper) -> float:
-    """The most by which rounding of a cell's inputs may have moved its value."""
-    formula = formula_of(cell["formula"])
-    rows = None if formula.takes_as_printed else selected_rows(cell, paper)
-    return 0.0 if rows is None else slack(formula, rows)
-
-
-def _status_of_text(row: PublishedRow, reading: str) -> str:
-    """The status of a printed text, given the text that the authors released in its place."""
-    same = same_wording(row.text, reading)
-    if row.fault == ERRATUM:
-        right = row.corrected is None or same_wording(str(row.corrected), reading)
-        return ERRATUM if right and not same else DEVIATES
-    return row.fault or (EXACT if same else DEVIATES)
-
-
 def _is_corrected(row: PublishedRow, value: float, reach: float) -> bool:
     """Whether a recomputed value is what an erratum should read, where that is known.
 
@@ -174,12 +156,20 @@ def _is_corrected(row: PublishedRow, value: float, reach: float) -> bool:
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
     """The status of a printed number, given the cell that recomputes it, if one does."""
     if cell is not None and row.textual:
-        return _status_of_text(row, cell["text"])
+        # The reading is the text that the authors released in its place.
+        reading, same = cell["text"], same_wording(row.text, cell["text"])
+        if row.fault == ERRATUM:
+            right = row.corrected is None or same_wording(str(row.corrected), reading)
+            return ERRATUM if right and not same else DEVIATES
+        return row.fault or (EXACT if same else DEVIATES)
     if cell is None or row.value is None:
         return row.fault or NOT_RECOMPUTABLE
     value = cell["value"]
-    exact = agreement(value, row) == EXACT
-    reach = 0.0 if exact else _reach(cell, paper)
+    reach = 0.0
+    if agreement(value, row) != EXACT:
+        formula = formula_of(cell["formula"])
+        rows = None if formula.takes_as_printed else selected_rows(cell, paper)
+        reach = 0.0 if rows is None else slack(formula, rows)
     agrees = agreement(value, row, reach)
     if row.fault and (agrees or math.isnan(value) or not _is_corrected(row, value, reach)):
         return DEVIATES
@@ -194,42 +184,6 @@ def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
     return all(map(fnmatchcase, (row.exhibit, row.row, row.column), patterns))
 
 
-def _reason(row: PublishedRow, reasons: Sequence[ReasonRow], paper: Paper) -> str:
-    """The reason why a number cannot be recomputed. Raises UserError when none is given."""
-    for reason in reasons:
-        if excuses(reason, row):
-            return reason.reason
-    raise UserError(
-        f"{paper.reasons}: nothing says why {row.exhibit}, row {row.row!r}, column "
-        f"{row.column!r} ({row.text}) is not recomputed. Recompute it, or give the reason."
-    )
-
-
-def _digits(value: float) -> float:
-    """A number for the table: counts in full, others to six digits."""
-    return value if value.is_integer() else float(f"{value:.6g}")
-
-
-def _row(
-    row: PublishedRow, cell: Mapping[str, Any] | None, reasons: Sequence[ReasonRow], paper: Paper
-) -> dict[str, Any]:
-    status = status_of(row, cell, paper)
-    more = ""
-    if status == NOT_RECOMPUTABLE:
-        more = _reason(row, reasons, paper)
-    elif cell and status == COMPLEMENT:
-        more = f"complement of {', '.join(origins_of(cell, paper))}: one of the two says all"
-    return {
-        **place_of(paper.name, row),
-        "recomputed": None if cell is None or row.textual else _digits(cell["value"]),
-        "reading": cell["text"] if cell and row.textual else "",
-        "rule": cell["formula"] if cell else "",
-        "status": status,
-        "corrected": None if row.textual else row.corrected,
-        "note": "; ".join(filter(None, (row.note, more))),
-    }
-
-
 def compare(paper: Paper) -> Iterator[dict[str, Any]]:
     """A row of ``COLUMNS`` for each number or text that a paper prints, in its files' order.
 
@@ -239,8 +193,36 @@ def compare(paper: Paper) -> Iterator[dict[str, Any]]:
     cells = recomputations(paper)
     reasons = read_rows(ReasonRow, paper.reasons) if paper.reasons.exists() else []
     for row in paper.numbers:
-        if row.value is not None or row.textual or row.fault == GARBLED:
-            yield _row(row, cells.get((row.exhibit, row.row, row.column)), reasons, paper)
+        if row.value is None and not row.textual and row.fault != GARBLED:
+            continue
+        cell = cells.get((row.exhibit, row.row, row.column))
+        status = status_of(row, cell, paper)
+        more = ""
+        if status == NOT_RECOMPUTABLE:
+            fitting = [reason.reason for reason in reasons if excuses(reason, row)]
+            if not fitting:
+                raise UserError(
+                    f"{paper.reasons}: nothing says why {row.exhibit}, row {row.row!r}, column "
+                    f"{row.column!r} ({row.text}) is not recomputed. Recompute it, or give the "
+                    "reason."
+                )
+            more = fitting[0]
+        elif cell and status == COMPLEMENT:
+            more = f"complement of {', '.join(origins_of(cell, paper))}: one of the two says all"
+        recomputed = None
+        if cell is not None and not row.textual:
+            # Counts in full, others to six digits.
+            value = cell["value"]
+            recomputed = value if value.is_integer() else float(f"{value:.6g}")
+        yield {
+            **place_of(paper.name, row),
+            "recomputed": recomputed,
+            "reading": cell["text"] if cell and row.textual else "",
+            "rule": cell["formula"] if cell else "",
+            "status": status,
+            "corrected": None if row.textual else row.corrected,
+            "note": "; ".join(filter(None, (row.note, more))),
+        }
 
 
 def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
@@ -26,7 +26,6 @@ from blimpworks.tables import Evaluation, read_table
 from support.blimp_kit import evaluate
 
 numbers = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=80)
-unlike = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=80, unique=True)
 
 
 @given(numbers, st.integers(2, 12))
@@ -42,13 +41,6 @@ def test_bins_are_few_without_gaps_and_in_the_order_of_their_values(values, most
 def test_equal_values_share_a_bin(values, most):
     frame = pd.DataFrame({"value": values, "bin": bins_of(pd.Series(values), most)})
     assert (frame.groupby("value")["bin"].nunique() == 1).all()
-
-
-@given(unlike, st.integers(2, 12))
-@example([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.5, 0.25, 0.125, 0.0625], 5)
-def test_bins_of_unlike_values_are_equally_large(values, most):
-    sizes = bins_of(pd.Series(values), most).value_counts()
-    assert sizes.max() - sizes.min() <= 1
 
 
 def test_factors_are_those_of_the_good_sentence_and_of_both():

@@ -1,6 +1,5 @@
 """Learning curves: samples of a corpus, models trained on them, fits, Figure 5 and slopes."""
 
-import json
 import math
 from pathlib import Path
 
@@ -10,16 +9,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.seeds import curves_of, row_called, size_name
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.files import sidecar_path
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import (
     draw_sentences,
@@ -39,7 +35,6 @@ from blimpworks.papers.blimp.analysis.curves import (
     tokens_to_reach,
 )
 from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
-from blimpworks.papers.blimp.exhibits.facts import blimp_curves
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
 from blimpworks.scoring.transformers_engine import TransformersEngine
@@ -110,16 +105,6 @@ def test_more_tokens_than_there_are_is_one_sentence(corpus, tmp_path):
     assert train_text(tmp_path / "corpus.json") == train_text(corpus)
 
 
-def test_a_sample_is_drawn_from_the_command_line(corpus, tmp_path):
-    output = tmp_path / "corpus.json"
-    arguments = ["sample-corpus", corpus, "--tokens", 100, "--seed", 3, "--output", output]
-    done = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    record = json.loads(sidecar_path(output).read_text())
-    assert record["params"] == {"tokens": 100, "seed": 3}
-    assert record["notes"]["train"]["tokens"] >= 100
-
-
 # Transformers of words
 
 
@@ -132,11 +117,6 @@ def test_a_tokenizer_of_words_parts_text_as_corpora_do(text):
     if "<unk>" not in text and "<eos>" not in text:
         assert encoding.tokens == words
         assert [end for _, end in encoding.offsets] == [end for _, end in split_words(text)]
-
-
-def test_words_between_spaces_are_whole_and_others_unknown():
-    tokenizer = word_tokenizer(["<unk>", "<eos>", "it's", "here."], "whitespace")
-    assert tokenizer.encode("it's not here.").ids == [2, 0, 3]
 
 
 def test_a_transformer_knows_the_words_of_its_corpus(corpus, tmp_path):
@@ -175,11 +155,6 @@ def blimp(monkeypatch, **changes):
     return chosen, load_catalogue(chosen)
 
 
-def test_sizes_have_short_names():
-    named = [size_name(tokens) for tokens in (64_000_000, 125_000, 62_500, 1_500_000)]
-    assert named == ["64m", "125k", "62500", "1500k"]
-
-
 def test_each_size_and_sample_is_a_model_of_its_own(monkeypatch):
     _, catalogue = blimp(monkeypatch)
     curves = curves_of(catalogue.seeds)
@@ -192,11 +167,6 @@ def test_each_size_and_sample_is_a_model_of_its_own(monkeypatch):
     assert row.label == "Transformer (curve), 500,000 tokens, seed 5"
     assert catalogue.row_of("transformer-curve-500k-seed5") == "transformer-curve"
     assert {catalogue.row_of(name) for name in catalogue.models} == {*curves}
-
-
-def test_curves_have_their_labels_and_transformers_come_first(monkeypatch):
-    facts = blimp_curves(*blimp(monkeypatch))
-    assert [fact["label"] for fact in facts.values()] == ["Transformer (curve)", "LSTM (curve)"]
 
 
 def test_the_papers_curves_are_trained_only_when_their_seeds_are_given(monkeypatch):

@@ -1,7 +1,6 @@
 """Declarations of paradigms: what is drawn for them, and what is wrong with them."""
 
 import json
-import random
 from collections import Counter
 
 import pytest
@@ -10,14 +9,13 @@ from typer.testing import CliRunner
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.build import read_records
-from blimpworks.papers.blimp.items.generator.builder import Builder
-from blimpworks.papers.blimp.items.generator.declarations import read_declaration
+from blimpworks.papers.blimp.items.generator.checks import read_declaration
 from blimpworks.papers.blimp.items.generator.generate import (
     Generator,
     generate_paradigms,
     preview,
 )
-from support.generator_kit import BLIMP, PATHS, lexicon, pairs
+from support.generator_kit import BLIMP, PATHS, lexicon
 
 HEAD = "term: t\nfield: syntax\nlexically_identical: false\n"
 BODY = """
@@ -300,12 +298,3 @@ def test_a_preview_shows_pairs_with_their_critical_words():
     assert len(lines) == 6
     assert all(line.endswith("self]") for line in lines)
     assert [line[0] for line in lines] == [" ", "*"] * 3
-
-
-@pytest.mark.slow
-def test_every_declaration_is_read_and_drawn_from():
-    assert PATHS
-    for path in PATHS.values():
-        for scheme in read_declaration(path).one_of:
-            assert Builder(lexicon(), scheme, random.Random(0)).scheme.draw
-            assert pairs(path.stem)

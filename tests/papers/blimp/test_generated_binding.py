@@ -86,21 +86,6 @@ def test_a_reflexive_stands_before_a_gerund_or_a_finite_form_that_is_nothing_els
         assert bad == inner.form("past") or "sg" in numbers, pair.record
 
 
-@pytest.mark.parametrize(
-    ("uid", "other_than"),
-    [
-        ("principle_A_case_1", {"demand", "promise", "wish"}),
-        ("principle_A_domain_1", {"demand", "promise", "wish"}),
-        ("principle_A_domain_2", {"complain", "demand", "joke", "promise", "testify", "wish"}),
-        ("principle_A_domain_3", {"complain", "demand", "joke", "promise", "testify", "wish"}),
-    ],
-)
-def test_clauses_suit_verbs_in_any_tense_and_without_that_where_there_is_none(uid, other_than):
-    lexemes = {verb(pair, "verb").lexeme for pair in pairs(uid, 400)}
-    assert len(lexemes) >= 20
-    assert not lexemes & other_than
-
-
 def test_a_pronoun_stands_for_who_is_outside_the_clause_and_the_reflexive_does_not():
     for pair in pairs("principle_A_domain_1", 400):
         assert ACCUSATIVE[pair.good.word] == pair.bad.word, pair.record

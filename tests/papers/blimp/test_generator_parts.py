@@ -5,9 +5,9 @@ import random
 import pytest
 
 from blimpworks.papers.blimp.items.generator.builder import Builder
-from blimpworks.papers.blimp.items.generator.checks import PARTS
+from blimpworks.papers.blimp.items.generator.checks import PARTS, read_declaration
 from blimpworks.papers.blimp.items.generator.constituents import DeterminerForm, NounForm, Phrase
-from blimpworks.papers.blimp.items.generator.declarations import Scheme, read_declaration
+from blimpworks.papers.blimp.items.generator.declarations import Scheme
 from blimpworks.papers.blimp.items.generator.generate import make_sentence
 from support.generator_kit import PATHS, lexicon
 

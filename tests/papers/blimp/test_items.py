@@ -2,15 +2,13 @@
 
 import json
 
-import pyarrow as pa
 import pytest
 
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
-from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.blimp.items.build import build_items, read_records
 from blimpworks.papers.blimp.paradigms import ONE_PREFIX, PARADIGMS, PHENOMENON_OF, TWO_PREFIX
-from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
+from blimpworks.tables import ITEMS, read_table
 from support.mirror_kit import fetch, rows_of
 
 PLAIN = {
@@ -110,13 +108,6 @@ def test_a_line_that_is_no_json_is_named(tmp_path):
         [*read_records(path)]
 
 
-def test_a_damaged_file_is_named(tmp_path):
-    path = tmp_path / "owls.jsonl"
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(UserError, match=r"owls\.jsonl is not in UTF-8 .*Retrieve or generate"):
-        [*read_records(path)]
-
-
 def test_a_pair_that_stands_twice_is_refused(tmp_path):
     path = write(tmp_path, PLAIN, PLAIN | {"pairID": "1"})
     with pytest.raises(UserError, match=r":2: the pair stands in line 1 too"):
@@ -127,44 +118,6 @@ def test_a_file_cut_short_is_refused(tmp_path):
     path = write(tmp_path, PLAIN)
     with pytest.raises(UserError, match="has 1 pairs; expected 1000"):
         build_items([path], tmp_path / "items.parquet", 1000)
-
-
-def scores_of(rows):
-    """Every good word a nat more likely, by word, so that each method has something to see."""
-    scores = []
-    for row in rows:
-        scored = {"item_id": row["item_id"], "status": "ok"}
-        for side, each in (("good", -1.0), ("bad", -2.0)):
-            words = row[side].split(" ")
-            ends = [len(" ".join(words[: i + 1])) for i in range(len(words))]
-            scored |= {
-                f"logprob_{side}": each * len(words),
-                f"tokens_{side}": len(words),
-                f"{side}_ids": [{"good": 1, "bad": 2}[side]] * len(words),
-                f"{side}_logprobs": [each] * len(words),
-                f"{side}_ends": ends,
-            }
-        scores.append(scored)
-    return pa.Table.from_pylist(scores, schema=SCORES.arrow())
-
-
-def test_a_prefix_method_judges_only_pairs_that_allow_it(tmp_path):
-    plain = PLAIN | {"pairID": "2", "sentence_good": "An owl sings."}
-    rows = items_of(tmp_path, ONE, TWO | {"pairID": "1"}, plain)
-    write_table(scores_of(rows), SCORES, tmp_path / "scores.parquet")
-    rules = Rules(("full_sentence", "one_prefix", "two_prefix"), ("wrong",), 0.0)
-    output = tmp_path / "judgements.parquet"
-    assert judge(tmp_path / "items.parquet", tmp_path / "scores.parquet", output, rules) == 0
-    judgements = read_table(JUDGEMENTS, output).to_pylist()
-    ids = [row["item_id"] for row in rows]
-    assert [(j["method"], ids.index(j["item_id"])) for j in judgements] == [
-        ("full_sentence", 0),
-        ("full_sentence", 1),
-        ("full_sentence", 2),
-        ("one_prefix", 0),
-        ("two_prefix", 1),
-    ]
-    assert [j["margin"] for j in judgements[-2:]] == [1.0, 1.0]
 
 
 @pytest.mark.mirror

@@ -64,12 +64,6 @@ def test_each_grammar_is_read_after_the_common_rules_beside_it_unless_others_are
         assert inputs_of(outputs[0]) == [*read, *cases]
 
 
-def test_common_rules_beside_a_grammar_are_not_overwritten(write):
-    common, case = write(BE, "common.avg"), write("vary: V[]\nS[] he V[s]\n")
-    sentence = mistake(lambda: generate_sets([case], None, [common], "published"))
-    assert sentence.startswith(f"{common} is an output and also another file")
-
-
 def test_nothing_is_written_if_one_of_the_grammars_has_a_mistake(write, tmp_path):
     paths = write(GOOD), write(GOOD + "N[p\n", "bad.avg")
     outputs = tmp_path / "good.txt", tmp_path / "bad.txt"
@@ -179,14 +173,6 @@ def test_authors_are_told_of_a_file_that_is_called_like_no_paradigm(write):
         "simple_agreement.avg: simple_agreement is none of CLAMS's paradigms (is simple_agrmt "
         "meant?): the set will be scored as agreement, but no exhibit shows it"
     ]
-
-
-def test_one_of_a_thing_is_told_in_the_singular(write):
-    words = write("the\nman\nsings\n", "words.txt")
-    output = run("try-grammar", write(GOOD, "vp_coord.avg"), "--vocabulary", words).output
-    assert "1 template, 1 minimal set, 2 lines; varied: V[]\n" in output
-    assert "\n  1 set, 2 lines\n" in output
-    assert "\n1 of 4 words is not in the vocabulary: sing\n" in output
 
 
 def test_a_vocabulary_of_several_words_a_line_is_refused(write):

@@ -4,12 +4,9 @@ import shutil
 
 import pytest
 
-from blimpworks.campaign.exhibit_spec import FORMATS
-from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.render import render
 from blimpworks.reproduction.printed import read_published
 from support import clams_kit
 
@@ -109,14 +106,6 @@ def test_the_printed_correlation_with_capitals_is_what_keeping_hebrew_gives(rele
     )
 
 
-def test_the_note_on_capitals_has_the_correlation_with_hebrew_and_without(printed):
-    _, comparison, _ = printed
-    [note] = comparison[comparison["column"] == "LSTM, capitals"]["note"]
-    assert ".2 is exact with Hebrew and .4 without" in note
-    with_hebrew, without = (1 - 6 * d / (n * (n * n - 1)) for d, n in ((16, 5), (6, 4)))
-    assert (with_hebrew, without) == pytest.approx((0.2, 0.4))
-
-
 def test_bounds_of_the_text_are_kept_by_the_tables(printed):
     _, comparison, _ = printed
     text = comparison[comparison["exhibit"] == "text"].set_index(["row", "column"])
@@ -155,30 +144,6 @@ def test_every_cell_can_be_computed_again_from_its_rows(released):
     recomputed = list(again(exhibits, tables))
     assert {cell.source for cell, _ in recomputed} == set(tables)
     assert [cell for cell, value in recomputed if value != pytest.approx(cell.value)] == []
-
-
-def test_figure_2_has_mean_and_deviation_over_languages(printed):
-    exhibits, _, _ = printed
-    bars = {(cell.row, cell.column): cell.value for cell in exhibits["fig2"].cells}
-    # Table 1, monolingual: .55, .52, .81, .56, .60.
-    assert bars["Across object rel. clause", "monolingual mean"] == pytest.approx(0.608)
-    assert bars["Across object rel. clause", "monolingual SD"] == pytest.approx(0.10419, abs=1e-5)
-
-
-@pytest.mark.slow
-def test_every_exhibit_is_written_in_every_format(printed, tmp_path):
-    built, _, _ = printed
-    for name, exhibit in built.items():
-        formats = FORMATS[exhibits()[f"clams/{name}"].kind]
-        render(exhibit, [tmp_path / f"{name}.{suffix}" for suffix in formats])
-    assert "| Simple agreement" in (tmp_path / "table1.md").read_text(encoding="utf-8")
-    assert (tmp_path / "fig3.png").stat().st_size > 10_000
-
-
-def test_the_best_of_each_construction_is_set_in_bold(printed):
-    exhibits, _, _ = printed
-    assert ("Across subject rel. clause", "German Mono") in exhibits["table1"].bold
-    assert ("Across subject rel. clause", "Hebrew Mono") not in exhibits["table1"].bold
 
 
 @pytest.mark.slow

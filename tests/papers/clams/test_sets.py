@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.clams.analysis.wals import SCALES, Category, build_morphology
+from blimpworks.papers.clams.analysis.wals import Category, build_morphology
 from blimpworks.papers.clams.exhibits.sets import infer_vocabulary
 from blimpworks.papers.clams.items.build import count_sets, focus_of, read_pairs
 from blimpworks.tables import EVALUATION_SETS, MORPHOLOGY, read_table
@@ -120,15 +120,6 @@ def test_the_vocabulary_accounts_for_most_numbers_where_one_is_wrong():
     assert infer_vocabulary(table, left) == ["a", "b"]
 
 
-def test_no_word_of_a_construction_without_sets_is_in_the_vocabulary():
-    table = sets(within={"a": 2800}, simple={"a": 20, "b": 20})
-    assert infer_vocabulary(table, {"within": 0, "simple": 20}) == ["b"]
-
-
-def test_there_are_28_features_of_complexity():
-    assert len(SCALES) == 28
-
-
 @pytest.mark.parametrize(
     ("feature", "number", "value"),
     [("22A", 2, 2 / 7), ("28A", 2, 3 / 4), ("112A", 1, 1), ("112A", 3, 0), ("111A", 4, None)],
@@ -169,21 +160,19 @@ def test_complexity_leaves_out_other_features_and_poorer_lects(wals, tmp_path):
     ]
 
 
-def test_a_value_of_another_feature_is_refused(wals, tmp_path):
-    with pytest.raises(UserError, match=r"value\.csv:2: value '112A-ger' has domainelement_pk '3'"):
-        build_morphology(*wals("112A-ger,3"), tmp_path / "out")
-
-
-def test_a_category_that_the_feature_lacks_is_refused(wals, tmp_path):
-    with pytest.raises(UserError, match=r"domainelement\.csv:2: .* category '9', expected 1 to 6"):
-        build_morphology(*wals("112A-ger,1", number="9"), tmp_path / "out")
-
-
-def test_a_language_that_the_table_of_languages_lacks_is_refused(wals, write, tmp_path):
-    values, elements, languages = wals("112A-ger,1")
-    short = write("short.csv", *languages.read_text().replace("ger,deu\n", "").splitlines())
-    with pytest.raises(UserError, match=r"short\.csv has no row of 'ger', nor of 0 other"):
-        build_morphology(values, elements, short, tmp_path / "out")
+@pytest.mark.parametrize(
+    ("value", "number", "fault"),
+    [
+        ("112A-ger,3", "1", r"value\.csv:2: value '112A-ger' has domainelement_pk '3'"),
+        ("112A-ger,1", "9", r"domainelement\.csv:2: .* category '9', expected 1 to 6"),
+        ("112A-xyz,1", "1", r"languages\.csv has no row of 'xyz', nor of 0 other"),
+    ],
+)
+def test_tables_of_wals_that_do_not_suit_one_another_are_refused(
+    wals, tmp_path, value, number, fault
+):
+    with pytest.raises(UserError, match=fault):
+        build_morphology(*wals(value, number=number), tmp_path / "out")
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,10 @@
+"""Dialogues of Multi-LMentry's prompts, and models that are trained on them."""
+
 import json
 import random
-import re
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.campaign.catalogue import load_catalogue
@@ -15,6 +13,7 @@ from blimpworks.campaign.parts import benchmarks_of
 from blimpworks.errors import UserError
 from blimpworks.models import instruct
 from blimpworks.models.tokenizer import EOS_ID
+from blimpworks.papers.lmentry.items.declarations import read_declarations
 from blimpworks.papers.lmentry.items.dialogues import (
     OPEN_ANSWERS,
     VARIED,
@@ -25,199 +24,109 @@ from blimpworks.papers.lmentry.items.dialogues import (
     vary,
 )
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.tables import PROMPTS, write_table
+from blimpworks.papers.lmentry.items.prompts import prompt_of, prompts_of
+from blimpworks.papers.lmentry.items.resources import read_resources
+from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.settings import LmentryOptions
+from blimpworks.papers.lmentry.tasks import TASKS
+from blimpworks.tables import PROMPTS, write_rows
 from support import tiny
-from support.paths import REPOSITORY
+from support.lmentry_prompts_kit import DECLARATIONS, PACKS, write_resources
 
 pytestmark = pytest.mark.xdist_group("dialogues")  # they share what is made once
 
-CONFIG = REPOSITORY / "config"
-SYSTEM = "Answer briefly."
-SENTENCES = (
-    "The old dog barked",
-    "Mary saw a small bird",
-    "However, the river froze last winter",
-    "Nobody told them about it",
-    "We bought seven green apples",
-)
-WORDS = ("house", "apple", "window", "quick", "zebra", "lemon", "yes", "stone", "jump", "x-ray")
-ASKED = {
-    "sentence_containing": 'Write a sentence with "{word}":',
-    "sentence_not_containing": 'Write a sentence without "{word}":',
-    "starts_with_word": 'Write a sentence that starts with "{word}":',
-    "ends_with_word": 'Write a sentence that ends with "{word}":',
-    "word_containing": 'Write a word with "{letter}":',
-    "word_not_containing": 'Write a word without "{letter}":',
-    "starts_with_letter": 'Write a word that starts with "{letter}":',
-    "ends_with_letter": 'Write a word that ends with "{letter}":',
-    "first_letter": 'What is the first letter of "{word}"?',
-    "last_letter": 'What is the last letter of "{word}"?',
-    "first_word": 'What is the first word of "{sentence}"?',
-    "last_word": 'What is the last word of "{sentence}"?',
-    "word_after": 'In "{sentence}", which word comes after "{query}"?',
-    "word_before": 'In "{sentence}", which word comes before "{query}"?',
-    "homophones": 'Which sounds like "{query}", "{answer}" or "{distractor}"?',
-    "bigger_number": "Which is bigger, {answer} or {distractor}?",
-}
-GOLD = {
-    "first_letter": lambda a: a["word"][0],
-    "last_letter": lambda a: a["word"][-1],
-    "first_word": lambda a: words_of(a["sentence"])[0],
-    "last_word": lambda a: words_of(a["sentence"])[-1],
-    "word_after": lambda a: beside(a, 1),
-    "word_before": lambda a: beside(a, -1),
-    "homophones": lambda a: a["answer"],
-    "bigger_number": lambda a: a["answer"],
-}
-RIGHT = {
-    "sentence_containing": lambda a, said: a["word"] in words_of(said) and " " in said,
-    "sentence_not_containing": lambda a, said: a["word"] not in words_of(said) and " " in said,
-    "starts_with_word": lambda a, said: words_of(said)[0] == a["word"] and " " in said,
-    "ends_with_word": lambda a, said: words_of(said)[-1] == a["word"] and " " in said,
-    "word_containing": lambda a, said: a["letter"].lower() in said.lower(),
-    "word_not_containing": lambda a, said: a["letter"].lower() not in said.lower(),
-    "starts_with_letter": lambda a, said: said.lower().startswith(a["letter"].lower()),
-    "ends_with_letter": lambda a, said: said.lower().endswith(a["letter"].lower()),
-}
+PACK = read_pack(PACKS["ita"])
+SYSTEMS = {"ita": "Answer briefly."}
 
 
-def words_of(sentence):
-    return [word.strip(".,") for word in sentence.split()]
-
-
-def beside(arguments, step):
-    words = words_of(arguments["sentence"])
-    return words[words.index(arguments["query"]) + step]
-
-
-def arguments_of(task):
-    """All arguments that the tests have for a task."""
-    template = ASKED[task]
-    if "{letter}" in template:
-        return [{"letter": letter} for letter in "abeghnst"]
-    if "{query}" in template and "{sentence}" in template:
-        step = 1 if task == "word_after" else 0
-        return [
-            {"sentence": sentence, "query": words_of(sentence)[place]}
-            for sentence in SENTENCES
-            for place in range(1 - step, len(sentence.split()) - step)
-        ]
-    if "{sentence}" in template:
-        return [{"sentence": sentence} for sentence in SENTENCES]
-    if task == "homophones":
-        return [{"query": "blew", "answer": "blue", "distractor": word} for word in ("red", "sky")]
-    if task == "bigger_number":
-        return [{"answer": str(n), "distractor": str(n - 7)} for n in range(20, 40)]
-    return [{"word": word} for word in WORDS]
-
-
-def rows_of(*tasks, template=1):
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """Prompts of all tasks, their arguments read."""
+    small = read_resources(write_resources(tmp_path_factory.mktemp("resources")))
+    options = LmentryOptions(per_template=10)
+    made = prompts_of(small, PACK, read_declarations(DECLARATIONS), options)
     return [
-        {
-            "lang": "eng",
-            "phenomenon": task,
-            "template": template,
-            "prompt": ASKED[task].format(**arguments),
-            "answer": GOLD[task](arguments) if task in GOLD else None,
-            "arguments": arguments,
-        }
-        for task in tasks
-        for arguments in arguments_of(task)
+        row | {"arguments": json.loads(row["arguments"])}
+        for row in made
+        if row["phenomenon"] in TASKS
     ]
 
 
-EVERY = rows_of(*ASKED)
-POOL = Pool.of(EVERY)
-
-
-def can_vary(row):
-    return row["phenomenon"] in VARIED
+def of_tasks(rows, *tasks):
+    return [row for row in rows if row["phenomenon"] in tasks]
 
 
 def write_prompts(path, rows):
-    columns = {name: [row.get(name) for row in rows] for name, _ in PROMPTS.columns}
-    columns["item_id"] = [str(number) for number in range(len(rows))]
-    columns["arguments"] = [json.dumps(row["arguments"]) for row in rows]
-    columns["paradigm"] = ["template=1"] * len(rows)
-    write_table(pa.table(columns, schema=PROMPTS.arrow()), PROMPTS, path)
+    plain = [row | {"arguments": json.dumps(row["arguments"])} for row in rows]
+    write_rows(plain, PROMPTS, path)
     return path
 
 
-def test_every_task_of_many_answers_has_a_rule_for_one():
-    assert {*OPEN_ANSWERS} == {*RIGHT} == {*ASKED} - {*GOLD}
+def test_answers_are_right_by_the_corrected_rules_and_varied_prompts_are_the_templates_own(rows):
+    judge, pool, draw = Judge(PACK.answers, "corrected"), Pool.of(rows), random.Random(3)
+    answered, varied = set(), set()
+    for row in rows:
+        for asked in (row, vary(row, pool, draw), vary(row, pool, draw)):
+            if asked is None:
+                continue
+            task, arguments = asked["phenomenon"], asked["arguments"]
+            if asked is not row:
+                varied.add(task)
+                wanted = arguments
+                if task == "homophones":
+                    first = arguments["answer_index"] == 0
+                    word = "word2" if first else "word1"
+                    wanted = arguments | {word: arguments["distractor"]}
+                prompt = prompt_of(PACK, task, row["template"], wanted, corrected=False)
+                assert asked["prompt"] == prompt
+            answer = answer_to(asked, pool, draw)
+            if answer is not None:
+                answered.add(task)
+                gold = arguments | {"answer": asked["answer"]}
+                verdict = judge.ask(task, row["template"], gold, asked["prompt"])(answer)
+                assert verdict.correct, (asked["prompt"], answer)
+    assert varied == {*VARIED}
+    assert answered >= {*OPEN_ANSWERS, *VARIED}
 
 
-@given(st.integers(0, 10**6), st.sampled_from(EVERY), st.booleans())
-def test_answers_are_right_as_the_task_defines_it(seed, row, other):
-    draw, task = random.Random(seed), row["phenomenon"]
-    if other and (row := vary(row, POOL, draw)) is None:
-        assert task == "bigger_number"
-        return
-    said = answer_to(row, POOL, draw)
-    if said is None:
-        longer = (
-            word for word in POOL.words if len(word) > max(2, len(row["arguments"]["letter"]))
-        )
-        assert not any(RIGHT[task](row["arguments"], word) for word in longer)
-    elif task in GOLD:
-        assert said == GOLD[task](row["arguments"])
-    else:
-        assert RIGHT[task](row["arguments"], said)
+def test_no_dialogue_asks_what_the_benchmark_asks(rows):
+    for task in VARIED:
+        benchmark = {row["prompt"] for row in of_tasks(rows, task)}
+        made = make_dialogues([*rows], {*benchmark}, SYSTEMS, seed=3, most=8)
+        prompts = [dialogue.prompt for dialogue in made]
+        assert prompts
+        assert not {*prompts} & benchmark
+        assert len({*prompts}) == len(prompts)
 
 
-@given(
-    st.integers(0, 10**6), st.sampled_from([row for row in EVERY if row["phenomenon"] in VARIED])
-)
-def test_a_varied_prompt_asks_the_same_of_its_new_argument(seed, row):
-    varied = vary(row, POOL, random.Random(seed))
-    assume(varied is not None)  # the draw found no other argument that fits
-    assert varied["prompt"] == ASKED[row["phenomenon"]].format(**varied["arguments"])
+def test_prompts_that_cannot_be_varied_are_left_out_and_one_template_quotes_its_answers(rows):
+    numbers = of_tasks(rows, "bigger_number")
+    taken = {row["prompt"] for row in numbers[:15]}
+    made = make_dialogues([*numbers], taken, SYSTEMS, seed=3, most=50)
+    assert {each.prompt for each in made} == {row["prompt"] for row in numbers[15:]}
+    words = of_tasks(rows, "bigger_number", "first_word", "starts_with_word")
+    task_of = {row["prompt"]: (row["phenomenon"], row["template"]) for row in words}
+    for dialogue in make_dialogues(words, set(), SYSTEMS, seed=3, most=5):
+        if dialogue.prompt in task_of:
+            quoted = dialogue.answer.startswith('"')
+            assert quoted == (task_of[dialogue.prompt] == ("first_word", 3))
 
 
-@pytest.mark.parametrize("task", VARIED)
-def test_no_dialogue_asks_what_the_benchmark_asks(task):
-    rows = rows_of(task)
-    dialogues = make_dialogues(
-        EVERY, {row["prompt"] for row in rows}, {"eng": SYSTEM}, seed=3, most=20
-    )
-    prompts = [dialogue.prompt for dialogue in dialogues]
-    assert not {*prompts} & {row["prompt"] for row in rows}
-    assert len({*prompts}) == len(prompts)
-    form = re.escape(ASKED[task]).replace(r"\{", "{").replace(r"\}", "}")
-    assert 1 < len([*filter(re.compile(re.sub("{.+?}", ".+", form)).fullmatch, prompts)]) <= 20
-
-
-def test_prompts_that_cannot_be_varied_are_left_out():
-    rows = rows_of("bigger_number")
-    dialogues = make_dialogues(
-        rows, {row["prompt"] for row in rows[:15]}, {"eng": SYSTEM}, seed=3, most=50
-    )
-    assert {each.prompt for each in dialogues} == {row["prompt"] for row in rows[15:]}
-
-
-def test_one_template_has_its_words_in_quotation_marks():
-    rows = rows_of("first_word", "bigger_number", "starts_with_word", template=3)
-    answers = {each.prompt: each.answer for each in make_dialogues(rows, set(), {"eng": "S"}, 0, 5)}
-    for prompt, answer in answers.items():
-        quoted = prompt.startswith("What is the first word")
-        assert bool(re.fullmatch('".+"', answer)) == quoted
-
-
-def test_the_command_writes_the_same_dialogues_each_time(tmp_path):
-    practice = write_prompts(tmp_path / "practice.parquet", EVERY)
-    items = write_prompts(tmp_path / "items.parquet", rows_of("first_word"))
-    pack = CONFIG / "lmentry/languages/eng.yaml"
+def test_the_command_writes_the_same_dialogues_each_time(tmp_path, rows):
+    practice = write_prompts(tmp_path / "practice.parquet", rows)
+    numbers = of_tasks(rows, "bigger_number")
+    same = write_prompts(tmp_path / "items.parquet", numbers)
+    pack = PACKS["ita"]
     for name in ("a", "b"):
         output = tmp_path / f"{name}.jsonl"
-        counts = build_dialogues([practice], [items], [pack], output, seed=1, per_template=9)
+        counts = build_dialogues([practice], [same], [pack], output, seed=1, per_template=9)
     assert output.read_bytes() == (tmp_path / "a.jsonl").read_bytes()
     lines = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
-    assert {line["system"] for line in lines} == {read_pack(pack).system}
-    assert counts == {"prompts": len(EVERY), "dialogues": len(lines)}
-    with pytest.raises(UserError, match=r"prompts in eng, but of the packs given none"):
-        build_dialogues([practice], [items], [], output, seed=1, per_template=9)
-    same = write_prompts(tmp_path / "same.parquet", rows_of("bigger_number"))
-    with pytest.raises(UserError, match=r"each of the 20 prompts is one of the benchmark's"):
+    assert {line["system"] for line in lines} == {PACK.system}
+    assert counts == {"prompts": len(rows), "dialogues": len(lines)}
+    with pytest.raises(UserError, match=r"prompts in ita, but of the packs given none"):
+        build_dialogues([practice], [same], [], output, seed=1, per_template=9)
+    with pytest.raises(UserError, match=rf"each of the {len(numbers)} prompts is one of the bench"):
         build_dialogues([same], [same], [pack], output, seed=1, per_template=9)
 
 

@@ -20,7 +20,6 @@ from blimpworks.exhibits.shared import read_plain
 from blimpworks.papers.lmentry.analysis.robustness import (
     aspects,
     lmentry_score,
-    mean_accuracy,
     robustness,
 )
 from blimpworks.papers.lmentry.analysis.verdicts import compare_verdicts
@@ -147,29 +146,45 @@ def test_each_measured_cell_can_be_computed_again(campaign, sources, name, root)
     assert bool(exhibit.cells) != of_others
 
 
-def test_the_score_is_accuracy_times_robustness(campaign, root):
-    scores = cells(build("table4", campaign, LABELS, root)[0])
-    robust = cells(build("table5", campaign, LABELS, root)[0])
-    for model in ("phi-4", "EuroLLM-9B", "Latxa-8B", "Model M"):
-        for lang in ("EN", "IT"):
-            accuracy = scores[model, f"{lang} Acc."].value
-            product = accuracy * robust[model, lang].value / 100
-            assert scores[model, f"{lang} LMS"].value == pytest.approx(product)
-
-
-def test_averages_are_over_the_models(campaign, root):
-    by_place = cells(build("table4", campaign, LABELS, root)[0])
-    for column in ("EN LMS", "IT Acc."):
-        own = [c.value for c in by_place.values() if c.column == column and c.row != "Average"]
-        assert len(own) == 4
-        assert by_place["Average", column].value == pytest.approx(sum(own) / 4)
-
-
-def test_models_that_the_paper_has_not_stand_under_a_heading_of_their_own(campaign, root):
-    exhibit, _ = build("table4", campaign, LABELS, root)
+@pytest.mark.parametrize("method", ["published", "corrected"])
+def test_the_score_is_accuracy_times_robustness_and_averages_are_over_the_models(
+    campaign, root, method
+):
+    labels = replace(LABELS, method=method)
+    exhibit, _ = build("table4", campaign, labels, root)
+    scores, robust = cells(exhibit), cells(build("table5", campaign, labels, root)[0])
+    models = ("phi-4", "EuroLLM-9B", "Latxa-8B", "Model M")
+    for model in models:
+        accuracy, robustness = scores[model, "EN Acc."].value, robust[model, "EN"].value
+        assert scores[model, "EN LMS"].value == pytest.approx(accuracy * robustness / 100)
+        # The release rounds on the way.
+        assert method == "corrected" or robustness == round(robustness, 1)
+    mean = sum(scores[model, "IT Acc."].value for model in models) / 4
+    assert scores["Average", "IT Acc."].value == pytest.approx(mean)
     headed = [list(section.rows) for section in exhibit.sections]
     assert headed[0] == ["Open-Weight Multilingual Models", "phi-4"]
     assert headed[3:] == [["Other Models", "Model M"], ["Average"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column", "shown"),
+    [
+        ("table3", "phi-4", "Languages", "2"),
+        ("table3", "Model M", "Answers", f"{2 * 41 * N}"),
+        ("table7", "Italian", "System prompt", "Rispondi."),
+        ("table8", "more_letters_length_diff_1", "Prompts", f"{2 * N}"),
+        ("table8", "more_letters_length_diff_1", "Languages", "2"),
+        ("table52", "global accuracy", "anna Agreement (%)", "100.00"),
+        ("agreement", "Italian, anna", "Corrected Agreement (%)", "100.00"),
+    ],
+)
+def test_a_cell_shows_what_was_simulated(campaign, root, name, row, column, shown):
+    exhibit, _ = build(name, campaign, LABELS, root)
+    assert cells(exhibit)[row, column].text.replace(",", "") == shown
+    if name == "table3":
+        assert exhibit.stub["phi-4"] == {"Name": NAMES["phi-4"], "Size": "14.7B"}
+    if name == "table7":
+        assert "Not as printed, or not in print: Italian." in exhibit.caption
 
 
 def test_table_6_ranks_the_tasks_of_each_group(campaign, sources, root):
@@ -216,31 +231,8 @@ def test_without_templates_there_is_accuracy_and_no_score(campaign, root, tmp_pa
     assert build("fig2", tables, LABELS, tmp_path)[0].cells == []
 
 
-def test_table_3_has_the_campaigns_models_with_what_was_judged(campaign, root):
-    exhibit, _ = build("table3", campaign, LABELS, root)
-    by_place = cells(exhibit)
-    assert by_place["phi-4", "Languages"].value == 2
-    assert by_place["Model M", "Answers"].value == 2 * 41 * N
-    assert exhibit.stub["phi-4"] == {"Name": NAMES["phi-4"], "Size": "14.7B"}
-
-
-def test_table_7_says_which_system_prompts_are_not_as_printed(campaign, root):
-    exhibit, _ = build("table7", campaign, LABELS, root)
-    assert "Not as printed, or not in print: Italian." in exhibit.caption
-    assert cells(exhibit)["Italian", "System prompt"].text == "Rispondi."
-
-
-def test_table_8_counts_the_prompts_of_each_subset(campaign, root):
-    by_place = cells(build("table8", campaign, LABELS, root)[0])
-    assert by_place["more_letters_length_diff_1", "Prompts"].value == 2 * N
-    assert by_place["more_letters_length_diff_1", "Languages"].value == 2
-    assert len(by_place) == 2 * 16
-
-
 def test_table_52_has_each_annotator_and_the_mean_of_the_tasks(campaign, root):
     by_place = cells(build("table52", campaign, LABELS, root)[0])
-    anna = {cell.value for cell in by_place.values() if cell.column == "anna Agreement (%)"}
-    assert anna == {100.0}
     bert = [
         cell.value
         for (row, column), cell in by_place.items()
@@ -255,7 +247,6 @@ def test_table_52_has_each_annotator_and_the_mean_of_the_tasks(campaign, root):
 
 def test_agreement_of_any_language_stands_by_annotator_and_between_annotators(campaign, root):
     by_place = cells(build("agreement", campaign, LABELS, root)[0])
-    assert by_place["Italian, anna", "Corrected Agreement (%)"].value == 100
     assert by_place["Italian, anna", "Published Agreement (%)"].value < 100
     assert 0 < by_place["Italian, anna and bert", "κ"].value < 1
 
@@ -318,18 +309,6 @@ def accuracies(**tasks):
     return pd.DataFrame(rows)
 
 
-def test_the_order_aspect_is_the_gap_between_answers_pooled_over_templates():
-    cases = {
-        "template=1/answer=1": 0.9,
-        "template=2/answer=1": 0.7,
-        "template=1/answer=2": 0.5,
-        "template=2/answer=2": 0.5,
-    }
-    values = aspects(accuracies(more_letters=cases))
-    assert values["order"] == pytest.approx(100 - 30)
-    assert values["template"] == pytest.approx(100 - 10)
-
-
 def judgements(task, correct, nominal):
     """Judgements of a task by both methods; ``correct`` by paradigm, None where no answer is."""
     rows = [
@@ -358,40 +337,10 @@ def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers
     assert corrected["template"] == pytest.approx(100 - 100 * (3 / 4 - 5 / 8))
     # Answers count what was judged, by both methods.
     assert published["order"] == corrected["order"] == pytest.approx(100 - 100 * (5 / 6 - 3 / 6))
-    assert (
-        published["template"]
-        == aspects(
-            summarise(
-                judgements(
-                    "first_word",
-                    {"template=1": [1] * 5 + [0] * 3, "template=2": [1] * 3 + [0] + [None] * 4},
-                    nominal=10,
-                )
-            ).query("method == 'published'")
-        )["template"]
-    )
-
-
-def test_the_content_aspect_counts_tasks_without_subsets_as_stable():
-    values = aspects(accuracies(more_letters_length_diff_3plus=0.9, more_letters_length_diff_1=0.3))
-    assert values["content"] == pytest.approx((5 * 100 + 40) / 6)
-
-
-def test_the_adjacent_aspect_is_the_mean_gap_of_the_pairs_there_are():
-    values = aspects(accuracies(first_word=0.8, last_word=0.6, first_letter=0.9))
-    assert values["adjacent"] == pytest.approx(100 - (20 + 10) / 2)
 
 
 def test_robustness_is_unknown_without_templates():
     assert np.isnan(robustness(accuracies(first_word=0.8, last_word=0.6)))
-
-
-def test_the_score_is_over_tasks_and_leaves_subsets_out():
-    cases = {ALL: 0.6, "template=1/answer=1": 0.6, "template=1/answer=2": 0.6}
-    rows = accuracies(more_letters=cases, less_letters=cases, less_letters_length_diff_1=0.1)
-    assert mean_accuracy(rows) == pytest.approx(60)
-    assert robustness(rows) == pytest.approx(100)
-    assert lmentry_score(rows) == pytest.approx(60)
 
 
 def golden():
@@ -436,15 +385,6 @@ def test_the_release_rounds_on_the_way():
     assert robustness(golden(), rounded=True) == 87.4
     accuracy = (62.346 + 52.346 + 50.004) / 3
     assert lmentry_score(golden(), rounded=True) == pytest.approx(accuracy * 0.874)
-
-
-def test_published_scores_are_rounded_on_the_way(campaign, root):
-    labels = replace(LABELS, method="published")
-    robust = cells(build("table5", campaign, labels, root)[0])
-    scores = cells(build("table4", campaign, labels, root)[0])
-    assert robust["phi-4", "EN"].value == round(robust["phi-4", "EN"].value, 1)
-    product = scores["phi-4", "EN Acc."].value * robust["phi-4", "EN"].value / 100
-    assert scores["phi-4", "EN LMS"].value == pytest.approx(product)
 
 
 def test_agreement_is_an_exhibit_only_of_a_campaign_with_annotations():

@@ -26,20 +26,20 @@ JUDGES = {method: Judge(read_pack(PACK).answers, method) for method in ("publish
 LETTERS = {"answer": "drink", "distractor": "city", "word1": "city", "word2": "drink"}
 PROMPT = 'Write a word beside "drink": '
 HOSTILE = (
-    PROMPT * 4_000,
-    ('"' * 60 + PROMPT) * 1_000,
-    '"' * 100_000 + PROMPT,
-    "a" * 100_000,
-    '"' * 100_000,
-    "\"'.," * 25_000,
-    "drink " * 16_000,
-    "\x00\x01\x02" * 33_000,
-    "((((((" * 16_000,
-    "1" * 100_000,
-    "é" * 100_000,
-    "\n" * 100_000 + "x",
-    'drink"' * 16_000,
-    "\ue000\ue001" * 50_000,
+    PROMPT * 1_000,
+    ('"' * 60 + PROMPT) * 250,
+    '"' * 25_000 + PROMPT,
+    "a" * 25_000,
+    '"' * 25_000,
+    "\"'.," * 6_000,
+    "drink " * 4_000,
+    "\x00\x01\x02" * 8_000,
+    "((((((" * 4_000,
+    "1" * 25_000,
+    "é" * 25_000,
+    "\n" * 25_000 + "x",
+    'drink"' * 4_000,
+    "\ue000\ue001" * 12_000,
 )
 EXAMPLES = {
     "choice": LETTERS
@@ -131,9 +131,42 @@ def test_a_faulty_pattern_is_named_with_its_fault(pattern, said):
     assert said in str(error.value)
 
 
-def test_slots_must_have_a_value_for_each_task():
-    with pytest.raises(ValueError, match="slots more need one value for each of the 2 tasks"):
-        Family(tasks=("more_letters", "less_letters"), slots={"more": ("more",)})
+ENGLISH = read_pack(PACK).answers.model_dump()
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "said"),
+    [
+        (
+            Family,
+            {"tasks": ("more_letters", "less_letters"), "slots": {"more": ("more",)}},
+            "slots more need one value for each of the 2 tasks",
+        ),
+        (
+            Family,
+            {"tasks": ("more_letters",), "accept": ("{answer} has <more> letters",)},
+            "patterns of more_letters have the slot <more>, which slots lacks",
+        ),
+        (
+            Family,
+            {"tasks": ("more_leters",)},
+            "task 'more_leters' is unknown; expected one of sentence",
+        ),
+        (
+            AnswerPatterns,
+            ENGLISH | {"asks": {"any_words.2": "more_letters"}},
+            "task 'any_words' is",
+        ),
+        (
+            AnswerPatterns,
+            ENGLISH | {"asks": {"more_letters.2": "any_words"}},
+            "task 'any_words' is",
+        ),
+    ],
+)
+def test_declared_patterns_with_a_mistake_are_refused(model, fields, said):
+    with pytest.raises(ValueError, match=said):
+        model(**fields)
 
 
 def test_published_templates_that_ask_for_another_task_are_judged_by_what_they_ask():
@@ -157,21 +190,6 @@ def test_korean_all_words_3_asks_for_any_and_is_judged_so():
         verdict = judge.ask("all_words_from_category_2_distractors", template, some, "?")
         assert verdict(right).correct
         assert not verdict(wrong).correct
-
-
-def test_a_slot_that_a_pattern_has_must_be_declared():
-    said = "patterns of more_letters have the slot <more>, which slots lacks"
-    with pytest.raises(ValueError, match=said):
-        Family(tasks=("more_letters",), accept=("{answer} has <more> letters",))
-
-
-def test_an_unknown_task_of_a_family_or_of_what_templates_ask_is_named():
-    with pytest.raises(ValueError, match="task 'more_leters' is unknown; expected one of sentence"):
-        Family(tasks=("more_leters",))
-    declared = read_pack(PACK).answers.model_dump()
-    for asks in ({"any_words.2": "more_letters"}, {"more_letters.2": "any_words"}):
-        with pytest.raises(ValueError, match="task 'any_words' is unknown"):
-            AnswerPatterns.model_validate(declared | {"asks": asks})
 
 
 def test_words_of_corrected_verdicts_leave_published_ones_alone():
@@ -210,17 +228,13 @@ def test_two_answers_that_say_the_contrary_are_wrong():
 
 
 @pytest.mark.parametrize("task", ["sentence_containing", "starts_with_word", "ends_with_word"])
-def test_a_repeated_prompt_is_no_sentence(task):
+def test_a_repeated_prompt_is_no_answer(task):
     prompt = 'Drink this "drink":'
-    assert ask("corrected", task, {"word": "drink"}, prompt, prompt).rule == "echo"
-    for said in (prompt.rstrip(":"), f"**{prompt}**", prompt.upper(), f"Q: {prompt}\n" * 9):
+    for said in (prompt, prompt.rstrip(":"), f"**{prompt}**", prompt.upper(), f"Q: {prompt}\n" * 9):
         assert ask("corrected", task, {"word": "drink"}, said, prompt).rule == "echo"
-
-
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_a_repeated_prompt_is_found_in_either_form_of_unicode(form):
-    prompt = unicodedata.normalize(form, 'Señor, which word has more letters, "city" or "drink"?')
-    assert ask("corrected", "more_letters", LETTERS, prompt, prompt).rule == "echo"
+    for form in ("NFC", "NFD"):
+        prompt = unicodedata.normalize(form, 'Señor, which has more letters, "city" or "drink"?')
+        assert ask("corrected", "more_letters", LETTERS, prompt, prompt).rule == "echo"
 
 
 @given(st.text(max_size=60))

@@ -18,10 +18,6 @@ def of(construction, language):
 # Sentences (notes 2.1)
 
 
-def test_a_plain_sentence_yields_its_subject_and_verb(treebank):
-    assert words_of(treebank(DOGS_SING).candidates()) == [("Dogs", "sing")]
-
-
 @pytest.mark.parametrize(
     "unwanted",
     [
@@ -136,24 +132,6 @@ def test_an_auxiliary_without_features_takes_those_of_the_main_verb(treebank):
     assert (row["inflected"], row["feats_of"]) == (2, 4)
 
 
-def test_published_an_auxiliary_in_first_place_gives_its_place_to_the_main_verb(treebank):
-    (row,) = of("sv", treebank(IS_FIRST))
-    assert (row["inflected"], row["replaced"], row["order"], row["distance"]) == (1, 3, "SV", 1)
-
-
-def test_corrected_an_auxiliary_in_first_place_keeps_it(treebank):
-    (row,) = of("sv", treebank(IS_FIRST, first_word_auxiliary="corrected"))
-    assert (row["inflected"], row["replaced"], row["order"], row["distance"]) == (1, 1, "VS", -1)
-
-
-@pytest.mark.parametrize(("variant", "between"), [("published", [3]), ("corrected", [3, 4])])
-def test_the_word_before_the_later_of_the_two_can_attract_only_when_corrected(
-    treebank, variant, between
-):
-    (row,) = treebank(LONG, attractor_window=variant).candidates()
-    assert row["between"] == between
-
-
 @pytest.mark.parametrize(
     ("word", "kept"),
     [
@@ -171,12 +149,6 @@ def test_words_between_can_attract_by_a_feature_or_if_verbs_by_one_they_may_take
     (row,) = of("sv", treebank(tree))
     assert row["between"] == ([3] if kept else [])
     assert row["between_feats"] == ([word.split()[-1]] if kept else [])
-
-
-@pytest.mark.parametrize(("variant", "kept"), [("published", 1), ("corrected", 0)])
-def test_verbs_must_be_finite_only_when_corrected(treebank, variant, kept):
-    tree = DOGS_SING.replace("VerbForm=Fin", "VerbForm=Inf")
-    assert len(treebank(tree, finiteness=variant).candidates()) == kept
 
 
 @pytest.mark.parametrize(
@@ -230,11 +202,6 @@ def test_participles_are_verbs_annotated_as_such(treebank, upos, feats, kept):
 def test_a_participle_beside_a_first_word_auxiliary_follows_its_subject(treebank):
     (row,) = of("sp", treebank(IS_FIRST))
     assert (row["order"], row["distance"], row["replaced"]) == ("SV", 1, 3)
-
-
-@pytest.mark.parametrize("variant", ["published", "corrected"])
-def test_participles_need_not_be_finite(treebank, variant):
-    assert len(of("sp", treebank(WILL_HAVE, finiteness=variant))) == 1
 
 
 @pytest.mark.parametrize("variant", ["published", "corrected"])

@@ -17,12 +17,17 @@ from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.render import csv_text, markdown_text
 from blimpworks.exhibits.shared import marked, read_printed
+from blimpworks.papers.multiblimp.exhibits.accuracies import abbreviation
 from blimpworks.papers.multiblimp.exhibits.agreement import table1
-from blimpworks.papers.multiblimp.exhibits.common import abbreviation
 from blimpworks.papers.multiblimp.exhibits.data import ALL, funnel, regeneration, table2, table4
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS, REASONS
-from blimpworks.papers.multiblimp.exhibits.languages import fig3, fig4, figb1
-from blimpworks.papers.multiblimp.exhibits.sample import choose_languages, fig8
+from blimpworks.papers.multiblimp.exhibits.languages import (
+    choose_languages,
+    fig3,
+    fig4,
+    fig8,
+    figb1,
+)
 from blimpworks.papers.multiblimp.settings import ExhibitOptions, MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
 from blimpworks.tables import FUNNEL, ITEMS, SENTENCES, read_table, write_table
@@ -47,7 +52,6 @@ FACTS_KNOWN = {
 }
 LABELS = Labels(NAMES, facts=FACTS_KNOWN)
 PUBLISHED = replace(LABELS, source="published")
-ROWS = {row.lang: row for row in read_rows(LanguageRow, REPOSITORY / "config/languages.tsv")}
 PRINTED = {"printed": sorted((REPOSITORY / "config/published/multiblimp").glob("*.csv"))}
 TEXT = {"paradigm": "p", "good": "He walks.", "bad": "He walk.", "treebank": "T", "file": "f"}
 SPANS = {"good_start": 3, "good_end": 8, "bad_start": 3, "bad_end": 7, "sent_id": "s"}
@@ -165,11 +169,6 @@ def test_table1_gives_each_verb_value_its_share_of_a_subject_value_and_order(agr
     ]
 
 
-def test_table1_pools_the_verb_types(agreement):
-    tables = agreement(cym=[*DUTCH, ("sv#", "SV", "SG", "PL", 98), ("sv#", "SV", "SG", "SG", 2)])
-    assert values(table1(tables, LABELS), "SG SG SV") == {"Welsh": 0.5}
-
-
 @pytest.mark.parametrize(("label", "bold"), [("+", True), ("~", False), ("?", False)])
 def test_table1_sets_agreement_in_bold_where_the_test_is_significant(agreement, label, bold):
     text = markdown_text(table1(agreement(label, cym=DUTCH), LABELS))
@@ -186,13 +185,6 @@ def test_table1_shows_its_own_languages_with_several_values_if_it_has_none_of_th
     assert list(values(table1(only, LABELS), "PL PL SV")) == ["Wolof"]
 
 
-def test_table1_of_a_campaign_without_evidence_is_empty(agreement):
-    exhibit = table1(agreement(cym=DUTCH[4:]), LABELS)
-    assert exhibit.cells == []
-    assert "Agreement probabilities" in markdown_text(exhibit)
-    assert r"\bottomrule" in latex_text(exhibit)
-
-
 def test_table1_can_show_another_phenomenon_with_its_own_values(agreement):
     choice = {"languages": ["cym"], "phenomenon": "spG"}
     labels = replace(LABELS, facts={"table1": choice})
@@ -200,12 +192,6 @@ def test_table1_can_show_another_phenomenon_with_its_own_values(agreement):
     exhibit = table1(agreement(cym=rows), labels)
     assert values(exhibit, "FEM MASC SV") == {"Welsh": 0.25}
     assert exhibit.title.endswith("subject–participle gender agreement")
-
-
-def test_table1_keeps_values_that_the_paper_does_not_name(agreement):
-    rows = [("sv#", "SV", "PTAN", "PL", 1), ("sv#", "SV", "SG", "SG", 3)]
-    exhibit = table1(agreement(cym=rows), LABELS)
-    assert [c.row for c in exhibit.cells][:3] == ["SG SG SV", "SG PL SV", "SG PTAN SV"]
 
 
 def test_table1_cells_can_be_computed_again(agreement):
@@ -287,25 +273,6 @@ def test_table4_lists_treebanks_with_reasons_and_the_sentences_read_of_them(sent
         ["English", "GUM", "spoken", "1"],
     ]
     assert_explained(exhibit, frames(SENTENCES, tables["sentences"]))
-
-
-def test_table4_of_a_campaign_that_leaves_nothing_out_is_empty(sentences):
-    labels = replace(LABELS, facts={"excluded": {}})
-    exhibit = table4(sentences(cym=["UD_Welsh-CCG"]), labels)
-    assert exhibit.cells == []
-    assert "4 languages" in markdown_text(exhibit)
-    assert "25 more" in exhibit.caption
-    assert "those of languages that the campaign has not" in exhibit.caption
-
-
-def test_table4_of_all_languages_lacks_two_of_the_papers_treebanks(sentences):
-    facts = {
-        "excluded": FACTS["excluded"](campaign_model()(campaign="x"), Catalogue(ROWS, {}, {}, {}))
-    }
-    labels = replace(LABELS, languages={k: row.name for k, row in ROWS.items()}, facts=facts)
-    caption = table4(sentences(cym=["UD_Welsh-CCG"]), labels).caption
-    assert "paper's list has 2 more: Vietnamese-TueCL and Classical Chinese-TueCL" in caption
-    assert "that the campaign has not" not in caption
 
 
 # Figures 3 and 4, appendix B.1
@@ -418,14 +385,6 @@ def test_text_from_right_to_left_stands_alone_in_markdown_and_latex(write):
     assert csv_text(exhibit) == f"Language,Type,Pair\nHebrew,SV-N,{text}\n"
 
 
-def test_a_sentence_means_nothing_to_markdown(write):
-    row = {"item_id": "x", "lang": "cym", "phenomenon": "sv#", "grammatical": "SG"}
-    odd = {"good": "*a* <b> | _c", "good_start": 0, "good_end": 3, "bad_start": 0, "bad_end": 1}
-    rows = [row | {"order": "SV", "label": "+"} | TEXT | SPANS | odd | {"bad": "x <b> | _c"}]
-    text = markdown_text(fig8({"items": write(ITEMS, {"cym": rows})}, LABELS))
-    assert r"\[\*a\*/\*x\] \<b> \| \_c" in text
-
-
 @pytest.mark.parametrize(("code", "short"), [("sv#", "SV-N"), ("spG", "SP-G"), ("svP", "SV-P")])
 def test_phenomena_are_abbreviated_as_in_the_paper(code, short):
     assert abbreviation(code) == short
@@ -533,24 +492,6 @@ def languages():
     rows = read_rows(LanguageRow, REPOSITORY / "config/languages.tsv")
     facts = {"families": {row.lang: row.family for row in rows}}
     return Labels({row.lang: row.name for row in rows}, facts=facts, source="published")
-
-
-def test_the_papers_pairs_per_language_are_those_that_can_be_read():
-    exhibit = fig3(PRINTED, languages())
-    assert len(exhibit.cells) == 71
-    assert values(exhibit, "Erzya") == {"pairs": 464}
-    families = languages().facts["families"]
-    indo_european = [lang for lang in printed_languages() if families[lang] == "Indo-European"]
-    by_family = values(fig4(PRINTED, languages()), "Indo-European")
-    assert by_family["languages"] == len(indo_european)
-    assert sum(c.value for c in figb1(PRINTED, languages()).cells) == sum(
-        c.value for c in exhibit.cells
-    )
-
-
-def printed_languages():
-    printed = read_printed(PRINTED)
-    return set(printed[(printed["exhibit"] == "table5") & (printed["column"] == "n")]["row"])
 
 
 @pytest.mark.parametrize("build", [table1, table2, table4, fig3, fig4, figb1])
@@ -675,9 +616,3 @@ def test_reasons_are_read_for_the_campaigns_languages(noted):
 def test_a_wrong_table_of_reasons_is_refused(noted, text, message):
     with pytest.raises(UserError, match=message):
         noted(text)
-
-
-def test_without_a_table_of_reasons_there_are_none(tmp_path):
-    files = {"treebanks": tmp_path / "treebanks.tsv"}
-    campaign = Campaign.model_validate({"campaign": "x", "catalogue": files})
-    assert FACTS["reasons"](campaign, Catalogue({}, {}, {}, {})) == {}

@@ -17,10 +17,10 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
-from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.multiblimp.analysis.frequencies import resource_group
 from blimpworks.papers.multiblimp.analysis.margins import (
     COLLINEAR,
@@ -286,12 +286,6 @@ def test_the_text_counts_languages_where_one_model_is_better(campaign):
     assert "that it holds for all is our choice" in caption
 
 
-def test_too_few_models_of_known_size_are_said_in_the_caption(campaign):
-    tables, _ = campaign
-    caption = text72_73(tables, LABELS).caption
-    assert "There is no regression: too few models of known size" in caption
-
-
 def test_sizes_that_families_decide_are_said_in_the_caption(campaign, tmp_path):
     frame = read_table(ACCURACIES, campaign[0]["accuracies"][0]).to_pandas()
     whole = frame[frame["model"] == "a"].astype({"model": object})
@@ -372,24 +366,6 @@ def test_figure_5s_axis_is_as_wide_as_its_sizes(campaign, size):
     ticks = axes.get_xticks()
     assert len(ticks)
     assert left <= min(ticks) <= max(ticks) <= right
-
-
-def test_more_families_than_colours_differ_in_their_markers(campaign):
-    models = {f"m{k}": f"Model {k}" for k in range(9)}
-    frame = read_table(ACCURACIES, campaign[0]["accuracies"][0]).to_pandas()
-    whole = frame[frame["model"] == "a"].astype({"model": object})
-    path = campaign[0]["accuracies"][0].with_name("families.parquet")
-    many = pd.concat([whole.assign(model=name) for name in models])
-    write_frame(many, ACCURACIES, path)
-    facts = {
-        m: {"parameters": 1.0 + k, "family": m, "tuning": "base"} for k, m in enumerate(models)
-    }
-    facts = {**FACTS, "models": facts, "sized_models": [*models]}
-    labels = replace(LABELS, models=models, facts=facts)
-    lines = fig5({"accuracies": [path]}, labels).figure.axes[0].get_lines()
-    styles = {(line.get_color(), line.get_marker()) for line in lines}
-    assert len(styles) == len(lines) == 9
-    assert {line.get_linestyle() for line in lines} == {"None"}  # of single points, in the legend
 
 
 def test_models_without_a_size_are_lines_across_figure_5(campaign):
@@ -599,31 +575,12 @@ def test_tables_b2_and_5_differ_in_one_language(published, printed_labels):
     assert "Goldfish 125M 14, Llama3 70B 7, Aya 32B-it 1, Gemma3 27B 3" in caption
 
 
-def test_the_papers_gemma_has_a_curve_through_the_printed_languages(published, printed_labels):
-    exhibit = fig1(published, printed_labels)
-    assert "Gemma3 27B" in exhibit.caption
-    assert "Curve: least squares" in exhibit.caption
-    assert ("German", "fitted") in values(exhibit)
-
-
-def test_table_3_has_resource_columns_from_print(published, printed_labels):
-    cells = values(table3(published, printed_labels))
-    for column in ("Resources Low", "Resources Mid", "Resources High"):
-        assert ("Gemma3 27B, Table 5", column) in cells
-
-
 @pytest.mark.slow
 def test_printed_tables_are_bold_where_the_paper_is(published, printed_labels):
     assert ("Gemma3 27B", "Resources High") in table3(published, printed_labels).bold
     bold = table5(published, printed_labels).bold
     assert ("English", "OLMo2 32B") in bold
     assert ("Hebrew", "Aya 32B-it") not in bold
-
-
-def test_the_papers_effect_of_size_is_shown_without_a_unit(published, printed_labels):
-    exhibit = text72_73(published, printed_labels)
-    assert ("Model size: β", "Printed") in values(exhibit)
-    assert "inferred from the ratio of the two errors" in exhibit.caption
 
 
 def test_the_texts_shares_follow_from_its_counts(published, printed_labels):

@@ -15,17 +15,20 @@ from blimpworks.campaign.exhibits import find_exhibit
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.registry import check_papers
 from blimpworks.errors import UserError
-from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.pen import Run, words_of, wrapped
-from blimpworks.exhibits.render import PNG_DPI
+from blimpworks.exhibits.pen import Run, words_of
+from blimpworks.exhibits.render import PNG_DPI, build_exhibit
 from blimpworks.papers.multiblimp.exhibits import stage_boxes
 from blimpworks.papers.multiblimp.exhibits.facts import figure2_choice
 from blimpworks.papers.multiblimp.exhibits.pipeline import Column, fig2, fitting_columns
-from blimpworks.papers.multiblimp.exhibits.stage_cells import ALL_ITEMS
-from blimpworks.papers.multiblimp.exhibits.stages import LONGEST, choose_pair, follow_pair
+from blimpworks.papers.multiblimp.exhibits.stages import (
+    ALL_ITEMS,
+    LONGEST,
+    choose_pair,
+    follow_pair,
+)
 from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import SamplingOptions
 from blimpworks.tables import ITEMS, read_table
@@ -136,12 +139,6 @@ def test_a_short_sentence_of_certain_agreement_without_attractors_is_chosen(wors
     assert choose_pair([worse, pair("1")], LENGTHS)["item_id"] == "1"
 
 
-def test_a_language_whose_pairs_are_none_of_that_still_has_one_to_show():
-    items = [pair("1", "?", 2, "long"), pair("0", "?", 2, "long")]
-    assert choose_pair(items, LENGTHS)["item_id"] == "0"
-    assert choose_pair([], LENGTHS) is None
-
-
 def test_the_pair_that_the_campaign_names_is_shown_and_must_be_there():
     items = [pair("1"), pair("2", "?")]
     assert choose_pair(items, LENGTHS, "2")["item_id"] == "2"
@@ -152,31 +149,10 @@ def test_the_pair_that_the_campaign_names_is_shown_and_must_be_there():
 # What each stage knew
 
 
-def test_the_sentence_is_the_treebanks_with_its_annotation(tables):
-    stages = follow_pair(tables(DOGS), CHOICE)
-    assert [word["form"] for word in stages.words] == ["The", "dogs", "sing", "loudly", "."]
-    assert (stages.word_at[2]["deprel"], stages.word_at[2]["head"]) == ("nsubj", 3)
-    assert stages.sentence["sent_id"] == stages.item["sent_id"] == "s1"
-
-
-def test_the_candidate_is_the_row_that_the_pair_was_made_from(tables):
-    row = follow_pair(tables(DOGS_ARE), CHOICE).candidate
-    assert (row["subject"], row["verb"], row["inflected"], row["kind"]) == (2, 4, 3, "aux")
-    assert (row["form"], row["order"]) == ("are", "SV")
-
-
 def test_the_evidence_is_of_the_pairs_own_value_and_word_order(tables):
     stages = follow_pair(tables(DOGS, DOGS_ARE), CHOICE)
     assert (stages.test["value"], stages.test["order"], stages.test["n"]) == ("PL", "SV", 2)
     assert [(c["verb_value"], c["count"]) for c in stages.counts] == [("PL", 2)]
-
-
-def test_verb_types_that_are_tested_apart_have_their_own_evidence(tables):
-    decided = {"verb_types": "corrected"}
-    stages = follow_pair(tables(DOGS, DOGS, DOGS_ARE, **decided), CHOICE)
-    kind = stages.item["inflected"]
-    assert stages.test["verb_type"] == kind
-    assert stages.test["n"] == {"verb": 2, "aux": 1}[kind]
 
 
 def test_the_lexicon_has_the_words_own_entry_and_the_one_that_takes_its_place(tables):
@@ -244,38 +220,6 @@ def test_every_cell_is_what_its_rows_give(tables):
     for cell in cells:
         rows = select_rows(frame(paths[cell.source]), dict(cell.where))
         assert formula_of(cell.formula.sentence)(rows) == cell.value, cell
-
-
-def test_texts_are_those_of_the_row_that_they_count(tables):
-    built = tables(DOGS, DOG, DOGS_ARE, SEEN)
-    cells = {cell.row: cell for cell in fig2(built, labels()).cells}
-    columns = {
-        "Subject": "subject_form",
-        "Agreeing word": "form",
-        "Verb": "verb_form",
-        "Grammatical": "good",
-        "Ungrammatical": "bad",
-        "Swapped form": "bad_form",
-        "Label": "label",
-    }
-    for name, column in columns.items():
-        cell = cells[name]
-        (row,) = select_rows(frame(built[cell.source][0]), dict(cell.where)).to_dict("records")
-        assert row[column] == cell.text
-    word = cells["Word 2"]
-    (row,) = select_rows(frame(built["tokens"][0]), dict(word.where)).to_dict("records")
-    parts = (row["lemma"], row["upos"], row["feats"], f"{row['deprel']} of {row['head']}")
-    assert word.text == f"{row['form']} ({', '.join(parts)})"
-    assert len({(cell.row, cell.column) for cell in cells.values()}) == len(cells)
-
-
-def test_cells_of_each_stage_stand_under_its_name(tables):
-    exhibit = fig2(tables(DOGS), labels())
-    stages = [beside["Stage"] for beside in exhibit.stub.values()]
-    assert list(dict.fromkeys(stages)) == [
-        *("Sentence", "Extract", "Validate", "Inflect", "Minimal pair", "Balance")
-    ]
-    assert exhibit.written_in["Grammatical", "Shown"] == "xyz"
 
 
 def test_a_number_of_items_leads_to_the_sampled_ones_though_all_are_there_too():
@@ -370,13 +314,6 @@ def test_words_far_from_subject_and_verb_are_left_out_of_a_tree_that_is_too_wide
     assert fitting_columns(columns, {3, 28}, 3000) == columns
 
 
-def test_words_that_are_wider_than_a_line_are_cut_into_letters():
-    lines = wrapped(words_of(Run("dog" * 40)), 100, 2)
-    assert len(lines) > 2
-    assert "".join(run.text for line in lines for run in line) == "dog" * 40
-    assert all(sum(run.width for run in line) <= 100 for line in lines)
-
-
 def test_signs_around_words_from_right_to_left_are_runs_of_their_own():
     runs = words_of(Run('אמר (_של_) "dog".'))
     assert [(run.text, run.glued) for run in runs] == [
@@ -408,13 +345,6 @@ def test_all_formats_are_written(tables, tmp_path):
     build_exhibit(spec, tables(DOGS), labels(), tmp_path / "fig2.cells.parquet", files)
     assert all(file.stat().st_size > 5000 for file in files)
     assert "dogs (dog, NOUN, Number=Plur, nsubj of 3)" in files[-1].read_text("utf-8")
-
-
-def test_the_exhibit_needs_the_tables_of_one_language_that_a_fact_names(tables):
-    spec = find_exhibit("multiblimp/fig2")
-    assert {*spec.needs} == {*FILES}
-    assert spec.language_fact in spec.facts
-    assert not spec.published
 
 
 # Settings
@@ -458,11 +388,3 @@ def test_a_language_that_the_campaign_lacks_is_one_sentence(here):
 def test_settings_that_are_no_code_or_id_are_refused(here, wrong):
     with pytest.raises(UserError, match=r"multiblimp\.exhibits\.figure2_"):
         loaded(["cym"], **wrong)
-
-
-def test_what_pair_generation_decided_reaches_the_figure(here):
-    campaign, catalogue = loaded(["cym"])
-    settings = campaign.multiblimp.model_copy(update={"variant": "corrected"})
-    campaign = campaign.model_copy(update={"multiblimp": settings})
-    chosen = figure2_choice(campaign, catalogue)
-    assert ({*chosen["decisions"].values()}, chosen["exact"]) == ({"corrected"}, True)

@@ -10,7 +10,7 @@ from blimpworks.papers.multiblimp.items.inflection import (
     matching,
     query_of,
 )
-from blimpworks.papers.multiblimp.items.paradigms import Paradigms, cell_of
+from blimpworks.papers.multiblimp.items.swaps import Paradigms, cell_of
 
 
 def table_of(rows, pos, source):
@@ -43,10 +43,6 @@ def test_the_column_that_inflects_is_the_one_whose_rarest_value_is_most_frequent
     assert verbs(*plain, *marked).columns["Number"] == "Number"
     assert verbs(*plain[:3], *marked, "z a Number[subj]=SG").columns["Number"] == "Number[subj]"
     assert verbs(*plain[:2], *marked).columns["Number"] == "Number[subj]"
-
-
-def test_a_column_with_one_value_inflects_nothing():
-    assert verbs("x a Number=SG", "x b Number=SG").columns["Number"] is None
 
 
 @pytest.mark.parametrize("feature", ["Person", "Gender"])
@@ -86,12 +82,6 @@ def test_where_no_row_states_a_verb_form_all_verbs_may_be_participles():
     lexicon = verbs("x a Number=SG", "x b Number=PL", participles=True)
     assert [row.form for row in lexicon.by_lemma["x"]] == ["a", "b"]
     assert lexicon.columns["Number"] == "Number"
-
-
-def test_a_lexicon_with_verb_forms_but_no_participle_has_none():
-    lexicon = verbs("x a VerbForm=FIN|Number=SG", "x b VerbForm=FIN|Number=PL", participles=True)
-    assert lexicon.by_lemma["x"] == []
-    assert lexicon.columns["Number"] is None
 
 
 def test_values_are_assumed_only_for_features_that_some_row_states():
@@ -157,11 +147,6 @@ def test_stage_one_keeps_the_rows_that_say_least_beyond_the_query():
     assert len(matched(lexicon, "Number=Sing|Polarity=Neg")) == 2
 
 
-def test_stage_one_looks_at_the_exact_form_and_lemma():
-    lexicon = verbs("x A Number=SG", "X a Number=SG", "z z Number=PL")
-    assert matched(lexicon, "Number=Sing") == []
-
-
 def test_a_mood_that_the_table_never_states_is_no_obstacle():
     lexicon = verbs("x a Number=SG", "x b Number=PL")
     assert matched(lexicon, "Number=Sing|Mood=Sub|Voice=Pass")
@@ -174,37 +159,29 @@ def others(lexicon, feats, form="a"):
     return {o.form for row in rows for o in contrasting(lexicon, row, query, column)}
 
 
-def test_stage_two_finds_every_other_value_of_the_same_lemma():
-    rows = ("x a Number=SG", "x b Number=PL", "x c Number=DU", "y d Number=PL")
-    assert others(verbs(*rows), "Number=Sing") == {"b", "c"}
+@pytest.mark.parametrize(
+    ("rows", "query", "forms"),
+    [
+        # Every other value of the same lemma.
+        (["x a Number=SG", "x b Number=PL", "x c Number=DU", "y d Number=PL"], "", "bc"),
+        # What the row says besides stays.
+        (["x a Number=SG|Person=3", "x b Number=PL|Person=3", "x c Number=PL|Person=1"], "", "b"),
+        # What the treebank says stays where the row is silent.
+        (
+            ["x a Number=SG", "x b Number=PL|Tense=PST", "x c Number=PL|Tense=PRS"],
+            "Tense=Pres",
+            "c",
+        ),
+        # The forms that say least besides.
+        (["x a Number=SG", "x b Number=PL", "x c Number=PL|Polarity=NEG"], "", "b"),
+    ],
+)
+def test_stage_two_finds_forms_with_another_value(rows, query, forms):
+    assert others(verbs(*rows), f"Number=Sing|{query}".rstrip("|")) == {*forms}
 
 
-def test_a_row_carries_its_features_as_the_table_has_them_beside_the_assumed_ones():
-    lexicon = verbs("x a Number=SG", "x b Number=PL|Mood=SBJV")
-    (row,) = matching(lexicon, "x", "a", query_of({"Number": "Sing"}), "Number")
-    assert (row.bundle, row.features["Mood"]) == ("Number=SG", "IND")
-
-
-def test_stage_two_keeps_what_the_row_says_besides():
-    rows = ("x a Number=SG|Person=3", "x b Number=PL|Person=3", "x c Number=PL|Person=1")
-    assert others(verbs(*rows), "Number=Sing") == {"b"}
-
-
-def test_stage_two_keeps_what_the_treebank_says_where_the_row_is_silent():
-    rows = ("x a Number=SG", "x b Number=PL|Tense=PST", "x c Number=PL|Tense=PRS")
-    assert others(verbs(*rows), "Number=Sing|Tense=Pres") == {"c"}
-
-
-def test_stage_two_keeps_the_forms_that_say_least_besides():
-    rows = ("x a Number=SG", "x b Number=PL", "x c Number=PL|Polarity=NEG")
-    assert others(verbs(*rows), "Number=Sing") == {"b"}
-
-
-def test_a_row_that_leaves_number_open_has_no_other_form():
+def test_rows_that_leave_number_open_or_lack_the_subjects():
     assert others(verbs("x a Tense=PST", "x b Number=PL", "x c Number=SG"), "Tense=Past") == set()
-
-
-def test_a_row_without_the_subjects_number_counts_as_another_value():
     rows = ("x a Number[subj]=SG|Evident=NFH", "x b Number[subj]=PL|Evident=NFH", "x c Evident=NFH")
     assert others(verbs(*rows), "Number[subj]=Sing") == {"b", "c"}
 

@@ -9,12 +9,10 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items import lexicon
 from blimpworks.papers.multiblimp.items.features import (
-    alternatives,
     parse_tags,
     tag_features,
-    to_unimorph,
 )
-from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions
+from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 # The lexicon of a treebank (notes 2.4)
 
@@ -34,11 +32,6 @@ def test_entries_are_lower_case_and_counted(treebank):
     assert entries(
         treebank, ("Sings Sing NOUN Number=Sing", 2), ("sings sing NOUN Number=Sing", 1)
     ) == {("sing", "sings", "N", "Number=SG"): 3}
-
-
-@pytest.mark.parametrize("upos", ["VERB", "AUX"])
-def test_auxiliaries_are_verbs(treebank, upos):
-    assert {key[2] for key in entries(treebank, (f"is be {upos} Number=Sing", 1))} == {"V"}
 
 
 @pytest.mark.parametrize(
@@ -107,11 +100,6 @@ def test_a_hapax_reading_close_to_a_far_more_frequent_one_is_dropped(
     assert len(entries(treebank, *words)) == kept
 
 
-def test_the_ratios_of_both_filters_are_settings(treebank):
-    words = [("sing sing VERB Number=Plur", 9), ("sung sing VERB Number=Plur", 1)]
-    assert len(entries(treebank, *words, ratios=LexiconOptions(form_ratio=9))) == 2
-
-
 def test_the_entry_that_is_first_in_the_authors_order_is_lost(treebank):
     """Lemma, form, part of speech and UD's spelling of the features decide on the order."""
     words = [
@@ -126,16 +114,6 @@ def test_the_entry_that_is_first_in_the_authors_order_is_lost(treebank):
         ("b", "V", "Number=SG"),
         ("a", "N", "Number=SG"),
     ]
-
-
-def test_the_authors_order_is_of_features_as_the_treebank_spells_them(treebank):
-    words = [("b a VERB Tense=Pres", 5), ("b a VERB Tense=Past", 5)]
-    kept = entries(treebank, *words, first_entry="published")
-    assert [features for *_, features in kept] == ["Tense=PRS"]
-
-
-def test_of_one_entry_none_is_left(treebank):
-    assert entries(treebank, ("a b NOUN Number=Sing", 2), first_entry="published") == {}
 
 
 # UniMorph (notes 2.5)
@@ -193,14 +171,6 @@ def test_a_tag_stands_for_one_feature_alone():
     )
     tags = [tag for line in text.splitlines()[1:] for tag in line.split("\t")[1].split()]
     assert len(tags) == len(set(tags)) == len(tag_features())
-
-
-def test_values_are_compared_in_unimorphs_spelling():
-    ud = ["Sing", "Plur", "Dual", "Pres", "Past", "Sub", "Cnd", "Perf", "Part", "Masc", "Ind"]
-    assert [to_unimorph(v) for v in ud] == (
-        ["SG", "PL", "DU", "PRS", "PST", "SBJV", "COND", "PRF", "V.PTCP", "MASC", "IND"]
-    )
-    assert alternatives("Fem,Masc") == {"FEM", "MASC"}
 
 
 def table(path, text):

@@ -8,9 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.orthography import (
     TREATMENTS,
@@ -35,10 +33,6 @@ def words(*forms, lemmas=None, misc=None, deprel="root"):
         "misc": pa.array(misc or [None] * n, pa.string()),
     }
     return pa.table(columns)
-
-
-def respelt(text, treatment, **options):
-    return normalise_tokens(words(text), [treatment], **options)["form"][0].as_py()
 
 
 def test_a_language_without_treatments_keeps_its_very_table():
@@ -105,18 +99,6 @@ def test_types_order_nulls_and_other_columns_stay():
     assert done.drop(["form", "lemma"]) == table.drop(["form", "lemma"])
 
 
-def test_a_table_with_some_of_the_columns_will_do():
-    table = words("é").select(["form"])
-    assert normalise_tokens(table, ["unidecode"]).to_pylist() == [{"form": "e"}]
-
-
-@given(st.lists(st.text(max_size=8) | st.none(), max_size=12), st.sampled_from(["unidecode"]))
-def test_every_row_is_what_its_own_word_becomes(forms, treatment):
-    convert = TREATMENTS[treatment].convert
-    done = normalise_tokens(words(*forms), [treatment])
-    assert done["form"].to_pylist() == [f if f is None else convert(f) for f in forms]
-
-
 @given(st.text(alphabet="אבה\u05b8\u0596\u05be\u05c3ar:éš", max_size=12))
 @pytest.mark.parametrize("name", sorted(TREATMENTS.keys() - {"iast_devanagari"}))
 def test_treating_twice_is_treating_once(name, text):
@@ -135,12 +117,6 @@ def test_treating_twice_is_treating_once(name, text):
 )
 def test_unimorph_rows_get_the_treatments_that_are_for_them(special, expected):
     assert normalise_unimorph("čas", "ὁ, ἡ ἔλᾰφος", special) == expected
-
-
-def test_what_is_only_corrected_leaves_the_published_way_alone():
-    greek = ["corrected:first_comma"]
-    assert normalise_unimorph("x", "a, b", greek) == ("x", "a, b")
-    assert normalise_unimorph("x", "a, b", greek, corrected=True) == ("x", "a")
 
 
 def test_an_unknown_treatment_is_refused_by_name():
@@ -201,11 +177,3 @@ def test_ancient_hebrew_keeps_its_vowels_and_loses_its_accents(mirror):
     kept = "".join(normalise_tokens(table, ["strip_cantillation"])["form"].to_pylist())
     assert not re.search("[\u0591-\u05af]", kept)
     assert {"\u05b8", "\u05bc", "\u05c1", "\u05be", "\u05c3"} <= set(kept)
-
-
-def test_the_table_of_languages_may_name_every_treatment_and_no_other():
-    row = dict.fromkeys(LanguageRow.model_fields, "") | {"lang": "xyz", "script": "Latn"}
-    for name in TREATMENTS:
-        assert LanguageRow.model_validate(row | {"special": f"published:{name}"})
-    with pytest.raises(ValidationError):
-        LanguageRow.model_validate(row | {"special": "unidecoed"})

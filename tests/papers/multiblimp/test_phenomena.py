@@ -54,11 +54,6 @@ def test_participles_agree_in_number_person_and_gender(pairs_of):
     assert {p["bad"] for p in pairs} == {"she has sungen", "she has sungt", "she has sungo"}
 
 
-def test_only_the_phenomena_asked_for_are_made(pairs_of):
-    pairs, _ = pairs_of(SHE_SANG, HAS_SUNG, unimorph=SANG + SUNG, phenomena=("svG", "sp#"))
-    assert {p["phenomenon"] for p in pairs} == {"svG", "sp#"}
-
-
 @pytest.mark.parametrize("name", PHENOMENA)
 def test_a_language_whose_lexicons_lack_the_feature_yields_none(pairs_of, name):
     feature = PHENOMENA[name].feature
@@ -72,12 +67,6 @@ def test_a_language_whose_lexicons_lack_the_feature_yields_none(pairs_of, name):
     tree = "\n".join([first, *(line.replace(annotated, "") for line in rest)])
     pairs, rejected = pairs_of(tree, unimorph=unimorph, phenomena=(name,))
     assert (pairs, rejected) == ([], {"no lexicon entry": 1})
-
-
-def test_a_person_with_one_value_in_the_lexicon_has_no_other_form(pairs_of):
-    only_third = SANG.replace("sing sangt V;IND;PST;2;SG;FEM\n", "")
-    pairs, rejected = pairs_of(SHE_SANG, unimorph=only_third, phenomena=("svP",))
-    assert (pairs, rejected) == ([], {"no other form": 1})
 
 
 # Participles
@@ -130,9 +119,3 @@ def test_a_participles_label_is_of_its_own_phenomenon(treebank):
 
 
 # Conditions of single languages
-
-
-@pytest.mark.parametrize(("name", "kept"), [("sv#", 0), ("svP", 1), ("svG", 1)])
-def test_english_demands_the_third_person_present_for_number_alone(pairs_of, name, kept):
-    pairs, _ = pairs_of(SHE_SANG, unimorph=SANG, lang="eng", phenomena=(name,))
-    assert len(pairs) == kept

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from blimpworks.campaign.catalogue import LanguageRow, SourceRow, load_catalogue
-from blimpworks.campaign.load import check_campaign, load_campaign
+from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.parts import every_part, exhibits_of
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import check_papers
@@ -19,8 +19,6 @@ from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.export import export_items
 from blimpworks.papers.multiblimp.items.release import (
     RELEASED_ITEMS,
-    origin_of_items,
-    released_file,
 )
 from blimpworks.papers.multiblimp.items.released import build_released_items
 from blimpworks.papers.multiblimp.items.sampling import sample_items
@@ -197,10 +195,6 @@ def test_a_form_in_place_of_a_capitalised_one_is_capitalised_in_the_sentence(cha
     assert (item["good_form"], item["bad_form"]) == ("McDo", "Mcdonald")
 
 
-def test_other_phenomena_than_the_campaigns_are_left_out(exported):
-    assert read(exported, phenomena=("svP", "spG")) == []
-
-
 def test_a_pair_of_two_conditions_stands_twice_with_one_id(change, exported):
     row = {name: first_line(exported, name) for name in csv_columns(exported)}
     path = change(1, **row | {"feature_vals": "PL -> SG|DU", "ungrammatical_feature": "DU"})
@@ -255,27 +249,18 @@ def test_the_same_sentence_twice_is_no_pair(change, exported):
         read(path)
 
 
-def test_a_missing_column_is_named(exported):
-    text = exported.read_text(encoding="utf-8")
-    exported.write_text(text.replace("swap_head", "swapped", 1), encoding="utf-8")
-    with pytest.raises(UserError, match=r"data.tsv:1: column 'swap_head' is missing; expected"):
-        read(exported)
-
-
-@pytest.mark.parametrize(("end", "many"), [("\tx", "more"), ("", "fewer")])
-def test_cells_beyond_the_headings_and_missing_ones_are_refused(exported, end, many):
-    lines = exported.read_text(encoding="utf-8").splitlines()
-    lines[1] = lines[1] + end if end else lines[1].rpartition("\t")[0]
-    exported.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with pytest.raises(UserError, match=rf"data.tsv:2: {many} cells than headings"):
-        read(exported)
-
-
-def test_an_open_quotation_mark_is_refused(exported):
-    with exported.open("a", encoding="utf-8") as handle:
-        handle.write('"It sings\tsings\n')
-    last = len(exported.read_text(encoding="utf-8").splitlines())
-    with pytest.raises(UserError, match=rf"data.tsv:{last}: unexpected end of data; expected"):
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        (lambda text: text.replace("swap_head", "swapped", 1), "1: column 'swap_head' is missing"),
+        (lambda text: text.replace("\n", "\tx\n", 2).replace("\tx", "", 1), "2: more cells than"),
+        (lambda text: text.partition("\n")[0] + "\nshe\tsings\n", "2: fewer cells than headings"),
+        (lambda text: text.partition("\n")[0] + '\n"she\tsings\n', "2: unexpected end of data"),
+    ],
+)
+def test_a_damaged_file_is_refused_by_line(exported, damage, fault):
+    exported.write_text(damage(exported.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(UserError, match=rf"data.tsv:{fault}.*; expected"):
         read(exported)
 
 
@@ -378,16 +363,6 @@ def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file()
     assert {"table2", "fig3", "fig8"} <= needed["released"][1]
 
 
-def test_the_papers_campaign_evaluates_on_released_items_and_regeneration_makes_its_own():
-    papers = load_campaign(Path("config/config.yaml"))
-    assert (papers.multiblimp.items, papers.multiblimp.released) == ("released", "hub")
-    assert origin_of_items(papers, load_catalogue(papers)) == (
-        f"released (jumelet/multiblimp at {REVISION})"
-    )
-    for name in ("config/regeneration.yaml", "config/mirror.yaml", "config/demo/config.yaml"):
-        assert load_campaign(Path(name)).multiblimp.items == "regenerated"
-
-
 # Retrieval
 
 
@@ -423,9 +398,3 @@ def test_the_command_reads_a_file_and_records_where_it_is_from(exported, tmp_pat
     record = json.loads(output.with_name("items.parquet.prov.json").read_text())
     assert record["params"]["revision"] == REVISION
     assert record["inputs"][0]["path"] == str(exported)
-
-
-def test_retrieved_files_lie_in_the_released_layout():
-    chosen, catalogue = campaign(multiblimp={"items": "released"})
-    path = released_file(chosen, catalogue, "deu")
-    assert path == Path("resources/sources/multiblimp/deu/data.tsv")

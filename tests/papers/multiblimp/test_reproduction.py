@@ -8,8 +8,8 @@ import pytest
 from blimpworks.campaign.catalogue import LanguageRow, ModelRow
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.multiblimp.analysis.frequencies import build_frequencies
 from blimpworks.papers.multiblimp.exhibits.accuracies import PAIRS
 from blimpworks.papers.multiblimp.tables import FREQUENCIES

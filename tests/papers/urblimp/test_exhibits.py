@@ -1,6 +1,5 @@
 """UrBLiMP's exhibits on a campaign's own judgements, which stand for any campaign's."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,13 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from blimpworks.campaign.exhibit_spec import FORMATS
-from blimpworks.campaign.exhibits import exhibits, of_benchmarks
+from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
-from blimpworks.exhibits.build import build_exhibit
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import select_rows
 from blimpworks.papers.urblimp.analysis.signed_rank import signed_rank_p
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table3, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8
@@ -25,7 +20,7 @@ from blimpworks.papers.urblimp.exhibits.significance import tests as paradigm_te
 from blimpworks.papers.urblimp.exhibits.statements import text
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import UrblimpOptions
-from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
+from blimpworks.tables import ACCURACIES, read_table, write_table
 from support.urblimp_models_kit import LABELS, SKILL, N, cell, simulate
 
 MEASURED = {
@@ -45,7 +40,6 @@ MEASURED = {
 }
 OWN = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
 """Exhibits that the paper has not; ``test_own_exhibits`` has their tests."""
-SPECS = {spec.name: spec for spec in exhibits().values() if spec.paper == "urblimp"}
 
 
 @pytest.fixture(scope="module")
@@ -66,47 +60,6 @@ def accuracy(tables):
     return frame.set_index(["model", "paradigm"])["accuracy"]
 
 
-def only(labels, *names):
-    return replace(labels, models={name: labels.models[name] for name in names})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MEASURED)
-def test_each_cell_can_be_computed_again_from_the_rows_it_names(tables, name):
-    rows = {
-        "accuracies": read_table(ACCURACIES, tables["accuracies"][0]).to_pandas(),
-        "items": read_table(ITEMS, tables["items"][0]).to_pandas(),
-    }
-    judgements = {
-        path.stem: read_table(JUDGEMENTS, path).to_pandas() for path in tables["judgements"]
-    }
-    cells = MEASURED[name](tables, LABELS).cells
-    assert cells
-    for result in cells:
-        where = json.loads(json.dumps(dict(result.where)))
-        source = (
-            judgements[where["model"]] if result.source == "judgements" else rows[result.source]
-        )
-        again = formula_of(result.formula.sentence)(select_rows(source, where))
-        assert again == pytest.approx(result.value, abs=1e-9), result
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MEASURED)
-def test_each_exhibit_can_be_written_in_all_formats(tables, tmp_path, name):
-    outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[SPECS[name].kind]]
-    build_exhibit(SPECS[name], tables, LABELS, tmp_path / "cells.parquet", outputs)
-    assert all(path.stat().st_size > 50 for path in outputs)
-
-
-@pytest.mark.parametrize("name", MEASURED)
-def test_each_exhibit_can_do_with_one_model_and_few_paradigms(alone, tmp_path, name):
-    outputs = [tmp_path / f"{name}.{suffix}" for suffix in FORMATS[SPECS[name].kind]]
-    labels = only(LABELS, "ours")
-    build_exhibit(SPECS[name], alone, labels, tmp_path / "cells.parquet", outputs)
-    assert all(path.is_file() for path in outputs)
-
-
 def test_a_phenomenon_counts_each_paradigm_once_and_the_average_each_phenomenon(tables, accuracy):
     exhibit = table4(tables, LABELS)
     means = {
@@ -121,19 +74,6 @@ def test_a_phenomenon_counts_each_paradigm_once_and_the_average_each_phenomenon(
     assert average.value != pytest.approx(100 * accuracy["ours", "all"].iloc[-1])
     assert average.low < average.value < average.high
     assert average.stands_for == ("ours", "average")
-
-
-def test_a_mean_of_paradigms_is_surer_than_one_of_them(tables):
-    exhibit = table4(tables, LABELS)
-    average, aspect = (cell(exhibit, "Ours", column) for column in ("Average", "Aspect"))
-    assert average.high - average.low < aspect.high - aspect.low
-
-
-def test_the_papers_models_have_its_names_and_order(tables):
-    rows = list(dict.fromkeys(c.row for c in table4(tables, LABELS).cells))
-    assert rows[:2] == ["gemma-3-1b-pt", "gemma-3-4b-pt"]
-    assert rows[-1] == "Ours"
-    assert "Human" not in rows
 
 
 def test_tables_7_and_8_part_the_models_as_the_paper_does(tables):
@@ -194,16 +134,6 @@ def test_paradigms_are_tested_beside_phenomena_each_among_the_models_of_its_tabl
             assert verdict == ("yes" if result.value < 0.05 else "no")
 
 
-@pytest.mark.slow
-def test_without_the_papers_models_the_best_are_tested(tables):
-    labels = only(LABELS, "ours", *TUNED)
-    exhibit = table6(tables, labels)
-    names = {name for c in exhibit.cells for name in c.row.split(" and ")}
-    assert len(names) == 4
-    assert exhibit.title == "Tests among the best models"
-    assert table5(tables, labels).title == "Tests among the best models"
-
-
 def test_figure_1_has_the_best_model_of_each_family(tables, accuracy):
     rows = [c.row for c in fig1(tables, LABELS).cells]
     gender = accuracy.xs("subject_verb_gender", level="paradigm")
@@ -226,13 +156,6 @@ def test_tables_1_and_2_count_pairs_and_paradigms(tables):
     assert {c.column: c.value for c in own.cells} == {"Pairs": 19 * N, "Paradigms": 19}
     counts = {c.row: c.value for c in table2(tables, LABELS).cells}
     assert (counts["Oblique"], counts["Aspect"], sum(counts.values())) == (5, 1, 19)
-
-
-def test_table_3_has_the_size_of_models_where_it_is_known(tables):
-    exhibit = table3(tables, LABELS)
-    assert exhibit.stub["Ours"] == {"Size": "1.5B"}
-    assert exhibit.stub["Llama-3-70B"] == {"Size": ""}
-    assert exhibit.remarks["gemma-3-1b-it"] == {"Instruction-tuned": "yes"}
 
 
 def test_the_texts_claims_are_counted_on_the_campaigns_own_models(tables, accuracy):

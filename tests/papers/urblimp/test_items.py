@@ -11,7 +11,6 @@ import pytest
 from blimpworks.errors import UserError
 from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
 from blimpworks.papers.urblimp.items.build import BEYOND, KEPT
-from blimpworks.papers.urblimp.items.rules import read_declaration
 from blimpworks.papers.urblimp.items.trees import read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS
 from support.urblimp_kit import (
@@ -19,7 +18,6 @@ from support.urblimp_kit import (
     LETTERS,
     OWN,
     OWN_HINDI,
-    RULES,
     build,
     check_items,
     golden,
@@ -84,21 +82,9 @@ def test_ud_validator_accepts_our_treebanks(treebank):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_each_paradigm_has_two_pairs_and_a_sentence_without_one_by_hand():
-    counts = Counter((row["paradigm"], bool(row["good"])) for row in GOLDEN if row["lang"] == "urd")
-    for paradigm in PARADIGMS:
-        assert counts[paradigm, True] >= 2
-        assert counts[paradigm, False] >= 1
-    assert all(bool(row["reason"]) != bool(row["good"]) for row in GOLDEN)
-
-
 def test_pairs_by_hand_are_of_sentences_that_the_treebank_has(tmp_path):
     trees = read_trees(*tables_of(tmp_path, (OWN, OWN_HINDI)), urdu().orthography)
     assert {row["sent_id"] for row in GOLDEN} <= {tree.sent_id for tree in trees}
-
-
-def test_every_paradigm_of_the_paper_has_rules():
-    assert {path.stem for path in RULES.glob("*.yaml")} == {*PARADIGMS, "language"}
 
 
 # Whatever the rules.
@@ -193,42 +179,6 @@ def test_good_sentences_of_udtb_are_its_own_unless_constructed(udtb, tmp_path, m
     check_origins(udtb, sentences_of(tmp_path, files))
 
 
-def test_a_replacement_changes_one_stretch_and_nothing_but_auxiliaries_within(own):
-    replaced = [item for item in own.items if item["change"] == "replacement"]
-    for item in replaced:
-        good, bad = words(item)
-        assert len(good) == len(bad)
-        changed = [
-            place for place, pair in enumerate(zip(good, bad, strict=True)) if len({*pair}) > 1
-        ]
-        assert changed[-1] - changed[0] <= 3
-    assert replaced
-
-
-def test_items_stand_in_the_order_of_the_papers_paradigms(own):
-    order = list(PARADIGMS)
-    places = [order.index(item["paradigm"]) for item in own.items]
-    assert places == sorted(places)
-
-
-def check_rules(built):
-    declared = {
-        (path.stem, rule.name)
-        for path in RULES.glob("*.yaml")
-        if path.stem in PARADIGMS
-        for rule in read_declaration(path, urdu()).of_variant("published")
-    }
-    assert {(row["paradigm"], row["rule"]) for row in built.counts} == declared
-
-
-def test_all_rules_that_are_declared_are_counted(own):
-    check_rules(own)
-
-
-def test_all_rules_that_are_declared_are_counted_in_udtb(udtb):
-    check_rules(udtb)
-
-
 def test_a_rule_without_a_match_is_counted_with_none_in_its_place(tmp_path):
     change = [{"delete": "V"}]
     forms = {"first": "نہیں۔", "second": "دوڑتا", "third": "۔۔"}
@@ -242,12 +192,6 @@ def test_a_rule_without_a_match_is_counted_with_none_in_its_place(tmp_path):
     assert result["second"] == (KEPT, "", len(built.items))
     assert {item["rule"] for item in built.items} == {"second"}
     check_counts(built)
-
-
-def test_a_pair_whose_bad_sentence_has_fewer_words_is_a_deletion_whatever_made_it(own):
-    fused = [item for item in own.items if item["rule"] == "fused"]
-    assert fused
-    assert {item["change"] for item in fused} == {"deletion"}
 
 
 @pytest.mark.parametrize("name", ["aspects.yaml", "aspect.yml", "aspect.yaml~", "old"])
@@ -267,11 +211,6 @@ def test_a_code_that_wordfreq_does_not_know_is_refused_with_those_that_it_knows(
     message = rf"'attestation\.wordfreq' is '{code}', .*; expected one of ar, .*, or null"
     with pytest.raises(UserError, match=message):
         build(tmp_path, rules=folder)
-
-
-def test_the_same_treebank_gives_the_same_bytes(own, tmp_path):
-    again = build(tmp_path)
-    assert again == own
 
 
 @pytest.mark.parametrize("most", [1, 3])

@@ -36,35 +36,15 @@ def test_p_is_the_share_of_signs_that_are_as_extreme(pairs):
     assert signed_rank_p(first, second) == pytest.approx(expected)
 
 
-@pytest.mark.slow
-@given(SCORES)
-def test_the_order_of_two_models_does_not_matter(pairs):
-    first, second = zip(*pairs, strict=True)
-    assert signed_rank_p(first, second) == pytest.approx(signed_rank_p(second, first))
-
-
 def test_differences_that_only_floating_point_tells_apart_are_tied():
     # 0.3 - 0.2 and 0.2 - 0.1 differ in the last bit.
     first, second = [0.3, 0.1, 0.9, 0.5], [0.2, 0.2, 0.4, 0.1]
     assert signed_rank_p(first, second) == by_hand([1, -1, 5, 4])
 
 
-def test_models_that_never_differ_have_p_1():
-    assert signed_rank_p([1.0, 2.0], [1.0, 2.0]) == 1.0
-
-
 def test_holm_multiplies_the_smallest_p_by_their_number_and_never_sinks():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([]) == []
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_holm_lowers_no_p_and_keeps_their_order(p):
-    result = holm(p)
-    assert all(raw <= corrected + 1e-12 for raw, corrected in zip(p, result, strict=True))
-    assert max(result) <= 1
-    order = np.argsort(p, kind="stable")
-    assert all(np.diff(np.array(result)[order]) >= -1e-12)
 
 
 def test_each_pair_of_models_is_compared_on_what_both_were_scored_on():
@@ -86,11 +66,6 @@ def test_the_denominator_that_shares_imply_fits_them_and_is_no_larger_than_their
     assert result is not None
     assert result <= n
     assert fits(shares, [0.00005] * len(shares), result)
-
-
-def test_many_shares_imply_their_very_denominator():
-    shares = [round(k / 401, 4) for k in (391, 396, 397, 398, 400)]
-    assert implied_denominator(shares, [0.00005] * 5) == 401
 
 
 def test_shares_of_nothing_imply_nothing():

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,19 +9,10 @@ import pyarrow.compute as pc
 
 from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.files import write_text
-from blimpworks.linguistics.treebanks.reading import Malformed, Reading
+from blimpworks.linguistics.treebanks.reading import Reading
 from blimpworks.tables import SENTENCES, TOKENS, write_table
 
 REPORT_COLUMNS = ("treebank", "file", "line", "sent_id", "reason")
-
-
-def _report(malformed: Iterable[Malformed]) -> str:
-    """The sentences that were left out, as TSV with a header."""
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-    writer.writerow(REPORT_COLUMNS)
-    writer.writerows([getattr(m, column) for column in REPORT_COLUMNS] for m in malformed)
-    return text.getvalue()
 
 
 def read_treebank(path: Path, treebank: str, options: TreebankOptions, first: int = 0) -> Reading:
@@ -36,11 +26,6 @@ def read_treebank(path: Path, treebank: str, options: TreebankOptions, first: in
     else:
         from blimpworks.linguistics.treebanks.conllu import read_conllu as read
     return read(path, treebank, options.malformed, first)
-
-
-def _concatenate(tables: list[pa.Table]) -> pa.Table:
-    """One table; labels of all files share one dictionary."""
-    return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
 def build_tokens(
@@ -61,14 +46,23 @@ def build_tokens(
     for treebank, path in files:
         readings.append(read_treebank(path, treebank, options, read))
         read += len(readings[-1].sentences)
-    token_table = _concatenate([reading.tokens for reading in readings])
-    sentence_table = _concatenate([reading.sentences for reading in readings])
+    # Labels of all files share one dictionary.
+    token_table, sentence_table = (
+        pa.concat_tables(getattr(reading, name) for reading in readings)
+        .unify_dictionaries()
+        .combine_chunks()
+        for name in ("tokens", "sentences")
+    )
     malformed = [entry for reading in readings for entry in reading.malformed]
     del readings
 
     write_table(token_table, TOKENS, tokens)
     write_table(sentence_table, SENTENCES, sentences)
-    write_text(malformed_report, _report(malformed))
+    report = io.StringIO()
+    writer = csv.writer(report, delimiter="\t", lineterminator="\n")
+    writer.writerow(REPORT_COLUMNS)
+    writer.writerows([getattr(entry, column) for column in REPORT_COLUMNS] for entry in malformed)
+    write_text(malformed_report, report.getvalue())
     return {
         "files": len(files),
         "sentences": len(sentence_table),

@@ -70,25 +70,21 @@ class _Tokens:
 
 
 def _numpy(array: Any) -> Any:
-    """An Arrow array without nulls as a NumPy array."""
+    # Of an Arrow array without nulls.
     return array.to_numpy(zero_copy_only=False)
 
 
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _decode(data: bytes) -> tuple[str, list[int]]:
-    """The text with LF line ends, and the numbers of lines that are not UTF-8."""
+    """Decode text with LF line ends; number the lines that are not UTF-8."""
     broken: list[int] = []
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        broken = [n for n, line in enumerate(data.split(b"\n"), 1) if not _is_utf8(line)]
+        for number, line in enumerate(data.split(b"\n"), start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                broken.append(number)
         text = data.decode(errors="replace")
     if "\r" in text:
         text = text.replace("\r\n", "\n")
@@ -124,21 +120,17 @@ def _wrong_rows(rows: _Rows, broken: list[int]) -> Mask:
     return wrong | (rows.comment & after_token)
 
 
-def _columns(cells: pa.Array) -> dict[str, pa.Array]:
-    flat = cells.flatten()
-    return {
-        name: flat.take(pa.array(np.arange(i, len(flat), len(FIELDS))))
-        for i, name in enumerate(FIELDS)
-    }
-
-
 def _tokens(rows: _Rows, wrong: Mask) -> _Tokens:
-    """The token rows of the sentences that are not ``wrong``."""
+    """Take the token rows of the sentences that are not ``wrong``."""
     accepted = ~wrong[rows.sentence]
     cells = rows.cells
     if wrong.any():
         cells = cells.filter(pa.array(accepted[~rows.comment]))
-    columns = _columns(cells)
+    flat = cells.flatten()
+    columns = {
+        name: flat.take(pa.array(np.arange(first, len(flat), len(FIELDS))))
+        for first, name in enumerate(FIELDS)
+    }
     keep = accepted & ~rows.comment
     sentence = rows.sentence[keep]
     is_word = _numpy(pc.ascii_is_decimal(columns["ID"]))
@@ -148,15 +140,11 @@ def _tokens(rows: _Rows, wrong: Mask) -> _Tokens:
     return _Tokens(columns, rows.line[keep], sentence, is_word, position, words)
 
 
-def _blank(tokens: _Tokens) -> Mask:
-    mask: Mask = np.zeros(len(tokens.line), dtype=np.bool_)
-    for column in tokens.fields.values():
-        mask |= _numpy(pc.or_(pc.equal(column, ""), pc.utf8_is_space(column)))
-    return mask
-
-
-def _misplaced(tokens: _Tokens, rows: Integers) -> Mask:
-    """Which of ``rows``, none of them words, are neither a range nor an empty node in place."""
+def _wrong_ids(tokens: _Tokens) -> Mask:
+    """Word ids count from 1; ranges stand before their first word, empty nodes after a word."""
+    expected = pa.array(tokens.position + 1).cast(pa.string())
+    wrong: Mask = tokens.is_word & _numpy(pc.not_equal(tokens.fields["ID"], expected))
+    rows = np.flatnonzero(~tokens.is_word)
     parts = pc.extract_regex(tokens.fields["ID"].take(pa.array(rows)), RANGE_OR_EMPTY_NODE)
     first, second = (
         _numpy(pc.fill_null(pc.struct_field(parts, name).cast(pa.int64()), -1))
@@ -166,16 +154,7 @@ def _misplaced(tokens: _Tokens, rows: Integers) -> Mask:
     is_range = _numpy(pc.fill_null(pc.equal(pc.struct_field(parts, "mark"), "-"), False))
     last_word = tokens.words[tokens.sentence[rows]]
     in_place = (first == before + 1) & (second >= first) & (second <= last_word)
-    mask: Mask = ~np.where(is_range, in_place, first == before)
-    return mask
-
-
-def _wrong_ids(tokens: _Tokens) -> Mask:
-    """Word ids count from 1; ranges stand before their first word, empty nodes after a word."""
-    expected = pa.array(tokens.position + 1).cast(pa.string())
-    wrong: Mask = tokens.is_word & _numpy(pc.not_equal(tokens.fields["ID"], expected))
-    others = np.flatnonzero(~tokens.is_word)
-    wrong[others] = _misplaced(tokens, others)
+    wrong[rows] = ~np.where(is_range, in_place, first == before)
     return wrong
 
 
@@ -211,12 +190,15 @@ def _wrong_trees(tokens: _Tokens, heads: pa.Array, wrong: Mask) -> Integers:
     return np.unique(unsound)
 
 
-def _wrong_feats(tokens: _Tokens) -> Mask:
+def _wrong_texts(tokens: _Tokens) -> Mask:
+    """No field is blank, and FEATS are name=value pairs."""
     feats = tokens.fields["FEATS"].dictionary_encode()
     bundles = feats.dictionary
     fits = pc.or_(pc.equal(bundles, "_"), pc.match_substring_regex(bundles, FEATS))
-    mask: Mask = ~_numpy(fits)[_numpy(feats.indices)]
-    return mask
+    wrong: Mask = ~_numpy(fits)[_numpy(feats.indices)]
+    for column in tokens.fields.values():
+        wrong |= _numpy(pc.or_(pc.equal(column, ""), pc.utf8_is_space(column)))
+    return wrong
 
 
 def _comment_values(rows: _Rows, key: str) -> pa.Array:
@@ -229,13 +211,6 @@ def _comment_values(rows: _Rows, key: str) -> pa.Array:
     last = np.full(len(rows.first), -1)
     last[rows.sentence[where[filled]]] = filled
     return values.take(pa.array(last, mask=last < 0))
-
-
-def _comments(rows: _Rows) -> pa.Array:
-    """For each sentence the list of its comments, whole and in order."""
-    where = np.flatnonzero(rows.comment)
-    starts = np.searchsorted(rows.sentence[where], np.arange(len(rows.first) + 1))
-    return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), rows.text.take(pa.array(where)))
 
 
 def _value(column: pa.Array) -> pa.Array:
@@ -270,6 +245,9 @@ def _token_table(tokens: _Tokens, heads: pa.Array, number: Integers) -> pa.Table
 def _sentence_table(
     rows: _Rows, words: Integers, number: Integers, treebank: str, file: str
 ) -> pa.Table:
+    # The comments of each sentence, whole and in order.
+    comments = np.flatnonzero(rows.comment)
+    starts = np.searchsorted(rows.sentence[comments], np.arange(len(rows.first) + 1))
     columns = {
         "sentence": pa.array(number, pa.int32()),
         "treebank": _constant(treebank, len(number)),
@@ -278,7 +256,9 @@ def _sentence_table(
         "line": pa.array(rows.line[rows.first], pa.int32()),
         "words": pa.array(words, pa.int32()),
         "text": _comment_values(rows, "text"),
-        "comments": _comments(rows),
+        "comments": pa.ListArray.from_arrays(
+            pa.array(starts, pa.int32()), rows.text.take(pa.array(comments))
+        ),
     }
     return pa.table(columns, schema=SENTENCES.arrow())
 
@@ -325,8 +305,8 @@ def parse_conllu(
     tokens = _tokens(rows, wrong)
     heads = _heads(tokens)
     wrong |= tokens.words == 0
-    wrong_tokens = _blank(tokens) | _wrong_ids(tokens) | _wrong_heads(tokens, heads)
-    wrong[tokens.sentence[wrong_tokens | _wrong_feats(tokens)]] = True
+    wrong_tokens = _wrong_texts(tokens) | _wrong_ids(tokens) | _wrong_heads(tokens, heads)
+    wrong[tokens.sentence[wrong_tokens]] = True
     wrong[_wrong_trees(tokens, heads, wrong)] = True
     where = np.flatnonzero(wrong)
     problems = _problems(rows, where if malformed == "set_aside" else where[:1], broken)

@@ -108,21 +108,6 @@ def _token_rows(block: Block, tokens: TokenList, sentence: int) -> Iterator[tupl
         )
 
 
-def _sentence_row(
-    block: Block, tokens: TokenList, sentence: int, treebank: str, file: str
-) -> tuple[Any, ...]:
-    return (
-        sentence,
-        treebank,
-        file,
-        tokens.metadata.get("sent_id"),
-        block.line,
-        sum(isinstance(token["id"], int) for token in tokens),
-        tokens.metadata.get("text"),
-        block.lines[: len(block.lines) - len(tokens)],
-    )
-
-
 def parse_with_conllu(
     lines: Iterable[bytes], path: Path, treebank: str, malformed: Mode, first_sentence: int = 0
 ) -> Reading:
@@ -142,7 +127,17 @@ def parse_with_conllu(
             listed.append(Malformed(treebank, path.name, problem.line, name, problem.reason))
             continue
         tokens.add(_token_rows(block, parsed, number))
-        sentences.add([_sentence_row(block, parsed, number, treebank, path.name)])
+        row = (
+            number,
+            treebank,
+            path.name,
+            parsed.metadata.get("sent_id"),
+            block.line,
+            sum(isinstance(token["id"], int) for token in parsed),
+            parsed.metadata.get("text"),
+            block.lines[: len(block.lines) - len(parsed)],
+        )
+        sentences.add([row])
         number += 1
     if number == first_sentence and not listed:
         raise without_sentence(path)

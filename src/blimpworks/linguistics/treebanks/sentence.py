@@ -45,10 +45,6 @@ class MalformedSentence(Exception):
         self.line, self.reason = line, reason
 
 
-def _text(cells: list[str], at: int) -> str:
-    return cells[at].replace(SPACE, " ")
-
-
 def _parsed(parse: Callable[[str], Any], otherwise: Any) -> Callable[[list[str], int], Any]:
     """A parser of a field that returns ``otherwise`` where the package refuses it."""
 
@@ -63,27 +59,16 @@ def _parsed(parse: Callable[[str], Any], otherwise: Any) -> Callable[[list[str],
 
 
 COLUMNS = ("start", *(name.lower() for name in FIELDS), "end")
-PARSERS = dict.fromkeys(COLUMNS, _text) | {
+PARSERS: dict[str, Callable[[list[str], int], Any]] = {
+    **dict.fromkeys(COLUMNS, lambda cells, at: cells[at].replace(SPACE, " ")),
     "id": _parsed(parse_id_value, None),
     "head": _parsed(parse_int_value, NO_HEAD),
 }
 
 
-def _framed(line: str) -> str:
-    """A line of fields so that the package keeps all white space in them.
-
-    It strips lines, and takes two spaces for a tab.
-    """
-    return f"_\t{line.replace(' ', SPACE)}\t_"
-
-
-def _is_comment(line: str) -> bool:
-    return line.startswith("#")
-
-
 def comment_values(lines: Sequence[str]) -> dict[str, str | None]:
     """The values of a sentence's comments ``# key = value``, of each key the last one."""
-    pairs = (parse_comment_line(line) for line in lines if _is_comment(line))
+    pairs = (parse_comment_line(line) for line in lines if line.startswith("#"))
     return dict(pair for values in pairs for pair in values)
 
 
@@ -95,10 +80,10 @@ def _check_lines(block: Block) -> None:
             raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
         if block.cut and at == len(block.lines) - 1:
             raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
-        if not _is_comment(line) and fields != len(FIELDS):
+        if not line.startswith("#") and fields != len(FIELDS):
             reason = f"{fields} tab-separated field(s), expected {len(FIELDS)}"
             raise MalformedSentence(number, reason)
-        if _is_comment(line) and at and not _is_comment(block.lines[at - 1]):
+        if line.startswith("#") and at and not block.lines[at - 1].startswith("#"):
             reason = "a comment after a token of its sentence, expected comments to come first"
             raise MalformedSentence(number, reason)
 
@@ -113,34 +98,6 @@ def _in_place(ident: Any, before: int, words: int) -> bool:
         case (first, ".", number):
             return bool(first == before and number <= LONGEST_NUMBER)
     return False
-
-
-def _id_text(ident: Any) -> str:
-    return "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
-
-
-def _id_problem(cell: str, ident: Any, before: int, words: int) -> str | None:
-    """What is wrong with an ID: words count from 1, ranges and empty nodes have their places."""
-    if _id_text(ident) == cell and _in_place(ident, before, words):
-        return None
-    expected = f"word {before + 1}, a range that begins with it or an empty node {before}.N"
-    return f"ID {cell!r}, expected {expected}"
-
-
-def _head_problem(cell: str, head: int | None, words: int, *, is_word: bool) -> str | None:
-    """What is wrong with a HEAD: words have 0 or a word of the sentence, other rows none."""
-    if not is_word:
-        return None if head is None else f"HEAD {cell!r} of a range or empty node, expected '_'"
-    if head is not None and 0 <= head <= words:
-        return None
-    return f"HEAD {cell!r}, expected an integer from 0 to {words}"
-
-
-def _self_problem(ident: Any, head: int | None, *, is_word: bool) -> str | None:
-    """That a word is its own head."""
-    if is_word and ident == head:
-        return f"HEAD {head} of word {ident} is the word itself, expected another word"
-    return None
 
 
 def _tree_problem(heads: Sequence[int]) -> tuple[int, str] | None:
@@ -159,41 +116,50 @@ def _tree_problem(heads: Sequence[int]) -> tuple[int, str] | None:
     return None
 
 
-def _feats_problem(cell: str) -> str | None:
-    """What is wrong with FEATS, which the package parses whatever they look like."""
-    pairs = (part.split("=") for part in cell.split("|"))
-    if cell == "_" or all(len(pair) == 2 and all(pair) for pair in pairs):
-        return None
-    return f"FEATS {cell!r}, expected '_' or name=value pairs joined by '|'"
-
-
 def _is_word(cell: str) -> bool:
     return cell.isascii() and cell.isdecimal()
 
 
+def _token_problem(
+    row: Sequence[str], ident: Any, head: int | None, before: int, words: int
+) -> str:
+    """Say what is wrong with the fields of a token after ``before`` words; "" if nothing."""
+    for name, cell in zip(FIELDS, row, strict=True):
+        if not cell or cell.isspace():
+            return f"{name} is blank, expected a value"
+    written = "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
+    if written != row[0] or not _in_place(ident, before, words):
+        return (
+            f"ID {row[0]!r}, expected word {before + 1}, a range that begins with it or an empty "
+            f"node {before}.N"
+        )
+    if not _is_word(row[0]):
+        if head is not None:
+            return f"HEAD {row[6]!r} of a range or empty node, expected '_'"
+    elif head is None or not 0 <= head <= words:
+        return f"HEAD {row[6]!r}, expected an integer from 0 to {words}"
+    elif ident == head:
+        return f"HEAD {head} of word {ident} is the word itself, expected another word"
+    # The package parses FEATS whatever they look like.
+    pairs = (pair.split("=") for pair in row[5].split("|"))
+    if row[5] != "_" and not all(len(pair) == 2 and all(pair) for pair in pairs):
+        return f"FEATS {row[5]!r}, expected '_' or name=value pairs joined by '|'"
+    return ""
+
+
 def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> None:
-    """Whether the fields of tokens, ``rows`` as they are in the file, fit together."""
-    words, before = sum(_is_word(row[0]) for row in rows), 0
+    """Check that the fields of tokens, ``rows`` as they are in the file, fit together."""
+    words = [at for at, row in enumerate(rows) if _is_word(row[0])]
+    before = 0
     for at, (row, token) in enumerate(zip(rows, tokens, strict=True)):
-        is_word = _is_word(row[0])
-        blank = next(
-            (n for n, cell in zip(FIELDS, row, strict=True) if not cell or cell.isspace()), None
-        )
-        reason = (
-            (blank and f"{blank} is blank, expected a value")
-            or _id_problem(row[0], token["id"], before, words)
-            or _head_problem(row[6], token["head"], words, is_word=is_word)
-            or _self_problem(token["id"], token["head"], is_word=is_word)
-            or _feats_problem(row[5])
-        )
+        reason = _token_problem(row, token["id"], token["head"], before, len(words))
         if reason:
             raise MalformedSentence(first + at, reason)
-        before += is_word
-    places = [at for at, row in enumerate(rows) if _is_word(row[0])]
-    problem = _tree_problem([tokens[at]["head"] for at in places])
+        before += _is_word(row[0])
+    problem = _tree_problem([tokens[at]["head"] for at in words])
     if problem:
         word, reason = problem
-        raise MalformedSentence(first + places[word - 1], reason)
+        raise MalformedSentence(first + words[word - 1], reason)
 
 
 def parse_sentence(block: Block) -> TokenList:
@@ -203,11 +169,13 @@ def parse_sentence(block: Block) -> TokenList:
     Raises MalformedSentence at the first problem.
     """
     _check_lines(block)
-    comments = [line for line in block.lines if _is_comment(line)]
+    comments = [line for line in block.lines if line.startswith("#")]
     rows = block.lines[len(comments) :]
     if not any(_is_word(row.partition("\t")[0]) for row in rows):
         raise MalformedSentence(block.line, "a sentence without words, expected at least one")
-    data = "\n".join([*comments, *map(_framed, rows)])
+    # Framed, because the package strips lines, and takes two spaces for a tab.
+    framed = [f"_\t{row.replace(' ', SPACE)}\t_" for row in rows]
+    data = "\n".join([*comments, *framed])
     tokens = parse_token_and_metadata(data, COLUMNS, PARSERS)
     _check_tokens(block.line + len(comments), [row.split("\t") for row in rows], tokens)
     if block.unfinished:

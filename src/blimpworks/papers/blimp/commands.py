@@ -7,14 +7,14 @@ from typing import Any
 import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import AUTHOR, RECORDED, Use, calls, command
+from blimpworks.commands.declare import AUTHOR, RECORDED, Use, command
 from blimpworks.commands.options import argument, json_option, option, written
 from blimpworks.errors import UserError
 
 PAPER = "blimpworks.papers.blimp"
 
 
-@calls(f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
+@command(calls=f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
 def build_blimp_items(
     files: list[Path] = argument("Files of pairs, called as paradigms."),
     output: Path = written("Items table to write."),
@@ -61,8 +61,10 @@ def try_paradigm(
         typer.echo(line)
 
 
-@calls(
-    f"{PAPER}.released_results:read_blimp_release", packages=shared.STATISTICS, notes="accuracies"
+@command(
+    calls=f"{PAPER}.released_results:read_blimp_release",
+    packages=shared.STATISTICS,
+    notes="accuracies",
 )
 def read_blimp_release(
     results: Path = argument("Released accuracies of the models."),
@@ -73,7 +75,7 @@ def read_blimp_release(
     """Make a table of the accuracies that BLiMP's authors released."""
 
 
-@calls(f"{PAPER}.released_results:read_ratings", packages=shared.ARROW)
+@command(calls=f"{PAPER}.released_results:read_ratings", packages=shared.ARROW)
 def read_blimp_ratings(
     responses: Path = argument("Released responses of the validation."),
     output: Path = shared.OUTPUT,
@@ -81,8 +83,11 @@ def read_blimp_ratings(
     """Make a table of the single human judgements that BLiMP's authors released."""
 
 
-@calls(
-    f"{PAPER}.analysis.bins:bin_accuracies", packages=shared.STATISTICS, notes="rows", cheap=True
+@command(
+    calls=f"{PAPER}.analysis.bins:bin_accuracies",
+    packages=shared.STATISTICS,
+    notes="rows",
+    cheap=True,
 )
 def bin_accuracies(
     results: Path = shared.JUDGED,
@@ -97,13 +102,18 @@ def bin_accuracies(
 
 
 def _and_of_people(method: str, _: Mapping[str, Any]) -> tuple[str, str]:
-    """A method, and that of people's single judgements."""
+    # The models' method, and that of people's single judgements.
     from blimpworks.papers.blimp.released_results import INDIVIDUAL
 
     return method, INDIVIDUAL
 
 
-@calls(f"{PAPER}.analysis.curves:fit_curves", packages=shared.MODELLING, notes="terms", cheap=True)
+@command(
+    calls=f"{PAPER}.analysis.curves:fit_curves",
+    packages=shared.MODELLING,
+    notes="terms",
+    cheap=True,
+)
 def fit_curves(
     accuracies: Path = argument("Accuracies table."),
     curves: dict[str, Any] = json_option("Tokens of models by row and model, as JSON."),

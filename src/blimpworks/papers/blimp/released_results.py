@@ -113,17 +113,6 @@ def _of_humans(path: Path) -> Iterator[dict[str, object]]:
         yield _row(HUMAN, row["Condition"], MAJORITY, share, VALIDATED)
 
 
-def _again(row: Mapping[str, object], key: str, where: str) -> float:
-    """A model's accuracy in the run of 2021. Raises UserError when it is no share."""
-    share = row.get(key)
-    if not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise UserError(
-            f"{where}: {key} is {share!r}; expected a number from 0 to 1. Retrieve BLiMP's "
-            "released results again."
-        )
-    return float(share)
-
-
 def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
     seen: set[object] = set()
     with reading(path, "BLiMP's results of 2021", "Retrieve them again."):
@@ -143,8 +132,13 @@ def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
             )
         seen.add(place)
         for key, model in RERUN_MODELS.items() if uid != RERUN_MEAN else ():
-            share = _again(row, key, f"{path}:{number}")
-            yield _row(model, uid, RERUN, share, RELEASED_PAIRS)
+            share = row.get(key)
+            if not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise UserError(
+                    f"{path}:{number}: {key} is {share!r}; expected a number from 0 to 1. Retrieve "
+                    "BLiMP's released results again."
+                )
+            yield _row(model, uid, RERUN, float(share), RELEASED_PAIRS)
 
 
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
@@ -187,28 +181,13 @@ Row = Mapping[str, str]
 
 
 def _fields(slot: int) -> tuple[str, str, str, str]:
-    """Columns of a choice: its condition, the two sentences shown, and the answer."""
+    # The condition of a choice, the two sentences shown, and the answer.
     return (
         f"Input.item_{slot}_condition",
         f"Input.field_{slot}_1",
         f"Input.field_{slot}_2",
         f"Answer.Choice{slot}",
     )
-
-
-def _excluded(row: Row, answer: str) -> str | None:
-    """Why a rating is left out, or None.
-
-    The released summary leaves out the first three kinds. Section 3.4 takes self-reported
-    native speakers of English alone, which the fourth fails.
-    """
-    if row["AssignmentStatus"] == "Rejected":
-        return REFUSED
-    if answer not in SIDES:
-        return UNANSWERED
-    if row["Answer.english"] == "1":
-        return None
-    return NO_ENGLISH if row["Answer.navtive"] == "1" else NO_SPEAKER
 
 
 def _rating(row: Row, slot: int, where: str) -> dict[str, object]:
@@ -226,7 +205,15 @@ def _rating(row: Row, slot: int, where: str) -> dict[str, object]:
             "Retrieve BLiMP's released responses again."
         )
     good, bad = (first, second) if right == "1" else (second, first)
-    reason = _excluded(row, answer)
+    # The released summary leaves out the first three kinds. Section 3.4 takes self-reported
+    # native speakers of English alone, which the fourth fails.
+    reason = None
+    if row["AssignmentStatus"] == "Rejected":
+        reason = REFUSED
+    elif answer not in SIDES:
+        reason = UNANSWERED
+    elif row["Answer.english"] != "1":
+        reason = NO_ENGLISH if row["Answer.navtive"] == "1" else NO_SPEAKER
     return {
         "assignment": row["AssignmentId"],
         "worker": row["anonCode"],
@@ -243,16 +230,6 @@ def _rating(row: Row, slot: int, where: str) -> dict[str, object]:
     }
 
 
-def _ratings(path: Path) -> Iterator[dict[str, object]]:
-    """Ratings of a file, in its order. Raises UserError where it is not as expected."""
-    needed = (*FIELDS, *(name for slot in SLOTS for name in _fields(slot)))
-    with reading(path, "BLiMP's released responses", "Retrieve them again."):
-        rows = [*table_rows(path, needed)]
-    for line, row in rows:
-        for slot in SLOTS:
-            yield {"line": line} | _rating(row, slot, f"{path}:{line}")
-
-
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:
     """Write the ratings, one in each row; how many there are, all and by variant.
 
@@ -261,7 +238,14 @@ def read_ratings(responses: Path, output: Path) -> dict[str, int]:
 
     Raises UserError for a missing or malformed file.
     """
-    rows = list(_ratings(responses))
+    needed = (*FIELDS, *(name for slot in SLOTS for name in _fields(slot)))
+    with reading(responses, "BLiMP's released responses", "Retrieve them again."):
+        lines = [*table_rows(responses, needed)]
+    rows = [
+        {"line": line} | _rating(row, slot, f"{responses}:{line}")
+        for line, row in lines
+        for slot in SLOTS
+    ]
     pairs: dict[object, dict[object, int]] = {}
     for row in rows:
         known = pairs.setdefault(row["paradigm"], {})

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import Use, calls
+from blimpworks.commands.declare import Use, command
 from blimpworks.commands.options import argument, option, settings, written
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 
 PAPER = "blimpworks.papers.urblimp"
 
 
-@calls(f"{PAPER}.items.build:build_items", packages=("lark", "pyarrow", "wordfreq"))
+@command(calls=f"{PAPER}.items.build:build_items", packages=("lark", "pyarrow", "wordfreq"))
 def build_urblimp_items(
     rules: Path = argument(
         "Directory of a language's pack and rules.",
@@ -29,7 +29,7 @@ def build_urblimp_items(
     """Make the pairs of UrBLiMP's paradigms in a language, by rules over its treebanks."""
 
 
-@calls(f"{PAPER}.analysis.lengths:compare_lengths", packages=shared.ARROW, cheap=True)
+@command(calls=f"{PAPER}.analysis.lengths:compare_lengths", packages=shared.ARROW, cheap=True)
 def compare_lengths(
     results: Path = shared.JUDGED,
     models: str = shared.EVALUATED,

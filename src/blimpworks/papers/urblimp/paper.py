@@ -1,6 +1,6 @@
 """UrBLiMP (Adeeba et al. 2025): ten phenomena of Urdu, by rules over treebanks."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
@@ -92,13 +92,8 @@ def spelling_pack(campaign: Campaign, lang: str) -> Path | None:
     return path if has_rules(campaign, lang) else None
 
 
-def treebanks(campaign: Campaign, catalogue: Catalogue) -> Collection[str]:
-    """Languages whose treebanks rules read."""
-    return languages(campaign, catalogue)
-
-
 def _of_people(template: str) -> TableKind:
-    """A table that only a campaign with filled validation sheets has."""
+    # Only a campaign with filled validation sheets has such a table.
     return TableKind(
         template=template, published="", absent=lambda campaign: not _options(campaign).annotations
     )
@@ -136,7 +131,7 @@ PAPER = Paper(
     ),
     method_settings=lambda campaign: {"urblimp.methods": _options(campaign).methods or ()},
     check=check,
-    treebanks=treebanks,
+    treebanks=languages,
     sources=sources,
     other_items=lambda _campaign, _lang: "pairs made by our rules (the paper's are not public)",
     exhibits=SPECS,

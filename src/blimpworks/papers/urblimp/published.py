@@ -13,13 +13,7 @@ from blimpworks.papers.urblimp.phenomena import HUMAN, LANG, PARADIGMS, PHENOMEN
 from blimpworks.reproduction.printed import PrintedAccuracy
 
 
-def _sizes(printed: Sequence[PublishedRow]) -> dict[str, int]:
-    """Pairs of each paradigm by Table 10: corrected where that is known, else as printed."""
-    rows = [row for row in printed if row.exhibit == "table10"]
-    return {row.row: int(row.sound) for row in rows if row.sound}
-
-
-def _places(row: PublishedRow) -> tuple[str, str] | None:
+def _model_and_paradigm(row: PublishedRow) -> tuple[str, str] | None:
     """Model and paradigm that a printed number is an accuracy of, if it is one."""
     if row.exhibit in ("table7", "table8") and row.column != "average":
         return row.column, row.row
@@ -35,12 +29,14 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
 
     Raises UserError for an unknown paradigm, or one whose number of pairs is missing.
     """
-    sizes = _sizes(printed)
+    # Pairs of each paradigm by Table 10: corrected where that is known, else as printed.
+    rows = [row for row in printed if row.exhibit == "table10"]
+    sizes = {row.row: int(row.sound) for row in rows if row.sound}
     for row in printed:
-        place = _places(row)
-        if place is None or row.value is None:
+        accuracy_of = _model_and_paradigm(row)
+        if accuracy_of is None or row.value is None:
             continue
-        model, paradigm = place
+        model, paradigm = accuracy_of
         if paradigm not in sizes or paradigm not in PARADIGMS or not 0 <= row.value <= 100:
             raise UserError(
                 f"{row.exhibit}: row {row.row!r}, column {row.column!r} is {row.text!r}; expected "

@@ -80,21 +80,6 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
             }
 
 
-def _rows(evaluation: Evaluation, method: str) -> pd.DataFrame:
-    """Factors and verdicts of a model's pairs that were judged by a method."""
-    items = read_table(ITEMS, evaluation.items, ["item_id", "good"])
-    scores = align_scores(items, read_table(SCORES, evaluation.outputs, SCORED), evaluation.outputs)
-    judged = read_table(JUDGEMENTS, evaluation.judgements, JUDGED).to_pandas()
-    judged = judged[judged["method"] == method].set_index("item_id")["correct"]
-    if judged.empty:
-        raise UserError(
-            f"{evaluation.judgements} has no judgements by method {method}; expected the method "
-            "that the exhibits show. Judge by it."
-        )
-    rows = factors(items, scores)
-    return rows.assign(correct=judged.reindex(items["item_id"].to_pylist()).to_numpy())
-
-
 def bin_accuracies(results: Sequence[Evaluation], method: str, bins: int, output: Path) -> int:
     """Write the accuracy of each model by factor in at most so many ``bins``; how many rows.
 
@@ -103,13 +88,22 @@ def bin_accuracies(results: Sequence[Evaluation], method: str, bins: int, output
     """
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")
-    parts = [
-        pd.DataFrame(binned(_rows(each, method), bins)).assign(
-            model=each.model, lang=each.lang, method=method
-        )
-        for each in results
-    ]
-    frame = pd.concat(parts)
+    frames = []
+    for evaluation in results:
+        items = read_table(ITEMS, evaluation.items, ["item_id", "good"])
+        scores = read_table(SCORES, evaluation.outputs, SCORED)
+        rows = factors(items, align_scores(items, scores, evaluation.outputs))
+        judged = read_table(JUDGEMENTS, evaluation.judgements, JUDGED).to_pandas()
+        correct = judged[judged["method"] == method].set_index("item_id")["correct"]
+        if correct.empty:
+            raise UserError(
+                f"{evaluation.judgements} has no judgements by method {method}; expected the "
+                "method that the exhibits show. Judge by it."
+            )
+        rows = rows.assign(correct=correct.reindex(items["item_id"].to_pylist()).to_numpy())
+        keys = {"model": evaluation.model, "lang": evaluation.lang, "method": method}
+        frames.append(pd.DataFrame(binned(rows, bins)).assign(**keys))
+    frame = pd.concat(frames)
     log.info("%s: %d rows of %d models", output, len(frame), len(results))
     write_frame(frame, BINS, output)
     return len(frame)

@@ -5,7 +5,7 @@ logarithm of the number of tokens, and where the line reaches human accuracy.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,16 +65,6 @@ def _read(path: Path, models: set[str], method: str) -> pd.DataFrame:
     return rows[rows["model"].isin(models) & (rows["method"] == method)]
 
 
-def _fits(measured: pd.DataFrame, human: pd.Series, curves: Curves) -> Iterator[dict[str, Any]]:
-    for row, sizes in curves.items():
-        tokens = pd.Series(sizes)
-        for phenomenon in measured:
-            accuracies = measured[phenomenon].reindex(tokens.index).dropna()
-            sizes_of = tokens[accuracies.index]
-            for term in fit_curve(accuracies, sizes_of, human.get(phenomenon)):
-                yield {"analysis": phenomenon, "model": row, **term}
-
-
 def fit_curves(
     accuracies: Path,
     humans: Path | None,
@@ -95,6 +85,12 @@ def fit_curves(
     if humans is not None:
         released = phenomena_accuracies(_read(humans, {HUMAN}, method[1]))
         human = released.iloc[0] if len(released) else human
-    rows = list(_fits(measured, human, curves))
+    rows: Rows = []
+    for row, sizes in curves.items():
+        tokens = pd.Series(sizes)
+        for phenomenon in measured:
+            values = measured[phenomenon].reindex(tokens.index).dropna()
+            terms = fit_curve(values, tokens[values.index], human.get(phenomenon))
+            rows += [{"analysis": phenomenon, "model": row, **term} for term in terms]
     write_rows(rows, REGRESSIONS, output)
     return len(rows)

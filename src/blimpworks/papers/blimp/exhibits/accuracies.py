@@ -1,4 +1,4 @@
-"""Accuracies of BLiMP's paradigms: the campaign's, those that the paper prints or released.
+"""Read accuracies of BLiMP's paradigms (measured, printed or released) and make cells of them.
 
 In all of them a phenomenon's accuracy is the mean of its paradigms', and the overall one that
 of all paradigms (section 5; each paradigm has as many pairs).
@@ -13,7 +13,7 @@ import pandas as pd
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import UNWEIGHTED, Formula, select_rows
+from blimpworks.exhibits.formulas import UNWEIGHTED, Formula
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.papers.blimp.exhibits.facts import TRAINING
 from blimpworks.papers.blimp.exhibits.formulas import common, pearson_interval
@@ -23,9 +23,9 @@ from blimpworks.tables import ACCURACIES
 
 HALF_UP = 1e-9
 OVERALL = "overall"
-"""What printed tables call all paradigms together."""
+"""Name of all paradigms together in printed tables."""
 OWN, RELEASED = "accuracies", "released"
-"""Names of the tables that cells are computed from."""
+"""Tables that cells are computed from."""
 KEYS = ("benchmark", "lang", "model", "method", "paradigm")
 """Columns by which cells select their accuracies."""
 ENOUGH = 4
@@ -33,9 +33,9 @@ ENOUGH = 4
 
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:
-    """The campaign's accuracies by paradigm, or the printed ones, of models with a label.
+    """Read the campaign's accuracies by paradigm, or the printed ones, of models with a label.
 
-    By the method that the labels name, or by ``methods``. Raises UserError when there are none.
+    ``methods`` replace the one that the labels name. Raises UserError when there are none.
     """
     methods = methods or [labels.method]
     rows = read_plain(ACCURACIES, tables[OWN][0])
@@ -54,32 +54,28 @@ def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.
 
 
 def read_released(
-    tables: Tables, methods: Sequence[str] = (METHODS["sentence"], INDIVIDUAL)
+    tables: Tables,
+    methods: Sequence[str] = (METHODS["sentence"], INDIVIDUAL),
+    *,
+    rejected: bool = False,
 ) -> pd.DataFrame:
-    """The accuracies that the authors released by some methods; no rows without the release."""
+    """Read the accuracies that the authors released by some methods; no rows without the release.
+
+    ``rejected`` keeps the paradigms that the validation rejected.
+    """
     rows = read_plain(ACCURACIES, tables.get(RELEASED))
-    return rows[rows["method"].isin(methods)]
-
-
-def read_released_paradigms(
-    tables: Tables, methods: Sequence[str] = (METHODS["sentence"], INDIVIDUAL)
-) -> pd.DataFrame:
-    """Released accuracies of BLiMP's paradigms, without those that the validation rejected."""
-    rows = read_released(tables, methods)
-    return rows[rows["paradigm"].isin(PHENOMENON_OF)]
+    rows = rows[rows["method"].isin(methods)]
+    return rows if rejected else rows[rows["paradigm"].isin(PHENOMENON_OF)]
 
 
 def read_humans(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Released human accuracies to show beside the campaign's; no rows beside printed ones."""
-    rows = read_released_paradigms(tables, [INDIVIDUAL])
+    """Read released human accuracies to show beside measured ones; no rows beside printed ones."""
+    rows = read_released(tables, [INDIVIDUAL])
     return rows if labels.source == "measured" else rows[:0]
 
 
 def read_all(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """The campaign's own accuracies, or the printed ones, and those of humans beside them.
-
-    Raises UserError when no model has any.
-    """
+    """Read measured or printed accuracies, and those of humans. Raises UserError without models."""
     frames = [read_own(tables, labels), read_humans(tables, labels)]
     # Columns without rows have no types that could be kept.
     return pd.concat([frame for frame in frames if not frame.empty], ignore_index=True)
@@ -97,15 +93,8 @@ def rows_of_model(rows: pd.DataFrame, model: str, paradigms: Sequence[str]) -> p
 
 
 def of_phenomenon(phenomenon: str) -> tuple[str, ...]:
-    """Paradigms of a phenomenon, or of all (``all``, or ``overall`` as the paper calls it)."""
-    everything = phenomenon in (ALL, OVERALL)
-    return tuple(PHENOMENON_OF) if everything else PARADIGMS[phenomenon]
-
-
-def filter_of(rows: pd.DataFrame) -> dict[str, Any]:
-    """The filter that selects ``rows`` from their table: single values, or lists of several."""
-    values = {key: list(rows[key].unique()) for key in KEYS}
-    return {key: each[0] if len(each) == 1 else each for key, each in values.items()}
+    """Paradigms of a phenomenon, or of all of them (``all`` or ``overall``)."""
+    return tuple(PHENOMENON_OF) if phenomenon in (ALL, OVERALL) else PARADIGMS[phenomenon]
 
 
 def counted(rows: pd.DataFrame) -> bool:
@@ -113,18 +102,21 @@ def counted(rows: pd.DataFrame) -> bool:
     return bool(rows[["correct", "n"]].notna().all(axis=None))
 
 
+# Sentences of captions
+
+
 def pairs_sentence(sizes: Mapping[str, int]) -> str:
-    """A caption's sentence on how many pairs each model judged; empty without models."""
+    """State how many pairs each model judged; empty without models."""
     if not sizes:
         return ""
     if len({*sizes.values()}) == 1:
-        each = " each" if len(sizes) > 1 else ""
-        return f"{', '.join(sizes)}: {next(iter(sizes.values())):,} pairs{each}. "
+        suffix = " each" if len(sizes) > 1 else ""
+        return f"{', '.join(sizes)}: {next(iter(sizes.values())):,} pairs{suffix}. "
     return "Pairs judged: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()) + ". "
 
 
 def training_sentence(labels: Labels) -> str:
-    """A caption's sentence on the models trained in this campaign; empty if there are none."""
+    """Name the models trained in this campaign; empty if there are none."""
     trained = labels.facts.get(TRAINING, {}) if labels.source == "measured" else {}
     texts = dict.fromkeys(trained[model] for model in labels.models if model in trained)
     return f"Trained here on treebanks and plain text: {'; '.join(texts)}. " if texts else ""
@@ -133,7 +125,7 @@ def training_sentence(labels: Labels) -> str:
 def models_sentences(
     tables: Tables, labels: Labels, paradigms: Sequence[str] = tuple(PHENOMENON_OF)
 ) -> str:
-    """A measured exhibit's sentences on its models: pairs of ``paradigms`` judged, and training."""
+    """State, for a measured exhibit, the pairs of ``paradigms`` judged, and models trained here."""
     if labels.source == "published":
         return ""
     rows = read_own(tables, labels)
@@ -143,6 +135,9 @@ def models_sentences(
     return pairs_sentence(sizes) + training_sentence(labels)
 
 
+# Cells
+
+
 def formula_cell(
     rows: pd.DataFrame,
     place: tuple[str, str],
@@ -150,20 +145,21 @@ def formula_cell(
     source: str,
     where: Mapping[str, Any],
     form: str = "{:,.0f}",
+    **fields: Any,
 ) -> Cell:
-    """A cell with what a formula gives for ``rows``, those of ``source`` that ``where`` selects.
+    """Make a cell of what a formula gives for ``rows``: those of ``source`` that ``where`` selects.
 
     ``form`` formats the value. Halves are rounded up, as in the paper; floating point may lie a
-    little below them.
+    little below them. ``fields`` are other fields of the cell.
     """
     value = formula(rows)
     text = form.format(value + HALF_UP).replace("-", "−")
-    return Cell(*place, value, text, formula, source, where)
+    return Cell(*place, value, text, formula, source, where, **fields)
 
 
-def with_interval(cell: Cell, n: int) -> Cell:
-    """A cell in percent with ``n`` observations, and Wilson's 95 % interval of their share."""
-    low, high = wilson(cell.value * n / 100, n)
+def with_interval(cell: Cell, correct: float, n: int) -> Cell:
+    """Add to a cell in percent Wilson's 95 % interval of ``correct`` out of ``n`` observations."""
+    low, high = wilson(correct, n)
     return replace(cell, n=n, low=100 * low, high=100 * high)
 
 
@@ -172,34 +168,28 @@ def computed_cell(
     place: tuple[str, str],
     formula: Formula,
     source: str = OWN,
-    stands_for: tuple[str, str] | None = None,
     form: str = "{:.1f}",
+    **fields: Any,
 ) -> Cell:
-    """A cell with what a formula gives for some rows of accuracies."""
-    where = filter_of(rows)
-    cell = formula_cell(select_rows(rows, where), place, formula, source, where, form)
-    return replace(cell, stands_for=stands_for)
+    """Make a cell of what a formula gives for some rows of accuracies."""
+    values = {key: list(rows[key].unique()) for key in KEYS}
+    where = {key: found[0] if len(found) == 1 else found for key, found in values.items()}
+    return formula_cell(rows, place, formula, source, where, form, **fields)
 
 
-def mean_cell(
-    rows: pd.DataFrame,
-    place: tuple[str, str],
-    source: str = OWN,
-    stands_for: tuple[str, str] | None = None,
-) -> Cell:
-    """Mean accuracy in percent of some paradigms, with the interval of all their pairs."""
-    cell = computed_cell(rows, place, UNWEIGHTED, source, stands_for)
+def mean_cell(rows: pd.DataFrame, place: tuple[str, str], source: str = OWN, **fields: Any) -> Cell:
+    """Make a cell of the mean accuracy in percent, with the interval of all pairs."""
+    cell = computed_cell(rows, place, UNWEIGHTED, source, **fields)
     if not counted(rows):
         return cell
-    n = int(rows["n"].sum())
-    low, high = wilson(rows["correct"].sum(), n)
-    return replace(cell, n=n, ties=int(rows["ties"].sum()), low=100 * low, high=100 * high)
+    cell = replace(cell, ties=int(rows["ties"].sum()))
+    return with_interval(cell, rows["correct"].sum(), int(rows["n"].sum()))
 
 
 def row_accuracy_cell(
     row: pd.Series, place: tuple[str, str], source: str, keys: Sequence[str]
 ) -> Cell:
-    """The accuracy in percent of one row of a table, with the row's own interval.
+    """Make a cell of the accuracy in percent, with its interval, of one row of a table.
 
     ``keys`` are the columns that distinguish the row from all others of the table ``source``.
     """
@@ -211,7 +201,7 @@ def row_accuracy_cell(
 
 
 def pearson_cell(rows: pd.DataFrame, place: tuple[str, str], formula: Formula, by: str) -> Cell:
-    """A correlation over paradigms of the two values of column ``by``, with Fisher's interval."""
+    """Make a cell of a correlation over paradigms between the two values of column ``by``."""
     low, high = pearson_interval(rows, by)
-    cell = computed_cell(rows, place, formula, form="{:.2f}")
-    return replace(cell, n=common(rows, by), low=low, high=high)
+    n = common(rows, by)
+    return computed_cell(rows, place, formula, form="{:.2f}", n=n, low=low, high=high)

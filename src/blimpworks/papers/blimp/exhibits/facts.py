@@ -8,14 +8,8 @@ from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.seeds import curves_of
+from blimpworks.campaign.settings import training
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.training import (
-    InstructRecipe,
-    LstmRecipe,
-    NetworkRecipe,
-    NgramRecipe,
-    Recipe,
-)
 from blimpworks.papers.blimp.paradigms import BENCHMARK
 
 TRAINING = "blimp_training"
@@ -27,52 +21,38 @@ def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str
 
     Transformers first, as in Figure 5.
     """
-
-    def is_lstm(row: str) -> bool:
-        """Whether the models of a row are LSTMs."""
-        return catalogue.models[next(iter(curves[row]))].architecture == "lstm"
-
     curves = curves_of(catalogue.seeds)
+    first_models = {row: catalogue.models[next(iter(curves[row]))] for row in curves}
     facts: dict[str, dict[str, Any]] = {}
-    for row in sorted(curves, key=is_lstm):
-        model, tokens = next(iter(curves[row].items()))
-        first = catalogue.models[model]
+    for row in sorted(curves, key=lambda row: first_models[row].architecture == "lstm"):
+        tokens, first = next(iter(curves[row].values())), first_models[row]
         if not first.papers or BENCHMARK in first.papers:
             label = first.label.rpartition(f", {tokens:,} tokens")[0]
             facts[row] = {"label": label, "models": curves[row]}
     return facts
 
 
-def _size(recipe: Recipe) -> str:
-    """How large a model of a recipe is."""
-    if isinstance(recipe, NgramRecipe):
-        return f"order {recipe.order}"
-    if isinstance(recipe, LstmRecipe):
-        return f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
-    if isinstance(recipe, NetworkRecipe):
-        return f"{recipe.layers} layers of {recipe.hidden}"
-    return recipe.kind
-
-
-def _most(campaign: Campaign, recipe: Recipe) -> int | None:
-    """Sentences that a model of a recipe is trained on, at most."""
-    corpus = getattr(recipe, "corpus", None)
-    text = campaign.training.corpora[corpus] if corpus else campaign.training
-    return text.max_sentences
-
-
 def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Of each model that is trained here: what it is called, its size, and the most text."""
+    """Label, size and number of sentences of each model that is trained here."""
     texts = {}
     for name, row in catalogue.models.items():
         recipe = campaign.training.recipes.get(row.recipe)
         of_others = row.papers and BENCHMARK not in row.papers
-        if recipe is None or of_others or isinstance(recipe, InstructRecipe):
+        if recipe is None or of_others or isinstance(recipe, training.InstructRecipe):
             continue
         label = catalogue.models.get(catalogue.row_of(name), row).label
-        most = _most(campaign, recipe)
-        text = f"{label} ({_size(recipe)}"
-        texts[name] = f"{text}, {most:,} sentences at most)" if most else f"{text})"
+        if isinstance(recipe, training.NgramRecipe):
+            size = f"order {recipe.order}"
+        elif isinstance(recipe, training.LstmRecipe):
+            size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
+        elif isinstance(recipe, training.NetworkRecipe):
+            size = f"{recipe.layers} layers of {recipe.hidden}"
+        else:
+            size = recipe.kind
+        corpus = getattr(recipe, "corpus", None)
+        source = campaign.training.corpora[corpus] if corpus else campaign.training
+        most = source.max_sentences
+        texts[name] = f"{label} ({size}" + (f", {most:,} sentences at most)" if most else ")")
     return texts
 
 

@@ -62,11 +62,11 @@ CONTRASTS = {"adjective": ADJECTIVE, "attractor": ATTRACTOR, "irregularity": IRR
 )
 def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
     """How much higher a model's accuracy is on one group than on the other, in points."""
-    means = [
+    higher, lower = (
         rows["accuracy"][rows["paradigm"].isin(group)].mean()
         for group in (contrast.higher, contrast.lower)
-    ]
-    return float(100 * (means[0] - means[1]))
+    )
+    return float(100 * (higher - lower))
 
 
 @formula("{kind}, over models, of {formula}", kind=choice({"largest": max, "smallest": min}))
@@ -76,12 +76,12 @@ def extreme(rows: pd.DataFrame, kind: Callable[..., float], formula: Formula) ->
 
 
 def _aligned(rows: pd.DataFrame, by: str = "model") -> pd.DataFrame:
-    """Accuracies of two models (or ``by`` something else) over the paradigms that both have."""
+    # Of two models (or values of column ``by``), over the paradigms that both have.
     return rows.pivot(index="paradigm", columns=by, values="accuracy").dropna()
 
 
 def common(rows: pd.DataFrame, by: str = "model") -> int:
-    """On how many paradigms there are accuracies of both of two models (or ``by`` column)."""
+    """Count the paradigms that both of two models (or values of column ``by``) have."""
     return len(_aligned(rows, by))
 
 

@@ -20,6 +20,10 @@ from blimpworks.papers.blimp.paradigms import LANG, PHENOMENON_OF
 from blimpworks.papers.blimp.tables import ITEM_SCHEMA
 from blimpworks.tables import write_rows
 
+log = logging.getLogger(__name__)
+
+FIELDS = {"syntax/semantics": "syntax_semantics"}
+"""The one spelling that differs, and what the other files have."""
 Text = Annotated[str, Field(min_length=1)]
 Flag = Annotated[bool, Field(strict=True)]
 
@@ -59,31 +63,21 @@ class Record(BaseModel):
         allowed = (self.one_prefix_method, self.two_prefix_method)
         return next((m for m, yes in zip(PREFIXES, allowed, strict=True) if yes), None)
 
-    @property
-    def identical(self) -> bool:
-        """Whether the pair is twice the same sentence."""
-        return self.sentence_good == self.sentence_bad
-
     def critical(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
         """Prefix and critical word of the good and of the bad sentence, if any method wants them.
 
-        Words of ``animate_subject_trans`` and others begin with a space too many.
+        Empty where the record lacks one. Words of ``animate_subject_trans`` and others begin with
+        a space too many.
         """
         if self.method == "one_prefix":
-            before = (self.one_prefix_prefix, self.one_prefix_prefix)
-            words = (self.one_prefix_word_good, self.one_prefix_word_bad)
+            good = (self.one_prefix_prefix, self.one_prefix_word_good)
+            bad = (self.one_prefix_prefix, self.one_prefix_word_bad)
         elif self.method == "two_prefix":
-            before = (self.two_prefix_prefix_good, self.two_prefix_prefix_bad)
-            words = (self.two_prefix_word, self.two_prefix_word)
+            good = (self.two_prefix_prefix_good, self.two_prefix_word)
+            bad = (self.two_prefix_prefix_bad, self.two_prefix_word)
         else:
             return None
-        good, bad = zip(before, words, strict=True)
-        return _pair(*good), _pair(*bad)
-
-
-def _pair(prefix: str | None, word: str | None) -> tuple[str, str]:
-    """Prefix and word; empty where the record lacks one of them."""
-    return prefix or "", (word or "").strip()
+        return (good[0] or "", (good[1] or "").strip()), (bad[0] or "", (bad[1] or "").strip())
 
 
 def span_of(sentence: str, prefix: str, word: str) -> tuple[int, int]:
@@ -99,30 +93,14 @@ def span_of(sentence: str, prefix: str, word: str) -> tuple[int, int]:
     return start, start + len(word)
 
 
-def _problem(error: ValidationError) -> str:
-    first = error.errors()[0]
-    key = ".".join(map(str, first["loc"])) or "the line"
-    return f"{key}: {first['msg'].lower()}"
-
-
-def _record(text: str, where: str, uid: str, number: int) -> Record:
-    """A line, checked. Raises UserError."""
-    try:
-        record = Record.model_validate(load_json(text))
-        for side, critical in zip(("good", "bad"), record.critical() or (), strict=False):
-            span_of(getattr(record, f"sentence_{side}"), *critical)
-    except ValidationError as error:
-        problem = _problem(error)
-    except (ValueError, RecursionError) as error:
-        problem = str(error)
-    else:
-        if uid == record.UID and record.pairID == str(number):
-            return record
-        problem = f"UID and pairID are {record.UID!r} and {record.pairID!r}"
-    raise UserError(
-        f"{where}: {problem}; expected pair {number} of the paradigm {uid}, with the fields of "
-        "BLiMP's release. Retrieve or generate the file again."
-    )
+def _record(text: str, uid: str, number: int) -> Record:
+    """Read a line. Raises ValueError where it is not as expected."""
+    record = Record.model_validate(load_json(text))
+    for side, critical in zip(("good", "bad"), record.critical() or (), strict=False):
+        span_of(getattr(record, f"sentence_{side}"), *critical)
+    if (record.UID, record.pairID) != (uid, str(number)):
+        raise ValueError(f"UID and pairID are {record.UID!r} and {record.pairID!r}")
+    return record
 
 
 def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
@@ -137,11 +115,22 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
         lines = text_of(path).removesuffix("\n").split("\n")
     for number, text in enumerate(lines):
         where = f"{path}:{number + 1}"
-        record = _record(text, where, path.stem, number)
-        first = seen.setdefault((record.sentence_good, record.sentence_bad), number)
-        if first != number:
+        try:
+            record = _record(text, path.stem, number)
+        except (ValueError, RecursionError) as error:
+            problem = str(error)
+            if isinstance(error, ValidationError):
+                first = error.errors()[0]
+                key = ".".join(map(str, first["loc"])) or "the line"
+                problem = f"{key}: {first['msg'].lower()}"
             raise UserError(
-                f"{where}: the pair stands in line {first + 1} too; expected distinct "
+                f"{where}: {problem}; expected pair {number} of the paradigm {path.stem}, with "
+                "the fields of BLiMP's release. Retrieve or generate the file again."
+            ) from None
+        before = seen.setdefault((record.sentence_good, record.sentence_bad), number)
+        if before != number:
+            raise UserError(
+                f"{where}: the pair stands in line {before + 1} too; expected distinct "
                 "pairs. Retrieve or generate the file again."
             )
         yield record
@@ -149,52 +138,6 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
         raise UserError(
             f"{path} has {len(seen)} pairs; expected {pairs}. Retrieve or generate the file again."
         )
-
-
-# Items
-
-
-log = logging.getLogger(__name__)
-
-FIELDS = {"syntax/semantics": "syntax_semantics"}
-"""The one spelling that differs, and what the other files have."""
-
-
-def _regions(record: Record) -> dict[str, int | None]:
-    """Columns of the critical regions; null where no prefix method is allowed."""
-    sentences = {"good": record.sentence_good, "bad": record.sentence_bad}
-    critical = record.critical() or (None, None)
-    regions: dict[str, int | None] = {}
-    for (side, sentence), words in zip(sentences.items(), critical, strict=True):
-        start, end = span_of(sentence, *words) if words else (None, None)
-        regions |= {f"{side}_start": start, f"{side}_end": end}
-    return regions
-
-
-def _row(record: Record, path: Path) -> dict[str, Any]:
-    pair = record.sentence_good, record.sentence_bad
-    return {
-        "item_id": item_id("blimp", record.UID, *pair),
-        "lang": LANG,
-        "phenomenon": PHENOMENON_OF.get(record.UID, record.linguistics_term),
-        "paradigm": record.UID,
-        **dict(zip(("good", "bad"), pair, strict=True)),
-        **_regions(record),
-        "treebank": None,
-        "file": path.name,
-        "sent_id": record.pairID,
-        "prefix_methods": [record.method] if record.method else [],
-        "field": FIELDS.get(record.field, record.field),
-        "linguistics_term": record.linguistics_term,
-        "lexically_identical": record.lexically_identical,
-        "identical": record.identical,
-        "line": int(record.pairID) + 1,
-    }
-
-
-def _rows(path: Path, pairs: int, most: int | None) -> Iterator[dict[str, Any]]:
-    for record in evenly(list(read_records(path, pairs)), most):
-        yield _row(record, path)
 
 
 def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | None = None) -> int:
@@ -206,7 +149,34 @@ def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | Non
 
     Raises UserError for a missing or malformed file.
     """
-    rows = [row for path in files for row in _rows(path, pairs, most)]
+    rows: list[dict[str, Any]] = []
+    for path in files:
+        for record in evenly(list(read_records(path, pairs)), most):
+            good, bad = record.sentence_good, record.sentence_bad
+            row: dict[str, Any] = {
+                "item_id": item_id("blimp", record.UID, good, bad),
+                "lang": LANG,
+                "phenomenon": PHENOMENON_OF.get(record.UID, record.linguistics_term),
+                "paradigm": record.UID,
+                "good": good,
+                "bad": bad,
+                "treebank": None,
+                "file": path.name,
+                "sent_id": record.pairID,
+                "prefix_methods": [record.method] if record.method else [],
+                "field": FIELDS.get(record.field, record.field),
+                "linguistics_term": record.linguistics_term,
+                "lexically_identical": record.lexically_identical,
+                "identical": good == bad,
+                "line": int(record.pairID) + 1,
+            }
+            # Critical regions; null where no prefix method is allowed.
+            for side, critical in zip(
+                ("good", "bad"), record.critical() or (None, None), strict=True
+            ):
+                span = span_of(row[side], *critical) if critical else (None, None)
+                row[f"{side}_start"], row[f"{side}_end"] = span
+            rows.append(row)
     same = sum(row["identical"] for row in rows)
     if same:
         log.warning("%s: %d of %d pairs are twice the same sentence", output, same, len(rows))

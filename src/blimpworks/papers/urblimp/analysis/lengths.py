@@ -6,7 +6,7 @@ length, and they need not agree.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
 from typing import Any
@@ -121,23 +121,6 @@ def words_of(
     return rows if counts[-1] else rows[:-1]
 
 
-def _surprisals(evaluation: Evaluation, pair: Item, scores: pa.Table) -> Iterator[Item]:
-    """Rows of ``SURPRISALS``: the words of both sentences of a pair."""
-    (row,) = scores.slice(pair["row"], 1).to_pylist()
-    keys = {"model": evaluation.model, "lang": evaluation.lang}
-    keys |= {name: pair[name] for name in ("paradigm", "item_id")}
-    for side in SIDES:
-        words = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
-        for position, (word, tokens, bits) in enumerate(words, start=1):
-            values = {"position": position, "word": word, "tokens": tokens, "bits": bits}
-            yield {**keys, "side": side, **values}
-
-
-def _deletions(items: pa.Table) -> Counter[str]:
-    chosen = items.filter(pc.equal(items["change"], DELETION))
-    return Counter(chosen["paradigm"].to_pylist())
-
-
 def compare_lengths(
     results: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
 ) -> dict[str, int]:
@@ -160,8 +143,18 @@ def compare_lengths(
         scores = align_scores(items, read_table(SCORES, evaluation.outputs), evaluation.outputs)
         pairs = _decisions(evaluation, items, scores, TIES[ties])
         counts += _counts(evaluation, pairs)
-        pair = clearest_pair(pairs, _deletions(items))
-        words += _surprisals(evaluation, pair, scores) if pair else ()
+        deletions = items.filter(pc.equal(items["change"], DELETION))["paradigm"]
+        pair = clearest_pair(pairs, Counter(deletions.to_pylist()))
+        if pair is None:
+            continue
+        (row,) = scores.slice(pair["row"], 1).to_pylist()
+        keys = {"model": evaluation.model, "lang": evaluation.lang}
+        keys |= {name: pair[name] for name in ("paradigm", "item_id")}
+        for side in SIDES:
+            of_side = words_of(pair[side], row[f"{side}_ends"], row[f"{side}_logprobs"])
+            for position, (word, tokens, bits) in enumerate(of_side, start=1):
+                values = {"position": position, "word": word, "tokens": tokens, "bits": bits}
+                words.append({**keys, "side": side, **values})
     write_rows(counts, LENGTHS, output)
     write_rows(words, SURPRISALS, surprisals)
     return {name: sum(row[name] for row in counts) for name in ("n", "differently")}

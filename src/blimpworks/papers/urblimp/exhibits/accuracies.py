@@ -1,7 +1,4 @@
-"""Accuracies on UrBLiMP as cells, from the campaign's judgements or from the paper's numbers.
-
-And what all exhibits of UrBLiMP make cells with.
-"""
+"""Read accuracies on UrBLiMP, the campaign's or the paper's, and make cells of them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -31,13 +28,13 @@ PREFERRED = {
 
 
 def languages_of(present: Collection[str], labels: Labels) -> list[str]:
-    """Languages that are ``present``: the paper's first, then in the order of the campaign."""
+    """Order the languages ``present``: the paper's first, then as in the campaign."""
     order = dict.fromkeys([LANG, *labels.languages, *sorted(present)])
     return [lang for lang in order if lang in present]
 
 
 def preferred(rows: pd.DataFrame, labels: Labels) -> str:
-    """The same for the models of some accuracies, as a part of a sentence."""
+    """Say, as a part of a sentence, what the grammatical sentence does where a model is right."""
     wording = PREFERRED.get(labels.method, f"is preferred by the method {labels.method}")
     if PSEUDO.get(labels.method) in {*rows["method"]}:
         wording += " or, of models that guess masked tokens, the lower pseudo-perplexity"
@@ -45,17 +42,17 @@ def preferred(rows: pd.DataFrame, labels: Labels) -> str:
 
 
 def by_method(rows: pd.DataFrame, method: str) -> pd.DataFrame:
-    """The rows by a method; of models that have none, those by its form for masked tokens.
+    """Keep the rows by a method; of models that have none, those by its form for masked tokens.
 
     Source: section 3.1: perplexity of causal models, pseudo-perplexity of masked ones.
     """
-    own = rows["method"] == method
-    instead = rows["method"] == PSEUDO.get(method)
-    return rows[own | (instead & ~rows["model"].isin(rows["model"][own]))]
+    plain = rows["method"] == method
+    pseudo = rows["method"] == PSEUDO.get(method)
+    return rows[plain | (pseudo & ~rows["model"].isin(rows["model"][plain]))]
 
 
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Accuracies of single paradigms by the method shown, in the order of the paper's tables.
+    """Read accuracies of single paradigms by the method shown, in the order of the paper's tables.
 
     Only of models that have a label, and of people. Raises UserError when there are none.
     """
@@ -82,40 +79,43 @@ def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
     return rows.sort_values("paradigm", key=lambda column: column.map(ORDER), kind="stable")
 
 
-def read_people(tables: Tables) -> pd.DataFrame:
-    """Accuracies of people on single paradigms, in the paper's order; no rows without any table.
+def read_models(tables: Tables, labels: Labels) -> pd.DataFrame:
+    """Read the same without people."""
+    rows = read_paradigms(tables, labels)
+    return rows[rows["model"] != HUMAN]
 
-    Raises UserError when the table is of another schema.
-    """
+
+def read_people(tables: Tables) -> pd.DataFrame:
+    """Read accuracies of people on single paradigms, in the paper's order; no rows without any."""
     rows = read_plain(ACCURACIES, tables.get("people"))
     return rows.sort_values("paradigm", key=lambda column: column.map(ORDER))
 
 
 def paradigms_of(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """The paradigms of each phenomenon that any model has been judged on."""
+    """List the paradigms of each phenomenon that any model has been judged on."""
     present = {*rows["paradigm"]}
-    return {
-        phenomenon: names
-        for phenomenon, (_, paradigms) in PHENOMENA.items()
-        if (names := [name for name in paradigms if name in present])
+    paradigms = {
+        phenomenon: [name for name in names if name in present]
+        for phenomenon, (_, names) in PHENOMENA.items()
     }
+    return {phenomenon: names for phenomenon, names in paradigms.items() if names}
 
 
 def complete(rows: pd.DataFrame) -> list[str]:
-    """Models that have been judged on every paradigm that any has."""
+    """List the models that have been judged on every paradigm that any has."""
     counts = rows.groupby("model", sort=False)["paradigm"].nunique()
     return list(counts.index[counts == rows["paradigm"].nunique()])
 
 
 def printed_of(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.Series]:
-    """Numbers that the paper prints in an exhibit, by row and column; none for measured ones."""
+    """Read what the paper prints in an exhibit, by row and column; nothing for measured forms."""
     if labels.source == "measured":
         return {}
     return by_place(read_printed(tables, exhibit=exhibit))
 
 
 def where_of(rows: pd.DataFrame) -> dict[str, Any]:
-    """What selects some ``rows`` of accuracies of single paradigms."""
+    """Make the filter that selects some ``rows`` of accuracies of single paradigms."""
     where: dict[str, Any] = {"benchmark": BENCHMARK, "lang": LANG}
     for key in ("method", "model", "phenomenon", "paradigm"):
         values = [str(value) for value in dict.fromkeys(rows[key])]
@@ -124,14 +124,32 @@ def where_of(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def percent_text(percent: float) -> str:
-    """A percentage as the paper prints it: to two decimals, halves up."""
+    """Format a percentage as the paper prints it: to two decimals, halves up."""
     return f"{truncate(percent + 0.005, 2):.2f}"
+
+
+def _mean_cell(
+    rows: pd.DataFrame,
+    place: Place,
+    percent: float,
+    formula: Formula,
+    weights: Sequence[float],
+    **fields: Any,
+) -> Cell:
+    """Make the cell of a weighted mean of accuracies; with an interval if they are of one model."""
+    if rows["model"].nunique() == 1:
+        low, high = mean_interval(rows, weights)
+        fields |= {} if pd.isna(low) else {"low": 100 * low, "high": 100 * high}
+    if rows["n"].notna().all():
+        fields["n"] = int(rows["n"].sum())
+    text, where = percent_text(percent), where_of(rows)
+    return Cell(*place, percent, text, formula, "accuracies", where, **fields)
 
 
 def accuracy_cell(
     rows: pd.DataFrame, place: Place, labels: Labels, stands_for: Place | None = None
 ) -> Cell:
-    """Accuracy in percent: of one paradigm over its pairs, of several their unweighted mean.
+    """Make an accuracy in percent: of one paradigm over its pairs, of several their mean.
 
     ``rows`` are of one model, and what its 95 % interval is made of; those of several models
     on the same pairs, or printed without a number of pairs, have no interval.
@@ -139,42 +157,17 @@ def accuracy_cell(
     weights = [1 / len(rows)] * len(rows)
     judged = labels.source == "measured" and HUMAN not in {*rows["model"]}
     ties = int(rows["ties"].sum()) if judged and rows["model"].nunique() == 1 else None
-    cell = _mean_cell(rows, place, UNWEIGHTED(rows), weights, ties=ties, stands_for=stands_for)
+    cell = _mean_cell(
+        rows, place, UNWEIGHTED(rows), UNWEIGHTED, weights, ties=ties, stands_for=stands_for
+    )
     if len(rows) == 1 and judged:
         return replace(cell, formula=ACCURACY, source="judgements")
     return cell
 
 
-def macro_cell(
-    rows: pd.DataFrame, place: Place, labels: Labels, stands_for: Place | None = None
-) -> Cell:
-    """A model's average in percent: each phenomenon counts once, and in it each paradigm."""
+def macro_cell(rows: pd.DataFrame, place: Place, stands_for: Place | None = None) -> Cell:
+    """Make a model's average: each phenomenon counts once, and in it each paradigm."""
     sizes = rows.groupby("phenomenon")["paradigm"].transform("size")
     weights = list(1 / (sizes * rows["phenomenon"].nunique()))
     percent = float(100 * (weights * rows["accuracy"]).sum())
-    return _mean_cell(rows, place, percent, weights, formula=MACRO, stands_for=stands_for)
-
-
-def _mean_cell(
-    rows: pd.DataFrame,
-    place: Place,
-    percent: float,
-    weights: Sequence[float],
-    formula: Formula = UNWEIGHTED,
-    **more: Any,
-) -> Cell:
-    """The cell of a weighted mean of accuracies; with an interval if they are of one model."""
-    low, high = mean_interval(rows, weights)
-    bounded = rows["model"].nunique() == 1 and not pd.isna(low)
-    return Cell(
-        *place,
-        percent,
-        percent_text(percent),
-        formula,
-        "accuracies",
-        where_of(rows),
-        n=None if rows["n"].isna().any() else int(rows["n"].sum()),
-        low=100 * low if bounded else None,
-        high=100 * high if bounded else None,
-        **more,
-    )
+    return _mean_cell(rows, place, percent, MACRO, weights, stands_for=stands_for)

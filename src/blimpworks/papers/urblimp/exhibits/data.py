@@ -19,17 +19,12 @@ from blimpworks.exhibits.shared import (
     size_text,
 )
 from blimpworks.exhibits.texts import language_tag
+from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.accuracies import (
-    Place,
-    complete,
-    printed_of,
-    read_paradigms,
-    where_of,
-)
+from blimpworks.papers.urblimp.exhibits.accuracies import Place, where_of
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL
 from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
-from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.phenomena import BENCHMARK, LANG, PARADIGMS, PHENOMENA
 from blimpworks.tables import ITEMS
 
 DATASETS = {
@@ -48,40 +43,29 @@ DATASETS = {
 SIZE, KINDS, TUNING = "Pairs", "Paradigms", "Instruction-tuned"
 EXAMPLE = {"good": "Grammatical", "bad": "Ungrammatical"}
 WIDTHS = dict.fromkeys(EXAMPLE.values(), 0.3)
+Examples = Mapping[str, Mapping[str, str]]
+"""Sentences by row and column."""
 
 
 def _items(tables: Tables) -> pd.DataFrame:
-    """The campaign's items, as text; raises UserError when a table is missing or broken."""
     columns = ["item_id", "lang", "phenomenon", "paradigm", "good", "bad"]
     items = read_plain(ITEMS, tables["items"], columns)
     return items[(items["lang"] == LANG) & items["paradigm"].isin(PARADIGMS)]
 
 
 def _example(items: pd.DataFrame) -> dict[str, str]:
-    """The sentences of an item, as if drawn at random: the ids are content hashes."""
+    """Take the sentences of an item, as if drawn at random: the ids are content hashes."""
     first = items.sort_values("item_id").iloc[0]
     return {name: str(first[column]) for column, name in EXAMPLE.items()}
 
 
-def _in_urdu(examples: Mapping[str, Mapping[str, str]]) -> dict[Place, str]:
-    """The language of some examples' sentences, by row and column."""
-    return {
-        (row, column): language_tag(LANG) for row, texts in examples.items() for column in texts
-    }
+def _in_urdu(examples: Examples) -> dict[Place, str]:
+    tag = language_tag(LANG)
+    return {(row, column): tag for row, texts in examples.items() for column in texts}
 
 
-# What the paper's own numbers say of the size of the data set
-
-
-def printed_total(tables: Tables, place: Place, key: Place) -> Cell:
-    """The pairs of all paradigms by Table 10; of rows we cannot read, those implied."""
-    where = {"exhibit": "table10", "column": "n"}
-    rows = read_printed(tables, **where)
-    return formula_cell(rows, place, PAPER_TOTAL, "published", where, ",.0f", stands_for=key)
-
-
-def kinds_cell(rows: pd.DataFrame, place: Place, labels: Labels, key: Place) -> Cell:
-    """The number of paradigms that some ``rows`` of items or accuracies are of."""
+def kinds_cell(rows: pd.DataFrame, place: Place, key: Place) -> Cell:
+    """Count the paradigms that some ``rows`` of items or accuracies are of."""
     if "accuracy" in rows:
         source, where = "accuracies", where_of(rows)
     else:
@@ -90,52 +74,46 @@ def kinds_cell(rows: pd.DataFrame, place: Place, labels: Labels, key: Place) -> 
 
 
 def table_models(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Printed accuracies of the models of Tables 7 and 8, which have all paradigms."""
-    rows = read_paradigms(tables, labels)
-    rows = rows[rows["model"] != HUMAN]
-    return rows[rows["model"].isin(complete(rows))]
-
-
-# Table 1
-
-
-def _own_row(tables: Tables, labels: Labels) -> list[Cell]:
-    """Size and paradigms of UrBLiMP itself: of the campaign, or from the paper's other numbers."""
-    name = DATASETS[BENCHMARK][0]
-    size, kinds = (BENCHMARK, "size"), (BENCHMARK, "paradigms")
-    if labels.source == "published":
-        name = f"{name}, Tables 7, 8 and 10"
-        rows = table_models(tables, labels)
-        total = printed_total(tables, (name, SIZE), size)
-        return [total, kinds_cell(rows, (name, KINDS), labels, kinds)]
-    items = _items(tables)
-    cell = kinds_cell(items, (name, KINDS), labels, kinds)
-    total = formula_cell(items, (name, SIZE), COUNT, "items", cell.where, stands_for=size)
-    return [total, cell]
+    """Read printed accuracies of the models of Tables 7 and 8, which have all paradigms."""
+    rows = acc.read_models(tables, labels)
+    return rows[rows["model"].isin(acc.complete(rows))]
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
     """Table 1: data sets of minimal pairs, their size and number of paradigms.
 
-    The measured form has the campaign's own data set alone.
+    The measured form has the campaign's own data set alone; in the published one the size of
+    UrBLiMP follows from the paper's other numbers, too.
     """
     heads = {"size": SIZE, "paradigms": KINDS}
     cells = [
         printed_cell(number, (DATASETS[row][0], heads[column]))
-        for (row, column), number in printed_of(tables, labels, "table1").items()
+        for (row, column), number in acc.printed_of(tables, labels, "table1").items()
     ]
-    cells += _own_row(tables, labels)
+    name, size = DATASETS[BENCHMARK][0], (BENCHMARK, "size")
+    if labels.source == "published":
+        name = f"{name}, Tables 7, 8 and 10"
+        rows = table_models(tables, labels)
+        # Of rows that we cannot read, the total takes the numbers implied.
+        where = {"exhibit": "table10", "column": "n"}
+        numbers = read_printed(tables, **where)
+        total = formula_cell(
+            numbers, (name, SIZE), PAPER_TOTAL, "published", where, ",.0f", stands_for=size
+        )
+        cells += [total, kinds_cell(rows, (name, KINDS), (BENCHMARK, "paradigms"))]
+    else:
+        items = _items(tables)
+        kinds = kinds_cell(items, (name, KINDS), (BENCHMARK, "paradigms"))
+        total = formula_cell(items, (name, SIZE), COUNT, "items", kinds.where, stands_for=size)
+        cells += [total, kinds]
     names = {cell.row for cell in cells}
     about = {name: facts for name, *facts in DATASETS.values() if name in names}
     return Exhibit(
         **describe("table1"),
         cells=cells,
         stub={name: {"Language": language} for name, (language, _) in about.items()},
-        remarks={name: {"Method": how} for name, (_, how) in about.items()},
+        remarks={name: {"Method": method} for name, (_, method) in about.items()},
     )
-
-
-# Table 2
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
@@ -145,15 +123,13 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     examples: dict[str, dict[str, str]] = {}
     for phenomenon, (name, _) in PHENOMENA.items():
-        own = rows[rows["phenomenon"] == phenomenon]
-        if not own.empty:
-            cells.append(kinds_cell(own, (name, KINDS), labels, (phenomenon, "n")))
-            examples |= {} if published else {name: _example(own)}
+        inside = rows[rows["phenomenon"] == phenomenon]
+        if not inside.empty:
+            cells.append(kinds_cell(inside, (name, KINDS), (phenomenon, "n")))
+            examples |= {} if published else {name: _example(inside)}
+    and_more = ", as many as Tables 7 and 8 have." if published else ", and one pair of it."
     return Exhibit(
-        **describe(
-            "table2",
-            and_more=", as many as Tables 7 and 8 have." if published else ", and one pair of it.",
-        ),
+        **describe("table2", and_more=and_more),
         cells=cells,
         remarks=examples,
         widths=WIDTHS,
@@ -162,7 +138,35 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-# Table 10
+def table3(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 3: the models with their sizes, and whether they are instruction-tuned.
+
+    The measured form has the number of pairs that each has judged too.
+    """
+    names = names_of(labels.models)
+    if labels.source == "published":
+        printed = read_printed(tables, exhibit="table3").set_index("row", drop=False)
+        sizes = {row["row"]: row for _, row in printed[printed["column"] == "size"].iterrows()}
+        tuning = printed[printed["column"] == "it"]["text"].str.lower()
+        names = {model: name for model, name in names.items() if model in sizes}
+        return Exhibit(
+            **describe("table3_published"),
+            cells=[printed_cell(sizes[model], (name, "Size")) for model, name in names.items()],
+            remarks={name: {TUNING: tuning[model]} for model, name in names.items()},
+        )
+    facts = labels.facts["urblimp_models"]
+    rows = acc.read_paradigms(tables, labels)
+    cells, stub, tuned = [], {}, {}
+    for model, name in names.items():
+        of_model = rows[rows["model"] == model]
+        if of_model.empty:
+            continue
+        where, n = where_of(of_model), int(of_model["n"].sum())
+        cells.append(formula_cell(of_model, (name, SIZE), TOTAL, "accuracies", where, n=n))
+        size = facts[model]["parameters"]
+        stub[name] = {"Size": "" if size is None else size_text(size)}
+        tuned[name] = {TUNING: "yes" if is_instructed(model, facts) else "no"}
+    return Exhibit(**describe("table3"), cells=cells, stub=stub, remarks=tuned)
 
 
 def table10(tables: Tables, labels: Labels) -> Exhibit:
@@ -171,23 +175,33 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
     In the published form N is as printed, beside the number that the accuracies of Tables 7
     and 8 are shares of.
     """
-    return (
-        _published_table10(tables, labels)
-        if labels.source == "published"
-        else _measured_table10(_items(tables))
-    )
-
-
-def _measured_table10(items: pd.DataFrame) -> Exhibit:
-    cells, examples = [], {}
+    cells: list[Cell] = []
+    if labels.source == "published":
+        rows = table_models(tables, labels)
+        printed = acc.printed_of(tables, labels, "table10")
+        implied = 0.0
+        for paradigm, name in PARADIGMS.items():
+            key, place = (paradigm, "n"), (name, "N, implied")
+            if key in printed:
+                cells.append(printed_cell(printed[key], (name, "N")))
+            inside = rows[rows["paradigm"] == paradigm]
+            if not isnan(n := IMPLIED(inside)):
+                where = where_of(inside)
+                cells.append(
+                    formula_cell(inside, place, IMPLIED, "accuracies", where, "d", stands_for=key)
+                )
+                implied += int(n)
+        return Exhibit(**describe("table10_published", implied=int(implied)), cells=cells)
+    items = _items(tables)
+    examples = {}
     for paradigm, name in PARADIGMS.items():
-        own = items[items["paradigm"] == paradigm]
-        if own.empty:
+        inside = items[items["paradigm"] == paradigm]
+        if inside.empty:
             continue
         where = {"lang": LANG, "paradigm": paradigm}
-        more = {"n": len(own), "stands_for": (paradigm, "n")}
-        cells.append(formula_cell(own, (name, "N"), COUNT, "items", where, "d", **more))
-        examples[name] = _example(own)
+        fields = {"n": len(inside), "stands_for": (paradigm, "n")}
+        cells.append(formula_cell(inside, (name, "N"), COUNT, "items", where, "d", **fields))
+        examples[name] = _example(inside)
     return Exhibit(
         **describe("table10", pairs=len(items)),
         cells=cells,
@@ -195,58 +209,4 @@ def _measured_table10(items: pd.DataFrame) -> Exhibit:
         widths=WIDTHS,
         textual=True,
         written_in=_in_urdu(examples),
-    )
-
-
-def _published_table10(tables: Tables, labels: Labels) -> Exhibit:
-    rows = table_models(tables, labels)
-    printed = printed_of(tables, labels, "table10")
-    cells = []
-    for paradigm, name in PARADIGMS.items():
-        key = (paradigm, "n")
-        if key in printed:
-            cells.append(printed_cell(printed[key], (name, "N")))
-        own = rows[rows["paradigm"] == paradigm]
-        if not isnan(IMPLIED(own)):
-            place, where = (name, "N, implied"), where_of(own)
-            cell = formula_cell(own, place, IMPLIED, "accuracies", where, "d", stands_for=key)
-            cells.append(cell)
-    implied = sum(cell.value for cell in cells if cell.column != "N")
-    return Exhibit(**describe("table10_published", implied=implied), cells=cells)
-
-
-# Table 3
-
-
-def _measured_table3(tables: Tables, labels: Labels) -> Exhibit:
-    facts = labels.facts["urblimp_models"]
-    rows = read_paradigms(tables, labels)
-    cells, stub, tuned = [], {}, {}
-    for model, name in names_of(labels.models).items():
-        own = rows[rows["model"] == model]
-        if own.empty:
-            continue
-        where, n = where_of(own), int(own["n"].sum())
-        cells.append(formula_cell(own, (name, SIZE), TOTAL, "accuracies", where, n=n))
-        size = facts[model]["parameters"]
-        stub[name] = {"Size": "" if size is None else size_text(size)}
-        tuned[name] = {TUNING: "yes" if is_instructed(model, facts) else "no"}
-    return Exhibit(**describe("table3"), cells=cells, stub=stub, remarks=tuned)
-
-
-def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: the models with their sizes, and whether they are instruction-tuned.
-
-    The measured form has the number of pairs that each has judged too.
-    """
-    if labels.source == "measured":
-        return _measured_table3(tables, labels)
-    printed = read_printed(tables, exhibit="table3").set_index("row", drop=False)
-    sizes = {row["row"]: row for _, row in printed[printed["column"] == "size"].iterrows()}
-    tuning = printed[printed["column"] == "it"]["text"].str.lower()
-    names = {model: name for model, name in names_of(labels.models).items() if model in sizes}
-    return Exhibit(
-        **describe("table3_published"),
-        cells=[printed_cell(sizes[model], (name, "Size")) for model, name in names.items()],
-        remarks={name: {TUNING: tuning[model]} for model, name in names.items()},
     )

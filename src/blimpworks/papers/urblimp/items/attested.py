@@ -60,7 +60,3 @@ class Attested:
     def has(self, form: str) -> bool:
         """Whether all words of a form are attested."""
         return all(part in self.forms for part in form.split())
-
-    def beside(self, first: str, second: str) -> bool:
-        """Whether a treebank has ``second`` right after ``first``."""
-        return (first, second) in self.neighbours

@@ -32,55 +32,48 @@ REPEATED = "made before"
 FAULTY = "faulty in the treebank"
 BEYOND = "beyond per_paradigm"
 KEPT, DROPPED = "kept", "rejected"
+ORIGIN = ("treebank", "file", "sent_id", "line")
 Row = dict[str, Any]
 
 
 def _outcomes(
-    path: Path, maker: Maker, rules: Sequence[Rule], trees: Sequence[Tree], plain: Sequence[Tree]
+    path: Path,
+    maker: Maker,
+    rules: Sequence[Rule],
+    trees: Sequence[Tree],
+    plain: Sequence[Tree],
+    faults: Sequence[Fault],
+    most: int | None,
 ) -> Iterator[Outcome]:
-    """What becomes of all matches of a file's rules in treebanks and, for some, in plain text."""
+    """Make the outcomes of a file's rules in treebanks and, for some, in plain text.
+
+    Pairs of faulty sentences, those made before, and those beyond ``most`` (evenly) are rejected.
+    """
+    outcomes: list[Outcome] = []
+    pairs: set[tuple[str, str]] = set()
     for rule in rules:
         for tree in (*trees, *(plain if rule.source == "text" else ())):
             try:
-                yield from maker.outcomes(rule, tree)
+                made = [*maker.outcomes(rule, tree)]
             except UserError as error:
                 raise UserError(f"{path}: {error}") from None
-
-
-def _sound(outcomes: Iterable[Outcome], faults: Sequence[Fault]) -> Iterator[Outcome]:
-    """The outcomes, a pair of a faulty sentence rejected."""
-    for outcome in outcomes:
-        fault = next((f for f in faults if not outcome.reason and f.is_in(outcome.tree)), None)
-        yield outcome._replace(reason=f"{FAULTY}: {fault.about}") if fault else outcome
-
-
-def _distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-    """The outcomes, a pair that was made before rejected."""
-    seen: set[tuple[str, str]] = set()
-    for outcome in outcomes:
-        pair = outcome.good, outcome.bad
-        repeated = not outcome.reason and pair in seen
-        yield outcome._replace(reason=REPEATED) if repeated else outcome
-        seen |= set() if outcome.reason else {pair}
-
-
-def _capped(outcomes: Sequence[Outcome], most: int | None) -> Iterator[Outcome]:
-    """The outcomes, pairs beyond ``most`` rejected evenly."""
+            for outcome in made:
+                reason, pair = outcome.reason, (outcome.good, outcome.bad)
+                if not reason and (fault := next((f for f in faults if f.is_in(tree)), None)):
+                    reason = f"{FAULTY}: {fault.about}"
+                elif not reason and pair in pairs:
+                    reason = REPEATED
+                elif not reason:
+                    pairs.add(pair)
+                outcomes.append(outcome._replace(reason=reason))
     kept = {id(outcome) for outcome in evenly([o for o in outcomes if not o.reason], most)}
     for outcome in outcomes:
         beyond = not outcome.reason and id(outcome) not in kept
         yield outcome._replace(reason=BEYOND) if beyond else outcome
 
 
-def _row(lang: str, paradigm: str, outcome: Outcome) -> Row:
-    """What all tables have of an outcome; each takes the columns of its schema."""
-    origin = {name: getattr(outcome.tree, name) for name in ("treebank", "file", "sent_id", "line")}
-    keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
-    return keys | outcome._asdict() | origin
-
-
 def _item(row: Row) -> Row:
-    """The row of a pair, with its identifier and what its sentences differ in."""
+    """Add to the row of a pair its identifier and what its sentences differ in."""
     good, bad = row["good"], row["bad"]
     spans = regions_of(good, bad)
     return {
@@ -93,42 +86,31 @@ def _item(row: Row) -> Row:
     }
 
 
-def _counts(lang: str, paradigm: str, rules: Iterable[Rule], rows: Iterable[Row]) -> Iterator[Row]:
-    """How many matches of each rule became a pair, and how many did not for each reason.
+def _counts(keys: Row, rules: Iterable[Rule], rows: Iterable[Row]) -> Iterator[Row]:
+    """Count how many matches of each rule became a pair, and how many did not for each reason.
 
     A rule without any match has kept none, and a row that says so.
     """
     counts = Counter((row["rule"], row["reason"]) for row in rows)
     matched = {rule for rule, _ in counts}
     counts.update({(rule.name, ""): 0 for rule in rules if rule.name not in matched})
-    keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
     for (rule, reason), n in counts.items():
         outcome = DROPPED if reason else KEPT
         yield keys | {"rule": rule, "outcome": outcome, "reason": reason, "n": n}
 
 
-def _of_files(trees: Sequence[Tree], files: Sequence[str] | None) -> list[Tree]:
-    """The trees of some files; all where none is of this language."""
-    chosen = {*(files or ())} & {tree.file for tree in trees}
-    return [tree for tree in trees if not chosen or tree.file in chosen]
-
-
-def _faults(language: Language, trees: Sequence[Tree]) -> tuple[Fault, ...]:
-    """The faults of a language's sentences.
-
-    Raises UserError for a sentence that is named, but that its file does not have.
-    """
-    there = {(tree.file, tree.sent_id) for tree in trees}
-    files = {file for file, _ in there}
+def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
+    """Raise UserError for a faulty sentence that is named, but that its file does not have."""
+    present = {(tree.file, tree.sent_id) for tree in trees}
+    files = {file for file, _ in present}
     for fault in language.faults:
         for file, sentences in fault.sentences.items():
-            absent = [name for name in sentences if file in files and (file, name) not in there]
+            absent = [name for name in sentences if file in files and (file, name) not in present]
             if absent:
                 raise UserError(
                     f"the language pack's faults name {absent[0]!r}, which {file} does not have; "
                     "expected its sentences alone. Read the new release and name them anew."
                 )
-    return language.faults
 
 
 def _check_files(rules: Path) -> None:
@@ -169,22 +151,31 @@ def build_items(
     trees = list(read_trees(tokens, sentences, language.orthography))
     code = language.attestation.wordfreq
     maker = Maker(language, Attested(trees, language.orthography, lexicon, code))
-    own = _of_files(trees, options.files)
-    faults = _faults(language, trees) if options.variant == "corrected" else ()
+    # All files where none of those named is of this language.
+    chosen = {*(options.files or ())} & {tree.file for tree in trees}
+    selected = [tree for tree in trees if not chosen or tree.file in chosen]
+    faults: Sequence[Fault] = ()
+    if options.variant == "corrected":
+        _check_faults(language, trees)
+        faults = language.faults
     plain = [t for path in text for t in plain_trees(path, language.orthography)]
     items: list[Row] = []
     matches: list[Row] = []
     dropped: list[Row] = []
     for paradigm in PARADIGMS:
         path = rules / f"{paradigm}.yaml"
-        if path.exists():
-            declared = read_declaration(path, language).of_variant(options.variant)
-            made = _outcomes(path, maker, declared, own, plain)
-            outcomes = [*_distinct(_sound(made, faults))]
-            rows = [_row(lang, paradigm, o) for o in _capped(outcomes, options.per_paradigm)]
-            items += [_item(row) for row in rows if not row["reason"]]
-            matches += _counts(lang, paradigm, declared, rows)
-            dropped += [row for row in rows if row["reason"]]
+        if not path.exists():
+            continue
+        keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
+        declared = read_declaration(path, language).of_variant(options.variant)
+        most = options.per_paradigm
+        rows = []
+        for outcome in _outcomes(path, maker, declared, selected, plain, faults, most):
+            origin = {name: getattr(outcome.tree, name) for name in ORIGIN}
+            rows.append(keys | outcome._asdict() | origin)
+        items += [_item(row) for row in rows if not row["reason"]]
+        matches += _counts(keys, declared, rows)
+        dropped += [row for row in rows if row["reason"]]
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")
     write_rows(items, ITEM_SCHEMA, output)

@@ -52,18 +52,13 @@ class Draft:
         return Draft(self.tree, [*self.slots])
 
     @property
-    def indices(self) -> list[int]:
-        """Indices of its words in the tree, below zero for words that are added."""
-        return [slot.word for slot in self.slots]
-
-    @property
     def forms(self) -> list[str]:
         """Forms of its words, in their present order."""
         return [slot.form for slot in self.slots]
 
     def _place_of(self, index: int) -> int:
         """Where a word of the tree stands. Raises Absent where it is left out."""
-        indices = self.indices
+        indices = [slot.word for slot in self.slots]
         if index not in indices:
             raise Absent(f"word {index} is not among those of the draft, {indices}")
         return indices.index(index)
@@ -95,7 +90,7 @@ class Draft:
         """Put a new word after one of the tree; its index, which is below zero."""
         place = self._place_of(after)
         self._add_space(place)
-        index = min(-1, *self.indices) - 1
+        index = min(-1, *(slot.word for slot in self.slots)) - 1
         self.slots.insert(place + 1, Slot(index, form, space=True))
         return index
 
@@ -110,7 +105,7 @@ class Draft:
         self.moved = True
 
     def _add_space(self, place: int) -> None:
-        """Let a space follow a place; punctuation goes without by itself."""
+        # Punctuation goes without by itself.
         if place >= 0:
             self.slots[place] = replace(self.slots[place], space=True)
 
@@ -124,15 +119,12 @@ class Draft:
         ``absent`` says whether words that it does not have at all count too. Places are those in
         this draft: elsewhere than in the other where a word before was left out, added or moved.
         """
-        forms = dict(zip(other.indices, other.forms, strict=True))
+        forms = {slot.word: slot.form for slot in other.slots}
         return [
             place
             for place, slot in enumerate(self.slots)
             if forms.get(slot.word, None if absent else slot.form) != slot.form
         ]
-
-
-# Operations
 
 
 NO_FORM = "no form by rule"
@@ -144,37 +136,6 @@ DISAGREEING = "does not agree as it is"
 
 class Rejected(Exception):
     """A match that gives no pair; the text says why."""
-
-
-class _Complex:
-    """A word and those that change with it, in their present forms."""
-
-    def __init__(self, operation: Inflect, revision: "Revision") -> None:
-        draft = revision.draft
-        self.inflection = revision.language.inflection
-        self.to = revision.values(operation)
-        self.indices = draft.tree.complex_of(revision.match[operation.inflect], operation.along)
-        words = [draft.word(index) for index in self.indices]
-        self.pairs: list[tuple[Word, Word | None]] = [*zip(words, [*words[1:], None], strict=True)]
-        self.readings = [self.inflection.readings(*pair) for pair in self.pairs]
-        self.known = shared(self.readings)
-
-    def agrees(self, word: Word) -> bool:
-        """Whether it has the values that another word has of the features to be changed."""
-        return all(
-            self.known.get(name, word.features.get(name)) == word.features.get(name)
-            for name in self.to
-        )
-
-    def forms(self) -> list[tuple[int, Word, tuple[str, ...]]]:
-        """Words that can change: index in the tree, the word, and its new forms."""
-        return [
-            (index, word, self.inflection.changed(word, self.to, following, self.known))
-            for index, (word, following), readings in zip(
-                self.indices, self.pairs, self.readings, strict=True
-            )
-            if any(self.to.keys() & reading.cell.keys() for reading in readings)
-        ]
 
 
 @dataclass(frozen=True)
@@ -203,7 +164,13 @@ class Revision:
             case Inflect():
                 self._inflect(operation)
             case Replace():
-                self._replace(match[operation.replace], self.language.tables[operation.by])
+                index, table = match[operation.replace], self.language.tables[operation.by]
+                old = draft.form(index)
+                if old not in table:
+                    raise Rejected(NOT_IN_TABLE)
+                if table[old] == old:
+                    raise Rejected(NO_FORM)
+                draft.spell(index, self._attested([table[old]]))
             case Add():
                 match[operation.name] = draft.add(self._added(operation), match[operation.after])
             case Move():
@@ -230,34 +197,33 @@ class Revision:
 
     def _inflect(self, operation: Inflect) -> None:
         """Change each word of a complex that has the features; raises Rejected if none changes."""
-        words = _Complex(operation, self)
-        agreeing = operation.agreeing
-        if agreeing and not words.agrees(self.draft.tree.words[self.match[agreeing]]):
-            raise Rejected(DISAGREEING)
-        # A form that serves both cells says nothing of the feature.
-        changed = [each for each in words.forms() if each[2] and each[1].form not in each[2]]
+        draft, inflection, to = self.draft, self.language.inflection, self.values(operation)
+        indices = draft.tree.complex_of(self.match[operation.inflect], operation.along)
+        words = [draft.word(index) for index in indices]
+        followed = [*zip(words, [*words[1:], None], strict=True)]
+        readings = [inflection.readings(word, following) for word, following in followed]
+        certain = shared(readings)
+        if operation.agreeing:
+            features = draft.tree.words[self.match[operation.agreeing]].features
+            if any(name in certain and certain[name] != features.get(name) for name in to):
+                raise Rejected(DISAGREEING)
+        changed: list[tuple[int, Word, tuple[str, ...]]] = []
+        for index, (word, following), of_word in zip(indices, followed, readings, strict=True):
+            if any(to.keys() & reading.cell.keys() for reading in of_word):
+                forms = inflection.changed(word, to, following, certain)
+                # A form that serves both cells says nothing of the feature.
+                if forms and word.form not in forms:
+                    changed.append((index, word, forms))
+        unless = operation.unless.items()
         for index, word, forms in changed:
             new = self._attested(forms)
-            if self._licensed(operation, word.spelled(new)):
+            # The new form must not fill a cell that the place asks for.
+            licensed = inflection.readings(word.spelled(new)) if unless else []
+            if any(unless <= reading.cell.items() for reading in licensed):
                 raise Rejected(LICENSED)
-            self.draft.spell(index, new)
+            draft.spell(index, new)
         if not changed:
             raise Rejected(NO_FORM)
-
-    def _licensed(self, operation: Inflect, word: Word) -> bool:
-        """Whether a new form also fills a cell that the place asks for."""
-        unless = operation.unless.items()
-        readings = self.language.inflection.readings(word) if unless else []
-        return any(unless <= reading.cell.items() for reading in readings)
-
-    def _replace(self, index: int, table: dict[str, str]) -> None:
-        """Put the form for a word that a table has for its present form."""
-        old = self.draft.form(index)
-        if old not in table:
-            raise Rejected(NOT_IN_TABLE)
-        if table[old] == old:
-            raise Rejected(NO_FORM)
-        self.draft.spell(index, self._attested([table[old]]))
 
     def _added(self, operation: Add) -> str:
         """The form of a closed class in the cell of the word that it agrees with."""

@@ -79,35 +79,28 @@ class Paradigm(Strict):
         return regular.Replacements(self.joints)
 
     @cached_property
-    def _known(self) -> dict[str, dict[str, tuple[str, ...]]]:
+    def _forms_by_lemma(self) -> dict[str, dict[str, tuple[str, ...]]]:
         return {}
 
     def has(self, word: Word) -> bool:
         """Whether a word is of the class, by its part of speech and lemma."""
         of_class = not self.upos or word.upos in self.upos
-        return of_class and regular.expression(self.lemma).fullmatch(self._named(word.lemma))
-
-    def _named(self, lemma: str) -> str:
-        return self.names.get(lemma, lemma)
-
-    def _spelled(self, stem: str, ending: str) -> str:
-        return self._joined(f"{stem}{JOINT}{ending}").replace(JOINT, "")
-
-    def _forms(self, lemma: str) -> dict[str, tuple[str, ...]]:
-        expression, new = self.stem
-        stem = regular.expression(expression).sub(new, lemma, count=1)
-        irregular = self.irregular.get(lemma, {})
-        return {
-            cell: irregular.get(cell, tuple(self._spelled(stem, ending) for ending in endings))
-            for cell, endings in self.cells.items()
-        }
+        lemma = self.names.get(word.lemma, word.lemma)
+        return of_class and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
         """Forms of each cell, the usual one first."""
-        lemma = self._named(lemma)
-        if lemma not in self._known:
-            self._known[lemma] = self._forms(lemma)
-        forms = self._known[lemma]
+        lemma = self.names.get(lemma, lemma)
+        if lemma not in self._forms_by_lemma:
+            expression, new = self.stem
+            stem = regular.expression(expression).sub(new, lemma, count=1)
+            cells = {
+                cell: tuple(self._joined(f"{stem}{JOINT}{e}").replace(JOINT, "") for e in endings)
+                for cell, endings in self.cells.items()
+            }
+            irregular = self.irregular.get(lemma, {})
+            self._forms_by_lemma[lemma] = {c: irregular.get(c, cells[c]) for c in cells}
+        forms = self._forms_by_lemma[lemma]
         return forms | {cell: forms[other] for cell, other in self.inside.items() if inside}
 
 
@@ -165,7 +158,12 @@ class Inflection(Strict):
         ]
         for government in self.governments if following else ():
             if following and self._applies(government, following):
-                return _governed(readings, government)
+                # None where the word must have a form that it does not have.
+                for cell in map(cell_of, government.cells):
+                    allowed = [r for r in readings if cell.items() <= r.cell.items()]
+                    if allowed:
+                        return allowed
+                return []
         return readings
 
     def _applies(self, government: Government, following: Word) -> bool:
@@ -196,8 +194,11 @@ class Inflection(Strict):
 
         def doubt(reading: Reading) -> tuple[int, ...]:
             """How much speaks against a reading: of the complex, of the word's kind, of it."""
-            differing = (_differing(reading.cell, each) for each in (known or {}, word.features))
-            return next(differing), int(other_kind(reading)), next(differing)
+            of_complex, of_word = (
+                sum(features.get(name, value) != value for name, value in reading.cell.items())
+                for features in (known or {}, word.features)
+            )
+            return of_complex, int(other_kind(reading)), of_word
 
         for reading in sorted(self.readings(word, following), key=doubt):
             if not change.keys() & reading.cell.keys():
@@ -205,7 +206,10 @@ class Inflection(Strict):
             # Before another word of the complex that one may say what form it is.
             if following is None and other_kind(reading):
                 continue
-            target = _changed_cell(reading.cell, change)
+            target = dict(reading.cell)
+            for name in change.keys() & reading.cell.keys():
+                old = reading.cell[name]
+                target[name] = OPPOSITE.get(old, old) if change[name] == OTHER else change[name]
             paradigm = self.paradigms[reading.paradigm]
             cells = paradigm.forms(word.lemma, inside=following is not None).items()
             if forms := next((forms for cell, forms in cells if cell_of(cell) == target), ()):
@@ -213,35 +217,12 @@ class Inflection(Strict):
         return ()
 
 
-def _governed(readings: Sequence[Reading], government: Government) -> list[Reading]:
-    """The readings that a government allows; none where the word must have a form it hasn't."""
-    for cell in map(cell_of, government.cells):
-        allowed = [each for each in readings if cell.items() <= each.cell.items()]
-        if allowed:
-            return allowed
-    return []
-
-
-def _changed_cell(cell: Cell, change: Mapping[str, str]) -> dict[str, str]:
-    """A cell with new values of the features that it has."""
-    values = {name: change.get(name, value) for name, value in cell.items()}
-    return {
-        name: OPPOSITE.get(cell[name], cell[name]) if value == OTHER else value
-        for name, value in values.items()
-    }
-
-
-def _differing(cell: Cell, features: Mapping[str, str]) -> int:
-    """How many features of a cell have other values among some features."""
-    return sum(features.get(name, value) != value for name, value in cell.items())
-
-
 def shared(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
-    """Features that some words of a complex have for sure, of those that agree."""
+    """Find the features that some words of a complex have for sure, of those that agree."""
     features = {}
     for name in ("Gender", "Number"):
-        for each in readings:
-            values = {reading.cell.get(name) for reading in each}
+        for of_word in readings:
+            values = {reading.cell.get(name) for reading in of_word}
             if len(values) == 1 and (value := values.pop()) is not None:
                 features[name] = value
     return features

@@ -133,12 +133,13 @@ class Pattern:
 
     @property
     def apart(self) -> int:
-        """In how many parts its words are, each connected by edges."""
-        part = {name: name for name in self.nodes}
-        for edge in (each for each in self.relations if isinstance(each, Edge)):
-            old, new = part[edge.first], part[edge.second]
-            part = {name: new if each == old else each for name, each in part.items()}
-        return len({*part.values()})
+        """Number of groups of its words, each connected by edges."""
+        groups = {name: {name} for name in self.nodes}
+        for edge in self.relations:
+            if isinstance(edge, Edge):
+                joined = groups[edge.first] | groups[edge.second]
+                groups |= dict.fromkeys(joined, joined)
+        return len({id(group) for group in groups.values()})
 
 
 @v_args(inline=True)
@@ -251,50 +252,47 @@ def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
     return pattern
 
 
-def _fits(pattern: Pattern, tree: Tree, match: Match, node: str) -> bool:
-    """Whether a matched word has its features, and its relations to other matched words."""
-    features = tree.words[match[node]].features
-    return all(feature.holds(features) for feature in pattern.nodes[node]) and all(
-        relation.holds(tree, match[relation.first], match[relation.second])
-        for relation in pattern.relations
-        if node in (ends := (relation.first, relation.second)) and match.keys() >= {*ends}
-    )
-
-
-def _candidates(pattern: Pattern, tree: Tree, match: Match, node: str) -> Sequence[int]:
-    """Words that a node can be: at the other end of an edge to a matched word, or else any."""
-    for edge in pattern.relations:
-        if not isinstance(edge, Edge):
-            continue
-        if edge.second == node and edge.first in match:
-            return tree.children.get(match[edge.first], ())
-        if edge.first == node and edge.second in match:
-            return [head] if (head := tree.words[match[edge.second]].head) >= 0 else []
-    return range(len(tree.words))
-
-
-def _extend(pattern: Pattern, tree: Tree, match: Match, rest: Sequence[str]) -> Iterator[Match]:
-    """All ways to match the ``rest`` of the nodes too."""
-    if not rest:
-        yield match
-        return
-    for index in _candidates(pattern, tree, match, rest[0]):
-        extended = {**match, rest[0]: index}
-        if index not in match.values() and _fits(pattern, tree, extended, rest[0]):
-            yield from _extend(pattern, tree, extended, rest[1:])
-
-
 def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterator[Match]:
-    """Each way in which distinct words fulfil a pattern, in the order of the words.
+    """Find each way in which distinct words fulfil a pattern, in the order of the words.
 
     ``known`` fixes the words that some names of the pattern stand for; they too must have the
     features that the pattern asks for.
     """
+
+    def fits(match: Match, node: str) -> bool:
+        """Whether a matched word has its features, and its relations to other matched words."""
+        features = tree.words[match[node]].features
+        return all(feature.holds(features) for feature in pattern.nodes[node]) and all(
+            relation.holds(tree, match[relation.first], match[relation.second])
+            for relation in pattern.relations
+            if node in (ends := (relation.first, relation.second)) and match.keys() >= {*ends}
+        )
+
+    def candidates(match: Match, node: str) -> Sequence[int]:
+        """Words that a node can be: at the other end of an edge to a matched word, or else any."""
+        for edge in pattern.relations:
+            if isinstance(edge, Edge) and edge.second == node and edge.first in match:
+                return tree.children.get(match[edge.first], ())
+            if isinstance(edge, Edge) and edge.first == node and edge.second in match:
+                return [head] if (head := tree.words[match[edge.second]].head) >= 0 else []
+        return range(len(tree.words))
+
+    def extended(match: Match) -> Iterator[Match]:
+        """All ways to match the other nodes too."""
+        node = next((name for name in pattern.nodes if name not in match), None)
+        if node is None:
+            yield match
+            return
+        for index in candidates(match, node):
+            longer = {**match, node: index}
+            if index not in match.values() and fits(longer, node):
+                yield from extended(longer)
+
     match = dict(known or {})
-    if all(_fits(pattern, tree, match, name) for name in pattern.nodes if name in match):
-        yield from _extend(pattern, tree, match, [n for n in pattern.nodes if n not in match])
+    if all(fits(match, name) for name in pattern.nodes if name in match):
+        yield from extended(match)
 
 
 def holds(pattern: Pattern, tree: Tree, known: Match) -> bool:
-    """Whether a pattern holds in a tree, of some words that are known."""
+    """Tell whether a pattern holds in a tree, of some words that are known."""
     return next(matches(pattern, tree, known), None) is not None

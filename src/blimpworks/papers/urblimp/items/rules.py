@@ -4,7 +4,7 @@ A rule matches a pattern in a tree, prepares both sentences where the treebank's
 the pair, and changes the other. docs/urblimp.md says how to write one.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -96,25 +96,25 @@ KINDS: dict[str, type[Operation]] = {
 """Kinds of operations by the key that each is known by."""
 
 
-def _kind(given: object) -> str | None:
-    """The kind that the first of an operation's known keys is of; None where it has none."""
-    if isinstance(given, Strict):
-        return type(given).__name__
-    keys = given if isinstance(given, dict) else ()
+def _kind(operation: object) -> str | None:
+    """Name the kind that the first of an operation's keys is of; None where it has none."""
+    if isinstance(operation, Strict):
+        return type(operation).__name__
+    keys = operation if isinstance(operation, dict) else ()
     # Not the key itself: in the places of errors it would stand for what the key has.
     return next((KINDS[key].__name__ for key in keys if key in KINDS), None)
 
 
-def _complete(given: object) -> object:
-    """An operation with all keys that its kind needs. Raises ValueError where some are missing."""
-    if not isinstance(given, dict) or _kind(given) is None:
-        return given
-    key = next(key for key in given if key in KINDS)
-    needed = [name for name, field in KINDS[key].model_fields.items() if field.is_required()]
-    missing = [name for name in needed if name not in given]
-    if missing:
-        raise ValueError(f"{key} lacks {', '.join(missing)}, expected {', '.join(needed)}")
-    return given
+def _complete(operation: object) -> object:
+    """Raise ValueError for an operation without all keys that its kind needs."""
+    keys = [key for key in operation if key in KINDS] if isinstance(operation, dict) else []
+    if isinstance(operation, dict) and keys:
+        fields = KINDS[keys[0]].model_fields.items()
+        needed = [name for name, field in fields if field.is_required()]
+        missing = [name for name in needed if name not in operation]
+        if missing:
+            raise ValueError(f"{keys[0]} lacks {', '.join(missing)}, expected {', '.join(needed)}")
+    return operation
 
 
 Step = Annotated[
@@ -155,59 +155,44 @@ def _pattern(text: object, info: ValidationInfo) -> object:
 Request = Annotated[Pattern, BeforeValidator(_pattern)]
 
 
-class _Known:
-    """Words that a rule's operations can name, one operation after the other."""
-
-    def __init__(self, pattern: Pattern) -> None:
-        self.nodes = [*pattern.nodes]
-        self.deleted: set[str] = set()
-        self.added: set[str] = set()
-
-    def take(self, operation: Operation) -> None:
-        """Raise ValueError for a word that is not there; then add and delete as it does."""
-        for key, node, mark in _named(operation):
-            self._check(key, node, mark)
+def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
+    """Raise ValueError for an operation that names a word which is not there by then."""
+    nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
+    for operation in operations:
+        named = [(key, node, "") for key, node in operation if key in NODES and node is not None]
+        for value in operation.to.values() if isinstance(operation, Inflect) else ():
+            if value.startswith(OF):
+                named.append(("to", value.removeprefix(OF), OF))
+        for key, node, mark in named:
+            if node in added and key not in ("replace", "delete"):
+                raise ValueError(
+                    f"{key} has {mark + node!r}, which an operation before adds; expected a word "
+                    "of the sentence (added words can be replaced and deleted)"
+                )
+            if node in deleted:
+                raise ValueError(
+                    f"{key} has {mark + node!r}, which an operation before leaves out; expected a "
+                    "word that stays"
+                )
+            if node not in nodes:
+                expected = f"{mark} and a word" if mark else "a word"
+                raise ValueError(
+                    f"{key} has {mark + node!r}, expected {expected} of the pattern: "
+                    f"{', '.join(nodes)}"
+                )
         match operation:
             case Delete(delete=node):
-                self.deleted.add(node)
+                deleted.add(node)
             case Move(move=node, after=after) if node == after:
                 raise ValueError(f"move and after are both {node!r}, expected different words")
-            case Add(name=node) if node in self.nodes:
+            case Add(name=node) if node in nodes:
                 raise ValueError(
                     f"name has {node!r}, expected another than those of the words that there are: "
-                    f"{', '.join(self.nodes)}"
+                    f"{', '.join(nodes)}"
                 )
             case Add(name=node):
-                self.nodes.append(node)
-                self.added.add(node)
-
-    def _check(self, key: str, node: str, mark: str) -> None:
-        if node in self.added and key not in ("replace", "delete"):
-            raise ValueError(
-                f"{key} has {mark + node!r}, which an operation before adds; expected a word of "
-                "the sentence (added words can be replaced and deleted)"
-            )
-        if node in self.deleted:
-            raise ValueError(
-                f"{key} has {mark + node!r}, which an operation before leaves out; expected a "
-                "word that stays"
-            )
-        if node not in self.nodes:
-            expected = f"{mark} and a word" if mark else "a word"
-            raise ValueError(
-                f"{key} has {mark + node!r}, expected {expected} of the pattern: "
-                f"{', '.join(self.nodes)}"
-            )
-
-
-def _named(operation: Operation) -> Iterator[tuple[str, str, str]]:
-    """Keys of an operation that name words, the words, and what stands before their names."""
-    for key, node in operation:
-        if key in NODES and node is not None:
-            yield key, node, ""
-    for value in operation.to.values() if isinstance(operation, Inflect) else ():
-        if value.startswith(OF):
-            yield "to", value.removeprefix(OF), OF
+                nodes.append(node)
+                added.add(node)
 
 
 class Rule(Strict, arbitrary_types_allowed=True):
@@ -232,14 +217,8 @@ class Rule(Strict, arbitrary_types_allowed=True):
     Of words that are left out or moved it says nothing."""
 
     @model_validator(mode="after")
-    def _known_nodes(self) -> Self:
-        known = _Known(self.pattern)
-        for operation in (*self.prepare, *self.change):
-            known.take(operation)
-        return self
-
-    @model_validator(mode="after")
     def _about_its_words(self) -> Self:
+        _check_names(self.pattern, [*self.prepare, *self.change])
         for key, patterns in (("without", self.without), ("corrected", self.corrected)):
             for number, excluded in enumerate(patterns):
                 if not excluded.nodes.keys() & self.pattern.nodes.keys():
@@ -273,11 +252,11 @@ class Declaration(Strict):
     def of_variant(self, variant: Variant) -> list[Rule]:
         """The rules that a variant has."""
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
-        if variant == "published":
-            return rules
-        return [
-            rule.model_copy(update={"without": rule.without + rule.corrected}) for rule in rules
-        ]
+        if variant == "corrected":
+            rules = [
+                rule.model_copy(update={"without": rule.without + rule.corrected}) for rule in rules
+            ]
+        return rules
 
 
 class Attestation(Strict):
@@ -347,22 +326,18 @@ def read_declaration(path: Path, language: Language) -> Declaration:
     declaration = parse_yaml(Declaration, path, "rule file", language.lists)
     for rule in declaration.rules:
         for operation in (*rule.prepare, *rule.change):
-            _check_names(operation, language, path, rule.name)
+            present: Collection[str]
+            match operation:
+                case Replace(by=name):
+                    present = language.tables
+                case Add(add=name):
+                    present = language.inflection.paradigms
+                case _:
+                    continue
+            if name not in present:
+                raise UserError(
+                    f"{path}: rule {rule.name!r} names {name!r}, which "
+                    f"{path.with_name(f'{LANGUAGE}.yaml')} does not have; expected one of "
+                    f"{', '.join(present) or 'none, for it has none'}."
+                )
     return declaration
-
-
-def _check_names(operation: Operation, language: Language, path: Path, rule: str) -> None:
-    """Raise UserError where an operation names a table or closed class that there is none of."""
-    known: Collection[str]
-    match operation:
-        case Replace(by=name):
-            known = language.tables
-        case Add(add=name):
-            known = language.inflection.paradigms
-        case _:
-            return
-    if name not in known:
-        raise UserError(
-            f"{path}: rule {rule!r} names {name!r}, which {path.with_name(f'{LANGUAGE}.yaml')} "
-            f"does not have; expected one of {', '.join(known) or 'none, for it has none'}."
-        )

@@ -68,48 +68,41 @@ class Tree:
 
 
 def tree_of(words: Sequence[Word], **origin: str | int) -> Tree:
-    """A tree of words, whose children it looks up."""
+    """Make a tree of words, with the children of each."""
     children: dict[int, list[int]] = defaultdict(list)
     for index, word in enumerate(words):
         children[word.head].append(index)
     return Tree(tuple(words), children=dict(children), **origin)  # type: ignore[arg-type]
 
 
-def _features(row: Mapping[str, object], form: str, orthography: Orthography) -> dict[str, str]:
-    pairs = str(row["feats"] or "").split("|")
-    features = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
-    lemma = orthography.word(str(row["lemma"] or ""))
-    named = {"form": form, "lemma": lemma, "upos": row["upos"] or "", "xpos": row["xpos"] or ""}
-    return features | {name: str(value) for name, value in named.items()}
-
-
-def _parts(row: Mapping[str, object], orthography: Orthography) -> Iterator[dict[str, str]]:
-    """Features of the words that a token is: mostly one.
-
-    A last part that stands for itself, such as an auxiliary of the future, is a word of its own
-    without features.
-    """
-    form = orthography.word(str(row["form"]))
-    stem, space, last = form.rpartition(" ")
-    if space and orthography.stands_apart(last):
-        yield _features(row, stem, orthography)
-        yield {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}
-    else:
-        yield _features(row, form, orthography)
-
-
 def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[Word]:
-    """The words of a sentence's rows; what is cut off from a token is its auxiliary."""
+    """Make the words of a sentence's rows.
+
+    A last part of a token that stands for itself, such as an auxiliary of the future, is a word
+    of its own without features, and the token's auxiliary.
+    """
     parts: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
-    place: dict[object, int] = {0: -1}
+    indices: dict[object, int] = {0: -1}
     for row in rows:
-        place[row["word"]] = len(parts)
-        words = _parts(row, orthography)
-        parts += [(row, features, number > 0) for number, features in enumerate(words)]
+        indices[row["word"]] = len(parts)
+        form = orthography.word(str(row["form"]))
+        stem, gap, last = form.rpartition(" ")
+        apart = bool(gap) and orthography.stands_apart(last)
+        pairs = str(row["feats"] or "").split("|")
+        features = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+        features |= {
+            "form": stem if apart else form,
+            "lemma": orthography.word(str(row["lemma"] or "")),
+            "upos": str(row["upos"] or ""),
+            "xpos": str(row["xpos"] or ""),
+        }
+        parts.append((row, features, False))
+        if apart:
+            parts.append((row, {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}, True))
     for (row, features, cut), following in zip_longest(parts, parts[1:]):
         # What is cut off from an auxiliary is one of the same verb.
         beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
-        head = place[row["word"]] if beside else place.get(row["head"], -1)
+        head = indices[row["word"]] if beside else indices.get(row["head"], -1)
         relation = AUX if cut else str(row["deprel"] or "")
         space = bool(row["space_after"]) or (following is not None and following[0] is row)
         yield Word(features["form"], head, relation, features, space)

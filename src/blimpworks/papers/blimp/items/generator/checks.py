@@ -1,107 +1,224 @@
-"""What can be wrong with a scheme by itself: names, their kinds, parts, brackets."""
+"""Read declarations of paradigms, and say what is wrong with them: alone, and beside a lexicon."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from pathlib import Path
 
-from blimpworks.papers.blimp.items.generator.constituents import (
-    AdjectiveEntry,
-    DeterminerForm,
-    NounForm,
-    Phrase,
-    Predicate,
-    Pronoun,
-    VerbEntry,
-    Words,
-)
+from pydantic import ValidationError
 
-if TYPE_CHECKING:  # declarations are checked as they are read: they import this module.
-    from blimpworks.papers.blimp.items.generator.declarations import AnyDraw, Scheme
+from blimpworks.campaign.settings.parsing import complaints, read_settings
+from blimpworks.errors import UserError
+from blimpworks.papers.blimp.items.generator import constituents
+from blimpworks.papers.blimp.items.generator import declarations as declared
+from blimpworks.papers.blimp.items.generator.constituents import OTHER
+from blimpworks.papers.blimp.items.generator.declarations import AnyDraw, Declaration, Scheme
+from blimpworks.papers.blimp.items.generator.pools import Pools, Realisations
+from blimpworks.papers.blimp.items.lexicon.load import EXCLUDED, Lexicon
 
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
 """{name} or {name.part}."""
 OPTIONAL = "phrase that can be nothing"
 """Kind of the object of a verb that may take none: it can stand in sentences, that is all."""
 PARTS: Mapping[str, Collection[str]] = {
-    "verb": VerbEntry.PARTS,
-    "noun": NounForm.PARTS,
-    "phrase": Phrase.PARTS,
-    "determiner": DeterminerForm.PARTS,
-    "predicate": Predicate.PARTS,
-    "adjective": AdjectiveEntry.PARTS,
-    "pronoun": Pronoun.PARTS,
-    "wh": Words.PARTS,
+    "verb": constituents.VerbEntry.PARTS,
+    "noun": constituents.NounForm.PARTS,
+    "phrase": constituents.Phrase.PARTS,
+    "determiner": constituents.DeterminerForm.PARTS,
+    "predicate": constituents.Predicate.PARTS,
+    "adjective": constituents.AdjectiveEntry.PARTS,
+    "pronoun": constituents.Pronoun.PARTS,
+    "wh": constituents.Words.PARTS,
 }
 """Parts by what is drawn; "" is {name} itself. Those of choices are numbers."""
-
+SETS = "determiners.tsv (column sets)"
+WORDS: tuple[tuple[type[declared.Drawn], str, str], ...] = (
+    (declared.VerbDraw, "other_than", "verbs.tsv"),
+    (declared.VerbDraw, "subject_within", "classes.yaml"),
+    (declared.VerbDraw, "subject_accepts", "classes.yaml"),
+    (declared.NominalDraw, "classes", "classes.yaml"),
+    (declared.NominalDraw, "other_than", "nouns.tsv or names.tsv"),
+    (declared.AdjectiveDraw, "other_than", "adjectives.tsv"),
+    (declared.PhraseDraw, "determiner", "determiners.tsv"),
+    (declared.DeterminerDraw, "among", "determiners.tsv"),
+    (declared.PredicateDraw, "among", "auxiliaries.tsv"),
+)
+"""Keys of draws that name words or classes of the lexicon, and the file that has these."""
 Complaint = tuple[str, str]
 """A key of a scheme, and what is said of it."""
 
 
-def section(schemes: Sequence["Scheme"], number: int) -> str:
-    """What the keys of a scheme begin with: nothing where it is the only one."""
+def _above(schemes: Sequence[Scheme], number: int) -> str:
+    # Before the keys of a scheme; nothing where it is the only one.
     return f"one_of.{number}." if len(schemes) > 1 else ""
 
 
-def _parts(drawn: "AnyDraw") -> Collection[str]:
-    if drawn.kind != "choice":
-        return PARTS[drawn.kind]
-    groups = (drawn.among, *drawn.by_number.values())
-    lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
-    shortest = min(lengths, default=0)
-    return ("", *map(str, range(shortest))) if shortest else ()
+def read_declaration(path: Path) -> Declaration:
+    """Read a paradigm's declaration, a YAML file called after it.
 
-
-def _kind(drawn: "AnyDraw", scheme: "Scheme") -> str:
-    """What others may use it as."""
-    if drawn.kind == "phrase" and drawn.complement_of:
-        verb = scheme.draw.get(drawn.complement_of)
-        if verb and verb.kind == "verb" and "intransitive" in verb.frames:
-            return OPTIONAL
-    return drawn.kind
+    With a single scheme, its keys stand beside the others. Raises UserError naming file and key
+    of what is missing, unknown or malformed, and of what names nothing that is drawn, or
+    something of another kind than it should.
+    """
+    settings = read_settings(path, "declaration of a paradigm")
+    gathered = settings
+    if "one_of" not in settings:
+        scheme = {key: value for key, value in settings.items() if key in Scheme.model_fields}
+        gathered = {key: value for key, value in settings.items() if key not in scheme}
+        gathered["one_of"] = [scheme]
+    try:
+        declaration = Declaration.model_validate(gathered)
+    except ValidationError as error:
+        errors = error.errors()
+        for problem in () if "one_of" in settings else errors:
+            if problem["loc"][:2] == ("one_of", 0):
+                problem["loc"] = problem["loc"][2:]
+        raise UserError(complaints(errors, settings, str(path))) from error
+    wrong = [
+        f"{path}: key '{_above(declaration.one_of, number)}{key}' {complaint}."
+        for number, scheme in enumerate(declaration.one_of)
+        for key, complaint in (
+            *_wrong_names(scheme),
+            *_wrong_slots(scheme),
+            *_wrong_brackets(scheme, declaration.method),
+        )
+    ]
+    if wrong:
+        raise UserError("\n".join(wrong))
+    return declaration
 
 
 def _some(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _draws(scheme: "Scheme") -> Iterator[Complaint]:
-    """One complaint for each name that is not drawn before it is used, or of a wrong kind."""
-    known: dict[str, str] = {}
-    for name, drawn in scheme.draw.items():
-        for key, used, kinds in drawn.names():
-            where = f"draw.{name}.{key}"
-            if used not in known:
-                yield where, f"names {used!r}, which is not drawn before"
-            elif known[used] not in kinds:
-                expected = " or ".join(map(_some, kinds))
-                yield where, f"names {used!r}, {_some(known[used])}; expected {expected}"
-        known[name] = _kind(drawn, scheme)
+def _wrong_names(scheme: Scheme) -> Iterator[Complaint]:
+    """Complain of each name that is not drawn before it is used, or of a wrong kind."""
+    kinds: dict[str, str] = {}
+    for name, draw in scheme.draw.items():
+        for key, used, allowed in draw.names():
+            if used not in kinds:
+                yield f"draw.{name}.{key}", f"names {used!r}, which is not drawn before"
+            elif kinds[used] not in allowed:
+                expected = " or ".join(map(_some, allowed))
+                complaint = f"names {used!r}, {_some(kinds[used])}; expected {expected}"
+                yield f"draw.{name}.{key}", complaint
+        kinds[name] = draw.kind
+        if draw.kind == "phrase" and draw.complement_of:
+            verb = scheme.draw.get(draw.complement_of)
+            if verb and verb.kind == "verb" and "intransitive" in verb.frames:
+                kinds[name] = OPTIONAL
 
 
-def _slots(scheme: "Scheme") -> Iterator[Complaint]:
-    """One complaint for each slot that nothing, or no such part, is drawn for."""
+def _parts(draw: AnyDraw) -> Collection[str]:
+    if draw.kind != "choice":
+        return PARTS[draw.kind]
+    groups = (draw.among, *draw.by_number.values())
+    lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
+    shortest = min(lengths, default=0)
+    return ("", *map(str, range(shortest))) if shortest else ()
+
+
+def _wrong_slots(scheme: Scheme) -> Iterator[Complaint]:
+    """Complain of each slot that nothing, or no such part, is drawn for."""
     for key, text in scheme.templates.items():
         for slot in SLOT.finditer(text):
-            drawn, part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
-            if drawn is None:
+            draw, part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
+            if draw is None:
                 yield key, f"names {slot[1]!r}, which is not drawn"
-            elif part not in (known := _parts(drawn)):
-                has = ", ".join(f"{{{slot[1]}{'.' * bool(each)}{each}}}" for each in known)
-                yield key, f"has {slot[0]}, no part of {_some(drawn.kind)}; expected {has}"
-        if rest := re.search(r"[{}]", SLOT.sub("", text)):
-            yield key, f"has a stray {rest[0]!r}; expected {{name}} or {{name.part}}"
+            elif part not in (parts := _parts(draw)):
+                has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in parts)
+                yield key, f"has {slot[0]}, no part of {_some(draw.kind)}; expected {has}"
+        if stray := re.search(r"[{}]", SLOT.sub("", text)):
+            yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
 
 
-def _brackets(scheme: "Scheme", method: str | None) -> Iterator[Complaint]:
-    for key in ("good", "bad"):
-        marked = re.findall(r"\[[^][]*\]", getattr(scheme, key))
+def _wrong_brackets(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
+    for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
+        marked = re.findall(r"\[[^][]*\]", text)
         if len(marked) != bool(method):
             expected = "one critical word" if method else "none, because there is no method"
             yield key, f"marks {len(marked)} critical words by brackets; expected {expected}"
 
 
-def check_scheme(scheme: "Scheme", method: str | None, above: str) -> Iterator[str]:
-    """One complaint, without file, for each key that is wrong; ``above``: what keys begin with."""
-    for key, complaint in (*_draws(scheme), *_slots(scheme), *_brackets(scheme, method)):
-        yield f"key '{above}{key}' {complaint}"
+# Beside a lexicon
+
+
+def _references(
+    draw: AnyDraw, lexicon: Lexicon, words: Mapping[str, Collection[str]]
+) -> Iterator[tuple[str, str, Collection[str], str]]:
+    """List key, word, all words that may stand there, and their file, for each word named."""
+    if isinstance(draw, declared.VerbDraw | declared.AdjectiveDraw):
+        # The words that a draw is limited to must have its frame.
+        if isinstance(draw, declared.VerbDraw):
+            fitting = {verb.lexeme for verb in lexicon.verbs if verb.frame in draw.frames}
+            file = f"verbs.tsv (frame {' or '.join(draw.frames)})"
+        else:
+            fitting = {a.adjective for a in lexicon.adjectives if a.frame == draw.frame}
+            file = f"adjectives.tsv ({f'frame {draw.frame}' if draw.frame else 'no frame'})"
+        for word in draw.words:
+            yield "words", word, fitting, file
+    for kind, key, file in WORDS:
+        if isinstance(draw, kind):
+            value = getattr(draw, key)
+            if isinstance(value, str) and file == "determiners.tsv":
+                yield key, value, words[SETS], SETS
+            else:
+                for word in value.split() if isinstance(value, str) else value:
+                    yield key, word.removeprefix(EXCLUDED), words[file], file
+
+
+def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools, realisations: Realisations) -> str | None:
+    """Say what may be drawn and is of one number alone, and what would exclude it."""
+    if isinstance(draw, declared.NominalDraw):
+        for group in pools.nouns(draw).values():
+            for form in group:
+                if OTHER[form.number] not in form.entry.forms:
+                    return f"{form.text!r} has not; ask for a plural, no names, no mass nouns"
+    elif isinstance(draw, declared.DeterminerDraw):
+        for entry in pools.determiners(draw.among):
+            if not entry.swapped:
+                return f"{entry.determiner!r} has not; leave it out of 'among'"
+    elif isinstance(draw, declared.PredicateDraw):
+        while draw.like and isinstance(liked := scheme.draw[draw.like], declared.PredicateDraw):
+            draw = liked
+        if not realisations.agree(draw):
+            return "not every form has; set 'agreeing: true'"
+    return None
+
+
+def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> None:
+    """Compare the declaration in a file with a lexicon.
+
+    Raises UserError, naming file and key, for words and classes that the lexicon lacks, and for
+    slots that ask for the other number of what may lack it.
+    """
+    pools, realisations = Pools(lexicon), Realisations(lexicon.auxiliaries)
+    words: dict[str, Collection[str]] = {
+        "verbs.tsv": {verb.lexeme for verb in lexicon.verbs},
+        "nouns.tsv or names.tsv": {noun.noun for noun in lexicon.nouns},
+        "adjectives.tsv": {entry.adjective for entry in lexicon.adjectives},
+        "auxiliaries.tsv": {entry.auxiliary for entry in lexicon.auxiliaries},
+        "determiners.tsv": {entry.determiner for entry in lexicon.determiners},
+        SETS: {name for entry in lexicon.determiners for name in entry.sets},
+        "classes.yaml": lexicon.classes.wider,
+    }
+    wrong = []
+    for number, scheme in enumerate(declaration.one_of):
+        where = f"{path}: key '{_above(declaration.one_of, number)}"
+        for name, draw in scheme.draw.items():
+            for key, word, present, file in _references(draw, lexicon, words):
+                if word not in present:
+                    close = get_close_matches(word, present, n=1)
+                    hint = f"did you mean {close[0]!r}?" if close else "correct it, or add it."
+                    complaint = f"names {word!r}, which is not in {file}; {hint}"
+                    wrong.append(f"{where}draw.{name}.{key}' {complaint}")
+        for key, text in scheme.templates.items():
+            for slot in SLOT.finditer(text):
+                if slot[2].startswith(".swapped"):
+                    lacking = _lacking(scheme.draw[slot[1]], scheme, pools, realisations)
+                    if lacking:
+                        complaint = f"has {slot[0]}, the other number, which {lacking}."
+                        wrong.append(f"{where}{key}' {complaint}")
+    if wrong:
+        raise UserError("\n".join(wrong))

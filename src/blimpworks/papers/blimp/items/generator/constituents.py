@@ -51,7 +51,6 @@ class Constituent:
 
 
 def _some(*forms: str) -> Part:
-    """Those of some forms that are not empty."""
     return tuple(filter(None, forms))
 
 

@@ -1,15 +1,10 @@
 """Paradigms as declarations: what is drawn, in which order, and the two sentences made of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import Field
 
-from blimpworks.campaign.settings.parsing import complaints, read_settings
-from blimpworks.errors import UserError
-from blimpworks.papers.blimp.items.generator.checks import check_scheme, section
 from blimpworks.papers.blimp.items.lexicon.entries import (
     Frame,
     Gender,
@@ -42,12 +37,10 @@ class Drawn(Strict):
 
 
 def _names(*kinds: str, default: Any = ()) -> Any:
-    """A field that names what is drawn before, of one of some kinds."""
     return Field(default, json_schema_extra={"names": [*kinds]})
 
 
 def _for() -> Any:
-    """The field ``for``, which names a noun or phrase."""
     return Field(alias="for", json_schema_extra={"names": [*NOMINAL]})
 
 
@@ -291,43 +284,3 @@ class Declaration(Strict):
     lexically_identical: bool
     one_of: Annotated[tuple[Scheme, ...], Field(min_length=1)]
     """Schemes that pairs are drawn by, each as often as any other."""
-
-
-def _gathered(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings with the keys of a single scheme below ``one_of``."""
-    if "one_of" in settings:
-        return settings
-    scheme = {key: value for key, value in settings.items() if key in Scheme.model_fields}
-    rest = {key: value for key, value in settings.items() if key not in scheme}
-    return {**rest, "one_of": [scheme]}
-
-
-def _ungathered(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """What is wrong, with the keys of a single scheme where its writer has them."""
-    return [
-        {**error, "loc": error["loc"][2:]} if error["loc"][:2] == ("one_of", 0) else error
-        for error in errors
-    ]
-
-
-def read_declaration(path: Path) -> Declaration:
-    """Read a paradigm's declaration, a YAML file called after it.
-
-    Raises UserError naming file and key of what is missing, unknown or malformed, and of what
-    names nothing that is drawn, or something of another kind than it should.
-    """
-    settings = read_settings(path, "declaration of a paradigm")
-    try:
-        declaration = Declaration.model_validate(_gathered(settings))
-    except ValidationError as error:
-        errors = error.errors() if "one_of" in settings else _ungathered(error.errors())
-        raise UserError(complaints(errors, settings, str(path))) from error
-    schemes = declaration.one_of
-    wrong = [
-        f"{path}: {each}."
-        for number, scheme in enumerate(schemes)
-        for each in check_scheme(scheme, declaration.method, section(schemes, number))
-    ]
-    if wrong:
-        raise UserError("\n".join(wrong))
-    return declaration

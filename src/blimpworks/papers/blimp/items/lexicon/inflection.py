@@ -5,7 +5,6 @@ SIBILANTS = ("s", "x", "z", "ch", "sh")
 
 
 def _after_consonant(word: str) -> bool:
-    """Whether the last letter follows a consonant."""
     return len(word) > 1 and word[-2] not in VOWELS
 
 

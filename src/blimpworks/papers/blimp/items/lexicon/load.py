@@ -25,10 +25,7 @@ EXCLUDED = "!"
 
 
 def _below(tree: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple[str, frozenset[str]]]:
-    """Each class below some, with all that it falls under, itself included.
-
-    Raises ValueError where something stands below a class that is no class.
-    """
+    """List each class below some, with all that it falls under, itself included."""
     for name, narrower in tree.items():
         if not isinstance(name, str) or not isinstance(narrower, Mapping | None):
             raise ValueError(
@@ -45,32 +42,29 @@ class Classes:
     def __init__(self, wider: Mapping[str, frozenset[str]]) -> None:
         """``wider``: for each class all that it falls under, itself included."""
         self.wider = wider
-        self._accepts = lru_cache(maxsize=None)(self._decide)
-
-    def check(self, restriction: str) -> str | None:
-        """The first word of a restriction that is no class, if any."""
-        words = (word.removeprefix(EXCLUDED) for word in restriction.split())
-        return next((word for word in words if word not in self.wider), None)
-
-    def accepts(self, restriction: str, classes: tuple[str, ...]) -> bool:
-        """Whether nouns of some classes satisfy a restriction.
+        self.accepts = lru_cache(maxsize=None)(self._accepts)
+        """Tells whether nouns of some classes satisfy a restriction.
 
         It names classes, any of which will do, and after "!" those that will not; an empty one
         is satisfied by all.
         """
-        return self._accepts(restriction, classes)
 
-    def _decide(self, restriction: str, classes: tuple[str, ...]) -> bool:
+    def check(self, restriction: str) -> str | None:
+        """Find the first word of a restriction that is no class, if any."""
+        words = (word.removeprefix(EXCLUDED) for word in restriction.split())
+        return next((word for word in words if word not in self.wider), None)
+
+    def _accepts(self, restriction: str, classes: tuple[str, ...]) -> bool:
         words = restriction.split()
         accepted = {word for word in words if not word.startswith(EXCLUDED)}
         excluded = {word.removeprefix(EXCLUDED) for word in words} - accepted
-        held = {name for each in classes for name in self.wider[each]}
+        held = {wider for name in classes for wider in self.wider[name]}
         return not held & excluded and (not accepted or bool(held & accepted))
 
     def within(self, restriction: str, wide: str, known: Collection[tuple[str, ...]]) -> bool:
-        """Whether all of the ``known`` classes that satisfy a restriction satisfy ``wide`` too."""
-        satisfying = [each for each in known if self.accepts(restriction, each)]
-        return all(self.accepts(wide, each) for each in satisfying)
+        """Tell whether all ``known`` classes that satisfy a restriction satisfy ``wide`` too."""
+        satisfying = (classes for classes in known if self.accepts(restriction, classes))
+        return all(self.accepts(wide, classes) for classes in satisfying)
 
 
 def read_classes(path: Path) -> Classes:
@@ -91,7 +85,6 @@ def read_classes(path: Path) -> Classes:
     return Classes(classes)
 
 
-Entry = TypeVar("Entry", bound=Strict)
 RESTRICTED = ("subject", "object", "of", "noun")
 """Columns of restrictions; ``noun`` is one of adjectives alone."""
 FILES = (
@@ -104,7 +97,8 @@ FILES = (
     "determiners.tsv",
     "auxiliaries.tsv",
 )
-"""Everything that a lexicon consists of, in a directory."""
+"""All files of a lexicon, in a directory."""
+Entry = TypeVar("Entry", bound=Strict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,42 +115,32 @@ class Lexicon:
     auxiliaries: tuple[Auxiliary, ...]
 
     def __len__(self) -> int:
-        """Entries of all kinds."""
+        """Count the entries of all kinds."""
         kinds = (self.nouns, self.verbs, self.adjectives, self.determiners, self.auxiliaries)
         return sum(map(len, kinds))
 
 
-def _restrictions(entry: Strict) -> Iterator[tuple[str, str]]:
-    """The columns of an entry that name classes, and what stands there."""
-    for column in RESTRICTED:
-        if column != "noun" or isinstance(entry, Adjective):
-            yield column, getattr(entry, column, "")
-    yield "classes", " ".join(getattr(entry, "classes", ()))
-
-
 def _read(path: Path, kind: type[Entry], classes: Classes) -> tuple[Entry, ...]:
-    """The entries of a file. Raises UserError for the first that is wrong, or stands twice."""
-    places: dict[Entry, str] = {}
+    """Read the entries of a file. Raises UserError for the first that is wrong, or stands twice."""
+    seen: dict[Entry, str] = {}
     for line, entry in enumerate(read_rows(kind, path), start=2):
         where = f"{path}:{line}"
-        for column, restriction in _restrictions(entry):
+        restrictions = {
+            column: getattr(entry, column, "")
+            for column in RESTRICTED
+            if column != "noun" or isinstance(entry, Adjective)
+        }
+        restrictions["classes"] = " ".join(getattr(entry, "classes", ()))
+        for column, restriction in restrictions.items():
             if (unknown := classes.check(restriction)) is not None:
                 raise UserError(
                     f"{where}: {column} names the class {unknown!r}, which classes.yaml lacks; "
                     "correct it, or add it there."
                 )
-        if entry in places:
-            raise UserError(f"{where}: the entry stands at {places[entry]} too; leave one out.")
-        places[entry] = where
-    return tuple(places)
-
-
-def _sounds(path: Path) -> Sounds:
-    settings = read_settings(path, "list of words whose sound differs from their spelling")
-    try:
-        return Sounds(tuple(settings["vowel"]), tuple(settings["consonant"]))
-    except (KeyError, TypeError) as error:
-        raise UserError(f"{path}: expected the lists vowel and consonant ({error}).") from error
+        if entry in seen:
+            raise UserError(f"{where}: the entry stands at {seen[entry]} too; leave one out.")
+        seen[entry] = where
+    return tuple(seen)
 
 
 def read_lexicon(folder: Path) -> Lexicon:
@@ -165,18 +149,21 @@ def read_lexicon(folder: Path) -> Lexicon:
     Raises UserError, naming file and line, for what is missing, malformed or there twice.
     """
     classes = read_classes(folder / "classes.yaml")
-
-    def read(name: str, kind: type[Entry]) -> tuple[Entry, ...]:
-        """Entries of a table of this lexicon."""
-        return _read(folder / f"{name}.tsv", kind, classes)
-
-    names = (Noun(**row.model_dump(), tags="name") for row in read("names", NameRow))
+    path = folder / "sounds.yaml"
+    settings = read_settings(path, "list of words whose sound differs from their spelling")
+    try:
+        sounds = Sounds(tuple(settings["vowel"]), tuple(settings["consonant"]))
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{path}: expected the lists vowel and consonant ({error}).") from error
+    nouns = _read(folder / "nouns.tsv", Noun, classes)
+    verbs = _read(folder / "verbs.tsv", Verb, classes)
+    names = _read(folder / "names.tsv", NameRow, classes)
     return Lexicon(
         classes=classes,
-        sounds=_sounds(folder / "sounds.yaml"),
-        nouns=(*read("nouns", Noun), *names),
-        verbs=read("verbs", Verb),
-        adjectives=read("adjectives", Adjective),
-        determiners=read("determiners", Determiner),
-        auxiliaries=read("auxiliaries", Auxiliary),
+        sounds=sounds,
+        nouns=(*nouns, *(Noun(**row.model_dump(), tags="name") for row in names)),
+        verbs=verbs,
+        adjectives=_read(folder / "adjectives.tsv", Adjective, classes),
+        determiners=_read(folder / "determiners.tsv", Determiner, classes),
+        auxiliaries=_read(folder / "auxiliaries.tsv", Auxiliary, classes),
     )
