@@ -11,14 +11,11 @@ from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, find_exhibit, of_benchmarks
 from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
-from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formula_lookup import formula_of
-from blimpworks.exhibits.formulas import Formula, select_rows
-from blimpworks.exhibits.html import html_text
+from blimpworks.exhibits.formulas import Formula
 from blimpworks.exhibits.latex import latex_text
-from blimpworks.exhibits.render import csv_text, markdown_text, render
-from blimpworks.papers.multiblimp.exhibits.data import funnel, table2
+from blimpworks.exhibits.render import build_exhibit, csv_text, markdown_text, render
+from blimpworks.papers.multiblimp.exhibits.data import funnel
 from blimpworks.papers.multiblimp.exhibits.evaluation import table5
 from blimpworks.papers.multiblimp.exhibits.languages import fig3
 from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, ITEMS, read_table, write_table
@@ -70,36 +67,6 @@ def values(exhibit, **where):
         if all(getattr(cell, name) == value for name, value in where.items())
     )
     return {cell.column: cell.value for cell in chosen}
-
-
-def test_table2_counts_languages_with_ten_pairs(items):
-    tables = items((10, "cym", "SG", "SV", "+"), (9, "wol", "SG", "SV", "+"))
-    assert values(table2(tables, LABELS))["SG SV"] == 1
-
-
-def test_table2_counts_certain_pairs_apart(items):
-    tables = items(
-        (5, "cym", "SG", "SV", "+"),
-        (5, "cym", "SG", "SV", "~"),
-        (9, "wol", "SG", "SV", "+"),
-        (1, "wol", "SG", "SV", "?"),
-    )
-    counts = values(table2(tables, LABELS), row="NUMBER S-Verb")
-    assert (counts["SG SV"], counts["SG SV certain"]) == (2, 1)
-
-
-def test_table2_totals_run_over_values_and_both_orders(items):
-    tables = items((5, "cym", "SG", "SV", "?"), (5, "cym", "PL", "VS", "?"))
-    counts = values(table2(tables, LABELS), row="NUMBER S-Verb")
-    assert (counts["SG SV"], counts["Total SV"], counts["Total BOTH"]) == (0, 0, 1)
-    assert "SG BOTH" not in counts
-
-
-def test_table2_cells_can_be_computed_again_from_what_they_select(items):
-    tables = items((12, "cym", "SG", "SV", "+"), (11, "wol", "PL", "VS", "?"))
-    rows = read_table(ITEMS, tables["items"][0]).to_pandas()
-    for cell in table2(tables, LABELS).cells:
-        assert formula_of(cell.formula.sentence)(select_rows(rows, dict(cell.where))) == cell.value
 
 
 @pytest.fixture
@@ -236,12 +203,6 @@ def test_markdown_escapes_bars_and_marks_bold_and_absent_cells():
     )
 
 
-def test_markdown_keeps_a_models_name_whole_where_all_are_of_one_family(accuracies):
-    tables = accuracies(("cym", "a", "all", 0.5, 4), ("cym", "b", "all", 0.5, 4))
-    heading = markdown_text(table5(tables, LABELS)).splitlines()[2]
-    assert [part.strip() for part in heading.split("|")[4:6]] == ["Model A", "Model B"]
-
-
 def test_latex_escapes_every_special_character():
     assert latex_text(SMALL) == "\n".join(
         [
@@ -263,12 +224,6 @@ def test_latex_escapes_every_special_character():
             "",
         ]
     )
-
-
-def test_latex_escapes_headings_and_captions():
-    lines = latex_text(SMALL).splitlines()
-    assert lines[6] == r"Row & ISO & {x\textbar{}y} & {z\textasciitilde{}} \\"
-    assert lines[-2] == r"\caption{Under\_score \& 50 \%. A caption with \$ and \#.}"
 
 
 @pytest.mark.parametrize(
@@ -318,14 +273,6 @@ def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(items, tmp_path, s
     assert len(first) > 1000
 
 
-@pytest.mark.parametrize("suffix", FORMATS["table"])
-def test_a_table_is_written_in_the_format_of_its_suffix(tmp_path, suffix):
-    texts = {"csv": csv_text, "md": markdown_text, "tex": latex_text, "html": html_text}
-    path = tmp_path / f"small.{suffix}"
-    render(SMALL, [path])
-    assert path.read_text("utf-8") == texts[suffix](SMALL)
-
-
 def test_an_unknown_format_is_refused_and_leaves_no_file(tmp_path):
     with pytest.raises(KeyError):
         render(SMALL, [tmp_path / "small.doc"])
@@ -363,12 +310,6 @@ def test_a_campaign_without_models_has_the_exhibits_of_its_data():
     assert {"table2", "fig3", "regeneration"} < names
     assert not {"table3", "table5", "fig1", "fig7"} & names
     assert all(key == spec.key for key, spec in exhibits().items())
-
-
-def test_table5_refuses_a_method_that_nothing_was_judged_by(accuracies):
-    tables = accuracies(("cym", "a", "all", 0.5, 4, "per_token"))
-    with pytest.raises(UserError, match="no accuracies by method 'full_sentence'"):
-        table5(tables, LABELS)
 
 
 def test_table5_stars_an_accuracy_over_fewer_pairs_than_another_models(accuracies):

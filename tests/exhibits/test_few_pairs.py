@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from matplotlib.figure import Figure
 
-from blimpworks.exhibits.build import EXPLANATION, FEW, show_few_pairs
 from blimpworks.exhibits.exhibit import Cell, Exhibit
+from blimpworks.exhibits.render import EXPLANATION, FEW, show_few_pairs
 
 
 def cell(column, n, ties):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from blimpworks.errors import UserError
 from blimpworks.exhibits import formula_lookup
 from blimpworks.exhibits.formula_lookup import declared, formula_modules, formula_of, formulas_of
-from blimpworks.exhibits.formulas import TEXT, Formula, mean_of, of_row, truncated
+from blimpworks.exhibits.formulas import TEXT, Formula, mean_of, truncated
 from blimpworks.papers.lmentry.exhibits.formulas import mean_over_models
 from blimpworks.papers.multiblimp.exhibits.formulas import weighted_values, wins
 from blimpworks.papers.urblimp.exhibits.formulas import above, holm_of
@@ -68,11 +68,6 @@ def test_a_formula_that_is_read_makes_the_same_of_rows():
     weighted = weighted_values(low=1, mid=2, high=5, total=8)
     columns = pd.DataFrame({"column": ["low", "mid", "high"], "value": [8.0, 16.0, 32.0]})
     assert formula_of(weighted.sentence)(columns) == weighted(columns) == 25
-
-
-def test_formulas_with_the_same_sentence_are_equal():
-    assert of_row("p") == of_row("p") != of_row("n")
-    assert {of_row("p"): 1}[of_row("p")] == 1
 
 
 def test_the_text_of_a_row_is_no_number_of_it():

@@ -52,14 +52,6 @@ def markdown_cells(text):
     return ["".join(child.content for child in token.children) for token in inline]
 
 
-def test_markdown_shows_labels_as_they_are():
-    title, *cells, caption = markdown_cells(markdown_text(table_of(LABELS)))
-    assert title == SHOWN[0]
-    assert caption == f"Of {SHOWN[0]}."
-    assert cells[: len(SHOWN) + 1] == ["Row", *SHOWN]
-    assert cells[len(SHOWN) + 1 :: len(SHOWN) + 1] == SHOWN
-
-
 @given(
     st.lists(st.text("ab1$_*|\\`<>&[]()~{}% \n", min_size=1, max_size=9), min_size=1, max_size=3)
 )
@@ -69,10 +61,6 @@ def test_markdown_shows_any_label_as_it_is(labels):
     shown = [re.sub(r"\s*\n\s*", " ", label) for label in labels]
     assert title == shown[0]
     assert cells[1 : len(shown) + 1] == shown
-
-
-def test_two_dollars_are_no_mathematics_in_markdown():
-    assert r"\$\x$" in markdown_text(table_of([r"$\x$"]))
 
 
 def test_html_shows_labels_as_they_are():

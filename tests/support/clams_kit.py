@@ -6,8 +6,8 @@ from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.clams.analysis.wals import build_morphology
 from blimpworks.papers.clams.exhibits.facts import PRINTED
 from blimpworks.papers.clams.items.build import count_sets

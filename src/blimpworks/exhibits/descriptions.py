@@ -28,11 +28,7 @@ class Descriptions:
         return entries
 
     def __call__(self, key: str, **values: object) -> Description:
-        """The description of an exhibit, or of one form of it, as a function's arguments.
-
-        ``values`` stand where title and caption have their names in braces. Raises KeyError for
-        an unknown key, or for a name without a value.
-        """
+        """The description of an exhibit, or of one form of it, as a function's arguments."""
         entry = self.entries[key]
         return Description(
             title=entry["title"].format_map(values),

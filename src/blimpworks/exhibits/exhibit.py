@@ -65,11 +65,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows of a table that stand together, under headings of their own.
-
-    ``rows`` maps a row's key to its name in print; ``columns`` are the keys of its cells'
-    columns. A section with the columns of the one before it repeats no headings.
-    """
+    """Rows of a table under a title; ``rows`` maps keys to names, ``columns`` are keys."""
 
     title: str
     rows: Mapping[str, str]

@@ -60,7 +60,6 @@ def script_of(letters: Iterable[int]) -> str:
 
 @lru_cache(maxsize=512)
 def _charmap(path: str) -> frozenset[int]:
-    """Code points that a font file has; none if it cannot be read."""
     try:
         return frozenset(font_manager.get_font(path).get_charmap())
     except (OSError, RuntimeError):
@@ -80,28 +79,20 @@ def _known(families: Iterable[str]) -> Iterator[font_manager.FontEntry]:
     yield from sorted(plain, key=lambda font: (ranked.get(font.name, len(ranked)), font.name))
 
 
-def _learn() -> None:
-    """Make matplotlib know fonts that were installed since it last listed them."""
-    known = {font.fname for font in font_manager.fontManager.ttflist}
-    for path in font_manager.findSystemFonts():
-        if path not in known and Path(path).suffix.lower() in (".ttf", ".otf"):
-            try:
-                font_manager.fontManager.addfont(path)
-            except (OSError, RuntimeError, ValueError) as error:
-                log.debug("%s: %s", path, error)
-
-
 def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
-    """An installed family that has all letters of some texts.
-
-    Those that are drawn for the letters' script come first, then ``default``, then any. None,
-    with a warning that names Debian's package, where there is no such family.
-    """
+    """Find an installed family that has all letters of some texts; else warn, and None."""
     letters = letters_of(texts)
     script = script_of(letters)
     for again in (False, True):
         if again:
-            _learn()
+            # Make matplotlib know fonts that were installed since it last listed them.
+            known = {font.fname for font in font_manager.fontManager.ttflist}
+            for path in font_manager.findSystemFonts():
+                if path not in known and Path(path).suffix.lower() in (".ttf", ".otf"):
+                    try:
+                        font_manager.fontManager.addfont(path)
+                    except (OSError, RuntimeError, ValueError) as error:
+                        log.debug("%s: %s", path, error)
         for font in _known((*PREFERRED.get(script, ()), default)):
             if letters <= _charmap(font.fname):
                 return str(font.name)
@@ -118,10 +109,7 @@ def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
 
 
 def families_for(letters: Iterable[int]) -> tuple[list[str], frozenset[int]]:
-    """Find installed families for some letters, one for each script, and letters that none has.
-
-    Matplotlib takes each letter from the first family of a list that has it.
-    """
+    """Find installed families for some letters, one for each script, and letters that none has."""
     by_script: dict[str, set[int]] = {}
     for letter in letters:
         by_script.setdefault(script_of([letter]), set()).add(letter)

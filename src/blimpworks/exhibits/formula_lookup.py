@@ -38,10 +38,7 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
-    """Pattern of a template's sentences, with a group for each parameter, and the notations.
-
-    A notation is what the template declares, or else decided by the parameter's type.
-    """
+    """Pattern of a template's sentences, with a group for each parameter, and the notations."""
     types = get_type_hints(template.function)
     notations: dict[str, Notation] = {}
     pattern = ""
@@ -76,10 +73,7 @@ def formulas_of(sentence: str) -> list[Formula]:
 
 @cache
 def formula_of(sentence: str) -> Formula:
-    """The formula that a sentence in a table of cells stands for.
-
-    Raises UserError for a sentence of no formula, or of several.
-    """
+    """Find the formula of a sentence. Raises UserError unless exactly one has it."""
     matches = formulas_of(sentence)
     if len(matches) != 1:
         raise UserError(

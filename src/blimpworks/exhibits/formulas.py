@@ -22,10 +22,7 @@ Arguments = ParamSpec("Arguments")
 
 @dataclass(frozen=True)
 class Formula:
-    """A function from rows to a number, and the sentence that describes it.
-
-    Formulas with the same sentence are equal.
-    """
+    """A function from rows to a number, and the sentence that describes it and tells it apart."""
 
     sentence: str
     function: Callable[..., SupportsFloat] = field(compare=False, repr=False)
@@ -36,7 +33,7 @@ class Formula:
     """Whether rounded rows are just what it is about: that they are adds no doubt."""
 
     def __call__(self, rows: pd.DataFrame) -> float:
-        """The number that the formula makes of ``rows``."""
+        """Compute the number from ``rows``."""
         return float(self.function(rows, **self.arguments))
 
     def __str__(self) -> str:
@@ -53,6 +50,11 @@ class Notation:
     read: Callable[[str], Any] = str
 
 
+PLAIN = Notation(
+    r"\S+",
+    lambda value: repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value),
+)
+"""Notation of words, numbers (with all their digits) and formulas (by their sentence)."""
 PHRASE = Notation(".+")
 """A text of several words."""
 
@@ -61,11 +63,6 @@ def choice(values: Mapping[str, Any]) -> Notation:
     """Notation of one of several values, given by what sentences call them."""
     names = {value: name for name, value in values.items()}
     return Notation("|".join(map(re.escape, values)), names.__getitem__, values.__getitem__)
-
-
-def _in_words(value: Any) -> str:
-    """A value as sentences have it: numbers with all their digits, formulas by their sentence."""
-    return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +86,7 @@ class Template(Generic[Arguments]):
         bound.apply_defaults()
         _, *values = bound.arguments.items()
         arguments = dict(values)
-        words = {
-            name: self.notations[name].write(value) if name in self.notations else _in_words(value)
-            for name, value in values
-        }
+        words = {name: self.notations.get(name, PLAIN).write(value) for name, value in values}
         nested = (value for value in arguments.values() if isinstance(value, Formula))
         as_printed = self.takes_as_printed or any(each.takes_as_printed for each in nested)
         return Formula(self.text.format(**words), self.function, arguments, as_printed)
@@ -135,10 +129,7 @@ def of_row(rows: pd.DataFrame, column: str) -> float:
 
 
 def truncate(value: float, decimals: int) -> float:
-    """A positive number without its digits after some decimals.
-
-    What floating point leaves just below a digit counts as that digit.
-    """
+    """Cut a positive number after some decimals; rounding errors below a digit don't count."""
     unit: float = 10**decimals
     return math.floor(value * unit + 1e-9) / unit
 
@@ -170,10 +161,7 @@ COMPLEMENT = Formula("1 − value of the row", lambda rows: 1 - rows["value"].it
 
 
 def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows whose columns have the value in ``where``, or one of the values if it is a list.
-
-    Columns that the rows don't have (the path already decided them) are passed over.
-    """
+    """Select rows by value, or list of values, of each column in ``where`` that they have."""
     for column, value in where.items():
         if column in rows:
             # Comparing is several times faster; but nothing equals a missing value.

@@ -1,11 +1,11 @@
 """An exhibit as a web page of its own, whose numbers carry the keys of what they are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit
-from blimpworks.exhibits.sheets import Column, Sheet, sheets
+from blimpworks.exhibits.sheets import Column, sheets
 from blimpworks.exhibits.texts import is_rtl
 
 STYLE = """
@@ -23,10 +23,6 @@ figure { margin: 0; } img { max-width: 100%; } figcaption { max-width: 60em; mar
 """.strip()
 
 
-def _bold(text: str) -> str:
-    return f"<strong>{text}</strong>"
-
-
 def _attributes(**values: object) -> str:
     """HTML attributes; a value of None leaves its attribute out."""
     pairs = ((k.strip("_").replace("_", "-"), v) for k, v in values.items() if v is not None)
@@ -41,10 +37,7 @@ def direction(text: str) -> str:
 def _data_cell(
     text: str, column: Column, numbered_cell: tuple[int, Cell] | None, language: str | None
 ) -> str:
-    """One ``td``: of a number, its number among the cells and the keys of its printed one.
-
-    A text whose ``language`` is known says so, and which way it is written.
-    """
+    """One ``td``: of a number, its number among the cells and the keys of its printed one."""
     kind = "n" if column.right else None
     auto = None if column.right else "auto"
     way = _attributes(dir=direction(text) if language else auto, lang=language)
@@ -54,24 +47,6 @@ def _data_cell(
     row, name = cell.stands_for or (cell.row, cell.column)
     marks = _attributes(class_=kind, data_cell=index, data_row=row, data_column=name)
     return f"<td{marks}{way}>{text}</td>"
-
-
-def _body_row(
-    texts: Sequence[str],
-    sheet: Sheet,
-    places: Sequence[tuple[str, str] | None],
-    cells: dict[tuple[str, str], tuple[int, Cell]],
-    languages: Mapping[tuple[str, str], str],
-) -> str:
-    parts = []
-    for text, place, column in zip(texts, places, sheet.columns, strict=True):
-        if place is None and not text:
-            parts.append("<td></td>")
-        elif place is None:
-            parts.append(f'<th scope="row" dir="auto">{text}</th>')
-        else:
-            parts.append(_data_cell(text, column, cells.get(place), languages.get(place)))
-    return "".join(parts)
 
 
 def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
@@ -101,13 +76,23 @@ def table_html(exhibit: Exhibit) -> str:
     well-formed XML.
     """
     cells = {(cell.row, cell.column): (i, cell) for i, cell in enumerate(exhibit.cells)}
-    printed_sheets = list(sheets(exhibit, escape, _bold))
+    printed_sheets = list(sheets(exhibit, escape, lambda text: f"<strong>{text}</strong>"))
     width = max(len(sheet.columns) for sheet in printed_sheets)
     parts = [f"<thead>{''.join(_head_rows(printed_sheets[0].columns, width))}</thead>"]
     for number, sheet in enumerate(printed_sheets):
         rows = [*_head_rows(sheet.columns, width)] if number and sheet.headed else []
         for texts, places in zip(sheet.body, sheet.places, strict=True):
-            row = _body_row(texts, sheet, places, cells, exhibit.written_in)
+            cells_html = []
+            for text, place, column in zip(texts, places, sheet.columns, strict=True):
+                if place is None and not text:
+                    cells_html.append("<td></td>")
+                elif place is None:
+                    cells_html.append(f'<th scope="row" dir="auto">{text}</th>')
+                else:
+                    cells_html.append(
+                        _data_cell(text, column, cells.get(place), exhibit.written_in.get(place))
+                    )
+            row = "".join(cells_html)
             # Sections may have fewer columns than the widest one.
             rows.append(f"<tr>{row}{'<td></td>' * (width - len(texts))}</tr>")
         parts.append("<tbody>" + "\n".join(rows) + "</tbody>")
@@ -128,10 +113,7 @@ def _content(exhibit: Exhibit, picture: str) -> str:
 
 
 def html_text(exhibit: Exhibit, picture: str = "") -> str:
-    """The exhibit with its title and caption as a page; of a figure, around its ``picture``.
-
-    ``picture`` is the picture's address, beside the page.
-    """
+    """Write the exhibit as a page; that of a figure shows ``picture``, an address."""
     title, caption = escape(exhibit.title), escape(exhibit.caption)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'

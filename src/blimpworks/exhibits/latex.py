@@ -63,30 +63,6 @@ def _decimal_column(texts: Iterable[str]) -> str | None:
     return f"S[table-format={sign}{max(len(n['whole']) for n in numbers)}.{decimals}]"
 
 
-def _decimal(text: str) -> str:
-    """A cell of a column that is aligned at the point; what is no number stands in braces."""
-    number = DECIMAL.fullmatch(text)
-    if number is None:
-        return text and f"{{{text}}}"
-    weight, minus = r"\bfseries " if number["bold"] else "", "-" if number["minus"] else ""
-    point = f".{number['decimals']}" if number["decimals"] else ""
-    return f"{weight}{minus}{number['whole']}{point}"
-
-
-def _alignments(printed_sheets: Sequence[Sheet], columns: Sequence[Column]) -> list[str]:
-    """How the columns of a table are aligned: decimal numbers at the point."""
-    alignments = []
-    for place, column in enumerate(columns):
-        if column.width:
-            alignments.append(rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}")
-        elif column.right:
-            texts = (row[place] for sheet in printed_sheets for row in sheet.body if row[place:])
-            alignments.append(_decimal_column(texts) or "r")
-        else:
-            alignments.append("l")
-    return alignments
-
-
 def _latex_headings(columns: Sequence[Column], alignments: Sequence[str]) -> list[str]:
     """One line of headings, or two: the upper ones span their columns, with a rule below."""
     lines = []
@@ -104,7 +80,13 @@ def _latex_headings(columns: Sequence[Column], alignments: Sequence[str]) -> lis
 def _cell(text: str, alignment: str) -> str:
     """A text in its column: lines of running text may end within names like ``anaphor_gender``."""
     if alignment.startswith("S"):
-        return _decimal(text)
+        # A cell of a column that is aligned at the point; what is no number stands in braces.
+        number = DECIMAL.fullmatch(text)
+        if number is None:
+            return text and f"{{{text}}}"
+        weight, minus = r"\bfseries " if number["bold"] else "", "-" if number["minus"] else ""
+        point = f".{number['decimals']}" if number["decimals"] else ""
+        return f"{weight}{minus}{number['whole']}{point}"
     return text.replace(r"\_", r"\_\allowbreak{}") if alignment.startswith(">") else text
 
 
@@ -127,13 +109,10 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
 
 
 def latex_text(exhibit: Exhibit) -> str:
-    r"""The table as printed, as LaTeX for a page of one column or two.
+    """Write the table as LaTeX for a page of one column or two, in parts of ``LONG`` rows.
 
-    It needs ``booktabs``, ``array``, ``siunitx``, which aligns numbers at the point, and
-    ``adjustbox``, which makes a table smaller where it would be wider than the line or higher than
-    the page. A table of many columns, or of running text,
-    takes the width of the page (``table*``). One of more than ``LONG`` rows comes in several parts,
-    with the headings on each: ``longtable`` does not work in two columns.
+    It needs ``booktabs``, ``array``, ``siunitx`` and ``adjustbox``. (``longtable`` does not work in
+    two columns.)
     """
     escape = _latex_text if exhibit.textual else _latex
     printed_sheets = list(sheets(exhibit, escape, lambda text: f"\\textbf{{{text}}}"))
@@ -141,7 +120,16 @@ def latex_text(exhibit: Exhibit) -> str:
     caption = f"{_latex(exhibit.title)}. {_latex(exhibit.caption)}"
     broad = len(widest) > NARROW or any(column.width for column in widest)
     parts = list(_parts(printed_sheets))
-    alignments = _alignments(printed_sheets, widest)
+    # How the columns of a table are aligned: decimal numbers at the point.
+    alignments = []
+    for place, column in enumerate(widest):
+        if column.width:
+            alignments.append(rf">{{\raggedright\arraybackslash}}p{{{column.width:g}\linewidth}}")
+        elif column.right:
+            texts = (row[place] for sheet in printed_sheets for row in sheet.body if row[place:])
+            alignments.append(_decimal_column(texts) or "r")
+        else:
+            alignments.append("l")
     floats = [
         _latex_float(
             _latex_body(part, alignments),

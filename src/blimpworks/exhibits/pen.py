@@ -87,10 +87,7 @@ class Run:
 
 
 def words_of(run: Run) -> list[Run]:
-    """The words of a run; a sign before or after a word of another direction is a run of its own.
-
-    So each run is written one way, whichever way its surroundings are.
-    """
+    """Split a run into words; signs around a word of another direction are runs of their own."""
     # Other spaces than plain ones, such as that before a percent sign, are no place for a break.
     words = filter(None, run.text.split(" "))
     parts = ((number, part) for word in words for number, part in enumerate(_parts(word)))
@@ -114,10 +111,7 @@ def _parts(word: str) -> tuple[str, ...]:
 
 
 def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
-    """Runs in lines no wider than ``width``; ``space`` is the gap between words [points].
-
-    A run that is too wide for a line is cut into lines of letters.
-    """
+    """Put runs into lines no wider than ``width``, with gaps of ``space`` [points]."""
     lines: list[list[Run]] = [[]]
     for group in _unbroken(runs, width):
         joined = line_width([*lines[-1], *group], space)

@@ -1,23 +1,29 @@
-"""Exhibits as files: CSV, Markdown, LaTeX and HTML for tables; PDF, PNG and SVG for figures."""
+"""Exhibits built from the tables that they need, and written as files.
 
+Tables become CSV, Markdown, LaTeX and HTML; figures PDF, PNG, SVG and HTML.
+"""
+
+import importlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from blimpworks.exhibits.exhibit import Exhibit
+from blimpworks.campaign.exhibit_spec import ExhibitSpec
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.sheets import sheets
 from blimpworks.exhibits.texts import isolated, one_line, take_literally
 from blimpworks.files import atomic, write_text
+from blimpworks.tables import CELLS, write_table
 
 if TYPE_CHECKING:  # slow to import, and tables need none of it
-    from matplotlib.figure import Figure
-    from matplotlib.transforms import Bbox
+    pass
 
 PNG_DPI = 300
 MARGIN = 0.1
@@ -43,7 +49,6 @@ METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"D
 
 
 def _markdown(text: str) -> str:
-    """A label or number: what would mean something to Markdown stands for itself."""
     return MEANING.sub(lambda sign: f"\\{sign[0]}", one_line(text))
 
 
@@ -53,15 +58,12 @@ def _markdown_text(text: str) -> str:
     return isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
 
 
-def _clean(value: object) -> object:
-    """A number without what floating point adds to it: 99.4, not 99.40000000000002."""
-    return float(f"{value:.15g}") if isinstance(value, float) else value
-
-
 def csv_text(exhibit: Exhibit) -> str:
     """Values to fifteen digits (or texts, of an exhibit of texts), one line per row."""
     frame = exhibit.layout("text" if exhibit.textual else "value")
-    return frame.map(_clean).to_csv(index=False, lineterminator="\n")
+    return frame.map(lambda v: float(f"{v:.15g}") if isinstance(v, float) else v).to_csv(
+        index=False, lineterminator="\n"
+    )
 
 
 def markdown_text(exhibit: Exhibit) -> str:
@@ -102,37 +104,8 @@ TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {
 }
 
 
-def _lay_out(figure: "Figure") -> "Bbox":
-    """Lay out a figure, once for all its formats, and return what it covers, in inches."""
-    take_literally(figure)
-    figure.draw_without_rendering()
-    figure.set_layout_engine(None)
-    return figure.get_tightbbox().padded(MARGIN)
-
-
-def _draw(figure: "Figure", outputs: Sequence[Path]) -> None:
-    """Write a figure as PDF, PNG and SVG, whichever the suffixes name."""
-    import matplotlib as mpl  # slow, and tables need none of it
-
-    with mpl.rc_context(FILE_SETTINGS):
-        covered = _lay_out(figure)
-        for output in outputs:
-            suffix = output.suffix[1:]
-            with atomic(output) as temporary:
-                figure.savefig(
-                    temporary,
-                    format=suffix,
-                    dpi=PNG_DPI,
-                    metadata=METADATA[suffix],
-                    bbox_inches=covered,
-                )
-
-
 def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
-    """Write the exhibit in the formats that the files' suffixes name.
-
-    Raises KeyError for a suffix that is no format of its kind.
-    """
+    """Write the exhibit in the formats of the files' suffixes. Raises KeyError for unknown ones."""
     if exhibit.figure is None:
         for output in outputs:
             write_text(output, TEXT_FORMATS[output.suffix[1:]](exhibit))
@@ -141,4 +114,83 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
     for page in pages:
         write_text(page, html_text(exhibit, page.with_suffix(".svg").name))
     if pictures := [output for output in outputs if output not in pages]:
-        _draw(exhibit.figure, pictures)
+        # Write a figure as PDF, PNG and SVG, whichever the suffixes name.
+        import matplotlib as mpl  # slow, and tables need none of it
+
+        with mpl.rc_context(FILE_SETTINGS):
+            take_literally(exhibit.figure)
+            exhibit.figure.draw_without_rendering()
+            exhibit.figure.set_layout_engine(None)
+            covered = exhibit.figure.get_tightbbox().padded(MARGIN)
+            for picture in pictures:
+                suffix = picture.suffix[1:]
+                with atomic(picture) as temporary:
+                    exhibit.figure.savefig(
+                        temporary,
+                        format=suffix,
+                        dpi=PNG_DPI,
+                        metadata=METADATA[suffix],
+                        bbox_inches=covered,
+                    )
+
+
+FEW = 30
+"""Pairs below which an accuracy needs its number of pairs to be understood: one pair more or less
+moves it by more than three points."""
+EXPLANATION = (
+    f"In parentheses where fewer than {FEW} pairs were judged: their number, and how many of them "
+    "are ties."
+)
+
+
+def _over_few(cell: Cell) -> bool:
+    return cell.ties is not None and cell.n is not None and cell.n < FEW
+
+
+def _counted(cell: Cell) -> Cell:
+    ties = f", {cell.ties} tie{'s' if cell.ties != 1 else ''}" if cell.ties else ""
+    return replace(cell, text=f"{cell.text} (n = {cell.n}{ties})")
+
+
+def show_few_pairs(exhibit: Exhibit) -> None:
+    """Add pairs and ties to each accuracy of a table that is over fewer than ``FEW`` pairs."""
+    if exhibit.figure is None and any(_over_few(cell) and cell.printed for cell in exhibit.cells):
+        exhibit.cells = [_counted(cell) if _over_few(cell) else cell for cell in exhibit.cells]
+        exhibit.caption = f"{exhibit.caption} {EXPLANATION}"
+
+
+def _make(spec: ExhibitSpec, tables: Mapping[str, Sequence[Path]], labels: Labels) -> Exhibit:
+    module, _, name = spec.function.partition(":")
+    function: Callable[..., Exhibit] = getattr(importlib.import_module(module), name)
+    arguments = (tables, labels, *filter(None, [spec.argument]))
+    if spec.kind == "table":
+        return function(*arguments)
+    # Slow to import, and tables need none of it.
+    from blimpworks.exhibits.style import house_style
+
+    with house_style():
+        return function(*arguments)
+
+
+def build_exhibit(
+    spec: ExhibitSpec,
+    tables: Mapping[str, Sequence[Path]],
+    labels: Labels,
+    cells: Path,
+    outputs: Sequence[Path],
+) -> Exhibit:
+    """Write an exhibit's cells and files; return it. Raises UserError for a faulty table."""
+    published = labels.source == "published"
+    if published and not spec.published:
+        raise UserError(f"exhibit {spec.key} has no published form: the paper prints none of it.")
+    needs = spec.published if published else spec.needs
+    missing = [need for need in needs if not tables.get(need)]
+    if missing:
+        raise UserError(f"exhibit {spec.key} needs {', '.join(missing)}; pass --input NEED=PATH.")
+    exhibit = _make(spec, tables, labels)
+    show_few_pairs(exhibit)
+    if labels.items:
+        exhibit.caption += f" Items: {labels.items}."
+    write_table(exhibit.table(), CELLS, cells)
+    render(exhibit, outputs)
+    return exhibit

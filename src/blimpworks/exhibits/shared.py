@@ -21,10 +21,7 @@ Tables = Mapping[str, Sequence[Path]]
 def read_plain(
     schema: TableSchema, paths: Path | Sequence[Path] | None, columns: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """All rows of one table or several, with labels as plain strings; no rows without any table.
-
-    Raises UserError when one is no such table.
-    """
+    """Read all rows of some tables, labels as plain strings. Raises UserError for another table."""
     several = [paths] if isinstance(paths, Path) else [*(paths or ())]
     if not several:
         return pd.DataFrame(columns=[*(columns or schema.names)])
@@ -35,7 +32,6 @@ def read_plain(
 
 @cache
 def _printed(path: Path, _changed: int) -> list[dict[str, Any]]:
-    """The printed numbers of a file as it is since it was last changed: all exhibits read them."""
     return [row.model_dump() for row in read_rows(PublishedRow, path)]
 
 

@@ -40,18 +40,13 @@ class Sheet:
     places: list[list[tuple[str, str] | None]] = field(default_factory=list)
 
 
-def _beside(exhibit: Exhibit) -> dict[str, bool]:
-    """Columns beside the cells, and whether they hold numbers: all but texts."""
-    rows = [*exhibit.stub.values(), *exhibit.remarks.values()]
-    texts: dict[str, list[str]] = {}
-    for name, text in (pair for row in rows for pair in row.items()):
-        texts.setdefault(name, []).extend([text] if text else [])
-    return {name: bool(own) and all(map(str.isdecimal, own)) for name, own in texts.items()}
-
-
 def _columns(exhibit: Exhibit, names: Sequence[str], title: str, escape: Style) -> list[Column]:
     """Columns of one section: the row's name (if shown), and then ``names``."""
-    beside = _beside(exhibit)
+    rows = [*exhibit.stub.values(), *exhibit.remarks.values()]
+    texts: dict[str, list[str]] = {}
+    for column, text in (pair for row in rows for pair in row.items()):
+        texts.setdefault(column, []).extend([text] if text else [])
+    beside = {column: bool(own) and all(map(str.isdecimal, own)) for column, own in texts.items()}
     columns = [Column("", escape(title), right=False, width=None)] if exhibit.named else []
     for name in names:
         upper, lower = exhibit.heads.get(name, ("", name))
@@ -59,31 +54,6 @@ def _columns(exhibit: Exhibit, names: Sequence[str], title: str, escape: Style) 
         width = exhibit.widths.get(name)
         columns.append(Column(escape(upper), escape(lower), right and width is None, width))
     return columns
-
-
-def _body(
-    exhibit: Exhibit, frame: pd.DataFrame, section: Section, escape: Style, bold: Style
-) -> list[list[str]]:
-    """Escaped text, bold where it belongs, a dash where there is no cell.
-
-    A row without any cell is a heading, and has nothing beside it.
-    """
-    body = []
-    for row, printed in section.rows.items():
-        texts = [escape(printed)] if exhibit.named else []
-        absent = ABSENT if row in frame.index else ""
-        for column in section.columns:
-            text = frame[column].get(row) if column in frame else None
-            shown = escape(text if isinstance(text, str) else absent)
-            texts.append(bold(shown) if (row, column) in exhibit.bold else shown)
-        body.append(texts)
-    return body
-
-
-def _places(exhibit: Exhibit, section: Section) -> list[list[tuple[str, str] | None]]:
-    """Keys (row, column) of each text of a section's body; None for what names the row."""
-    named: list[tuple[str, str] | None] = [None] if exhibit.named else []
-    return [[*named, *((row, column) for column in section.columns)] for row in section.rows]
 
 
 def _sections(exhibit: Exhibit, frame: pd.DataFrame) -> Sequence[Section]:
@@ -98,10 +68,22 @@ def sheets(exhibit: Exhibit, escape: Style, bold: Style) -> Iterator[Sheet]:
     frame = frame.set_index(frame.columns[0])
     before: Sequence[str] | None = None
     for section in _sections(exhibit, frame):
+        body = []
+        for row, printed in section.rows.items():
+            texts = [escape(printed)] if exhibit.named else []
+            absent = ABSENT if row in frame.index else ""
+            for column in section.columns:
+                text = frame[column].get(row) if column in frame else None
+                shown = escape(text if isinstance(text, str) else absent)
+                texts.append(bold(shown) if (row, column) in exhibit.bold else shown)
+            body.append(texts)
+        named: list[tuple[str, str] | None] = [None] if exhibit.named else []
         yield Sheet(
             tuple(_columns(exhibit, section.columns, section.title, escape)),
-            _body(exhibit, frame, section, escape, bold),
+            body,
             headed=list(section.columns) != before,
-            places=_places(exhibit, section),
+            places=[
+                [*named, *((row, column) for column in section.columns)] for row in section.rows
+            ],
         )
         before = list(section.columns)

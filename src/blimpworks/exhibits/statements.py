@@ -35,27 +35,21 @@ class Recomputation:
     """Rows or columns that a name in braces stands for."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
-        """The number of a ``row`` from other ``printed`` numbers, both as of ``read_printed``.
-
-        Raises UserError for an unknown formula or list, or numbers that are not printed.
-        """
+        """Compute a ``row`` from ``printed`` numbers. Raises UserError for a wrong formula."""
         place: Place = (row["row"], row["column"])
-        formula, where = self._formula(row), self.filter_of(row)
-        rows = select_rows(printed, where)
-        if rows.empty:
-            raise UserError(f"{_name(row)} is of {row['of']!r}, where nothing is printed.")
-        value = formula(rows)
-        text = self.formats[formula].format(value, text=rows["text"].iloc[0])
-        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=place)
-
-    def _formula(self, row: pd.Series) -> Formula:
         formulas = {formula.sentence: formula for formula in self.formats}
         if row["formula"] not in formulas:
             raise UserError(
                 f"{_name(row)} has the formula {row['formula']!r}; expected one of "
                 f"{', '.join(map(repr, formulas))}."
             )
-        return formulas[row["formula"]]
+        formula, where = formulas[row["formula"]], self.filter_of(row)
+        rows = select_rows(printed, where)
+        if rows.empty:
+            raise UserError(f"{_name(row)} is of {row['of']!r}, where nothing is printed.")
+        value = formula(rows)
+        text = self.formats[formula].format(value, text=rows["text"].iloc[0])
+        return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=place)
 
     def filter_of(self, row: pd.Series) -> dict[str, Any]:
         """What selects the numbers that a ``row`` is computed from, as of cells.
@@ -80,14 +74,10 @@ def _name(row: pd.Series) -> str:
     return "printed number " + "/".join(row[key] for key in KEYS)
 
 
-def _nothing(_place: Place, _title: str) -> None:
-    return None
-
-
 def printed_statements(
     printed: pd.DataFrame,
     recomputation: Recomputation,
-    other: Callable[[Place, str], Cell | None] = _nothing,
+    other: Callable[[Place, str], Cell | None] = lambda place, title: None,
     exhibit: str = "text",
 ) -> tuple[list[Cell], str]:
     """Cells of the numbers that an ``exhibit`` prints in running text, and of what gives them.

@@ -111,10 +111,7 @@ def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
 
 
 def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) -> None:
-    """Write names of lines to the right of the axes, by the height and the colour of each.
-
-    Names that would be closer than ``gap`` (in units of the axis) are moved apart.
-    """
+    """Write names of lines beside the axes, by height and colour, at least ``gap`` apart."""
     names = sorted(ends, key=lambda name: ends[name][0])
     heights: list[float] = []
     for name in names:
@@ -147,10 +144,7 @@ def frame_of(cells: Iterable[Cell]) -> pd.DataFrame:
 
 
 def with_ends(rows: pd.DataFrame, value: str = "value") -> pd.DataFrame:
-    """Rows three times: with ``value`` as it is, and with ``low`` and ``high`` in its place.
-
-    Where an end is NaN, seaborn draws the value without an interval.
-    """
+    """Triple the rows: with ``value``, ``low`` and ``high`` (or NaN) in the column of the value."""
     ends = [rows.assign(**{value: rows[end]}) for end in ("low", "high")]
     return pd.concat([rows, *ends], ignore_index=True).drop(columns=["low", "high"])
 

@@ -10,7 +10,7 @@ from blimpworks.campaign.parts import item_sets, languages_of, score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.campaign.retrieved import retrieved_files
-from blimpworks.campaign.seeds import for_seeds
+from blimpworks.campaign.seeds import for_seeds, from_seeds
 from blimpworks.campaign.settings.site import ModelNeeds, Site
 from blimpworks.cluster.estimate import speed_of
 from blimpworks.cluster.needs import needs_of
@@ -124,6 +124,13 @@ def test_a_seed_is_not_named_in_a_campaign_but_follows_from_the_recipe():
         loaded(models=("lstm-small-seed1",))
     with pytest.raises(UserError, match="Correct it or add a row"):
         loaded(models=("lstm-tiny-seed1",))
+
+
+def test_a_row_that_is_called_like_a_seed_of_another_is_refused():
+    campaign, catalogue = loaded()
+    row = catalogue.models["masked-small-eng"].model_copy(update={"recipe": "lstm-small"})
+    with pytest.raises(UserError, match=r"'x-seed5' is called like seed 5 of 'x', whose recipe"):
+        from_seeds(campaign, {"x": row}, {"x", "x-seed5"})
 
 
 def test_what_a_site_says_of_a_model_holds_for_its_seeds_unless_it_says_more(tmp_path):

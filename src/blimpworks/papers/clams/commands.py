@@ -6,7 +6,7 @@ import typer
 
 from blimpworks.campaign.variants import Variant
 from blimpworks.commands import shared
-from blimpworks.commands.declare import AUTHOR, Use, calls, command, spread
+from blimpworks.commands.declare import AUTHOR, Use, command, spread
 from blimpworks.commands.options import (
     LanguageFile,
     argument,
@@ -20,7 +20,9 @@ from blimpworks.papers.clams.settings import ClamsOptions
 PAPER = "blimpworks.papers.clams"
 
 
-@calls(f"{PAPER}.items.build:count_sets", packages=shared.ARROW, notes="minimal_sets", cheap=True)
+@command(
+    calls=f"{PAPER}.items.build:count_sets", packages=shared.ARROW, notes="minimal_sets", cheap=True
+)
 def count_sets(
     sets: list[LanguageFile] = argument(
         "Released files, as LANG=PATH.",
@@ -35,7 +37,7 @@ def count_sets(
     """Count the minimal sets of the released evaluation sets, by the words that differ."""
 
 
-@calls(f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
+@command(calls=f"{PAPER}.items.build:build_items", packages=shared.ARROW, notes="pairs")
 def build_clams_items(
     sets: list[Path] = argument("Evaluation sets, called as paradigms."),
     lang: str = shared.LANG,
@@ -47,7 +49,7 @@ def build_clams_items(
     """Turn a language's evaluation sets into items with critical regions."""
 
 
-@calls(f"{PAPER}.analysis.wals:build_morphology", packages=shared.ARROW, notes="languages")
+@command(calls=f"{PAPER}.analysis.wals:build_morphology", packages=shared.ARROW, notes="languages")
 def build_morphology(
     values: Path = argument("WALS's raw/value.csv."),
     elements: Path = option("WALS's raw/domainelement.csv."),

@@ -22,10 +22,7 @@ def _options(campaign: Campaign) -> ClamsOptions:
 
 
 def check(campaign: Campaign, _catalogue: Catalogue) -> None:
-    """Languages with grammars must be the campaign's, or have grammars here. Raises UserError else.
-
-    So one list of languages serves campaigns of some of them, and a wrong code is noticed.
-    """
+    """Raise UserError for languages with ``grammars`` that neither campaign nor folder has."""
     for lang in _options(campaign).grammars:
         selected = campaign.languages == "all" or lang in campaign.languages
         if not selected and not any((campaign.folder("grammars") / lang).glob("*.avg")):

@@ -40,20 +40,13 @@ def _accuracy(
 
 
 def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[PublishedRow]:
-    """The numbers of a table that stand for one construction."""
     for row in printed:
         if row.exhibit == exhibit and row.value is not None and row.row not in ALTERED:
             yield row
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Accuracies by construction, of which the paper prints some twice.
-
-    Those of multilingual BERT in English that Tables 2 and 3 share come from Table 2. With
-    capitals: Table 1 plus the gain of Table 4. The means over five seeds have no n.
-
-    Raises UserError for a number that is no accuracy.
-    """
+    """Collect accuracies by construction, each once; with capitals, Tables 1 and 4 added."""
     # Sets that masked models were scored on, where the paper says.
     sizes = {
         (row.row, row.column): int(row.value)
@@ -72,20 +65,16 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         n = sizes.get((row.row, f"{ENGLISH} {row.column}"))
         phenomenon = REFLEXIVES if row.row in ENGLISH_REFLEXIVES else AGREEMENT
         yield _accuracy(row, row.column, ENGLISH, n, phenomenon)
-    yield from _with_capitals(printed)
-
-
-def _with_capitals(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Accuracies with a capital first letter: those of Table 1 plus the gains of Table 4."""
+    # Accuracies with a capital first letter: those of Table 1 plus the gains of Table 4.
     numbers = {(row.row, row.column): row for row in _numbers_of(printed, "table1")}
     for gain in _numbers_of(printed, "table4"):
         before = numbers.get((gain.row, gain.column))
         if before is None or before.value is None or gain.value is None:
             continue
-        lang, _, model = gain.column.partition(" ")
+        gain_lang, _space, gain_model = gain.column.partition(" ")
         yield PrintedAccuracy(
-            model=model,
-            lang=lang,
+            model=gain_model,
+            lang=gain_lang,
             accuracy=before.value + gain.value,
             rounding=before.half_unit + gain.half_unit,
             origin=gain.place,

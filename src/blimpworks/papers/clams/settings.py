@@ -61,10 +61,7 @@ class ClamsOptions(Strict):
 
 
 def variant_of(options: ClamsOptions, decision: str) -> Variant:
-    """The variant that a decision (a field of ``ClamsDecisions``) is taken in.
-
-    One that the campaign leaves open follows its ``variant``.
-    """
+    """Find the variant of a decision: its own, or else that of the campaign."""
     chosen: Variant | None = getattr(options.decisions, decision)
     return chosen or options.variant
 

@@ -8,7 +8,7 @@ import typer
 
 from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.commands import shared
-from blimpworks.commands.declare import Use, calls, command, recorded
+from blimpworks.commands.declare import Use, command
 from blimpworks.commands.options import (
     argument,
     json_option,
@@ -30,7 +30,9 @@ SPECIAL = option("Treatments of its spelling, comma-separated.", use=LISTED)
 FREQUENCIES = option("Frequencies table.", default=list)
 
 
-@calls(f"{ITEMS}.lexicon:build_lexicon", packages=shared.SPELLING, notes="entries", pandas=False)
+@command(
+    calls=f"{ITEMS}.lexicon:build_lexicon", packages=shared.SPELLING, notes="entries", pandas=False
+)
 def build_lexicon(
     tokens: Path = shared.TABLE,
     output: Path = shared.OUTPUT,
@@ -42,8 +44,11 @@ def build_lexicon(
     """Make a language's lexicon from UniMorph tables and its treebanks."""
 
 
-@calls(
-    f"{ITEMS}.candidates:find_candidates", packages=shared.SPELLING, notes="counts", pandas=False
+@command(
+    calls=f"{ITEMS}.candidates:find_candidates",
+    packages=shared.SPELLING,
+    notes="counts",
+    pandas=False,
 )
 def find_candidates(
     tokens: Path = shared.TABLE,
@@ -57,8 +62,8 @@ def find_candidates(
     """Find the subjects and verbs that could agree."""
 
 
-@calls(
-    f"{ITEMS}.agreement:measure_agreement",
+@command(
+    calls=f"{ITEMS}.agreement:measure_agreement",
     packages=("numpy", "pyarrow", "scipy"),
     notes="evidence",
     pandas=False,
@@ -75,7 +80,7 @@ def measure_agreement(
     """Count and test how far a language's verbs agree with their subjects."""
 
 
-@calls(f"{ITEMS}.pairs:build_pairs", packages=shared.SPELLING, notes="counts", pandas=False)
+@command(calls=f"{ITEMS}.pairs:build_pairs", packages=shared.SPELLING, notes="counts", pandas=False)
 def build_pairs(
     candidates: Path = shared.TABLE,
     lexicon: Path = shared.TABLE,
@@ -91,8 +96,8 @@ def build_pairs(
     """Make every minimal pair that passes the checks."""
 
 
-@calls(
-    f"{ITEMS}.sampling:sample_items",
+@command(
+    calls=f"{ITEMS}.sampling:sample_items",
     packages=shared.ARROW,
     notes="counts",
     pandas=False,
@@ -109,7 +114,7 @@ def sample_items(
     """Draw the balanced set of items from all pairs."""
 
 
-@calls(f"{ITEMS}.released:build_released_items", packages=shared.ARROW, notes="items")
+@command(calls=f"{ITEMS}.released:build_released_items", packages=shared.ARROW, notes="items")
 def build_released_items(
     file: Path = argument("Released file of a language, LANG/data.tsv."),
     output: Path = shared.OUTPUT,
@@ -121,8 +126,10 @@ def build_released_items(
     """Make a language's items of the release's own pairs."""
 
 
-@calls(
-    f"{ANALYSIS}.frequencies:build_frequencies", packages=shared.ARROW, notes="languages_with_text"
+@command(
+    calls=f"{ANALYSIS}.frequencies:build_frequencies",
+    packages=shared.ARROW,
+    notes="languages_with_text",
 )
 def build_frequencies(
     totals: Path = argument("GlotCC's totals per language."),
@@ -133,8 +140,11 @@ def build_frequencies(
     """Count how much text there is of each language, and rank them by it."""
 
 
-@calls(
-    f"{ANALYSIS}.regressions:fit_regressions", packages=shared.MODELLING, notes="terms", cheap=True
+@command(
+    calls=f"{ANALYSIS}.regressions:fit_regressions",
+    packages=shared.MODELLING,
+    notes="terms",
+    cheap=True,
 )
 def fit_regressions(
     accuracies: Path = argument("Accuracies table."),
@@ -153,7 +163,7 @@ def _items_of(items: Path, given: Mapping[str, Any]) -> dict[str, Path]:
     return {lang: items / f"{lang}.parquet" for _, lang, _ in tables}
 
 
-@recorded(f"{ANALYSIS}.margins:fit_margins", packages=shared.MODELLING, cheap=True)
+@command(recorded=f"{ANALYSIS}.margins:fit_margins", packages=shared.MODELLING, cheap=True)
 def fit_margins(
     scores: Path = shared.EVALUATED_TABLES,
     items: Path = option(

@@ -44,10 +44,7 @@ def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """See that released files are there, and that Figure 2 can show its language.
-
-    Raises UserError for what is missing.
-    """
+    """Raise UserError where released files, or the language of Figure 2, are missing."""
     check_release(campaign, catalogue)
     lang = campaign.section(MultiblimpOptions).exhibits.figure2_language
     if lang is not None and lang not in languages(campaign, catalogue):
@@ -172,5 +169,5 @@ PAPER = Paper(
     commands=("blimpworks.papers.multiblimp.commands",),
     rules="papers/multiblimp.smk",
     printed_accuracies="blimpworks.papers.multiblimp.published:accuracies",
-    names="blimpworks.papers.multiblimp.exhibits.common:NAMES",
+    names="blimpworks.papers.multiblimp.exhibits.accuracies:NAMES",
 )

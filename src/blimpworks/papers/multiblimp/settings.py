@@ -197,10 +197,7 @@ class MultiblimpOptions(Strict):
 
 
 def variant_of(options: MultiblimpOptions, decision: str) -> Variant:
-    """Which variant a decision (a field of ``Decisions``) is taken in.
-
-    A decision that the campaign leaves open follows its ``variant``.
-    """
+    """Find the variant of a decision: its own, or else that of the campaign."""
     chosen: Variant | None = getattr(options.decisions, decision)
     return chosen or options.variant
 

@@ -36,10 +36,7 @@ RELEASED_SCHEMA = read_schema(__file__, "schemas/released_items.tsv", ITEM_SCHEM
 
 
 def write_funnel(path: Path, lang: str, counts: Mapping[str, Mapping[str, int]]) -> None:
-    """Write the ``funnel`` table of a rule: how many pairs each stage kept or dropped, and why.
-
-    ``counts`` are by stage and reason, whose order is kept.
-    """
+    """Write a rule's ``funnel`` table from ``counts`` by stage and reason, in their order."""
     rows = [
         {"lang": lang, "stage": stage, "reason": reason, "n": n}
         for stage, reasons in counts.items()

@@ -39,10 +39,7 @@ class Category:
 
 
 def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows of a WALS table, each with where it stands; the first of ``columns`` is their key.
-
-    Raises UserError for another table, one that is cut short, and for a key that stands twice.
-    """
+    """Rows of a WALS table, each with where it stands; the first of ``columns`` is their key."""
     seen: dict[str, int] = {}
     with reading(path, "a table of WALS's repository", "Retrieve it again."):
         for line, row in table_rows(path, columns):
@@ -52,30 +49,21 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
             yield f"{path}:{line}", row
 
 
-def _numbers(elements: Path) -> dict[str, Category]:
-    """Categories of the features that count, by WALS's internal key."""
-    categories: dict[str, Category] = {}
-    for where, row in _read(elements, ("pk", "id", "number")):
-        feature = row["id"].partition("-")[0]
-        if feature in SCALES:
-            number = int(row["number"]) if row["number"].isdecimal() else 0
-            if not 1 <= number <= len(SCALES[feature]):
-                raise UserError(
-                    f"{where}: {row['id']!r} is category {row['number']!r}, expected 1 to "
-                    f"{len(SCALES[feature])} of feature {feature}. Is it another release of WALS?"
-                )
-            categories[row["pk"]] = Category(feature, number)
-    return categories
-
-
 def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Category]]:
-    """By WALS language and feature, what counts of WALS's values.
-
-    ``values`` and ``elements`` are raw/value.csv and raw/domainelement.csv of its repository.
-
-    Raises UserError for a missing or broken table, or a value of an unknown category.
-    """
-    known = _numbers(elements)
+    """Read what counts of WALS's values, by language and feature. Raises UserError for a fault."""
+    # Categories of the features that count, by WALS's internal key.
+    known: dict[str, Category] = {}
+    for element_at, element in _read(elements, ("pk", "id", "number")):
+        element_feature = element["id"].partition("-")[0]
+        if element_feature in SCALES:
+            number = int(element["number"]) if element["number"].isdecimal() else 0
+            if not 1 <= number <= len(SCALES[element_feature]):
+                raise UserError(
+                    f"{element_at}: {element['id']!r} is category {element['number']!r}, "
+                    f"expected 1 to {len(SCALES[element_feature])} of feature {element_feature}. "
+                    "Is it another release of WALS?"
+                )
+            known[element["pk"]] = Category(element_feature, number)
     by_language: dict[str, dict[str, Category]] = {}
     for where, row in _read(values, ("id", "domainelement_pk")):
         feature, _, language = row["id"].partition("-")
@@ -94,12 +82,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Categor
 def choose_languages(
     categories: Mapping[str, Mapping[str, Category]], languages: Path
 ) -> dict[str, str]:
-    """The WALS language of each ISO 639-3 code: of several, the one with the most features.
-
-    Ties go by WALS's code. ``languages`` is cldf/languages.csv of its repository.
-
-    Raises UserError for a missing or broken table, and for one that lacks a language with values.
-    """
+    """Choose the WALS language with most features for each ISO 639-3 code (ties by WALS's code)."""
     chosen: dict[str, str] = {}
     rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda r: r[1]["ID"])
     lost = categories.keys() - {row["ID"] for _, row in rows}
@@ -119,10 +102,7 @@ def choose_languages(
 
 
 def build_morphology(values: Path, elements: Path, languages: Path, output: Path) -> int:
-    """Write the morphology table: a row for each language and feature; how many languages.
-
-    A language's complexity is the mean of its ``value``. Raises UserError for a broken table.
-    """
+    """Write WALS features of languages, with values from 0 to 1; return how many languages."""
     categories = read_categories(values, elements)
     rows = [
         {

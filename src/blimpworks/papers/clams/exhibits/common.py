@@ -115,19 +115,18 @@ class Accuracies:
 
     def of(
         self,
-        part: str | Sequence[str],
+        part: str,
         langs: str | Iterable[str],
         constructions: str | Iterable[str],
         phenomenon: str | Sequence[str] = AGREEMENT,
     ) -> Selection:
-        """Accuracies of the models of a part (or several), on languages and constructions."""
-        parts = [part] if isinstance(part, str) else [*part]
+        """Select accuracies of the models of a part, on languages and constructions."""
         selected = [constructions] if isinstance(constructions, str) else [*constructions]
-        masked = parts[0] in (BERT, MBERT)
+        masked = part in (BERT, MBERT)
         measured = self.labels.source == "measured"
         where: dict[str, Any] = {
             "benchmark": BENCHMARK,
-            "model": [model for each in parts for model in self.models[each]],
+            "model": [*self.models[part]],
             "lang": [langs] if isinstance(langs, str) else [*langs],
             "phenomenon": [phenomenon] if isinstance(phenomenon, str) else [*phenomenon],
             "paradigm": [name for key in selected for name in paradigms(key, inanimate=masked)],
@@ -153,10 +152,7 @@ None where the selection does not allow it."""
 
 
 def accuracy(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
-    """Measured accuracy over all pairs; None without any.
-
-    Of several seeds the mean, without an interval: pairs don't differ from seed to seed.
-    """
+    """Measure accuracy over all pairs, of several seeds the mean; None without any pair."""
     rows = selection.rows
     if rows.empty:
         return None
@@ -187,11 +183,9 @@ def measure_by(
     """The measure that a formula computes, written by ``form``, where it ``applies``."""
 
     def measure(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
-        """The formula's cell; None where the formula does not apply."""
-        applicable = applies(selection)
-        return (
-            selection.cell(place, formula, stands_for=stands_for, text=form) if applicable else None
-        )
+        if not applies(selection):
+            return None
+        return selection.cell(place, formula, stands_for=stands_for, text=form)
 
     return measure
 
@@ -240,10 +234,7 @@ class Grid:
     def cells(
         self, accuracies: Accuracies, measure: Measure, overall: Mapping[str, str] | None = None
     ) -> list[Cell]:
-        """What is measured of each construction and column, row by row, where there are data.
-
-        ``overall`` names rows, by key, that have all constructions together instead.
-        """
+        """Measure each construction and column; ``overall`` rows have all constructions."""
         cells = [
             measure(
                 accuracies.of(
@@ -274,11 +265,7 @@ class Grid:
 def by_phenomenon(
     columns: Sequence[Column], parts: Iterable[tuple[str, str, Mapping[str, str]]]
 ) -> list[Grid]:
-    """A grid for each phenomenon, given by its code, title and constructions.
-
-    Each part of a table has its own columns, and so headings of its own: names of columns end
-    in the phenomenon, save those of agreement.
-    """
+    """Make a grid for each phenomenon; names of columns end in it, save those of agreement."""
     return [
         Grid(
             columns

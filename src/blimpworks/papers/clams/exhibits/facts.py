@@ -36,11 +36,7 @@ def _part(row: ModelRow) -> str:
 
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
-    """Models by part; those of one part are seeds of one another.
-
-    The paper's own models, where the catalogue has any of a part; else the campaign's first LSTM,
-    or masked model.
-    """
+    """Group models by part: the paper's own, else the campaign's first LSTM or masked model."""
     parts: dict[str, dict[str, list[str]]] = {part: {} for part in PRINTED}
     for name, row in catalogue.models.items():
         if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):

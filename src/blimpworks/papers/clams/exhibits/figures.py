@@ -60,25 +60,6 @@ def in_order(known: Mapping[str, float]) -> list[list[str]]:
     return [sorted(lang for lang in known if known[lang] == value) for value in values]
 
 
-def complexity_cells(morphology: pd.DataFrame, names: Mapping[str, str]) -> list[Cell]:
-    """The complexity of each language that has any features, in the order of ``names``."""
-    known = complexities(morphology)
-    return [
-        Cell(
-            name,
-            "complexity",
-            known[lang],
-            f"{known[lang]:.3f}",
-            COMPLEXITY,
-            "morphology",
-            {"lang": lang},
-            n=int(morphology[morphology["lang"] == lang]["value"].notna().sum()),
-        )
-        for lang, name in names.items()
-        if lang in known
-    ]
-
-
 def scored_everywhere(
     rows: pd.DataFrame, constructions: Sequence[str], langs: Sequence[str]
 ) -> list[str]:
@@ -123,31 +104,27 @@ def _bar_cells(accuracies: Accuracies, languages: Mapping[str, str]) -> list[Cel
     ]
 
 
-def _draw_bars(axes: Axes, cells: Sequence[Cell]) -> None:
-    """Horizontal bars, the first construction on top, with whiskers of one SD either way."""
-    rows = frame_of(cells)
-    rows[["series", "kind"]] = rows["column"].str.split(" ", expand=True)
-    wide = rows.pivot(index=["row", "series"], columns="kind", values="value").reset_index()
-    low, high = wide[MEAN] - wide[SD], wide[MEAN] + wide[SD]
-    wide = wide.assign(low=low.clip(lower=0), high=high.clip(upper=1))
-    sns.barplot(
-        with_ends(wide, MEAN), x=MEAN, y="row", hue="series", order=CONSTRUCTIONS.values(),
-        palette=dict(LSTMS.values()), capsize=0.2, ax=axes, **BARS,
-    )  # fmt: skip
-    mark_chance(axes, CHANCE, upright=True)
-    axes.set(xlabel="mean accuracy (whiskers: standard deviation)", ylabel=None, xlim=(0, 1.02))
-    axes.set_xticks(np.linspace(0, 1, 6))
-    axes.grid(visible=False, axis="y")
-    sns.move_legend(axes, "lower center", bbox_to_anchor=(0.3, 1.04), ncol=2, title=None)
-
-
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
     cells = _bar_cells(read_accuracies(tables, labels), shown_languages(labels))
     figure = new_figure(COLUMN_INCHES, 2.9)
     axes = figure.add_subplot()
     if cells:
-        _draw_bars(axes, cells)
+        # Horizontal bars, the first construction on top, with whiskers of one SD either way.
+        rows = frame_of(cells)
+        rows[["series", "kind"]] = rows["column"].str.split(" ", expand=True)
+        wide = rows.pivot(index=["row", "series"], columns="kind", values="value").reset_index()
+        low, high = wide[MEAN] - wide[SD], wide[MEAN] + wide[SD]
+        wide = wide.assign(low=low.clip(lower=0), high=high.clip(upper=1))
+        sns.barplot(
+            with_ends(wide, MEAN), x=MEAN, y="row", hue="series", order=CONSTRUCTIONS.values(),
+            palette=dict(LSTMS.values()), capsize=0.2, ax=axes, **BARS,
+        )  # fmt: skip
+        mark_chance(axes, CHANCE, upright=True)
+        axes.set(xlabel="mean accuracy (whiskers: standard deviation)", ylabel=None, xlim=(0, 1.02))
+        axes.set_xticks(np.linspace(0, 1, 6))
+        axes.grid(visible=False, axis="y")
+        sns.move_legend(axes, "lower center", bbox_to_anchor=(0.3, 1.04), ncol=2, title=None)
     else:
         say(axes, "No LSTM has judged any of the constructions.")
     of = "Table 1's numbers" if labels.source == "published" else "the campaign's numbers"
@@ -197,23 +174,25 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
 
 
-def _correlations(accuracies: Accuracies, order: list[list[str]]) -> str:
-    """What the caption says of each series' rank correlation."""
-    values = []
-    langs = [lang for tied in order for lang in tied]
-    for part, (name, *_) in SERIES.items():
-        shared = shared_constructions(accuracies, part, langs)
-        if shared and len(langs) > 2:
-            value = rho(order)(accuracies.of(part, langs, shared).rows)
-            values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
-    return f" Spearman's ρ: {', '.join(values)}." if values else ""
-
-
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 3: average accuracy of the LSTMs and mBERT by morphological complexity."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
-    cells = complexity_cells(morphology, languages) + _point_cells(accuracies, languages)
+    known = complexities(morphology)
+    cells = [
+        Cell(
+            name,
+            "complexity",
+            known[lang],
+            f"{known[lang]:.3f}",
+            COMPLEXITY,
+            "morphology",
+            {"lang": lang},
+            n=int(morphology[morphology["lang"] == lang]["value"].notna().sum()),
+        )
+        for lang, name in languages.items()
+        if lang in known
+    ] + _point_cells(accuracies, languages)
     figure = new_figure(COLUMN_INCHES, 2.5)
     axes = figure.add_subplot()
     if morphology.empty:
@@ -221,8 +200,16 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     else:
         _draw_points(axes, cells)
     order = in_order(complexities(morphology))
+    # What the caption says of each series' rank correlation.
+    values = []
+    langs = [lang for tied in order for lang in tied]
+    for part, (name, *_) in SERIES.items():
+        shared = shared_constructions(accuracies, part, langs)
+        if shared and len(langs) > 2:
+            value = rho(order)(accuracies.of(part, langs, shared).rows)
+            values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
     return Exhibit(
-        **describe("fig3", correlations=_correlations(accuracies, order)),
+        **describe("fig3", correlations=(f" Spearman's ρ: {', '.join(values)}." if values else "")),
         cells=cells,
         figure=figure,
     )

@@ -73,7 +73,6 @@ def _lead(rows: pd.DataFrame) -> float:
 
 
 def _values(rows: pd.DataFrame) -> pd.Series:
-    """How many features a language has a value of, by language."""
     return rows.dropna(subset="value").groupby(LANGUAGE, observed=True).size()
 
 
@@ -91,10 +90,7 @@ def sd_over(rows: pd.DataFrame, unit: str) -> float:
 
 @formula("Spearman's ρ of mean accuracy{mixed} and the order {order}", order=ORDER, mixed=MIXED)
 def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
-    """Rank correlation of languages' accuracy with an order; NaN where all are alike.
-
-    ``mixed``: of a language's accuracies those with capitals count, where it has any.
-    """
+    """Correlate accuracy (``mixed``: with capitals if any) with an order; NaN if alike."""
     if mixed:
         with_capitals = rows["phenomenon"] == CAPITALS
         rows = rows[with_capitals | ~rows["lang"].isin(rows["lang"][with_capitals])]
@@ -121,10 +117,7 @@ def with_more(rows: pd.DataFrame, sets: int) -> float:
 
 @formula("mean over construction of (correct{ties} ties{more}) ÷ (n{more})", ties=TIES, more=MORE)
 def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
-    """Accuracy with another share of ties, and with items that count as correct.
-
-    ``ties`` is added to the correct ones for each tie, ``more`` to them and to all.
-    """
+    """Compute accuracy with ``ties`` added per tie, and ``more`` items that count as correct."""
     right = rows["correct"] + ties * rows["ties"] + more
     again = rows.assign(accuracy=right / (rows["n"] + more))
     return float(accuracies_by(again, CONSTRUCTION).mean())

@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, TOTAL, select_rows
 from blimpworks.exhibits.shared import Tables, marked, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import describe
-from blimpworks.papers.clams.exhibits.bert import ENG, NO_MASKED, PARTS
 from blimpworks.papers.clams.exhibits.common import (
     HEADINGS,
     Column,
@@ -34,6 +32,7 @@ from blimpworks.papers.clams.exhibits.common import (
 )
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT
 from blimpworks.papers.clams.exhibits.formulas import part as share_of
+from blimpworks.papers.clams.exhibits.results import ENG, ENGLISH_PARTS, NO_MASKED
 from blimpworks.papers.clams.items.constructions import (
     AGREEMENT,
     CONSTRUCTIONS,
@@ -154,31 +153,30 @@ def _counted(tables: Tables, grid: Grid) -> list[Cell]:
 # Table 7
 
 
-def _grids(labels: Labels) -> list[Grid]:
-    """A grid for each phenomenon: English has columns of both models, the others of one."""
+def table7(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 7: minimal sets that the masked models could be scored on; recomputed if published."""
+    # A grid for each phenomenon: English has columns of both models, the others of one.
     columns = []
     for lang, name in shown_languages(labels).items():
         if lang == ENG:
             columns += [Column(lang, part, (name, HEADINGS[part])) for part in (BERT, MBERT)]
         else:
             columns.append(Column(lang, MBERT, ("", name)))
-    agreement, reflexives = by_phenomenon(columns, PARTS)
+    agreement, reflexives = by_phenomenon(columns, ENGLISH_PARTS)
     # Called as in the tables of all languages.
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
-    return [replace(agreement, rows=names), reflexives]
-
-
-def table7(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 7: minimal sets that the masked models could be scored on.
-
-    The published form has each number from the words in the vocabulary too: with the released
-    sets, those inferred from the numbers; without them, the share of predicates that simple
-    agreement shows.
-    """
-    grids = _grids(labels)
+    grids = [replace(agreement, rows=names), reflexives]
     if labels.source == "published":
         cells = [cell for grid in grids for cell in grid.printed(tables, "table7")]
-        cells += _recomputed(tables, grids)
+        printed = read_printed(tables)
+        printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
+        row_names = {key: name for grid in grids for key, name in grid.rows.items()}
+        sets = read_sets(tables)
+        for column in grids[0].columns:
+            if sets is not None:
+                cells += _from_words(printed, sets[sets["lang"] == column.lang], column, row_names)
+            else:
+                cells += _from_share(printed, column, row_names)
         description = describe("table7_published")
     else:
         accuracies, judged = read_accuracies(tables, labels), measure_by(TOTAL, whole)
@@ -187,23 +185,7 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
     return table_of(description, cells, grids)
 
 
-def _recomputed(tables: Tables, grids: list[Grid]) -> list[Cell]:
-    """Each number from the words in the vocabulary, or from the share that simple agreement has."""
-    printed = read_printed(tables)
-    printed = printed[printed["exhibit"].isin(["table6", "table7"]) & printed["value"].notna()]
-    names = {key: name for grid in grids for key, name in grid.rows.items()}
-    sets = read_sets(tables)
-    cells: list[Cell] = []
-    for column in grids[0].columns:
-        if sets is not None:
-            cells += _from_words(printed, sets[sets["lang"] == column.lang], column, names)
-        else:
-            cells += _from_share(printed, column, names)
-    return cells
-
-
 def _place(names: Mapping[str, str], construction: str, column: Column) -> Place:
-    """Where a recomputed number stands."""
     return names[construction], f"{column.name}, from the vocabulary"
 
 
@@ -249,31 +231,21 @@ def _from_share(printed: pd.DataFrame, column: Column, names: Mapping[str, str])
 
 
 def infer_vocabulary(sets: pd.DataFrame, left: Mapping[str, int]) -> list[str]:
-    """The focus words (``laugh/laughs``) that account for most of the numbers ``left``.
+    """Infer the focus words (``laugh/laughs``) that account for most of the numbers ``left``.
 
-    CLAMS (appendix D) skips minimal sets whose focus words are not in the vocabulary, and prints
-    how many are left. That is a sum over words, the same ones in every construction: the words
-    can be inferred where the vocabulary is not at hand.
-
-    ``sets`` has one row per construction and focus with n, of one language; ``left`` the
-    number of sets by construction. Of several solutions the one of fewest words; of words that
-    cannot be told apart the first ones.
-
-    Raises ValueError for more words than can be tried.
+    CLAMS (appendix D) skips sets whose focus words are not in the vocabulary, and prints how many
+    are left: a sum over words. ``sets`` has n by construction and focus, ``left`` by construction.
+    Fewest words win, then the first ones. Raises ValueError for too many words.
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
     counts = wide.reindex([*left]).fillna(0).to_numpy(np.int64)
     words = [str(word) for word in wide.columns]
     if len(words) > WORDS_AT_MOST:
         raise ValueError(f"{len(words)} focus words are more than {WORDS_AT_MOST}")
-    chosen = _subsets(len(words))
+    n = len(words)
+    bits = np.arange(2**n)[:, None] >> np.arange(n)
+    chosen = (bits & 1).astype(np.int64)
     matched = (chosen @ counts.T == np.array([*left.values()])).sum(axis=1)
     # lexsort: the last key decides first; the subsets' own order breaks ties.
     best = np.lexsort((chosen.sum(axis=1), -matched))[0]
     return [word for word, taken in zip(words, chosen[best], strict=True) if taken]
-
-
-def _subsets(n: int) -> NDArray[np.int64]:
-    """All subsets of ``n`` things, 2**n by n, those with the first things first."""
-    bits = np.arange(2**n)[:, None] >> np.arange(n)
-    return (bits & 1).astype(np.int64)

@@ -4,7 +4,6 @@ Source: Mueller et al. (2020), sections 5 and 6 and appendices B to D.
 """
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -122,26 +121,6 @@ def _complete(accuracies: Accuracies, claim: Claim) -> Selection | None:
     return accuracies.of(claim.part, claim.langs, shared, claim.phenomena)
 
 
-def _correlations(accuracies: Accuracies, known: Mapping[str, float], column: str) -> list[Cell]:
-    """Rank correlations of the claims whose languages all have a ``known`` complexity."""
-    cells = []
-    for claim in CLAIMS:
-        if claim.formula or not {*claim.langs} <= {*known}:
-            continue
-        inside = _complete(accuracies, claim) if len(claim.langs) >= ENOUGH else None
-        if inside is None:
-            continue
-        order = in_order({lang: known[lang] for lang in claim.langs})
-        formula = rho(order, mixed=len(claim.phenomena) > 1)
-        value = formula(inside.rows)
-        # Languages that are all alike have no ranks.
-        if not math.isnan(value):
-            text = f"{value:.1f}".replace("-", "−")
-            place = (claim.title, column)
-            cells.append(inside.cell(place, formula, stands_for=claim.place, text=text))
-    return cells
-
-
 def _features(morphology: pd.DataFrame, column: str) -> list[Cell]:
     """How many features the complexity is a mean of."""
     cells = []
@@ -159,7 +138,22 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     morphology = read_morphology(tables, paper)
     column = AGAIN if labels.source == "published" else VALUE
     cells = _claims(accuracies, column) + _features(morphology, column)
-    cells += _correlations(accuracies, complexities(morphology), column)
+    # Rank correlations of the claims whose languages all have a ``known`` complexity.
+    known = complexities(morphology)
+    for claim in CLAIMS:
+        if claim.formula or not {*claim.langs} <= {*known}:
+            continue
+        inside = _complete(accuracies, claim) if len(claim.langs) >= ENOUGH else None
+        if inside is None:
+            continue
+        order = in_order({lang: known[lang] for lang in claim.langs})
+        formula = rho(order, mixed=len(claim.phenomena) > 1)
+        value = formula(inside.rows)
+        # Languages that are all alike have no ranks.
+        if not math.isnan(value):
+            text = f"{value:.1f}".replace("-", "−")
+            place = (claim.title, column)
+            cells.append(inside.cell(place, formula, stands_for=claim.place, text=text))
     without = "" if not morphology.empty else " Without WALS there are no correlations."
     description = describe("text", without=without)
     if labels.source == "published":

@@ -65,10 +65,7 @@ def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
 
 
 def focus_of(pair: Pair) -> str | None:
-    """The two words that tell a pair apart, in alphabetical order, as ``laugh/laughs``.
-
-    None where the sentences differ in more words than one, or in length.
-    """
+    """Name the only two words that tell a pair apart, sorted, as ``laugh/laughs``; else None."""
     good, bad = (sentence.split() for sentence in pair)
     if len(good) != len(bad):
         return None
@@ -77,11 +74,7 @@ def focus_of(pair: Pair) -> str | None:
 
 
 def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
-    """Write how many minimal sets each file has by focus words; how many in all.
-
-    ``sets``: languages and files, whose names are the paradigms. Raises UserError for a
-    malformed file.
-    """
+    """Write how many minimal sets each file (language, path) has by focus words; return the sum."""
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
@@ -141,11 +134,7 @@ def _rows(lang: str, path: Path, options: ClamsOptions) -> Iterator[dict[str, An
 
 
 def build_items(sets: Sequence[Path], lang: str, output: Path, options: ClamsOptions) -> int:
-    """Write the items of a language's evaluation sets, whose files are called as paradigms.
-
-    One row per ungrammatical sentence, in the order of the files, also where a pair stands
-    twice. Returns the number of rows. Raises UserError for a malformed or empty file.
-    """
+    """Write an item for each ungrammatical sentence of a language; return how many."""
     rows = [row for path in sets for row in _rows(lang, path, options)]
     write_rows(rows, ITEM_SCHEMA, output)
     return len(rows)

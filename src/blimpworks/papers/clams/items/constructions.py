@@ -16,7 +16,6 @@ _ROWS = read_cells(Path(__file__).with_name("constructions.tsv"))
 
 
 def _group(name: str) -> dict[str, str]:
-    """Names in print of a group of constructions, in the order of the tables."""
     return {row["construction"]: row["name"] for row in _ROWS if row["group"] == name}
 
 
@@ -37,11 +36,7 @@ ANIMATE, INANIMATE = "_anim", "_inanim"
 
 
 def paradigms(construction: str, *, inanimate: bool) -> list[str]:
-    """Names that a construction's accuracies may stand under.
-
-    The LSTMs are tested on animate nouns alone (appendix D), BERT on all there are; printed
-    numbers stand under the construction's own name.
-    """
+    """Name the paradigms of a construction: BERT's have ``inanimate`` nouns too (appendix D)."""
     kinds = ("", ANIMATE, INANIMATE) if inanimate else ("", ANIMATE)
     return [construction + kind for kind in kinds]
 

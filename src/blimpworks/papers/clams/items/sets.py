@@ -33,10 +33,7 @@ def _retrieved(campaign: Campaign, rows: Sequence[SourceRow]) -> list[Path]:
 
 
 def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars:
-    """Our own grammars of a language, or else those that the authors released.
-
-    Raises UserError when there are none.
-    """
+    """Find a language's grammars: ours, or else the released ones. Raises UserError without any."""
     folder = campaign.folder("grammars") / lang
     paths = sorted(folder.glob("*.avg")) or _retrieved(
         campaign, catalogue.sources_of(GRAMMAR, lang)

@@ -13,8 +13,7 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from blimpworks.campaign.catalogue import LanguageRow
-from blimpworks.campaign.catalogue_checks import keyed
+from blimpworks.campaign.catalogue import LanguageRow, keyed
 from blimpworks.campaign.reference import FrequencyCodesRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import reading
@@ -30,10 +29,7 @@ Counts = dict[str, int]
 
 
 def read_totals(path: Path) -> dict[str, Counts]:
-    """Counts by ISO 639-3 code, over all scripts, from GlotCC's totals per language.
-
-    Raises UserError when the file is missing, no such table, or cut short.
-    """
+    """Read GlotCC's counts by ISO 639-3 code. Raises UserError for a missing or broken table."""
     totals: dict[str, Counts] = {}
     codes: dict[str, int] = {}
     expected = f"GlotCC's totals (code, {', '.join(UNITS)}, between tabs)"
@@ -42,18 +38,14 @@ def read_totals(path: Path) -> dict[str, Counts]:
         for line, row in table_rows(path, columns, delimiter="\t", quoting=csv.QUOTE_NONE):
             if codes.setdefault(row["code"], line) != line:
                 raise BadLine(line, f"{row['code']!r} stands in line {codes[row['code']]} too")
-            _add(totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0)), row, line)
+            counts = totals.setdefault(row["code"][:3], dict.fromkeys(UNITS, 0))
+            if len(row["code"]) < 3:
+                raise BadLine(line, f"the code is {row['code']!r}")
+            for unit in UNITS:
+                if not (row[unit].isascii() and row[unit].isdecimal()):
+                    raise BadLine(line, f"{unit} of {row['code']!r} is {row[unit] or 'missing'}")
+                counts[unit] += int(row[unit])
     return totals
-
-
-def _add(counts: Counts, row: Mapping[str, str], line: int) -> None:
-    """Add the counts of a row. Raises BadLine for what is none, or a language without a code."""
-    if len(row["code"]) < 3:
-        raise BadLine(line, f"the code is {row['code']!r}")
-    for unit in UNITS:
-        if not (row[unit].isascii() and row[unit].isdecimal()):
-            raise BadLine(line, f"{unit} of {row['code']!r} is {row[unit] or 'missing'}")
-        counts[unit] += int(row[unit])
 
 
 def resource_group(rank: int, languages: int) -> str:
@@ -64,11 +56,7 @@ def resource_group(rank: int, languages: int) -> str:
 def frequencies(
     languages: list[str], codes: Mapping[str, tuple[str, ...]], totals: Mapping[str, Counts]
 ) -> list[dict[str, object]]:
-    """Rows of the frequencies table, one per language.
-
-    A language's counts are those of its own code, or of the codes it is given in ``codes``,
-    added up. Languages without any rank lowest; ties go by code.
-    """
+    """Add up each language's counts over its ``codes``; rank those without text lowest."""
     rows: list[dict[str, object]] = []
     for lang in sorted(languages):
         known = [code for code in codes.get(lang, (lang,)) if code in totals]
@@ -82,11 +70,7 @@ def frequencies(
 
 
 def build_frequencies(totals: Path, languages: Path, codes: Path, output: Path) -> int:
-    """Write the frequencies table of MultiBLiMP's languages; return how many have any text.
-
-    The groups are shares of all that the catalogue has, so that a campaign of few languages
-    puts each into the same group as the paper. Raises UserError for a malformed file.
-    """
+    """Write the frequencies of the catalogue's languages; return how many have any text."""
     known = keyed(read_rows(FrequencyCodesRow, codes), "lang", codes)
     other = {lang: row.codes for lang, row in known.items()}
     names = [row.lang for row in read_rows(LanguageRow, languages) if row.is_of("multiblimp")]

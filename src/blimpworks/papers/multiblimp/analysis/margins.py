@@ -90,7 +90,6 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
 
 
 def _remark(kind: str, term: str, n: int) -> dict[str, float | str]:
-    """A row that is no estimate: what it says, of which term, of how many pairs."""
     return {"analysis": kind, "term": term, "n": n}
 
 
@@ -105,7 +104,6 @@ def _of_text(rows: pd.DataFrame) -> tuple[pd.DataFrame, Terms]:
 
 
 def _indicators(kinds: pd.Series, reference: str) -> pd.DataFrame:
-    """One column per agreement type but the reference."""
     return pd.DataFrame(
         {
             f"{TYPE} {kind}": (kinds == kind).astype(float)
@@ -152,12 +150,7 @@ def _frequencies(paths: Sequence[Path]) -> pd.Series:
 def fit_margins(
     scored: Sequence[tuple[str, Path, Path]], frequencies: Sequence[Path], output: Path
 ) -> int:
-    """Write the regressions of the margin, one for each model of (model, items, scores).
-
-    ``frequencies`` is one table or none. Returns the number of rows; a model of which
-    nothing can be estimated has only remarks on why. Raises UserError when a
-    table is missing or of another schema, or an item has no scores.
-    """
+    """Write the margin's regressions of each (model, items, scores); return the number of rows."""
     logs = _frequencies(frequencies) if frequencies else None
     terms: list[dict[str, object]] = []
     models = dict.fromkeys(model for model, _, _ in scored)

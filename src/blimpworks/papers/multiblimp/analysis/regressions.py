@@ -47,10 +47,7 @@ def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
-    """Accuracy in percent of each model over all pairs of all languages.
-
-    Models that lack one of the languages are left out: theirs is no accuracy on the same.
-    """
+    """Average each model's accuracy in percent over all pairs; models that lack a language go."""
     rows = overall(accuracies)
     languages = rows["lang"].nunique()
     weighted = rows.assign(total=rows["percent"] * rows["n"]).groupby("model", observed=True)
@@ -77,11 +74,7 @@ def _size_predictors(
 
 
 def fit_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]]) -> Rows:
-    """Accuracy of models by size, family and tuning (section 7.2): rows of regressions.
-
-    ``models`` gives each model's ``parameters`` (billions, None if unknown), ``family`` and
-    ``tuning``. No rows when ``why_no_size`` has a reason.
-    """
+    """Fit accuracy by size, family and tuning (section 7.2): rows of regressions, or none."""
     means = mean_accuracies(accuracies)
     predictors = _size_predictors(means, models)
     if predictors is None:
@@ -149,11 +142,7 @@ def _terms(fitted: tuple[Any, Any], n: int, r2: float) -> Rows:
 
 
 def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[Rows, Rows]:
-    """Each model's accuracy by the decimal logarithm of a language's characters (Figure 1).
-
-    Least squares through the languages that the corpus has any text of, each counting once.
-    Returns rows of regressions and of residuals, none for a model with too few languages.
-    """
+    """Fit each model's accuracy by the logarithm of characters (Figure 1); rows and residuals."""
     known = frequencies[frequencies[RANKED_BY] > 0]
     logs = pd.Series(np.log10(known[RANKED_BY].to_numpy(float)), index=known["lang"])
     terms: Rows = []
@@ -182,11 +171,7 @@ def fit_regressions(
     output: Path,
     residuals: Path,
 ) -> int:
-    """Write the regressions of accuracy on size and on frequency, and the latter's residuals.
-
-    ``frequencies`` is one table or none: then nothing is fitted on them. Returns the number of
-    terms; what cannot be estimated has no row. Raises UserError when a table is missing.
-    """
+    """Write regressions of accuracy on size and, given a table, on frequency; return the terms."""
     rows = read_table(ACCURACIES, accuracies).to_pandas()
     plain = dict.fromkeys(rows.select_dtypes("category"), object)
     rows = rows[rows["method"] == method].astype(plain)

@@ -1,4 +1,4 @@
-"""Accuracies as cells, from the campaign's judgements or from the numbers that a paper prints."""
+"""What MultiBLiMP's exhibits share: names of phenomena, and accuracies as cells."""
 
 from collections.abc import Iterator
 
@@ -14,12 +14,33 @@ from blimpworks.papers.multiblimp.items.release import BENCHMARK
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import ACCURACIES
 
+CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
+"""First part of a phenomenon's code (``sv#``), and what it is called in Table 3."""
+FEATURES = {
+    "#": ("Number", ("SG", "PL", "DU")),
+    "G": ("Gender", ("MASC", "NEUT", "FEM")),
+    "P": ("Person", ("1", "2", "3")),
+}
+"""Second part: the feature that agrees and its values, in the order of Table 2."""
+PHENOMENA = {
+    f"{kind}{sign}": (construction, FEATURES[sign][0])
+    for kind, construction in CONSTRUCTIONS.items()
+    for sign in "#PG"
+}
+"""The six agreement types: code, construction and feature, in the order of Table 3."""
+NAMES = {key: ", ".join(pair) for key, pair in PHENOMENA.items()}
+"""Printed name of each agreement type."""
+CERTAIN = ("+", "~")
+"""Labels of agreement that the paper counts as certain (section 4.2)."""
+
+
+def abbreviation(phenomenon: str) -> str:
+    """``sv#`` as ``SV-N``: subject-verb or subject-participle; number, gender or person."""
+    return f"{phenomenon[:2].upper()}-{FEATURES[phenomenon[2:]][0][0]}"
+
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Accuracies of whole phenomena, and of all together, by the method shown.
-
-    Only of the languages and models that have a label. Raises UserError when there are none.
-    """
+    """Read accuracies of the labelled models and languages. Raises UserError without any."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     if rows.empty:
         raise UserError(
@@ -43,10 +64,7 @@ def read_groups(tables: Tables) -> dict[str, list[str]]:
 
 
 def _filter(rows: pd.DataFrame, labels: Labels, mean: bool) -> dict[str, object]:
-    """What selects some rows of accuracies, which are of one model and one phenomenon.
-
-    A ``mean`` is over a list of languages, even where that has one alone.
-    """
+    """What selects some rows of accuracies, which are of one model and one phenomenon."""
     languages = list(rows["lang"])
     return {
         "benchmark": BENCHMARK,

@@ -3,7 +3,7 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2 and Table 1.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -13,7 +13,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COMPLEMENT
 from blimpworks.exhibits.shared import Tables, printed_bold, printed_cell, read_plain, read_printed
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.common import FEATURES
+from blimpworks.papers.multiblimp.exhibits.accuracies import FEATURES
 from blimpworks.papers.multiblimp.exhibits.formulas import share
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
 
@@ -23,13 +23,6 @@ AT_LEAST = 2
 PHENOMENON = "sv#"
 """What the paper's table is about."""
 STUB = ("Subject", "Verb", "Order")
-
-
-def _evidence(tables: Tables, phenomenon: str) -> dict[str, pd.DataFrame]:
-    """Counts of one phenomenon by language, for languages that have any."""
-    counts = {path.stem: read_plain(AGREEMENT_COUNTS, path) for path in tables["agreement_counts"]}
-    chosen = {lang: frame[frame["phenomenon"] == phenomenon] for lang, frame in counts.items()}
-    return {lang: frame for lang, frame in chosen.items() if len(frame)}
 
 
 def _languages(
@@ -47,37 +40,12 @@ def _languages(
     return (inflecting or known)[:AT_LEAST]
 
 
-def _significant(
-    tables: Tables, phenomenon: str, languages: Sequence[str], labels: Labels
-) -> set[tuple[str, str]]:
-    """Row and column of each agreeing pair of values that is significant for all verb types."""
-    frames = {p.stem: read_plain(AGREEMENT, p) for p in tables["agreement"] if p.stem in languages}
-    return {
-        (f"{value} {value} {order}", labels.languages[lang])
-        for lang, frame in frames.items()
-        for (value, order), marks in frame[frame["phenomenon"] == phenomenon].groupby(
-            ["value", "order"]
-        )["label"]
-        if (marks == "+").all()
-    }
-
-
 def _values(counts: Sequence[pd.DataFrame], phenomenon: str) -> list[str]:
     """Values that occur on subject or verb; the singular stands behind, as in the paper."""
     values = {v for frame in counts for v in (*frame["subject_value"], *frame["verb_value"])}
     known = [value for value in FEATURES[phenomenon[2:]][1] if value in values]
     known.sort(key=lambda value: value == "SG")
     return known + sorted(values - {*known})
-
-
-def _rows(values: Sequence[str]) -> list[str]:
-    """Rows in the paper's order: by word order and subject's value, the agreeing verb first."""
-    return [
-        f"{subject} {verb} {order}"
-        for order in ORDERS
-        for subject in values
-        for verb in (subject, *(v for v in values if v != subject))
-    ]
 
 
 def _probabilities(
@@ -120,23 +88,34 @@ def _layout(
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 1: how often verbs of each value go with subjects of each value, by word order.
-
-    Shows the languages and the phenomenon that ``labels.facts["table1"]`` names; when the
-    campaign has none of these, its first two languages whose words show several values.
-    Significant agreement is bold (paper, section 4.2).
-    """
+    """Table 1: shares of verb values by subject value and order; significant agreement is bold."""
     if labels.source == "published":
         return _printed(tables, labels)
     phenomenon = labels.facts["table1"]["phenomenon"]
-    counts = _evidence(tables, phenomenon)
+    frames = {path.stem: read_plain(AGREEMENT_COUNTS, path) for path in tables["agreement_counts"]}
+    of_phenomenon = {lang: rows[rows["phenomenon"] == phenomenon] for lang, rows in frames.items()}
+    counts = {lang: rows for lang, rows in of_phenomenon.items() if len(rows)}
     languages = _languages(labels.facts["table1"]["languages"], counts, labels)
     values = _values([counts[lang] for lang in languages], phenomenon)
     cells: list[Cell] = []
     for lang in languages:
         cells += _probabilities(counts[lang], lang, labels.languages[lang], phenomenon, values)
-    bold = _significant(tables, phenomenon, languages, labels)
-    return _layout(cells, _rows(values), bold, phenomenon)
+    tests = {p.stem: read_plain(AGREEMENT, p) for p in tables["agreement"] if p.stem in languages}
+    bold = {
+        (f"{value} {value} {order}", labels.languages[lang])
+        for lang, frame in tests.items()
+        for (value, order), marks in frame[frame["phenomenon"] == phenomenon].groupby(
+            ["value", "order"]
+        )["label"]
+        if (marks == "+").all()
+    }
+    rows = [
+        f"{subject} {verb} {order}"
+        for order in ORDERS
+        for subject in values
+        for verb in (subject, *(v for v in values if v != subject))
+    ]
+    return _layout(cells, rows, bold, phenomenon)
 
 
 def _printed(tables: Tables, labels: Labels) -> Exhibit:
@@ -147,18 +126,14 @@ def _printed(tables: Tables, labels: Labels) -> Exhibit:
     cells = [printed_cell(row, (row["row"], names[row["column"]])) for row in rows]
     bold = {(row, names[lang]) for row, lang in printed_bold(printed, "table1")}
     exhibit = _layout(cells, list(dict.fromkeys(printed["row"])), bold, PHENOMENON)
-    exhibit.cells += _complements(rows, names)
-    return exhibit
-
-
-def _complements(rows: Sequence[pd.Series], names: Mapping[str, str]) -> Iterator[Cell]:
-    """Each printed probability again, from that of the verb's other value."""
+    # Each printed probability again, from that of the verb's other value.
     others = {(row["row"], row["column"]): row for row in rows}
     for row in rows:
         subject, verb, order = row["row"].split()
-        other = {"SG": "PL", "PL": "SG"}[verb]
+        opposite = {"SG": "PL", "PL": "SG"}[verb]
         place = (row["row"], f"{names[row['column']]}, from the other value")
-        cell = printed_cell(others[f"{subject} {other} {order}", row["column"]], place)
+        cell = printed_cell(others[f"{subject} {opposite} {order}", row["column"]], place)
         value = 1 - cell.value
         again = replace(cell, value=value, text=f"{value:.3f}", formula=COMPLEMENT)
-        yield replace(again, stands_for=(row["row"], row["column"]), printed=False)
+        exhibit.cells.append(replace(again, stands_for=(row["row"], row["column"]), printed=False))
+    return exhibit

@@ -6,7 +6,6 @@ Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -37,8 +36,11 @@ from blimpworks.papers.multiblimp.analysis.margins import (
     UNKNOWN,
 )
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.accuracies import accuracy_cell, read_accuracies
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.accuracies import (
+    PHENOMENA,
+    accuracy_cell,
+    read_accuracies,
+)
 from blimpworks.tables import REGRESSIONS
 
 # Figure 6
@@ -57,10 +59,7 @@ def _draw_panel(
     labels: Labels,
     lowest: float,
 ) -> int:
-    """Accuracies of two models against each other; returns on how many languages.
-
-    ``lowest`` is the least percentage of all panels, which have one scale.
-    """
+    """Accuracies of two models against each other; returns on how many languages."""
     both = frames[0].merge(frames[1], left_index=True, right_index=True, suffixes=("_a", "_b"))
     inside = both.index.isin(group)
     inside &= not inside.all()  # a group that all languages are in sets none off
@@ -86,11 +85,7 @@ def _draw_panel(
 
 
 def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
-    """Name the languages furthest from equal accuracy, on the side away from the line.
-
-    A name that would stand on another one is left out; where there are few points, only if it
-    would on both sides of its own.
-    """
+    """Name the languages furthest from equal accuracy, on the side away from the line."""
     gap = places["accuracy_b"] - places["accuracy_a"]
     few = len(places) <= NAMED
     names: list[tuple[float, float, int]] = []
@@ -114,17 +109,6 @@ def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
             )  # fmt: skip
 
 
-def _panel_cells(frame: pd.DataFrame, labels: Labels) -> dict[tuple[str, str], Cell]:
-    """A model's accuracies as cells, by place: a model can stand in several panels."""
-    places = {
-        lang: (labels.languages[lang], labels.models[model])
-        for lang, model in zip(frame["lang"], frame["model"], strict=True)
-    }
-    return {
-        place: accuracy_cell(frame.loc[[lang]], *place, labels) for lang, place in places.items()
-    }
-
-
 def _panel(
     axes: Axes, pair: Sequence[str], frames: Sequence[pd.DataFrame], labels: Labels, lowest: float
 ) -> str:
@@ -142,15 +126,6 @@ def _panel(
     return f"{n} languages{marked}"
 
 
-def _grid(figure: Any, panels: int) -> list[Axes]:
-    """Axes of a figure, at most two side by side; the rest of the grid is blank."""
-    columns = min(panels, 2)
-    axes = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
-    for spare in axes[panels:]:
-        spare.set_axis_off()
-    return axes[:panels]
-
-
 def fig6(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 6: accuracies per language of two models against each other, panel by panel."""
     rows = read_accuracies(tables, labels)
@@ -160,7 +135,11 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     pairs = labels.facts["pairs"]
     panels = max(len(pairs), 1)
     figure = new_figure(3.4 * min(panels, 2), 3.4 * -(-panels // 2))
-    grid = _grid(figure, panels)
+    columns = min(panels, 2)
+    all_axes = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
+    for spare in all_axes[panels:]:
+        spare.set_axis_off()
+    grid = all_axes[:panels]
     drawn = rows[rows["model"].isin([model for pair in pairs for model in pair[:2]])]
     lowest = min(50.0, 100 * drawn["accuracy"].min()) if len(drawn) else 50.0
     for letter, axes, pair in zip("abcd", grid, pairs, strict=False):
@@ -170,7 +149,14 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
         if panels > 1:
             axes.set_title(f"{letter})", loc="left")
         for frame in frames:
-            cells |= _panel_cells(frame, labels)
+            places = {
+                lang: (labels.languages[lang], labels.models[model])
+                for lang, model in zip(frame["lang"], frame["model"], strict=True)
+            }
+            cells |= {
+                place: accuracy_cell(frame.loc[[lang]], *place, labels)
+                for lang, place in places.items()
+            }
     if not pairs:
         say(grid[0], "a single model")
         contents.append("the campaign has no two models to compare")
@@ -206,17 +192,7 @@ def _draw_factors(
         markers=["osD^v"[number % 5] for number in range(len(models))],
         dodge=0.22 * (len(models) - 1), ax=axes, **POINTS,
     )  # fmt: skip
-    _say_unestimated(axes, terms, names, models, labels)
-    axes.axvline(0, color=GREY, lw=0.7)
-    axes.grid(axis="y", visible=False)
-    axes.set(xlabel="coefficient (nats of margin)", ylabel=None)
-    sns.move_legend(axes, "lower left", bbox_to_anchor=(0, 1), ncols=3, title=None)
-
-
-def _say_unestimated(
-    axes: Axes, terms: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
-) -> None:
-    """Write at a factor's line which models have no coefficient of it; the caption says why."""
+    # Write at a factor's line which models have no coefficient of it; the caption says why.
     for line, term in enumerate(names):
         having = {*terms["model"][terms["term"] == term]}
         lacking = [labels.models[model] for model in models if model not in having]
@@ -232,6 +208,10 @@ def _say_unestimated(
                 size=SMALL,
                 color=GREY,
             )
+    axes.axvline(0, color=GREY, lw=0.7)
+    axes.grid(axis="y", visible=False)
+    axes.set(xlabel="coefficient (nats of margin)", ylabel=None)
+    sns.move_legend(axes, "lower left", bbox_to_anchor=(0, 1), ncols=3, title=None)
 
 
 def _coefficient(row: pd.Series, names: dict[str, str], labels: Labels) -> Cell:

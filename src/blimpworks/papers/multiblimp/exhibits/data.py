@@ -3,6 +3,7 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Tables 2 and 4, and Table 5 (column n).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -14,7 +15,7 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.common import CERTAIN, FEATURES
+from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN, FEATURES
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
 from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES, ratio
 from blimpworks.tables import FUNNEL, ITEMS, SENTENCES, read_table
@@ -34,28 +35,6 @@ ROWS = {
 # Table 2
 
 
-def _condition_cells(
-    pairs: pd.DataFrame, row: str, column: str, formula: Formula, where: Mapping[str, object]
-) -> list[Cell]:
-    """Languages with enough pairs, and those with enough pairs of certain agreement."""
-    certain = pairs[pairs["label"].isin(CERTAIN)]
-    least = ENOUGH_PAIRS if formula == LANGUAGES else 1
-    sizes = [int((frame["lang"].value_counts() >= least).sum()) for frame in (pairs, certain)]
-    text = f"{sizes[0]} ({sizes[1]})"
-    both = Cell(row, column, sizes[0], text, formula, "items", where, n=len(pairs))
-    inner = replace(
-        both,
-        column=f"{column} certain",
-        value=sizes[1],
-        text=str(sizes[1]),
-        where={**where, "label": list(CERTAIN)},
-        n=len(certain),
-        printed=False,
-    )
-    key = str(where.get("phenomenon", row))
-    return [replace(cell, stands_for=(key, cell.column)) for cell in (both, inner)]
-
-
 def _table2_row(
     pairs: pd.DataFrame,
     row: str,
@@ -73,13 +52,25 @@ def _table2_row(
         if value != "Total":
             inside = inside[inside["grammatical"] == value]
             chosen["grammatical"] = value
-        cells += _condition_cells(inside, row, f"{value} {order}", formula, chosen)
+        # Languages with enough pairs, and those with enough pairs of certain agreement.
+        column = f"{value} {order}"
+        certain = inside[inside["label"].isin(CERTAIN)]
+        least = ENOUGH_PAIRS if formula == LANGUAGES else 1
+        sizes = [int((frame["lang"].value_counts() >= least).sum()) for frame in (inside, certain)]
+        text = f"{sizes[0]} ({sizes[1]})"
+        both = Cell(row, column, sizes[0], text, formula, "items", chosen, n=len(inside))
+        inner = replace(
+            both,
+            column=f"{column} certain",
+            value=sizes[1],
+            text=str(sizes[1]),
+            where={**chosen, "label": list(CERTAIN)},
+            n=len(certain),
+            printed=False,
+        )
+        key = str(chosen.get("phenomenon", row))
+        cells += [replace(cell, stands_for=(key, cell.column)) for cell in (both, inner)]
     return cells
-
-
-def table2_columns(values: Sequence[str]) -> list[str]:
-    """Columns of a part of Table 2: each of its feature's values by word order, then totals."""
-    return [f"{value} {order}" for value in values for order in ORDERS["BOTH"]] + [*TOTALS]
 
 
 def table2_sections(rows: Mapping[str, str]) -> list[Section]:
@@ -88,14 +79,14 @@ def table2_sections(rows: Mapping[str, str]) -> list[Section]:
     for feature, values in HEADINGS.items():
         inside = {row: name for row, name in rows.items() if row.startswith(feature)}
         if inside:
-            sections.append(Section(feature, inside, table2_columns(values)))
+            columns = [f"{value} {order}" for value in values for order in ORDERS["BOTH"]]
+            sections.append(Section(feature, inside, [*columns, *TOTALS]))
     totals = {row: name for row, name in rows.items() if row.startswith("TOTAL")}
-    columns = sections[-1].columns if sections else TOTALS
-    return [*sections, Section("", totals, columns)] if totals else sections
+    last = sections[-1].columns if sections else TOTALS
+    return [*sections, Section("", totals, last)] if totals else sections
 
 
 def _table2_rows(phenomena: Sequence[str]) -> dict[str, str]:
-    """Rows for phenomena, in the paper's order, and what they are called below a heading."""
     return {" ".join(names): names[1] for key, names in ROWS.items() if key in phenomena}
 
 
@@ -111,11 +102,7 @@ def _table2_layout(cells: Sequence[Cell], rows: Mapping[str, str], caption: str)
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 2: languages with at least ten pairs per condition, certain ones apart.
-
-    The last row is for languages with any pairs: the paper's total has all of its 101,
-    though two of them have fewer than ten pairs.
-    """
+    """Table 2: languages with at least ten pairs per condition; the last row has any pairs."""
     if labels.source == "published":
         return _printed_table2(tables)
     pairs = read_plain(
@@ -155,25 +142,11 @@ def _printed_table2(tables: Tables) -> Exhibit:
 # Table 4
 
 
-def _sentences(tables: Tables, lang: str, treebank: str) -> int:
-    """How many of a language's sentences come from a treebank."""
-    for path in tables["sentences"]:
-        if path.stem == lang:
-            treebanks: list[str] = read_table(SENTENCES, path, ["treebank"])["treebank"].to_pylist()
-            return treebanks.count(treebank)
-    return 0
-
-
 IN_TABLE4 = 25
 """Treebanks that the paper lists."""
 WITH_PAIRS = IN_TABLE4 - 2
 """Those of the 101 languages that it has pairs of."""
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
-
-
-def _table4_stub(texts: dict[str, tuple[str, ...]]) -> dict[str, dict[str, str]]:
-    """What stands before the cells of Table 4, from texts by treebank."""
-    return {row: dict(zip(TABLE4_STUB, before, strict=False)) for row, before in texts.items()}
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -183,13 +156,17 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     texts: dict[str, tuple[str, ...]] = {}
     entries = labels.facts["excluded"]
+    paths = {path.stem: path for path in tables["sentences"]}
     for lang in sorted(entries, key=labels.languages.__getitem__):
+        read = [read_table(SENTENCES, paths[lang], ["treebank"])] if lang in paths else []
+        sentences = Counter(name for table in read for name in table["treebank"].to_pylist())
         for treebank, reason in sorted(entries[lang]):
-            n = _sentences(tables, lang, treebank)
+            n = sentences[treebank]
             where = {"lang": lang, "treebank": treebank}
             cell = Cell(treebank, "Sentences read", n, str(n), COUNT, "sentences", where, n=n)
             cells.append(cell)
             texts[treebank] = (labels.languages[lang], treebank.partition("-")[2], reason)
+    stub = {row: dict(zip(TABLE4_STUB, before, strict=True)) for row, before in texts.items()}
     others = ", and those of languages that the campaign has not"
     description = describe(
         "table4",
@@ -197,19 +174,24 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         more=IN_TABLE4 - len(texts),
         others=others if len(texts) < WITH_PAIRS else "",
     )
-    return Exhibit(**description, cells=cells, stub=_table4_stub(texts), named=False)
+    return Exhibit(
+        **description,
+        cells=cells,
+        stub=stub,
+        named=False,
+    )
 
 
 def _printed_table4(tables: Tables) -> Exhibit:
     """The paper's own list; its reasons are the cells, as it has no numbers."""
     cells: list[Cell] = []
-    texts: dict[str, tuple[str, ...]] = {}
+    stub: dict[str, dict[str, str]] = {}
     for _, row in read_printed(tables, exhibit="table4").iterrows():
         where = {"exhibit": "table4", "row": row["row"]}
         language, _, corpus = row["row"].removeprefix("UD_").partition("-")
         cells.append(Cell(row["row"], TABLE4_STUB[2], 1, row["text"], COUNT, "published", where))
-        texts[row["row"]] = (language.replace("_", " "), corpus)
-    description, stub = describe("table4_published"), _table4_stub(texts)
+        stub[row["row"]] = {"Language": language.replace("_", " "), "Corpus": corpus}
+    description = describe("table4_published")
     return Exhibit(**description, cells=cells, stub=stub, named=False, textual=True)
 
 
@@ -253,28 +235,19 @@ ALL = "All"
 COUNTED = (("Pairs", "pairs", "pairs"), ("Items", "sampling", "items"))
 
 
-def _funnel_stages(funnel: pd.DataFrame, stage: str, reason: str) -> list[str]:
-    """The funnel's stages of one kind, such as one per phenomenon.
-
-    Raises UserError when there are none that count ``reason``.
-    """
-    inside = funnel[funnel["reason"] == reason]["stage"].unique()
-    stages = [name for name in inside if name.split()[0] == stage]
-    if not stages:
-        raise UserError(
-            f"the funnel has no stage {stage!r} with {reason!r}; it has "
-            f"{', '.join(funnel['stage'].unique())}. Rebuild it with this version."
-        )
-    return stages
-
-
 def _regeneration_cells(
     funnel: pd.DataFrame, row: str, published: int | None, chosen: Mapping[str, object]
 ) -> list[Cell]:
     """Pairs, items, and items against the paper's number, of one language or of all."""
     cells: list[Cell] = []
     for column, stage, reason in COUNTED:
-        stages = _funnel_stages(funnel, stage, reason)
+        inside = funnel[funnel["reason"] == reason]["stage"].unique()
+        stages = [name for name in inside if name.split()[0] == stage]
+        if not stages:
+            raise UserError(
+                f"the funnel has no stage {stage!r} with {reason!r}; it has "
+                f"{', '.join(funnel['stage'].unique())}. Rebuild it with this version."
+            )
         where = {**chosen, "stage": stages, "reason": reason}
         n = int(select_rows(funnel, where)["n"].sum())
         cells.append(Cell(row, column, n, str(n), TOTAL, "funnel", where, n=n))
@@ -284,18 +257,8 @@ def _regeneration_cells(
     return cells
 
 
-def _matching(cells: Sequence[Cell], published: Mapping[str, int]) -> int:
-    """Languages with exactly the paper's number of items."""
-    items = {cell.where.get("lang"): cell.value for cell in cells if cell.column == "Items"}
-    return sum(items.get(lang) == n for lang, n in published.items())
-
-
 def regeneration(tables: Tables, labels: Labels) -> Exhibit:
-    """Items of each language against the release, what its sources lack, why it differs.
-
-    ``labels.facts`` has the release's numbers, the sources' completeness and the reasons.
-    Raises UserError when the funnel lacks a stage.
-    """
+    """Compare each language's items with the release. Raises UserError for an incomplete funnel."""
     funnel = read_plain(FUNNEL, tables["funnel"])
     published: Mapping[str, int] = labels.facts["published_n"]
     sources, reasons = labels.facts["completeness"], labels.facts["reasons"]
@@ -311,10 +274,11 @@ def regeneration(tables: Tables, labels: Labels) -> Exhibit:
             "Sources missing": sources[lang],
             "Reason": reasons.get(lang, "") if differs else "",
         }
+    items = {cell.where.get("lang"): cell.value for cell in cells if cell.column == "Items"}
     return Exhibit(
         **describe(
             "regeneration",
-            matching=_matching(cells, published),
+            matching=sum(items.get(lang) == n for lang, n in published.items()),
             published=len(published),
             incomplete=sum(text != COMPLETE for text in sources.values()),
         ),

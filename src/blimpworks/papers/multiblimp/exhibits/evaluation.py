@@ -3,10 +3,8 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-
-import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.comparisons import EXACT_BELOW
@@ -22,17 +20,16 @@ from blimpworks.exhibits.shared import (
     read_printed,
     row_cell,
 )
-from blimpworks.papers.multiblimp.analysis.leaders import LEAD_BELOW, leads
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import (
+    PHENOMENA,
     accuracy_cell,
     overall_cells,
     read_accuracies,
     read_groups,
     unweighted_cell,
 )
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
-from blimpworks.papers.multiblimp.exhibits.formulas import LEADS
+from blimpworks.papers.multiblimp.exhibits.formulas import LEAD_BELOW, LEADS, leads
 from blimpworks.tables import COMPARISONS, ITEMS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
@@ -54,13 +51,6 @@ def _models(labels: Labels) -> list[str]:
     return [model for model in chosen if model in labels.models]
 
 
-def _complete(rows: pd.DataFrame, labels: Labels) -> set[str]:
-    """Printed names of the models that judged every language: only they can be ranked."""
-    whole = rows[rows["phenomenon"] == ALL]
-    counts = whole.groupby("model")["lang"].nunique()
-    return {labels.models[str(m)] for m in counts.index[counts == whole["lang"].nunique()]}
-
-
 # Table 3
 
 
@@ -76,24 +66,6 @@ def _selections(tables: Tables, labels: Labels) -> Iterator[tuple[str, str, list
         yield name, ALL, labels.facts["groups"][name]
     yield "eng", ALL, ["eng"]
     yield ALL, ALL, languages
-
-
-def _table3_cells(rows: pd.DataFrame, tables: Tables, labels: Labels) -> list[Cell]:
-    """Cells of Table 3 by model, where the model has judged any of the column's pairs."""
-    chosen = [
-        (key, rows[(rows["phenomenon"] == phenomenon) & rows["lang"].isin(languages)])
-        for key, phenomenon, languages in _selections(tables, labels)
-    ]
-    cells = []
-    for model in _models(labels):
-        name = labels.models[model]
-        for key, inside in chosen:
-            judged = inside[inside["model"] == model]
-            if len(judged):
-                cell = accuracy_cell(judged, name, NAMES[key], labels, mean=key != "eng")
-                cells.append(replace(cell, stands_for=(model, key)))
-                cells.append(unweighted_cell(judged, name, f"{NAMES[key]}, mean", labels))
-    return cells
 
 
 def _best_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
@@ -121,22 +93,35 @@ def _absent(tables: Tables, cells: Sequence[Cell]) -> str:
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: accuracy by phenomenon, resource group and subset of languages.
-
-    The published form has a row of printed numbers for each model, and another with the same
-    columns computed from the printed rows of Table 5.
-    """
+    """Table 3: accuracy by phenomenon, resources and subset; published, from Table 5 too."""
     rows = read_accuracies(tables, labels)
-    cells = _table3_cells(rows, tables, labels)
+    # Cells of Table 3 by model, where the model has judged any of the column's pairs.
+    chosen = [
+        (key, rows[(rows["phenomenon"] == phenomenon) & rows["lang"].isin(languages)])
+        for key, phenomenon, languages in _selections(tables, labels)
+    ]
+    cells = []
+    for model in _models(labels):
+        name = labels.models[model]
+        for key, inside in chosen:
+            judged = inside[inside["model"] == model]
+            if len(judged):
+                cell = accuracy_cell(judged, name, NAMES[key], labels, mean=key != "eng")
+                cells.append(replace(cell, stands_for=(model, key)))
+                cells.append(unweighted_cell(judged, name, f"{NAMES[key]}, mean", labels))
     if labels.source == "published":
         return _published_table3(cells, tables, labels)
     cells += _best_cells(tables, labels)
+    whole = rows[rows["phenomenon"] == ALL]
+    counts = whole.groupby("model")["lang"].nunique()
     return Exhibit(
         **describe("table3", level=LEAD_BELOW, absent=_absent(tables, cells)),
         cells=cells,
         heads={NAMES[key]: head for key, head in HEADS.items()},
         bold=best_of_each(
-            [cell for cell in cells if cell.column != BEST], _complete(rows, labels), by="column"
+            [cell for cell in cells if cell.column != BEST],
+            {labels.models[str(m)] for m in counts.index[counts == whole["lang"].nunique()]},
+            by="column",
         ),
     )
 
@@ -148,7 +133,11 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
         name = labels.models[model]
         inside = printed[printed["row"] == model]
         cells += [printed_cell(r, (name, NAMES[r["column"]])) for _, r in inside.iterrows()]
-        cells.append(_listed(model, name, tables))
+        where = {"exhibit": "tableb2", "column": model}
+        rows, listed_at = read_printed(tables, **where), (f"{name}, Table B.2", NAMES["best"])
+        cells.append(
+            formula_cell(rows, listed_at, COUNT, "published", where, stands_for=(model, "best"))
+        )
         cells += overall_cells(printed, model, f"{name}, by group", NAMES[ALL])
         for cell in computed:
             if cell.row == name and cell.printed:
@@ -157,34 +146,21 @@ def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) 
                 cells.append(replace(cell, row=f"{name}, Table 5", stands_for=place))
     english = _agreement(cells, NAMES["eng"])
     bold = printed_bold(printed, "table3")
-    return Exhibit(
-        **describe(
-            "table3_published", coverage=_coverage(computed, tables, labels), english=english
-        ),
-        cells=cells,
-        heads={NAMES[key]: head for key, head in HEADS.items()},
-        bold={(labels.models[model], NAMES[key]) for model, key in bold},
-    )
-
-
-def _listed(model: str, name: str, tables: Tables) -> Cell:
-    """In how many languages Table B.2 has a model as the significantly best one."""
-    where = {"exhibit": "tableb2", "column": model}
-    rows, place = read_printed(tables, **where), (f"{name}, Table B.2", NAMES["best"])
-    return formula_cell(rows, place, COUNT, "published", where, stands_for=(model, "best"))
-
-
-def _coverage(cells: Sequence[Cell], tables: Tables, labels: Labels) -> str:
-    """Over how many languages the cells of each column are, of how many."""
+    # Over how many languages the cells of each column are, of how many.
     incomplete = []
     for key, _, languages in _selections(tables, labels):
         of = sum(lang in labels.languages for lang in languages)
-        filters = [c.where["lang"] for c in cells if c.column == NAMES[key] and c.printed]
+        filters = [c.where["lang"] for c in computed if c.column == NAMES[key] and c.printed]
         sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
         if sizes and sizes != [of]:
             span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
             incomplete.append(f"{HEADS[key][1]} {span} of {of}")
-    return ", ".join(incomplete) or "all"
+    return Exhibit(
+        **describe("table3_published", coverage=(", ".join(incomplete) or "all"), english=english),
+        cells=cells,
+        heads={NAMES[key]: head for key, head in HEADS.items()},
+        bold={(labels.models[model], NAMES[key]) for model, key in bold},
+    )
 
 
 def _agreement(cells: Sequence[Cell], column: str) -> str:
@@ -197,43 +173,6 @@ def _agreement(cells: Sequence[Cell], column: str) -> str:
 # Table 5
 
 
-def _two_lines(name: str) -> tuple[str, str]:
-    """A model's name as a heading: family above size."""
-    family, _, size = name.rpartition(" ")
-    return family, size
-
-
-def _sizes(rows: pd.DataFrame, tables: Tables, labels: Labels) -> dict[str, int]:
-    """Pairs of each language that the accuracies ``rows`` have, whoever judged them."""
-    if labels.source == "published":
-        sizes = rows.groupby("lang", sort=False)["n"].max().items()
-        return {str(lang): int(n) for lang, n in sizes}
-    paths = {path.stem: path for path in tables["items"]}
-    languages = rows["lang"].unique()
-    return {lang: read_table(ITEMS, paths[lang], ["item_id"]).num_rows for lang in languages}
-
-
-def _sizes_cells(sizes: Mapping[str, int], tables: Tables, labels: Labels) -> Iterator[Cell]:
-    """Number of pairs of each language, before its accuracies."""
-    if labels.source == "published":
-        for _, row in read_printed(tables, exhibit="table5", column="n").iterrows():
-            if row["row"] in sizes:
-                cell = printed_cell(row, (labels.languages[row["row"]], "n"))
-                yield replace(cell, value=int(row["value"]))
-        return
-    for lang, n in sizes.items():
-        cell = Cell(labels.languages[lang], "n", n, str(n), COUNT, "items", {"lang": lang})
-        yield replace(cell, stands_for=(lang, "n"))
-
-
-def _best_of_table5(cells: Sequence[Cell], tables: Tables, labels: Labels) -> set[tuple[str, str]]:
-    """Cells of Table 5 in bold: the best of each row, or those that the paper prints so."""
-    if labels.source == "measured":
-        return best_of_each(cells, {*labels.models.values()})
-    bold = printed_bold(read_printed(tables, exhibit="table5"), "table5")
-    return {(labels.languages[lang], labels.models[model]) for lang, model in bold}
-
-
 def table5(tables: Tables, labels: Labels) -> Exhibit:
     """Table 5: accuracy of each model on each language, over all its pairs."""
     models = _models(labels)
@@ -241,8 +180,27 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
     ranks = {name: rank for rank, name in enumerate((*labels.languages, *models))}
     rows = rows.sort_values(["lang", "model"], key=lambda column: column.map(ranks))
-    sizes = _sizes(rows, tables, labels)
-    cells = [*_sizes_cells(sizes, tables, labels)]
+    published = labels.source == "published"
+    # Pairs of each language, whoever judged them, before its accuracies.
+    cells: list[Cell] = []
+    sizes: dict[str, int] = {}
+    if published:
+        most = rows.groupby("lang", sort=False)["n"].max().items()
+        sizes |= {str(lang): int(n) for lang, n in most}
+        for _, row in read_printed(tables, exhibit="table5", column="n").iterrows():
+            if row["row"] in sizes:
+                cell = printed_cell(row, (labels.languages[row["row"]], "n"))
+                cells.append(replace(cell, value=int(row["value"])))
+        printed = printed_bold(read_printed(tables, exhibit="table5"), "table5")
+        bold = {(labels.languages[lang], labels.models[model]) for lang, model in printed}
+    else:
+        paths = {path.stem: path for path in tables["items"]}
+        sizes = {
+            k: read_table(ITEMS, paths[k], ["item_id"]).num_rows for k in rows["lang"].unique()
+        }
+        for lang, n in sizes.items():
+            cell = Cell(labels.languages[lang], "n", n, str(n), COUNT, "items", {"lang": lang})
+            cells.append(replace(cell, stands_for=(lang, "n")))
     for i, row in rows.iterrows():
         lang, model = str(row["lang"]), str(row["model"])
         mark = "*" if row["n"] < sizes[lang] else ""
@@ -251,14 +209,14 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         cells.append(replace(cell, stands_for=(lang, model)))
     starred = "; * some pairs are longer than the model's context and are left out"
     starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
-    published = labels.source == "published"
     legible = " Only what is legible in the paper's text, its bold included." if published else ""
     return Exhibit(
         **describe("table5", starred=starred, legible=legible),
         cells=cells,
         stub={labels.languages[k]: {"ISO": k} for k in sizes},
-        heads={name: _two_lines(name) for name in labels.models.values()},
-        bold=_best_of_table5(cells, tables, labels),
+        # Family above size.
+        heads={n: (n.rpartition(" ")[0], n.rpartition(" ")[2]) for n in labels.models.values()},
+        bold=bold if published else best_of_each(cells, {*labels.models.values()}),
     )
 
 
@@ -276,11 +234,7 @@ def form_of_test(labels: Labels) -> str:
 
 
 def tableb2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table B.2: the significantly best model of each language that has one.
-
-    Chat versions stay out where their base model takes part, as in the paper (see ``rivals``);
-    Table 3 counts against all models.
-    """
+    """Table B.2: the significantly best model of each language, among ``rivals`` (Table 3: all)."""
     if labels.source == "published":
         return _published_b2(tables, labels)
     rows = read_accuracies(tables, labels)

@@ -34,12 +34,7 @@ READABLE = "eng"
 
 
 def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Language, pair and settings of Figure 2; the pair is None where the figure chooses it.
-
-    ``decisions`` are those about the lexicon's other forms, ``exact`` is what sampling does about
-    pairs of several values; ``null`` and ``limit`` are the probability that agreement is tested
-    against and the most pairs of a condition. The language is None where there is none.
-    """
+    """Choose language, pair (None: open) and settings of Figure 2, for its exhibit."""
     settings = campaign.section(MultiblimpOptions)
     languages = catalogue.languages_of(BENCHMARK)
     chosen = settings.exhibits.figure2_language or (READABLE if READABLE in languages else None)
@@ -66,10 +61,7 @@ def traits(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
 
 
 def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[str]]]:
-    """Treebanks of each language that are left out, each with its reason (appendix A.1).
-
-    Raises UserError for an entry of the catalogue that is not ``treebank:reason``.
-    """
+    """List excluded treebanks and reasons (appendix A.1). Raises UserError for a bad entry."""
     treebanks: dict[str, list[list[str]]] = {}
     for lang, row in catalogue.languages_of(BENCHMARK).items():
         for entry in filter(None, row.excluded_treebanks.split(";")):
@@ -121,11 +113,7 @@ def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 
 def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Why a language's pairs differ from the release, from a table beside the treebanks'.
-
-    Raises UserError when the table's columns are not ``lang`` and ``reason``, or when it
-    gives a language two reasons.
-    """
+    """Read why languages' pairs differ from the release. Raises UserError for a wrong table."""
     # Reasons hold for the treebanks that stand beside them.
     path = campaign.catalogue.treebanks.with_name(REASONS)
     if not path.is_file():
@@ -182,11 +170,7 @@ def _size(row: ModelRow) -> float:
 
 
 def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Models of Tables 3, 5 and B.2: the paper's, if the campaign has them all.
-
-    Otherwise of each family those that the paper prints, or without these its largest model
-    of each tuning.
-    """
+    """Choose models of Tables 3, 5 and B.2: the paper's, or those printed or largest by family."""
     models = _models(catalogue)
     if models.keys() >= {*PRINTED}:
         return [*PRINTED]
@@ -246,11 +230,7 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
 
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
-    """Panels of Figure 6: two models and a group of languages each.
-
-    The paper's panels whose models the campaign has; if there are none, the first model of
-    the tables against each of the next.
-    """
+    """Choose Figure 6's panels: the paper's, or the first model against each of the next."""
     models = _models(catalogue)
     printed = [list(pair) for pair in PAIRS if pair[0] in models and pair[1] in models]
     first, *others = table_models(campaign, catalogue) or [""]

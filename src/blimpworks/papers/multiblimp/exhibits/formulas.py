@@ -3,7 +3,26 @@
 import pandas as pd
 
 from blimpworks.exhibits.formulas import PHRASE, Formula, formula
-from blimpworks.papers.multiblimp.analysis.leaders import LEAD_BELOW, leads
+
+LEAD_BELOW = 0.1
+
+
+def leaders(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Find models ahead of every other on a language, each with the closest (largest p on ties)."""
+    # Differences of the same number of pairs can differ in the last bits of the quotients.
+    lead = (comparisons["accuracy_a"] - comparisons["accuracy_b"]).round(9)
+    ranked = comparisons.assign(lead=lead).sort_values(
+        ["lang", "model_a", "lead", "p", "model_b"], ascending=[True, True, True, False, True]
+    )
+    closest = ranked.drop_duplicates(["lang", "model_a"])
+    return closest[closest["lead"] > 0].drop(columns="lead")
+
+
+def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Leads that are significant: rows of ``leaders`` with p < ``LEAD_BELOW``."""
+    leading = leaders(comparisons)
+    return leading[leading["p"] < LEAD_BELOW]
+
 
 ENOUGH_PAIRS = 10
 """Pairs of a condition with which a language counts (section 6.1)."""

@@ -1,11 +1,15 @@
-"""Figures of MultiBLiMP's languages: pairs of each, and the families they belong to.
+"""Figures of MultiBLiMP's languages: pairs of each, their families, and a sample of pairs.
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figures 3 and 4 and appendix B.1
-(captions and references of Figures 3 and 4 are swapped there; these follow the captions).
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figures 3 and 4 and appendices A.2 (Figure
+8, a table) and B.1. Captions and references of Figures 3 and 4 are swapped there; these follow
+the captions.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.shared import Tables, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, marked, read_plain, read_printed
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -26,8 +30,8 @@ from blimpworks.exhibits.style import (
     new_figure,
 )
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.common import CERTAIN
-from blimpworks.tables import ITEMS
+from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN, abbreviation
+from blimpworks.tables import ITEMS, read_table
 
 DIVIDED = (("certain", CERTAIN, BLUE), ("uncertain", ("?",), ORANGE))
 KINDS_OF_PAIRS = (*DIVIDED, ("pairs", (), BLUE))
@@ -97,10 +101,7 @@ def _counts(cells: Sequence[Cell]) -> pd.DataFrame:
 
 
 def _dots(axes: Axes, counts: pd.DataFrame, slots: int, top: float) -> None:
-    """One panel: dots above each other for each language, in ``slots`` places.
-
-    Dots, since the length of a bar says nothing on a log scale, which has no zero.
-    """
+    """One panel: dots above each other for each language, in ``slots`` places."""
     positions = range(len(counts))
     kinds = [kind for kind in KINDS_OF_PAIRS if kind[0] in counts]
     for (kind, _, colour), marker in zip(kinds, MARKERS, strict=False):
@@ -122,10 +123,7 @@ def _dots(axes: Axes, counts: pd.DataFrame, slots: int, top: float) -> None:
 
 
 def pairs_figure(counts: pd.DataFrame) -> Figure:
-    """Dots of ``counts``, in panels of equal width.
-
-    ``counts``: languages by certain, uncertain and total; or by pairs and total, undivided.
-    """
+    """Draw dots of ``counts`` (languages by certain, uncertain and total) in equal panels."""
     panels = max(1, math.ceil(len(counts) / PER_PANEL))
     slots = max(1, math.ceil(len(counts) / panels))
     width = min(PAGE_INCHES, max(COLUMN_INCHES, 0.16 * slots + 1))
@@ -141,10 +139,7 @@ def pairs_figure(counts: pd.DataFrame) -> Figure:
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 3: minimal pairs per language on a log scale, certain and uncertain.
-
-    The paper prints how many pairs a language has, but not how many of them are certain.
-    """
+    """Figure 3: minimal pairs per language on a log scale, certain and uncertain if measured."""
     if labels.source == "published":
         names, sizes = labels.languages, _sizes(tables, labels)
         cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
@@ -172,17 +167,7 @@ def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
     return {family: families[family] for family in sorted(families, key=rank)}
 
 
-def _family_cells(sizes: dict[str, int], labels: Labels) -> list[Cell]:
-    """Languages with pairs, and pairs, of each family."""
-    cells: list[Cell] = []
-    for family, inside in _families(sizes, labels).items():
-        cells.append(_cell(labels, family, "languages", inside, len(inside)))
-        cells.append(_cell(labels, family, "pairs", inside, sum(sizes[lang] for lang in inside)))
-    return cells
-
-
 def _write_numbers(axes: Axes, places: Sequence[tuple[int, float]], size: float) -> None:
-    """Write each number to the right of where it stands: its line, and itself."""
     for y, n in places:
         axes.annotate(
             f"{n:,.0f}", (n, y), (5, 0), textcoords="offset points", va="center", size=size
@@ -211,25 +196,24 @@ def _family_panel(axes: Axes, cells: Sequence[Cell], column: str, colour: str) -
     axes.grid(axis="y", visible=False)
 
 
-def families_figure(cells: Sequence[Cell]) -> Figure:
-    """Two panels over the families: languages, and pairs."""
+def fig4(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 4: families of the languages that have pairs, by languages and by pairs."""
+    sizes = _sizes(tables, labels)
+    cells: list[Cell] = []
+    for family, inside in _families(sizes, labels).items():
+        cells.append(_cell(labels, family, "languages", inside, len(inside)))
+        cells.append(_cell(labels, family, "pairs", inside, sum(sizes[lang] for lang in inside)))
+    # Two panels over the families: languages, and pairs.
     rows = len({cell.row for cell in cells})
     figure = new_figure(PAGE_INCHES * 0.75, 0.6 + 0.17 * max(rows, 3))
     left, right = figure.subplots(1, 2)
     _family_panel(left, cells, "languages", BLUE)
     _family_panel(right, cells, "pairs", ORANGE)
     right.set_yticklabels([])
-    return figure
-
-
-def fig4(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 4: families of the languages that have pairs, by languages and by pairs."""
-    sizes = _sizes(tables, labels)
-    cells = _family_cells(sizes, labels)
     return Exhibit(
         **describe("fig4", limits=_limits(sizes, labels)),
         cells=cells,
-        figure=families_figure(cells),
+        figure=figure,
     )
 
 
@@ -240,54 +224,41 @@ Line = tuple[str, float | None]
 """A line of the detailed figure: a language and its pairs, or a family without a number."""
 
 
-def _lines(cells: Sequence[Cell], families: dict[str, str]) -> list[Line]:
-    """Languages below the headings of their families."""
+def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
+    """Languages' pairs as dots under their families (by printed name), in up to 3 columns."""
+    # Languages below the headings of their families.
     lines: list[Line] = []
     names = [families[cell.row] for cell in cells]
     for cell, family, before in zip(cells, names, [None, *names], strict=False):
         if family != before:
             lines.append((f"{family} ({names.count(family)})", None))
         lines.append((cell.row, cell.value))
-    return lines
-
-
-def _list_panel(axes: Axes, lines: Sequence[Line], height: int, top: float) -> None:
-    """Dots with names beside them and families in bold above theirs, from the top down."""
-    dots = [(y, n) for y, (_, n) in enumerate(lines) if n is not None]
-    axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=BLUE)
-    _write_numbers(axes, dots, SMALL)
-    axes.set_yticks(range(len(lines)), [name for name, _ in lines])
-    for label, (_, pairs) in zip(axes.get_yticklabels(), lines, strict=True):
-        label.set_fontweight("bold" if pairs is None else "normal")
-    axes.set_ylim(height - 0.4, -0.6)
-    axes.set_xscale("log")
-    axes.set_xlim(1, 60 * top)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", visible=False)
-
-
-def _split(lines: Sequence[Line], panels: int) -> list[list[Line]]:
-    """Lines in columns of about equal height; no family's heading stands last in one."""
-    height = math.ceil(len(lines) / panels)
+    # Lines in columns of about equal height; no family's heading stands last in one.
+    panels = min(3, math.ceil(max(len(lines), 1) / 15))
+    most_lines = math.ceil(len(lines) / panels)
     parts: list[list[Line]] = [[]]
-    family = ""
+    heading = ""
     for line in lines:
-        if len(parts[-1]) >= height - (line[1] is None) and len(parts) < panels:
-            parts.append([] if line[1] is None else [(f"{family}, continued", None)])
-        family = line[0].rpartition(" (")[0] if line[1] is None else family
+        if len(parts[-1]) >= most_lines - (line[1] is None) and len(parts) < panels:
+            parts.append([] if line[1] is None else [(f"{heading}, continued", None)])
+        heading = line[0].rpartition(" (")[0] if line[1] is None else heading
         parts[-1].append(line)
-    return parts
-
-
-def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
-    """Languages' pairs as dots under their families (by printed name), in up to 3 columns."""
-    lines = _lines(cells, families)
-    parts = _split(lines, min(3, math.ceil(max(len(lines), 1) / 15)))
     height = max(map(len, parts))
     width = max(COLUMN_INCHES, PAGE_INCHES * len(parts) / 3)
     figure = new_figure(width, 0.6 + LINE_INCHES * max(height, 4))
     for axes, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
-        _list_panel(axes, part, height, max([cell.value for cell in cells], default=10))
+        # Dots with names beside them and families in bold above theirs, from the top down.
+        dots = [(y, n) for y, (_, n) in enumerate(part) if n is not None]
+        axes.scatter([n for _, n in dots], [y for y, _ in dots], 12, color=BLUE)
+        _write_numbers(axes, dots, SMALL)
+        axes.set_yticks(range(len(part)), [name for name, _ in part])
+        for label, (_, pairs) in zip(axes.get_yticklabels(), part, strict=True):
+            label.set_fontweight("bold" if pairs is None else "normal")
+        axes.set_ylim(height - 0.4, -0.6)
+        axes.set_xscale("log")
+        axes.set_xlim(1, 60 * max([cell.value for cell in cells], default=10))
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
     figure.supxlabel("minimal pairs (log scale)", fontsize=8)
     return figure
 
@@ -306,3 +277,63 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
         cells=cells,
         figure=languages_figure(cells, families),
     )
+
+
+LANGUAGES = 10
+LONGEST = 75
+"""Characters of the longest sentence that is shown if there are others."""
+COLUMNS = ("item_id", "lang", "phenomenon", "paradigm", "good", "bad")
+SPANS = ("good_start", "good_end", "bad_start", "bad_end")
+Item = dict[str, Any]
+
+
+def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:
+    """Choose ten languages at most, each as unlike in ``traits`` as can be; ties at random."""
+    chosen: list[str] = []
+    seen: Counter[str] = Counter()
+    left = sorted(languages, key=lambda lang: blake2b(lang.encode(), digest_size=8).digest())
+    while left and len(chosen) < LANGUAGES:
+        rarest = min(left, key=lambda lang: sum(seen[trait] for trait in traits[lang]))
+        left.remove(rarest)
+        chosen.append(rarest)
+        seen.update(traits[rarest])
+    return [lang for lang in languages if lang in chosen]
+
+
+def choose_item(items: Sequence[Item], used: Counter[str]) -> Item:
+    """A pair of certain agreement, not long, of the phenomenon seen least; ties by id."""
+
+    def rank(item: Item) -> tuple[object, ...]:
+        return (
+            item["label"] not in CERTAIN,
+            len(item["good"]) > LONGEST,
+            used[item["phenomenon"]],
+            item["item_id"],
+            item["paradigm"],
+        )
+
+    return min(items, key=rank)
+
+
+def _items_of(paths: Sequence[Path]) -> dict[str, list[Item]]:
+    """Items by language, of the languages that have any."""
+    columns = [*COLUMNS, *SPANS, "label"]
+    tables = (read_table(ITEMS, path, columns).to_pylist() for path in paths)
+    return {items[0]["lang"]: items for items in tables if items}
+
+
+def fig8(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 8: one pair of each of ten languages; the cell's filter names the very item."""
+    items = _items_of(tables["items"])
+    languages = [lang for lang in labels.languages if lang in items]
+    cells: list[Cell] = []
+    stub: dict[str, dict[str, str]] = {}
+    used: Counter[str] = Counter()
+    for lang in choose_languages(languages, labels.facts["traits"]):
+        item = choose_item(items[lang], used)
+        used[item["phenomenon"]] += 1
+        name = labels.languages[lang]
+        stub[name] = {"Type": abbreviation(item["phenomenon"])}
+        where = {key: item[key] for key in ("lang", "item_id", "paradigm")}
+        cells.append(Cell(name, "Pair", 1, marked(item), COUNT, "items", where, n=1))
+    return Exhibit(**describe("fig8"), cells=cells, stub=stub, widths={"Pair": 0.65}, textual=True)

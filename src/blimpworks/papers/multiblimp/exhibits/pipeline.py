@@ -10,14 +10,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Exhibit, Labels
 from blimpworks.exhibits.pen import BAND, ELLIPSIS, FAINT, INK, Pen, Run, canvas, step
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, new_figure, say
 from blimpworks.exhibits.texts import language_tag
 from blimpworks.papers.multiblimp.exhibits import describe
-from blimpworks.papers.multiblimp.exhibits.common import PHENOMENA
+from blimpworks.papers.multiblimp.exhibits.accuracies import PHENOMENA
 from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
     SMALL,
     Spelling,
@@ -27,8 +26,7 @@ from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
     draw_inflection,
     draw_pair,
 )
-from blimpworks.papers.multiblimp.exhibits.stage_cells import COLUMN, stage_cells
-from blimpworks.papers.multiblimp.exhibits.stages import Stages, follow_pair
+from blimpworks.papers.multiblimp.exhibits.stages import COLUMN, Stages, follow_pair, stage_cells
 from blimpworks.papers.multiblimp.items.features import COLUMNS_OF
 
 GAP = 9.0
@@ -53,16 +51,6 @@ class Column:
         return max(run.width for run in self.runs)
 
 
-def _colours(stages: Stages) -> dict[int, str]:
-    """Colours of the words that the pair is about; the head of the subject is in ink."""
-    candidate = stages.candidate
-    return {
-        candidate["verb"]: INK,
-        candidate["subject"]: BLUE,
-        candidate["inflected"]: GREEN,
-    }
-
-
 def _column(stages: Stages, spelling: Spelling, word: int, colour: str | None) -> Column:
     """Form, lemma, class and relation of a word, and all features of one that the pair is about."""
     row = stages.word_at[word]
@@ -81,10 +69,7 @@ def _column(stages: Stages, spelling: Spelling, word: int, colour: str | None) -
 
 
 def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -> list[Column]:
-    """Words that the width has room for: the ``needed`` ones and those next to them.
-
-    An ellipsis stands where words are left out.
-    """
+    """Keep the ``needed`` words and those next to them, as the width has room for."""
     kept = [*columns]
     while len(kept) > len(needed) and _total(_elided(columns, kept)) > width:
         far = max(
@@ -107,37 +92,47 @@ def _elided(columns: Sequence[Column], kept: Sequence[Column]) -> list[Column]:
 
 
 def _total(columns: Sequence[Column]) -> float:
-    """Width of columns side by side, in points."""
     return sum(column.width for column in columns) + GAP * (len(columns) - 1)
-
-
-def _relations(stages: Stages) -> list[tuple[int, int, str]]:
-    """Head, dependent and name of the relations drawn, short ones first."""
-    candidate, words = stages.candidate, stages.word_at
-    pairs = {(candidate["verb"], candidate["subject"])}
-    if candidate["inflected"] != candidate["verb"]:
-        pairs.add((candidate["verb"], candidate["inflected"]))
-    named = [(head, word, words[word]["deprel"] or "_") for head, word in pairs]
-    return sorted(named, key=lambda relation: (abs(relation[0] - relation[1]), relation))
 
 
 def draw_tree(
     pen: Pen, stages: Stages, spelling: Spelling, x: float, y: float, width: float
 ) -> float:
     """Words side by side, arcs from the verb above, features below; returns the height."""
-    colours = _colours(stages)
+    candidate = stages.candidate
+    colours = {
+        candidate["verb"]: INK,
+        candidate["subject"]: BLUE,
+        candidate["inflected"]: GREEN,
+    }
     columns = [_column(stages, spelling, w["word"], colours.get(w["word"])) for w in stages.words]
     left = max(Run(name, SMALL).width for name in NAMES) + 10
     columns = fitting_columns(columns, {*colours}, width - left)
-    relations = _relations(stages)
+    # Head, dependent and name of the relations drawn, short ones first.
+    edge, words = stages.candidate, stages.word_at
+    pairs = {(edge["verb"], edge["subject"])}
+    if edge["inflected"] != edge["verb"]:
+        pairs.add((edge["verb"], edge["inflected"]))
+    named = [(head, word, words[word]["deprel"] or "_") for head, word in pairs]
+    relations = sorted(named, key=lambda relation: (abs(relation[0] - relation[1]), relation))
     top = y + LEVEL * len(relations) + 2
-    baselines = _baselines(columns, top)
+    most = max(len(column.runs) for column in columns)
+    lines = [[c.runs[n] for c in columns if n < len(c.runs)] for n in range(most)]
+    steps = [step(above, below) for above, below in zip([[], *lines], lines, strict=False)]
+    baselines = [top + 1.5 + total for total in accumulate(steps)]
     centres = _centres(columns, spelling.rtl, x + left, width - left)
     for column, centre in centres:
         for run, baseline in zip(column.runs, baselines, strict=False):
             pen.text(centre, baseline, run, "center")
     at = {column.word: centre for column, centre in centres}
-    _draw_relations(pen, relations, at, top)
+    for level, (head, word, relation) in enumerate(relations, start=1):
+        side = 2.5 * level * (1 if at[word] > at[head] else -1)
+        start, height = at[head] + side, LEVEL * level - 2
+        pen.curve((start, top), (at[word], top), height)
+        label = Run(relation, SMALL)
+        middle = (start + at[word]) / 2
+        pen.rectangle(middle - label.width / 2 - 2, top - height - 4, label.width + 4, 8, "#FFFFFF")
+        pen.text(middle, top - height + 2, label, "center")
     for name, baseline in zip(NAMES, baselines, strict=False):
         pen.text(x, baseline, Run(name, SMALL, FAINT))
     return baselines[-1] + 3 - y
@@ -155,28 +150,6 @@ def _centres(
         placed.append((column, x + width - middle if rtl else x + middle))
         at += column.width + gap
     return placed
-
-
-def _baselines(columns: Sequence[Column], top: float) -> list[float]:
-    """Baselines of all lines of the columns, below ``top``."""
-    most = max(len(column.runs) for column in columns)
-    lines = [[c.runs[n] for c in columns if n < len(c.runs)] for n in range(most)]
-    steps = [step(above, below) for above, below in zip([[], *lines], lines, strict=False)]
-    return [top + 1.5 + total for total in accumulate(steps)]
-
-
-def _draw_relations(
-    pen: Pen, relations: Sequence[tuple[int, int, str]], at: dict[int, float], top: float
-) -> None:
-    """An arc for each relation, the longer ones higher, with its name on it."""
-    for level, (head, word, name) in enumerate(relations, start=1):
-        side = 2.5 * level * (1 if at[word] > at[head] else -1)
-        start, height = at[head] + side, LEVEL * level - 2
-        pen.curve((start, top), (at[word], top), height)
-        label = Run(name, SMALL)
-        middle = (start + at[word]) / 2
-        pen.rectangle(middle - label.width / 2 - 2, top - height - 4, label.width + 4, 8, "#FFFFFF")
-        pen.text(middle, top - height + 2, label, "center")
 
 
 WIDTH = PAGE_INCHES * 72
@@ -220,7 +193,6 @@ def _rows(
     """The boxes of Figure 2, in three rows."""
 
     def drawn(function: Callable[..., float], *more: Any) -> Draw:
-        """The inside of a box, which ``function`` draws of the stages and ``more``."""
         return lambda pen, x, y, width: function(pen, stages, *more, x, y, width)
 
     item, full = stages.item, WIDTH - 2 * EDGE
@@ -247,12 +219,6 @@ def _rows(
     ]
 
 
-def _between(pen: Pen, x: float, y: float, height: float) -> None:
-    """An arrow from a box to the one at its right, which begins at ``x``."""
-    middle = y + height / 2
-    pen.arrow([(x - GUTTER + 1, middle), (x - 1, middle)])
-
-
 def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]) -> Figure:
     """All boxes of a pair, with the arrows from each to the next."""
     rows = _rows(stages, spelling, language, choice)
@@ -263,60 +229,44 @@ def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str,
         x = EDGE
         for number, box in enumerate(row):
             if number:
-                _between(pen, x, y, height)
+                middle = y + height / 2
+                pen.arrow([(x - GUTTER + 1, middle), (x - 1, middle)])
             box.drawn(pen, x, y, height)
             x += box.width + GUTTER
         y += height + GUTTER
-    _downwards(pen, rows, heights)
-    return figure
-
-
-def _downwards(pen: Pen, rows: Sequence[Sequence[Box]], heights: Sequence[float]) -> None:
-    """Arrows from the sentence to the candidate, and from the last form to the pair."""
+    # Arrows from the sentence to the candidate, and from the last form to the pair.
     at = EDGE + rows[1][0].width / 2
     below = EDGE + heights[0]
     pen.arrow([(at, below + 1), (at, below + GUTTER - 1)])
     below += GUTTER + heights[1]
     start, end = WIDTH - EDGE - rows[1][2].width / 2, EDGE + rows[2][0].width / 2
-    middle = below + GUTTER / 2 - 1
-    pen.arrow([(start, below), (start, middle), (end, middle), (end, below + GUTTER - 1)])
-
-
-def _empty(language: str) -> Exhibit:
-    """The figure of a language without pairs."""
-    figure = new_figure(PAGE_INCHES, 1.2)
-    say(figure.subplots(), f"{language} has no pairs")
-    return Exhibit(**describe("fig2_empty", language=language), cells=[], figure=figure)
-
-
-def _description(stages: Stages, spelling: Spelling, language: str) -> Description:
-    construction, feature = PHENOMENA[stages.item["phenomenon"]]
-    numbered = ", ".join(f"{number} {text}" for text, number in spelling.numbers.items())
-    return describe(
-        "fig2",
-        language=language,
-        construction=construction.lower(),
-        feature=feature.lower(),
-        words=f" Words: {numbered}." if numbered else "",
-    )
+    turn = below + GUTTER / 2 - 1
+    pen.arrow([(start, below), (start, turn), (end, turn), (end, below + GUTTER - 1)])
+    return figure
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 2: one pair of the campaign at every stage of its making.
-
-    ``labels.facts["figure2"]`` names language and pair. Raises UserError when the pair is not
-    among the language's items, or a table is missing or broken.
-    """
+    """Figure 2: one pair of the campaign at every stage. Raises UserError for an unknown pair."""
     choice = labels.facts["figure2"]
     language, tag = labels.languages[choice["language"]], language_tag(choice["language"])
     stages = follow_pair(tables, choice)
     if stages is None:
-        return _empty(language)
+        empty = new_figure(PAGE_INCHES, 1.2)
+        say(empty.subplots(), f"{language} has no pairs")
+        return Exhibit(**describe("fig2_empty", language=language), cells=[], figure=empty)
     cells = stage_cells(stages)
     spelling = Spelling.of(stages)
     figure = draw(stages, spelling, language, choice)
+    construction, feature = PHENOMENA[stages.item["phenomenon"]]
+    numbered = ", ".join(f"{number} {text}" for text, number in spelling.numbers.items())
     return Exhibit(
-        **_description(stages, spelling, language),
+        **describe(
+            "fig2",
+            language=language,
+            construction=construction.lower(),
+            feature=feature.lower(),
+            words=f" Words: {numbered}." if numbered else "",
+        ),
         cells=[each.cell for each in cells],
         stub={each.cell.row: {"Stage": each.stage} for each in cells},
         figure=figure,

@@ -11,8 +11,7 @@ from blimpworks.exhibits.fonts import font_for, has_bold
 from blimpworks.exhibits.pen import FAINT, HOUSE, INK, LEADING, Pen, Run, step, words_of
 from blimpworks.exhibits.style import BLUE, GREEN, VERMILION
 from blimpworks.exhibits.texts import is_rtl
-from blimpworks.papers.multiblimp.exhibits.stage_cells import RESOURCES, verdict_of
-from blimpworks.papers.multiblimp.exhibits.stages import Entry, Stages
+from blimpworks.papers.multiblimp.exhibits.stages import RESOURCES, Entry, Stages, verdict_of
 
 SIZE, SMALL = 7.0, 6.2
 LINE = SIZE * LEADING
@@ -55,7 +54,9 @@ class Spelling:
     def run(self, text: str, size: float = SIZE, colour: str = INK, bold: bool = False) -> Run:
         """A word of the pair's language as text, or its number where no font has its letters."""
         if self.families is None:
-            return Run(f"[{self._number(text)}]", size, colour, bold)
+            return Run(
+                f"[{self.numbers.setdefault(text, len(self.numbers) + 1)}]", size, colour, bold
+            )
         scale = SMALL_LETTERS.get(self.families[0], 1.0)
         # Matplotlib would warn, and take the plain one.
         bold = bold and has_bold(self.families[0])
@@ -68,9 +69,6 @@ class Spelling:
         if self.families is not None:
             return words_of(replace(self.run(text, size, colour, bold), glued=glued))
         return [self.run(word, size, colour, bold) for word in text.split()]
-
-    def _number(self, text: str) -> int:
-        return self.numbers.setdefault(text, len(self.numbers) + 1)
 
 
 def facts(pen: Pen, x: float, y: float, width: float, rows: Sequence[tuple[str, Run]]) -> float:
@@ -116,7 +114,16 @@ def draw_agreement(
     top = y + pen.paragraph(x, y, width, words_of(Run(title, SMALL, FAINT))) + 1
     total = sum(row["count"] for row in stages.counts)
     for row in stages.counts[:4]:
-        _bar(pen, row, item["grammatical"], total, x, top, width)
+        # One value of verbs: its bar and its share.
+        agrees = row["verb_value"] == item["grammatical"]
+        room = width - BAR_LEFT - BAR_RIGHT
+        pen.text(x, top + SIZE, Run(row["verb_value"], SIZE, bold=agrees).fitted(BAR_LEFT - 2))
+        share = row["count"] / total
+        colour = GREEN if agrees else VERMILION
+        pen.rectangle(x + BAR_LEFT, top + 1.2, room, SIZE - 1, BAR)
+        pen.rectangle(x + BAR_LEFT, top + 1.2, max(room * share, 0.6), SIZE - 1, colour)
+        text = f"{row['count']:,} ({100 * share:.1f} %)"
+        pen.text(x + width, top + SIZE, Run(text, SMALL), "right")
         top += LINE + 1.5
     rows = _tested(test, null) if test else [("evidence", Run("none", SIZE))]
     top += 3
@@ -124,21 +131,6 @@ def draw_agreement(
     label = f"“{item['label']}”: {LABELLED.get(item['label'], 'of several values')}"
     pen.text(x, top + SIZE, Run(label, SIZE, bold=True).fitted(width))
     return top + LINE - y
-
-
-def _bar(
-    pen: Pen, row: dict[str, Any], value: str, total: int, x: float, y: float, width: float
-) -> None:
-    """One value of verbs: its bar and its share."""
-    agrees = row["verb_value"] == value
-    room = width - BAR_LEFT - BAR_RIGHT
-    pen.text(x, y + SIZE, Run(row["verb_value"], SIZE, bold=agrees).fitted(BAR_LEFT - 2))
-    share = row["count"] / total
-    colour = GREEN if agrees else VERMILION
-    pen.rectangle(x + BAR_LEFT, y + 1.2, room, SIZE - 1, BAR)
-    pen.rectangle(x + BAR_LEFT, y + 1.2, max(room * share, 0.6), SIZE - 1, colour)
-    text = f"{row['count']:,} ({100 * share:.1f} %)"
-    pen.text(x + width, y + SIZE, Run(text, SMALL), "right")
 
 
 def _tested(test: dict[str, Any], null: float) -> list[tuple[str, Run]]:
@@ -159,21 +151,16 @@ def draw_inflection(
     lemma.append(spelling.run(stages.lemma, SMALL, bold=True))
     counted = words_of(Run(f": {sizes}", SMALL, FAINT, glued=True))
     top = y + pen.paragraph(x, y, width, lemma + counted) + 1.5
-    alike = _alike(stages)
+    groups: dict[tuple[str, str, str], list[Entry]] = {}
+    for entry in stages.entries:
+        key = (entry.row.form, entry.source, verdict_of(entry))
+        groups.setdefault(key, []).append(entry)
+    alike = [*groups.values()]
     for entries in alike[:MOST_FORMS]:
         top += _form(pen, entries, spelling, x, top, width)
     for note in _notes(stages, sum(map(len, alike[MOST_FORMS:]))):
         top += pen.paragraph(x, top, width, words_of(Run(note, SMALL, FAINT)))
     return top - y
-
-
-def _alike(stages: Stages) -> list[list[Entry]]:
-    """The entries in groups of one form, source and outcome."""
-    groups: dict[tuple[str, str, str], list[Entry]] = {}
-    for entry in stages.entries:
-        key = (entry.row.form, entry.source, verdict_of(entry))
-        groups.setdefault(key, []).append(entry)
-    return [*groups.values()]
 
 
 def _form(
@@ -188,17 +175,12 @@ def _form(
     pen.text(x + width, baseline, verdict, "right")
     pen.text(x, baseline, form.fitted(width - verdict.width - 4))
     source = Run(f"({RESOURCES[entry.source]})", SMALL, FAINT)
-    readings = Run(" / ".join(map(_values, entries)), SMALL, FAINT).fitted(
-        width - 10 - source.width
-    )
+    bundles = (entry.row.bundle.split("|") for entry in entries)
+    values = (";".join(part.partition("=")[2] for part in parts) for parts in bundles)
+    readings = Run(" / ".join(values), SMALL, FAINT).fitted(width - 10 - source.width)
     baseline += step([form], [readings])
     pen.line(x + 6, baseline, [readings, source], space=4)
     return baseline + SMALL_LINE - SMALL + 2 - y
-
-
-def _values(entry: Entry) -> str:
-    """An entry's values as UniMorph writes them."""
-    return ";".join(part.partition("=")[2] for part in entry.row.bundle.split("|"))
 
 
 def _notes(stages: Stages, more: int) -> Iterator[str]:
@@ -207,20 +189,6 @@ def _notes(stages: Stages, more: int) -> Iterator[str]:
         yield f"and {more} more"
     if not stages.consulted["ud"] and stages.consulted["unimorph"]:
         yield "Treebanks not consulted: UniMorph has exactly one other form."
-
-
-def sentence_runs(
-    stages: Stages, spelling: Spelling, side: str, colour: str, size: float
-) -> list[Run]:
-    """One sentence of the pair, with the replaced word in a colour."""
-    item = stages.item
-    text, start, end = (item[name] for name in (side, f"{side}_start", f"{side}_end"))
-    before, form, after = text[:start], text[start:end], text[end:]
-    return [
-        *spelling.words(before, False, size),
-        *spelling.words(form, bool(before) and not before[-1].isspace(), size, colour, True),
-        *spelling.words(after, bool(after) and not after[0].isspace(), size),
-    ]
 
 
 def draw_pair(
@@ -233,7 +201,14 @@ def draw_pair(
         at = x + width - 7 if spelling.rtl else x
         pen.text(at, top + size, mark)
         left = x if spelling.rtl else x + 9
-        runs = sentence_runs(stages, spelling, side, colour, size)
+        item = stages.item
+        text, start, end = (item[name] for name in (side, f"{side}_start", f"{side}_end"))
+        before, form, after = text[:start], text[start:end], text[end:]
+        runs = [
+            *spelling.words(before, False, size),
+            *spelling.words(form, bool(before) and not before[-1].isspace(), size, colour, True),
+            *spelling.words(after, bool(after) and not after[0].isspace(), size),
+        ]
         top += pen.paragraph(left, top, width - 9, runs, spelling.rtl) + 2
     values = f"{stages.feature}: {stages.item['grammatical']} → {stages.item['ungrammatical']}"
     edge, align = (x + width - 9, "right") if spelling.rtl else (x + 9, "left")

@@ -3,7 +3,7 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4 and Figure 2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Cell
+from blimpworks.exhibits.formulas import COUNT, of_row
 from blimpworks.exhibits.shared import Tables
-from blimpworks.papers.multiblimp.exhibits.common import CERTAIN
+from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN
 from blimpworks.papers.multiblimp.items.features import PHENOMENA, parse_feats
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources, ways_of
 from blimpworks.papers.multiblimp.items.sampling import members
-from blimpworks.papers.multiblimp.items.swaps import Inflector, Trace, Ways
+from blimpworks.papers.multiblimp.items.swaps import Inflector, Trace
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, read_table
@@ -32,11 +34,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of the lexicon that was looked up: the word's own form, or another one.
-
-    ``objection`` says why another form makes no minimal pair; None where it makes one.
-    ``chosen`` marks the form in the ungrammatical sentence.
-    """
+    """A looked-up entry: the word's ``own``, the ``chosen`` one, or with an ``objection``."""
 
     row: LexiconRow
     source: str
@@ -89,12 +87,7 @@ def sentence_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
 def choose_pair(
     items: Sequence[Row], lengths: Mapping[tuple[str, str, str], int], item_id: str | None = None
 ) -> Row | None:
-    """The pair called ``item_id``, or one that shows the stages well; None where there are none.
-
-    That is one of certain agreement, without attractors, in a short sentence, as far as there
-    is one; of these that with the smallest ``item_id``. ``lengths`` has the words of sentences.
-    Raises UserError when that pair is not among the items.
-    """
+    """Choose the pair called ``item_id``, or a certain, short one; UserError for an unknown one."""
 
     def rank(item: Row) -> tuple[object, ...]:
         """Sort key of a pair: the lowest is shown."""
@@ -131,13 +124,6 @@ def _rows(
     return rows
 
 
-def _candidate(edges: Sequence[Row], sentence: int, item: Row) -> Row:
-    """The row of candidates that a pair was made from."""
-    keys = {"subject": "subject_id", "verb": "verb_id", "inflected": "inflected_id"}
-    words = {"sentence": sentence} | {name: item[column] for name, column in keys.items()}
-    return next(row for row in edges if words.items() <= row.items())
-
-
 def _evidence(tables: Tables, item: Row) -> tuple[Row | None, list[Row]]:
     """The test of a pair's condition, and the counts of verbs' values behind it."""
     value = item["grammatical"]
@@ -149,18 +135,6 @@ def _evidence(tables: Tables, item: Row) -> tuple[Row | None, list[Row]]:
     counts = [row for row in counts if test and row["verb_type"] == test["verb_type"]]
     counts.sort(key=lambda row: (row["verb_value"] != value, -row["count"], row["verb_value"]))
     return test, counts
-
-
-def _trace(lexicon: pa.Table, edges: list[Row], item: Row, ways: Ways) -> Trace:
-    """What pair generation got from the lexicon for the pair's agreeing word.
-
-    ``edges`` are all candidates of its construction: of their verbs some tell of others.
-    """
-    phenomenon = PHENOMENA[item["phenomenon"]]
-    resources = load_resources(edges, lexicon, phenomenon.construction, ways.letter_case)
-    features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
-    words = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
-    return Inflector(phenomenon.feature, resources, ways).trace(*words)
 
 
 def _entries(trace: Trace, item: Row) -> list[Entry]:
@@ -177,38 +151,13 @@ def _entries(trace: Trace, item: Row) -> list[Entry]:
             entries.setdefault((source, row.form, row.bundle, False), entry)
 
     def rank(entry: Entry) -> tuple[object, ...]:
-        """Lower stands first; what is alike stays in the lexicon's order."""
         return not entry.own, not entry.chosen, entry.objection is not None
 
     return sorted(entries.values(), key=rank)
 
 
-def _sizes(lexicon: pa.Table, lemma: str) -> dict[str, int]:
-    """How many entries of verbs each source has of a lemma."""
-    of_lemma = pc.and_(
-        pc.equal(lexicon["lemma"], lemma), pc.equal(lexicon["pos"].cast(pa.string()), VERBS)
-    )
-    sources = lexicon.filter(of_lemma)["source"].cast(pa.string()).to_pylist()
-    return {source: sources.count(source) for source in SOURCES}
-
-
-def _fitting(tables: Tables, item: Row, exact: bool) -> tuple[dict[str, Any], int]:
-    """What selects the pairs of an item's condition before sampling, and how many there are."""
-    pairs = _rows(ITEMS, tables, "all_items", CONDITION)
-    condition = tuple(item[name] for name in CONDITION)
-    inside = members(pairs, condition, exact)
-    where = {name: item[name] for name in ("lang", "phenomenon", "order", "inflected")}
-    for name in ("grammatical", "ungrammatical"):
-        where[name] = sorted({pair[name] for pair in inside})
-    return where, len(inside)
-
-
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
-    """The pair that Figure 2 shows, with its rows of every stage; None where there is no pair.
-
-    ``tables`` are those of one language, ``choice`` is the fact ``figure2`` of the campaign.
-    Raises UserError when a table is missing or broken, or the pair is not in the language.
-    """
+    """Follow the pair that Figure 2 shows. Raises UserError for a broken table or unknown pair."""
     sentences = _rows(SENTENCES, tables, "sentences")
     by_key = {sentence_key(row): row for row in sentences}
     items = _rows(ITEMS, tables, "items")
@@ -220,16 +169,33 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     number = sentence["sentence"]
     construction = PHENOMENA[item["phenomenon"]].construction
     edges = _rows(CANDIDATES, tables, "candidates", construction=construction)
-    candidate = _candidate(edges, number, item)
+    keys = {"subject": "subject_id", "verb": "verb_id", "inflected": "inflected_id"}
+    ids = {"sentence": number} | {name: item[column] for name, column in keys.items()}
+    candidate = next(row for row in edges if ids.items() <= row.items())
     lexicon = read_table(LEXICON, tables["lexicon"][0])
     options = MultiblimpOptions(decisions=choice["decisions"])
     ways = ways_of(options, item["lang"])
-    trace = _trace(lexicon, edges, item, ways)
+    phenomenon = PHENOMENA[item["phenomenon"]]
+    resources = load_resources(edges, lexicon, phenomenon.construction, ways.letter_case)
+    features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
+    asked = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
+    trace = Inflector(phenomenon.feature, resources, ways).trace(*asked)
     entries = _entries(trace, item)
     lemma = entries[0].row.lemma
     test, counts = _evidence(tables, item)
-    fitting, available = _fitting(tables, item, choice["exact"])
+    # What selects the pairs of an item's condition before sampling, and how many there are.
+    pairs = _rows(ITEMS, tables, "all_items", CONDITION)
+    condition = tuple(item[name] for name in CONDITION)
+    inside = members(pairs, condition, choice["exact"])
+    where = {name: item[name] for name in ("lang", "phenomenon", "order", "inflected")}
+    for name in ("grammatical", "ungrammatical"):
+        where[name] = sorted({pair[name] for pair in inside})
+    fitting, available = (where, len(inside))
     words = [w for w in _rows(TOKENS, tables, "tokens", sentence=number) if w["word"] is not None]
+    of_lemma = pc.and_(
+        pc.equal(lexicon["lemma"], lemma), pc.equal(lexicon["pos"].cast(pa.string()), VERBS)
+    )
+    sources = lexicon.filter(of_lemma)["source"].cast(pa.string()).to_pylist()
     return Stages(
         item,
         sentence,
@@ -239,9 +205,156 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         counts,
         lemma,
         entries,
-        _sizes(lexicon, lemma),
+        {source: sources.count(source) for source in SOURCES},
         {source: bool(look) for source, look in zip(SOURCES, trace.lookups, strict=True)},
         fitting,
         available,
         sum(other["paradigm"] == item["paradigm"] for other in items),
     )
+
+
+COLUMN = "Shown"
+"""The column that all cells of Figure 2 stand in."""
+SENTENCE, EXTRACT, VALIDATE = "Sentence", "Extract", "Validate"
+INFLECT, PAIR, BALANCE = "Inflect", "Minimal pair", "Balance"
+ALL_ITEMS = "items/multiblimp/all"
+"""Where the pairs lie that items are drawn from."""
+RESOURCES = {"unimorph": "UniMorph", "ud": "treebanks"}
+"""Sources of the lexicon as the figure has them."""
+
+
+TESTED = {
+    "Agreeing": "agreeing",
+    "Cases": "n",
+    "Probability": "probability",
+    "p, more agreement": "p_greater",
+    "p, less agreement": "p_less",
+}
+"""What is shown of a test, and the column it stands in."""
+EXTRACTED = {"Subject": "subject_form", "Verb": "verb_form", "Agreeing word": "form"} | {
+    "Word order": "order",
+    "Agreeing word is a": "kind",
+}
+"""What is shown of a candidate as text, and the column it stands in."""
+PAIR_TEXTS = {"Swapped form": "bad_form", "Grammatical": "good", "Ungrammatical": "bad"}
+"""What is shown of the pair, and the column of items it stands in."""
+IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
+"""Texts that are not in the pair's language."""
+Where = Mapping[str, Any]
+"""What selects rows of a table: columns and their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageCell:
+    """A cell, the stage it stands in, and whether its text is in the pair's language."""
+
+    stage: str
+    cell: Cell
+    foreign: bool = False
+
+
+def verdict_of(entry: Entry) -> str:
+    """What becomes of an entry, in words."""
+    if entry.own:
+        return "in the sentence"
+    if entry.chosen:
+        return "takes its place"
+    return f"no pair: {entry.objection}" if entry.objection else "makes another pair"
+
+
+def word_text(word: Mapping[str, Any]) -> str:
+    """A treebank's word with its annotation."""
+    relation = f"{word['deprel'] or '_'} of {word['head']}" if word["head"] else "root"
+    parts = (word["lemma"], word["upos"], word["feats"], relation)
+    return f"{word['form']} ({', '.join(text for text in parts if text)})"
+
+
+def _text(stage: str, row: str, text: str, source: str, where: Where) -> StageCell:
+    """A cell that shows a text of one row, in the pair's language."""
+    cell = Cell(row, COLUMN, 1, text, COUNT, source, where, n=1)
+    return StageCell(stage, cell, foreign=row not in IN_ENGLISH)
+
+
+def _count(stage: str, row: str, n: int, source: str, where: Where) -> StageCell:
+    return StageCell(stage, Cell(row, COLUMN, n, str(n), COUNT, source, where, n=n))
+
+
+def _number(
+    stage: str, row: str, record: Mapping[str, Any], column: str, source: str, where: Where
+) -> StageCell:
+    """A cell that shows a number of one row."""
+    value = record[column]
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return StageCell(stage, Cell(row, COLUMN, float(value), text, of_row(column), source, where))
+
+
+def _columns(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: row[name] for name in names}
+
+
+def _item_of(stages: Stages) -> dict[str, Any]:
+    return _columns(stages.item, "lang", "item_id", "paradigm")
+
+
+def _sentence(stages: Stages, lang: Where) -> Iterator[StageCell]:
+    where = {**lang, "sentence": stages.sentence["sentence"]}
+    text = stages.sentence["text"] or stages.item["good"]
+    yield _text(SENTENCE, "Text", text, "sentences", where)
+    for word in stages.words:
+        number = word["word"]
+        place = {**where, "word": number}
+        yield _text(SENTENCE, f"Word {number}", word_text(word), "tokens", place)
+
+
+def _extract(stages: Stages, lang: Where) -> Iterator[StageCell]:
+    candidate, item = stages.candidate, stages.item
+    keys = ("construction", "sentence", "subject", "verb", "inflected")
+    where = {**lang, **_columns(candidate, *keys)}
+    for row, column in EXTRACTED.items():
+        yield _text(EXTRACT, row, candidate[column], "candidates", where)
+    yield _number(EXTRACT, "Distance", candidate, "distance", "candidates", where)
+    yield _number(EXTRACT, "Attractors", item, "attractors", "items", _item_of(stages))
+
+
+def _validate(stages: Stages, lang: Where) -> Iterator[StageCell]:
+    condition = ("phenomenon", "verb_type", "order")
+    for count in stages.counts:
+        where = {**lang, **_columns(count, *condition, "subject_value", "verb_value")}
+        name = f"Subject {count['subject_value']}, verb {count['verb_value']}"
+        yield _number(VALIDATE, name, count, "count", "agreement_counts", where)
+    if stages.test:
+        where = {**lang, **_columns(stages.test, *condition, "value")}
+        for name, column in TESTED.items():
+            yield _number(VALIDATE, name, stages.test, column, "agreement", where)
+    yield _text(VALIDATE, "Label", stages.item["label"], "items", _item_of(stages))
+
+
+def _inflect(stages: Stages, lang: Where) -> Iterator[StageCell]:
+    for source, size in stages.sizes.items():
+        where = {**lang, "lemma": stages.lemma, "pos": VERBS, "source": source}
+        yield _count(INFLECT, f"Entries of the lemma, {RESOURCES[source]}", size, "lexicon", where)
+    for number, entry in enumerate(stages.entries, start=1):
+        where = {**lang, "lemma": entry.row.lemma, "form": entry.row.form, "pos": VERBS}
+        where |= {"features": entry.row.bundle, "source": entry.source}
+        text = f"{entry.row.form} ({entry.row.bundle}): {verdict_of(entry)}"
+        yield _text(INFLECT, f"Entry {number}, {RESOURCES[entry.source]}", text, "lexicon", where)
+
+
+def _pair(stages: Stages, lang: Where) -> Iterator[StageCell]:
+    for row, column in PAIR_TEXTS.items():
+        yield _text(PAIR, row, stages.item[column], "items", _item_of(stages))
+
+
+def _balance(stages: Stages, lang: Where) -> Iterator[StageCell]:
+    yield _count(BALANCE, "Pairs", stages.available, ALL_ITEMS, stages.fitting)
+    where = {**lang, "paradigm": stages.item["paradigm"]}
+    yield _count(BALANCE, "Kept", stages.kept, "items", where)
+    weight = ("Weight in the draw", stages.item, "weight")
+    yield _number(BALANCE, *weight, "items", _item_of(stages))
+
+
+def stage_cells(stages: Stages) -> list[StageCell]:
+    """List everything that the figure shows of a pair, in the order of the stages."""
+    lang = {"lang": stages.item["lang"]}
+    parts = (_sentence, _extract, _validate, _inflect, _pair, _balance)
+    return [cell for part in parts for cell in part(stages, lang)]

@@ -1,20 +1,27 @@
-"""The numbers that sections 7.2 and 7.3 of MultiBLiMP give in running text, as a table."""
+"""Numbers that MultiBLiMP gives in running text: sections 3, 5, 6.2, 7.1 to 7.3 and 8."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, QUOTIENT, of_row
-from blimpworks.exhibits.shared import Tables, read_plain, read_printed
-from blimpworks.exhibits.statements import VALUE, Recomputation, printed_statements
+from blimpworks.exhibits.formulas import COUNT, KINDS, QUOTIENT, Formula, of_row
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
+from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
 from blimpworks.papers.multiblimp.analysis.regressions import CHAT, SIZE, why_no_size
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import read_accuracies
 from blimpworks.papers.multiblimp.exhibits.evaluation import form_of_test
-from blimpworks.papers.multiblimp.exhibits.formulas import win_share, wins, won
-from blimpworks.tables import COMPARISONS, REGRESSIONS
+from blimpworks.papers.multiblimp.exhibits.formulas import (
+    DIFFERENCE,
+    ENOUGH_PAIRS,
+    LANGUAGES,
+    win_share,
+    wins,
+    won,
+)
+from blimpworks.tables import COMPARISONS, ITEMS, REGRESSIONS
 
 RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
 # Section 7.3 gives it for the two sizes of Llama3 alone, footnote 7 has 0.1 for Table B.2; that
@@ -48,21 +55,16 @@ def _regression_cells(tables: Tables) -> Iterator[Cell]:
             yield replace(cell, stands_for=place)
 
 
-def _better(first: str, second: str, labels: Labels) -> str:
-    return f"{labels.models[first]} better than {labels.models[second]}"
-
-
 def _pair_cells(
     comparisons: pd.DataFrame, a: str, b: str, group: str, labels: Labels
 ) -> Iterator[Cell]:
-    """Languages on which one of two models is significantly better, all and of the group."""
     for first, second in ((a, b), (b, a)):
         where: dict[str, object] = {"model_a": first, "model_b": second, "method": labels.method}
         rows = comparisons[(comparisons["model_a"] == first) & (comparisons["model_b"] == second)]
         if rows.empty:
             continue
         better = won(rows, WINS_BELOW)
-        name = _better(first, second, labels)
+        name = f"{labels.models[first]} better than {labels.models[second]}"
         n, total = int(better.sum()), len(rows)
         cell = Cell(f"{name}: languages", VALUE, n, str(n), wins(WINS_BELOW), "comparisons", where)
         yield replace(cell, stands_for=(f"{first}>{second}", "languages"))
@@ -81,17 +83,17 @@ def _pair_cells(
             yield replace(cell, stands_for=(f"{first}>{second}", f"{group} share"))
 
 
-def _why_none(tables: Tables, labels: Labels) -> str:
-    """Why nothing was fitted on size, family and tuning."""
-    return why_no_size(read_accuracies(tables, labels), labels.facts["models"])
-
-
 def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     """The regression of 7.2 and the counts of significantly better languages of 7.3."""
     if labels.source == "published":
-        return _published(tables, labels)
+        printed = read_printed(tables)
+        stated, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
+        return Exhibit(**describe("text72_73_published", faults=faults), cells=stated)
     cells = list(_regression_cells(tables))
-    missing = "" if cells else f" There is no regression: {_why_none(tables, labels)}."
+    missing = ""
+    if not cells:
+        reason = why_no_size(read_accuracies(tables, labels), labels.facts["models"])
+        missing = f" There is no regression: {reason}."
     comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
     comparisons = comparisons[
         (comparisons["method"] == labels.method) & comparisons["lang"].isin(labels.languages)
@@ -104,7 +106,32 @@ def text72_73(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _published(tables: Tables, labels: Labels) -> Exhibit:
-    printed = read_printed(tables)
-    cells, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
-    return Exhibit(**describe("text72_73_published", faults=faults), cells=cells)
+DATA_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
+MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
+    ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
+    ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
+    ("sv#", "languages"): (
+        "Subject-verb number agreement: languages",
+        LANGUAGES,
+        {"phenomenon": "sv#"},
+    ),
+    ("spP", "languages"): (
+        "Subject-participle person agreement: languages",
+        LANGUAGES,
+        {"phenomenon": "spP"},
+    ),
+}
+"""What a printed number is about, and the formula and items that give the campaign's own."""
+
+
+def text(tables: Tables, labels: Labels) -> Exhibit:
+    """What the text says of the resources, the pairs and the models, apart from 7.2 and 7.3."""
+    if labels.source == "published":
+        cells, faults = printed_statements(read_printed(tables), DATA_RECOMPUTATION)
+        return Exhibit(**describe("text_published", faults=faults), cells=cells)
+    items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
+    cells = [
+        formula_cell(items, (name, VALUE), formula, "items", where, ",.0f", stands_for=place)
+        for place, (name, formula, where) in MEASURED.items()
+    ]
+    return Exhibit(**describe("text", enough=ENOUGH_PAIRS), cells=cells)

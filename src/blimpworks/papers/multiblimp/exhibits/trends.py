@@ -3,8 +3,6 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -60,39 +58,10 @@ DIVERGING = LinearSegmentedColormap.from_list("deviation", [ORANGE, "#DDDDDD", B
 
 
 def _of_languages(rows: pd.DataFrame, model: str) -> pd.DataFrame:
-    """A model's accuracies over all phenomena, by language, among all accuracies."""
     return select_rows(rows, {"phenomenon": ALL, "model": model}).set_index("lang", drop=False)
 
 
 # Figure 1
-
-
-def _trend_cells(
-    rows: pd.DataFrame, frequencies: pd.DataFrame, residuals: pd.DataFrame, labels: Labels
-) -> list[Cell]:
-    """Per language: accuracy and, where known, characters, the curve there, how far off it."""
-    cells = []
-    for lang, name in labels.languages.items():
-        if lang not in rows.index:
-            continue
-        cells.append(accuracy_cell(rows.loc[[lang]], name, "accuracy", labels))
-        for _, row in frequencies[frequencies["lang"] == lang].iterrows():
-            text, place = f"{row[RANKED_BY]:.3g}", (name, RANKED_BY)
-            cells.append(row_cell("frequencies", row, ("lang",), RANKED_BY, place, text))
-        for _, row in residuals[residuals["lang"] == lang].iterrows():
-            keys = ("analysis", "model", "lang")
-            for column in ("fitted", "residual"):
-                text = f"{row[column]:.1f}"
-                cells.append(row_cell("residuals", row, keys, column, (name, column), text))
-    return cells
-
-
-def _trend_points(cells: Sequence[Cell]) -> pd.DataFrame:
-    """Cells as one row per language of known frequency."""
-    table = pd.DataFrame([(c.row, c.column, c.value) for c in cells], columns=["row", "col", "v"])
-    wide = table.pivot(index="row", columns="col", values="v")
-    points = wide.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
-    return points[points[RANKED_BY].notna()]
 
 
 def _draw_trend(axes: Axes, points: pd.DataFrame, curve: pd.Series | None) -> None:
@@ -148,13 +117,6 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
             text.remove()
 
 
-def _curve_of(tables: Tables, model: str) -> pd.Series | None:
-    """Terms of the logistic curve fitted to a model, if one was."""
-    rows = read_plain(REGRESSIONS, tables["regressions"])
-    terms = select_rows(rows, {"analysis": FREQUENCY, "model": model})
-    return None if terms.empty else terms.set_index("term")["coefficient"]
-
-
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 1: accuracy by the language's frequency on the web, with a logistic trend."""
     model = labels.facts["trend_model"]
@@ -163,9 +125,28 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
     known = read_plain(FREQUENCIES, paths)
     residuals = read_plain(RESIDUALS, tables["residuals"])
     residuals = select_rows(residuals, {"analysis": FREQUENCY, "model": model})
-    curve = _curve_of(tables, model)
-    cells = _trend_cells(rows, known[known[RANKED_BY] > 0], residuals, labels)
-    points = _trend_points(cells)
+    regressions = read_plain(REGRESSIONS, tables["regressions"])
+    terms = select_rows(regressions, {"analysis": FREQUENCY, "model": model})
+    curve = None if terms.empty else terms.set_index("term")["coefficient"]
+    # Per language: accuracy and, where known, characters, the curve there, how far off it.
+    frequencies = known[known[RANKED_BY] > 0]
+    cells = []
+    for lang, name in labels.languages.items():
+        if lang not in rows.index:
+            continue
+        cells.append(accuracy_cell(rows.loc[[lang]], name, "accuracy", labels))
+        for _, row in frequencies[frequencies["lang"] == lang].iterrows():
+            text, place = f"{row[RANKED_BY]:.3g}", (name, RANKED_BY)
+            cells.append(row_cell("frequencies", row, ("lang",), RANKED_BY, place, text))
+        for _, row in residuals[residuals["lang"] == lang].iterrows():
+            keys = ("analysis", "model", "lang")
+            for column in ("fitted", "residual"):
+                text = f"{row[column]:.1f}"
+                cells.append(row_cell("residuals", row, keys, column, (name, column), text))
+    table = pd.DataFrame([(c.row, c.column, c.value) for c in cells], columns=["row", "col", "v"])
+    wide = table.pivot(index="row", columns="col", values="v")
+    columns = wide.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
+    points = columns[columns[RANKED_BY].notna()]
     figure = new_figure(PAGE_INCHES * 0.75, 3.0)
     axes = figure.subplots()
     if len(points):
@@ -264,21 +245,6 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
             labels.models[str(model)], (1, point["accuracy"]), (2, 0), size=SMALL, color=colour,
             xycoords=("axes fraction", "data"), textcoords="offset points", va="center",
         )  # fmt: skip
-    _finish_sizes(axes, sized)
-    unknown = f" Dotted: {counted(len(unsized), 'model')} whose size the catalogue lacks."
-    unknown = unknown if len(unsized) else ""
-    return Exhibit(
-        **describe(
-            "fig5",
-            unknown=unknown,
-            limits=" As far as Table 3 prints it." if labels.source == "published" else "",
-        ),
-        cells=list(cells.values()),
-        figure=figure,
-    )
-
-
-def _finish_sizes(axes: Axes, sized: pd.DataFrame) -> None:
     if len(sized):
         axes.set_xscale("log")
         left, right = axes.get_xlim()
@@ -295,3 +261,14 @@ def _finish_sizes(axes: Axes, sized: pd.DataFrame) -> None:
     axes.set_ylabel("accuracy (%)")
     if len(sized):
         axes.figure.legend(loc="outside lower center", ncols=2)
+    unknown = f" Dotted: {counted(len(unsized), 'model')} whose size the catalogue lacks."
+    unknown = unknown if len(unsized) else ""
+    return Exhibit(
+        **describe(
+            "fig5",
+            unknown=unknown,
+            limits=" As far as Table 3 prints it." if labels.source == "published" else "",
+        ),
+        cells=list(cells.values()),
+        figure=figure,
+    )

@@ -97,11 +97,7 @@ def _annotated(feats: str | None, feature: str) -> set[str]:
 
 
 def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
-    """The pair of values that a subject and a verb are evidence for, if they are.
-
-    Two single values count as they are; a single one contained in the other's counts as
-    agreement; anything else, open values among it, is no evidence.
-    """
+    """The pair of values that a subject and a verb are evidence for, if they are."""
     if len(subject) == 1 and len(verb) == 1:
         pair = next(iter(subject)), next(iter(verb))
         return None if UNDEFINED in pair else pair
@@ -114,11 +110,10 @@ def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
 def load_evidence(
     candidates: pa.Table, lexicon: pa.Table, construction: str, options: MultiblimpOptions
 ) -> Evidence:
-    """What is needed to look up the values of a construction's subjects and verbs.
+    """Load what a construction's values are looked up in: the annotation first when corrected.
 
-    The authors unite both lexicons for verbs and leave open values out; for participles
-    they consult the treebank lexicon only where UniMorph has nothing, and keep open values.
-    Corrected, UniMorph alone stands behind the annotation, as section 4.2 says.
+    The authors unite lexicons for verbs; for participles the treebank's counts only where UniMorph
+    has nothing, and open values stay (section 4.2).
     """
     participles, ours = construction == "sp", corrected(options, "agreement_evidence")
     any_case = corrected(options, "letter_case")
@@ -210,14 +205,6 @@ def _rows(
     return rows
 
 
-def _count_rows(counts: Counter[Key], phenomenon: str) -> list[dict[str, Any]]:
-    names = ("verb_type", "order", "subject_value", "verb_value")
-    return [
-        {"phenomenon": phenomenon, **dict(zip(names, key, strict=True)), "count": count}
-        for key, count in sorted(counts.items())
-    ]
-
-
 def measure_agreement(
     candidates: Path,
     lexicon: Path,
@@ -226,11 +213,7 @@ def measure_agreement(
     counted: Path,
     options: MultiblimpOptions,
 ) -> Mapping[str, int]:
-    """Write the ``agreement`` table of a language and the ``agreement_counts`` behind it.
-
-    Returns, per phenomenon, the number of subject-verb pairs that were evidence. Raises
-    UserError when a table can't be read.
-    """
+    """Write ``agreement`` and the ``agreement_counts`` behind it; return pairs by phenomenon."""
     edges = read_table(CANDIDATES, candidates, COLUMNS)
     entries = read_table(LEXICON, lexicon)
     counts: dict[str, Counter[Key]] = {}
@@ -243,6 +226,11 @@ def measure_agreement(
                 counts[phenomenon.name] = agreed
     rows = [row for name in options.phenomena for row in _rows(counts[name], name, options)]
     write_rows(rows, AGREEMENT, output)
-    rows = [row for name in options.phenomena for row in _count_rows(counts[name], name)]
+    names = ("verb_type", "order", "subject_value", "verb_value")
+    rows = [
+        {"phenomenon": name, **dict(zip(names, key, strict=True)), "count": count}
+        for name in options.phenomena
+        for key, count in sorted(counts[name].items())
+    ]
     write_rows(rows, AGREEMENT_COUNTS, counted)
     return {name: agreed.total() for name, agreed in counts.items()}

@@ -60,19 +60,6 @@ def load_words(tokens: pa.Table) -> Words:
     return Words(sentence, word, np.where(head > 0, first + head - 1, -1), **text, deprel=deprel)
 
 
-def unwanted_sentences(
-    tokens: pa.Table, longest: int, options: MultiblimpOptions
-) -> dict[str, set[int]]:
-    """Sentences that yield no candidates, by reason.
-
-    Those with an unwanted word, and those of more than ``longest`` words.
-    """
-    too_long = np.asarray(pc.greater(tokens["word"], longest).fill_null(False))
-    reasons = {**unwanted_rows(tokens, options), "too long": too_long}
-    sentence = tokens["sentence"].to_numpy()
-    return {reason: set(sentence[rows].tolist()) for reason, rows in reasons.items()}
-
-
 def _heads_of(words: Words, dependents: Mask) -> Mask:
     """Words that have one of the marked words as a dependent."""
     marks = np.zeros(len(words.head), bool)
@@ -113,78 +100,12 @@ def _is_finite(feats: str | None) -> bool:
     return features.get("VerbForm", "Fin" if "Mood" in features else None) == "Fin"
 
 
-def _is_participle(feats: str | None) -> bool:
-    return parse_feats(feats).get("VerbForm") == "Part"
-
-
-def _can_attract(feats: str | None) -> bool:
-    return any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
-
-
-def _between(words: Words, starts: Rows, ends: Rows, whole: bool) -> dict[str, pa.Array]:
-    """Words between two rows that are, or may come to be, attractors, and their features.
-
-    The authors' window ends one word early; ``whole`` looks at all of it. A verb counts
-    even without an agreement feature: it may take one from its subject.
-    """
-    verbal = np.isin(words.upos, [*VERB_CLASSES]) & marked(words.feats, lambda f: f is not None)
-    attracting = marked(words.feats, _can_attract) | verbal
-    stop = ends if whole else ends - 1
-    chosen = [
-        [row for row in range(a + 1, b) if attracting[row]]
-        for a, b in zip(starts.tolist(), stop.tolist(), strict=True)
-    ]
-    word, feats = words.word.tolist(), words.feats
-    return {
-        "between": pa.array([[word[r] for r in rows] for rows in chosen], pa.list_(pa.int32())),
-        "between_feats": pa.array(
-            [[feats[r] for r in rows] for rows in chosen], pa.list_(pa.string())
-        ),
-    }
-
-
-def _subject_verb(words: Words, subjects: Rows, options: MultiblimpOptions) -> pa.Table:
-    """Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any."""
-    verbs = words.head[subjects]
-    finite = marked(words.feats, _is_finite)
-    only_finite = corrected(options, "finiteness")
-    allowed = finite if only_finite else np.ones(len(finite), bool)
-    auxiliaries = _auxiliary(words, allowed)[verbs]
-    has_auxiliary = auxiliaries >= 0
-    inflected = np.where(has_auxiliary, auxiliaries, verbs)
-    first = has_auxiliary & (words.word[inflected] == 1)
-    misplaced = first & (not corrected(options, "first_word_auxiliary"))
-    edges = _Edges(
-        construction="sv",
-        subjects=subjects,
-        inflected=inflected,
-        replaced=np.where(misplaced, verbs, inflected),
-        kind=np.where(has_auxiliary, "aux", "verb").astype(object),
-    )
-    kept = edges.where(finite[inflected]) if only_finite else edges
-    return _table(words, kept, options)
-
-
 def _beside_idle_auxiliary(words: Words, lang: str) -> Mask:
     """Words beside whose last auxiliary a participle does not agree with the subject."""
     rows = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
     lemmas = [row["lemma"] for row in rows if row["lang"] == lang]
     auxiliaries = _auxiliary(words, np.ones(len(words.head), bool), last=True)
     return (auxiliaries >= 0) & np.isin(words.lemma, lemmas)[auxiliaries]
-
-
-def _subject_participle(
-    words: Words, subjects: Rows, options: MultiblimpOptions, idle: Mask
-) -> tuple[pa.Table, int]:
-    """Subject and participle, of those that are not ``idle``, and how many are."""
-    verbs = words.head[subjects]
-    fits = (words.upos[verbs] == "VERB") & marked(words.feats, _is_participle)[verbs]
-    idle_ones = fits & idle[verbs]
-    fits &= ~idle_ones
-    chosen, verbs = subjects[fits], verbs[fits]
-    kind = np.full(len(chosen), PARTICIPLE, object)
-    edges = _Edges("sp", chosen, verbs, verbs, kind)
-    return _table(words, edges, options), int(idle_ones.sum())
 
 
 @dataclass(frozen=True)
@@ -211,6 +132,20 @@ def _table(words: Words, edges: _Edges, options: MultiblimpOptions) -> pa.Table:
     bare = marked(words.feats, lambda feats: feats is None)[inflected]
     whole = corrected(options, "attractor_window")
     starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
+    verbal = np.isin(words.upos, [*VERB_CLASSES]) & marked(words.feats, lambda f: f is not None)
+    attracting = (
+        marked(
+            words.feats,
+            lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES),
+        )
+        | verbal
+    )
+    stop = ends if whole else ends - 1
+    chosen = [
+        [row for row in range(a + 1, b) if attracting[row]]
+        for a, b in zip(starts.tolist(), stop.tolist(), strict=True)
+    ]
+    word, feats = words.word.tolist(), words.feats
     return pa.table(
         {
             "construction": [edges.construction] * len(subjects),
@@ -232,7 +167,14 @@ def _table(words: Words, edges: _Edges, options: MultiblimpOptions) -> pa.Table:
             "upos": words.upos[inflected],
             "feats": np.where(bare, words.feats[verbs], words.feats[inflected]),
             "feats_of": words.word[np.where(bare, verbs, inflected)],
-            **_between(words, starts, ends, whole),
+            **{
+                "between": pa.array(
+                    [[word[r] for r in rows] for rows in chosen], pa.list_(pa.int32())
+                ),
+                "between_feats": pa.array(
+                    [[feats[r] for r in rows] for rows in chosen], pa.list_(pa.string())
+                ),
+            },
         },
         schema=CANDIDATES.arrow(),
     )
@@ -247,15 +189,14 @@ def find_candidates(
     options: MultiblimpOptions,
     treebanks: TreebankOptions,
 ) -> dict[str, int]:
-    """Write the ``candidates`` of a language and how many each filter dropped.
-
-    ``special`` are the treatments of its spelling. Returns the funnel's counts. Raises
-    UserError when the token table can't be read.
-    """
+    """Write the ``candidates`` of a language and their funnel; return the funnel's counts."""
     table = read_tokens(tokens, TOKEN_COLUMNS, special, options)
     words = load_words(table)
     counts = {"sentences": len(np.unique(words.sentence)), "words": len(words.word)}
-    unwanted = unwanted_sentences(table, treebanks.max_words, options)
+    too_long = np.asarray(pc.greater(table["word"], treebanks.max_words).fill_null(False))
+    reasons = {**unwanted_rows(table, options), "too long": too_long}
+    sentence = table["sentence"].to_numpy()
+    unwanted = {reason: set(sentence[rows].tolist()) for reason, rows in reasons.items()}
     subjects = np.flatnonzero((words.deprel == "nsubj") & (words.head >= 0))
     counts["subjects"] = len(subjects)
     for reason, sentences in unwanted.items():
@@ -267,11 +208,39 @@ def find_candidates(
         counts[f"- {reason}"] = int((keep & drop).sum())
         keep &= ~drop
     subjects = subjects[keep]
-    verbal = _subject_verb(words, subjects, options)
+    # Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any.
+    heads = words.head[subjects]
+    finite = marked(words.feats, _is_finite)
+    only_finite = corrected(options, "finiteness")
+    allowed = finite if only_finite else np.ones(len(finite), bool)
+    auxiliaries = _auxiliary(words, allowed)[heads]
+    has_auxiliary = auxiliaries >= 0
+    inflected = np.where(has_auxiliary, auxiliaries, heads)
+    first = has_auxiliary & (words.word[inflected] == 1)
+    misplaced = first & (not corrected(options, "first_word_auxiliary"))
+    verb_edges = _Edges(
+        construction="sv",
+        subjects=subjects,
+        inflected=inflected,
+        replaced=np.where(misplaced, heads, inflected),
+        kind=np.where(has_auxiliary, "aux", "verb").astype(object),
+    )
+    kept = verb_edges.where(finite[inflected]) if only_finite else verb_edges
+    verbal = _table(words, kept, options)
     auxiliaries_count = corrected(options, "participle_auxiliaries")
     nothing = np.zeros(len(words.head), bool)
     idle = _beside_idle_auxiliary(words, lang) if auxiliaries_count else nothing
-    participial, n_idle = _subject_participle(words, subjects, options, idle)
+    # Subject and participle, of those that are not ``idle``, and how many are.
+    verbs = words.head[subjects]
+    fits = (words.upos[verbs] == "VERB") & marked(
+        words.feats, lambda f: parse_feats(f).get("VerbForm") == "Part"
+    )[verbs]
+    idle_ones = fits & idle[verbs]
+    fits &= ~idle_ones
+    chosen, verbs = subjects[fits], verbs[fits]
+    kind = np.full(len(chosen), PARTICIPLE, object)
+    edges = _Edges("sp", chosen, verbs, verbs, kind)
+    participial, n_idle = (_table(words, edges, options), int(idle_ones.sum()))
     counts["- not finite"] = len(subjects) - len(verbal)
     if auxiliaries_count:
         counts["- participle beside an auxiliary that has no agreement"] = n_idle

@@ -48,16 +48,19 @@ def _words(item: Item) -> dict[str, Any]:
     }
 
 
-def _attractors(item: Item) -> dict[str, Any]:
-    """Attractors, each with its value of the agreement feature, as UD spells it."""
-    feature, values = PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
-    words = [{"feats": {feature: from_unimorph(value)}} for value in values]
+def released_row(item: Item) -> dict[str, Any]:
+    """One item of the sampled set as a row of the released layout, its columns in that order."""
+    construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
+    cells = {theirs: item[ours] for theirs, ours in RELEASED_COLUMNS.items()}
+    # Attractors, each with its value of the agreement feature, as UD spells it.
+    agreeing, values = PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
+    words = [{"feats": {agreeing: from_unimorph(value)}} for value in values]
     sides: dict[bool, list[Any]] = {
         same: [w for w, v in zip(words, values, strict=True) if (v == item["grammatical"]) is same]
         for same in (True, False)
     }
     congruent, incongruent = sides[True], sides[False]
-    return {
+    cells |= _words(item) | {
         "congruent_attractors": congruent,
         "incongruent_attractors": incongruent,
         "num_attractors": len(words),
@@ -68,13 +71,6 @@ def _attractors(item: Item) -> dict[str, Any]:
         "only_has_incongruent_attractors": bool(incongruent) and not congruent,
         "attractors": words,
     }
-
-
-def released_row(item: Item) -> dict[str, Any]:
-    """One item of the sampled set as a row of the released layout, its columns in that order."""
-    construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
-    cells = {theirs: item[ours] for theirs, ours in RELEASED_COLUMNS.items()}
-    cells |= _words(item) | _attractors(item)
     cells |= {
         "metadata": {"sent_id": item["sent_id"], "treebank": f"{item['treebank']}/{item['file']}"},
         "swap_head": item["bad_form"],
@@ -86,11 +82,7 @@ def released_row(item: Item) -> dict[str, Any]:
 
 
 def export_items(items: Path, output: Path) -> int:
-    """Write a language's sampled items as a TSV file of the released layout; return how many.
-
-    A language without items gets no file. Raises UserError when the items can't be read or
-    are not a sample of MultiBLiMP's.
-    """
+    """Write sampled items in the released layout; return how many. Raises UserError for others."""
     table = read_table(ITEMS, items)
     missing = [name for name in ITEM_SCHEMA.names if name not in table.column_names]
     if missing or table["weight"].null_count:

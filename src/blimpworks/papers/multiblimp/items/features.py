@@ -72,10 +72,7 @@ def from_unimorph(value: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def parse_feats(feats: str | None) -> dict[str, str]:
-    """CoNLL-U FEATS ("A=b|C=d", or None) as a mapping, values as spelt there.
-
-    The mapping is shared between calls: copy it before changing it.
-    """
+    """Parse CoNLL-U FEATS ("A=b|C=d", or None) into a mapping that calls share: don't change it."""
     return dict(pair.split("=", 1) for pair in feats.split("|")) if feats else {}
 
 
@@ -95,12 +92,7 @@ def render(features: Iterable[tuple[str, str]]) -> str:
 
 
 def _split_tags(tags: str) -> list[str]:
-    """UniMorph's ``;``-separated tags, with the variants of its notation levelled.
-
-    Braces go, ``/`` and ``,`` mean alternatives like ``+``, ``V.PTCP`` (also misspelt) is a
-    verb's participle, ``NOM(3,SG)`` marks agreement with an argument, and an unknown ``A.B``
-    is two tags. Tags known in upper case alone are written so.
-    """
+    """UniMorph's ``;``-separated tags, with the variants of its notation levelled."""
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
     tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
@@ -151,11 +143,7 @@ COLUMNS_OF = {"Number": ("Number[subj]", "Number"), "Person": ("Person",), "Gend
 
 @dataclass(frozen=True, slots=True)
 class Phenomenon:
-    """One agreement phenomenon: a construction and the feature that agrees in it.
-
-    ``construction`` is "sv" (subject and verb) or "sp" (subject and participle).
-    ``conditions`` are UD features that the inflected word must have, by language.
-    """
+    """A construction ("sv", "sp"), the feature that agrees, and UD conditions by language."""
 
     name: str
     construction: str

@@ -39,11 +39,7 @@ Query = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class LexiconRow:
-    """One reading of a form; ``features`` has the assumed values filled in.
-
-    ``bundle`` are the features as the lexicon table has them. ``rare`` marks what treebanks hardly
-    have of a form.
-    """
+    """One reading of a form with assumed values, which its ``bundle`` in the table lacks."""
 
     lemma: str
     form: str
@@ -70,12 +66,7 @@ class Lexicon:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which rows of a lexicon are loaded.
-
-    ``parts`` are parts of speech. With ``participles`` only participles count, unless no
-    row says which verb forms they are. Rows are kept in memory when their lemma or form is
-    among ``words``; which features the lexicon states is decided by all rows.
-    """
+    """Rows to load: parts of speech, ``words`` ``by`` lemma or form, ``participles`` alone."""
 
     parts: tuple[str, ...]
     words: Collection[str]
@@ -97,7 +88,6 @@ def _readings(features: str) -> list[dict[str, str]]:
 
 
 def _stated(readings: Iterable[list[dict[str, str]]]) -> frozenset[str]:
-    """Features that some reading of some bundle states."""
     return frozenset(name for of_bundle in readings for reading in of_bundle for name in reading)
 
 
@@ -115,11 +105,7 @@ def _only_participles(readings: Readings) -> Readings:
 
 
 def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
-    """Rows of one ``source`` ("unimorph" or "ud") of a ``lexicon`` table.
-
-    Values are assumed where a row states none for a feature that other rows of the same
-    class state.
-    """
+    """Load one ``source`` of a ``lexicon`` table, with defaults of features that it states."""
     keep = pc.and_(
         pc.equal(table["source"].cast(pa.string()), source),
         pc.is_in(table["pos"].cast(pa.string()), pa.array([*selection.parts])),
@@ -171,10 +157,7 @@ def _index(lexicon: Lexicon, rows: pa.Table, filled: Readings, by: str) -> None:
 def _inflecting_column(
     counts: Mapping[str, int], readings: Readings, names: Sequence[str]
 ) -> str | None:
-    """The only column, or of several the one whose rarest value has most rows.
-
-    Where there is a choice, a column needs two values to be chosen.
-    """
+    """The only column, or of several the one whose rarest value has most rows."""
     if len(names) == 1:
         return names[0] if names[0] in _stated(readings.values()) else None
     best, chosen = 0, None
@@ -201,11 +184,7 @@ INDICATIVE = query_of({"Mood": "Ind"})
 
 
 def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
-    """Whether a row matches a query.
-
-    Open and missing values do too, except in ``column`` and where the query names several
-    values: those must be met.
-    """
+    """Whether a row matches a query."""
     for name, accepted in query.items():
         value = row.features.get(name)
         if value in accepted:
@@ -224,10 +203,7 @@ def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
 def matching(
     lexicon: Lexicon, lemma: str, form: str, query: Query, column: str, usual: bool = False
 ) -> list[LexiconRow]:
-    """Stage 1: the tightest rows of the lemma and form that answer the query.
-
-    With ``usual`` rare readings don't count.
-    """
+    """Stage 1: the tightest rows of lemma and form for a query; ``usual``: no rare ones."""
     query = lexicon.relevant(query)
     rows = [
         row
@@ -264,17 +240,13 @@ def contrasting(
 
 
 def _apart(row: LexiconRow) -> dict[str, str]:
-    """The features of a row that agreement leaves as they are."""
     return {name: value for name, value in row.features.items() if name not in BESIDE_AGREEMENT}
 
 
 def values_of(
     lexicon: Lexicon, rows: Iterable[LexiconRow], query: Query, column: str, inflecting: str | None
 ) -> set[str]:
-    """All values of ``column`` over the rows that answer a query (no tight match).
-
-    Rows must state the ``inflecting`` column where the query asks for it.
-    """
+    """Collect values of ``column`` over rows that fit; they state ``inflecting`` if asked for."""
     query = lexicon.relevant(query)
     fitting = (row for row in rows if _fits(row, query, inflecting))
     return {row.features[column] for row in fitting if column in row.features}

@@ -95,7 +95,6 @@ def read_unimorph(
 
 
 def _lines(path: Path) -> list[str]:
-    """Lines of a table, which upstream may have compressed (Slovak)."""
     with reading(path, "a UniMorph table", "Pin another version."):
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
         return content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
@@ -108,10 +107,7 @@ def unimorph_entries(
     options: MultiblimpOptions,
     odd: Counter[str] | None = None,
 ) -> list[Entry]:
-    """Distinct entries of a language's UniMorph tables, in order of appearance.
-
-    ``odd`` counts lines as ``read_unimorph`` does.
-    """
+    """List distinct entries of UniMorph tables in order; ``odd`` counts odd lines."""
     rows = (row for path in paths for row in read_unimorph(path, lang, special, options, odd))
     entries = (
         (lemma, form, pos, render(features))
@@ -119,18 +115,6 @@ def unimorph_entries(
         for pos, features in parse_tags(tags)
     )
     return list(dict.fromkeys(entries))
-
-
-def _ud_features(feats: str) -> dict[str, str]:
-    """UD features with the finiteness, mood and voice that a verb form implies, in turn."""
-    features = dict(parse_feats(feats))
-    if features.get("VerbForm") == "Fin":
-        features.setdefault("Mood", "Ind")
-    if "Mood" in features:
-        features.setdefault("VerbForm", "Fin")
-    if features.get("VerbForm") == "Fin":
-        features.setdefault("Voice", "Act")
-    return features
 
 
 def _count_words(
@@ -150,19 +134,25 @@ def _count_words(
 
 
 def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]:
-    """Entries read off a treebank, with their frequencies, after both filters.
-
-    Lemma and form are lower-cased. Unwanted words, and those with an underscore in the
-    lemma, are no evidence; forms with a space are left out at the end.
-    """
+    """Read entries and frequencies off a treebank, lower-cased, after both filters."""
     counts: Counter[Entry] = Counter()
     spelt: dict[Entry, str] = {}
     for lemma, form, upos, feats, count in _count_words(tokens, options):
         pos = POS_OF_UPOS.get(upos or "")
         if pos is None or "_" in lemma:
             continue
-        known = _ud_features(feats)
-        features = [(name, _in_unimorph(value)) for name, value in known.items()]
+        # UD features with the finiteness, mood and voice that a verb form implies, in turn.
+        known = dict(parse_feats(feats))
+        if known.get("VerbForm") == "Fin":
+            known.setdefault("Mood", "Ind")
+        if "Mood" in known:
+            known.setdefault("VerbForm", "Fin")
+        if known.get("VerbForm") == "Fin":
+            known.setdefault("Voice", "Act")
+        features = [
+            (name, "+".join(to_unimorph(part) for part in value.split(",")))
+            for name, value in known.items()
+        ]
         entry = (lemma.lower(), form.lower(), pos, render(features))
         counts[entry] += count
         spelt[entry] = ";".join(
@@ -178,10 +168,6 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
     return {entry: counts[entry] for entry in kept if " " not in entry[1]}
 
 
-def _in_unimorph(value: str) -> str:
-    return "+".join(to_unimorph(part) for part in value.split(","))
-
-
 def _rare_forms(counts: Counter[Entry], ratio: float) -> set[Entry]:
     """Entries whose lemma and features have a form more than ``ratio`` times as frequent."""
     best: dict[tuple[str, str, str], int] = defaultdict(int)
@@ -192,10 +178,7 @@ def _rare_forms(counts: Counter[Entry], ratio: float) -> set[Entry]:
 
 
 def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
-    """Hapaxes that differ by at most two tags from a far more frequent reading of the form.
-
-    This filter is in the authors' code, not in the paper.
-    """
+    """Hapaxes that differ by at most two tags from a far more frequent reading of the form."""
     groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     for entry in counts:
         groups[entry[0], entry[1]].append(entry)
@@ -203,15 +186,11 @@ def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
     for entries in groups.values():
         top = max(entries, key=lambda e: counts[e])
         for entry in entries:
+            tags, top_tags = ([e[2], *e[3].split("|")] for e in (entry, top))
             rare = counts[entry] == 1 and counts[top] / counts[entry] > ratio
-            if rare and entry[2][0] == top[2][0] and _distance(entry, top) <= 2:
+            if rare and entry[2][0] == top[2][0] and len({*tags} ^ {*top_tags}) <= 2:
                 dropped.add(entry)
     return dropped
-
-
-def _distance(a: Entry, b: Entry) -> int:
-    """Tags in which two readings differ (symmetric difference), the part of speech included."""
-    return len({a[2], *a[3].split("|")} ^ {b[2], *b[3].split("|")})
 
 
 def _reads_as_missing(entry: Entry) -> bool:
@@ -226,12 +205,7 @@ def build_lexicon(
     output: Path,
     options: MultiblimpOptions,
 ) -> dict[str, int]:
-    """Write the ``lexicon`` table of a language; return the entries per source.
-
-    And, as ``lines_…``, how many lines of UniMorph's tables were skipped or odd, and why.
-    ``special`` are the treatments of its spelling. Raises UserError for a malformed
-    UniMorph table.
-    """
+    """Write the ``lexicon`` of a language; return entries by source and odd lines by fault."""
     words = read_tokens(tokens, WORD_COLUMNS, special, options)
     from_ud = ud_entries(words, options)
     odd: Counter[str] = Counter()

@@ -85,11 +85,7 @@ TREATMENTS = {
 def read_tokens(
     path: Path, columns: Sequence[str], special: Sequence[str], options: MultiblimpOptions
 ) -> pa.Table:
-    """Columns of a ``tokens`` table in its language's agreed spelling (``normalise_tokens``).
-
-    The column ``misc`` comes too where there are ``special`` treatments. Raises UserError when
-    the table can't be read, or for an unknown treatment.
-    """
+    """Read ``tokens``, with ``misc`` if ``special``, in the agreed spelling of the language."""
     needed = list(dict.fromkeys([*columns, "misc"])) if special else columns
     table = read_table(TOKENS, path, needed)
     return normalise_tokens(table, special, corrected=is_corrected(options, "scripts"))
@@ -98,21 +94,23 @@ def read_tokens(
 def normalise_tokens(
     table: pa.Table, special: Sequence[str], *, corrected: bool = False
 ) -> pa.Table:
-    """A ``tokens`` table (or some of its columns) in its language's agreed spelling.
+    """Respell a ``tokens`` table by the ``special`` treatments of its language (appendix A.1).
 
-    Ranges and empty nodes are treated like words. ``special`` names the treatments, as in
-    ``config/languages.tsv``; without any for this way of working, the table itself is
-    returned. ``corrected`` chooses between the authors' way and ours. ``uyghur_translit``
-    needs the column ``misc``. A form of nothing but deleted characters becomes empty.
-
-    Raises UserError for an unknown treatment. Source: MultiBLiMP 1.0, appendix A.1.
+    ``corrected`` takes our way, else the authors'. ``uyghur_translit`` needs the column ``misc``.
+    Raises UserError for an unknown treatment.
     """
     for treatment in treatments(tuple(special), corrected):
         attributes = dict(treatment.given)
         for column in treatment.tokens:
             if column not in table.column_names:
                 continue
-            values = _converted(table[column], treatment.convert)
+            encoded = table[column].cast(pa.string()).combine_chunks().dictionary_encode()
+            if isinstance(encoded, pa.ChunkedArray):
+                encoded = encoded.unify_dictionaries().combine_chunks()
+            spelt = pa.array(
+                [treatment.convert(text) for text in encoded.dictionary.to_pylist()], pa.string()
+            )
+            values = pa.chunked_array([spelt.take(encoded.indices)])
             if column in attributes:
                 values = pc.coalesce(_attribute(table["misc"], attributes[column]), values)
             at = table.schema.get_field_index(column)
@@ -123,11 +121,7 @@ def normalise_tokens(
 def normalise_unimorph(
     lemma: str, form: str, special: Sequence[str], *, corrected: bool = False
 ) -> tuple[str, str]:
-    """Lemma and form of a UniMorph row in the spelling that the treebanks are given.
-
-    Call it before forms with a space are left out: one treatment cuts them. Raises
-    UserError for an unknown treatment. Source: MultiBLiMP 1.0, section 3.2.
-    """
+    """Respell lemma and form of a UniMorph row (section 3.2), before forms with spaces go."""
     for treatment in treatments(tuple(special), corrected):
         if "lemma" in treatment.unimorph:
             lemma = treatment.convert(lemma)
@@ -138,10 +132,7 @@ def normalise_unimorph(
 
 @lru_cache
 def treatments(special: tuple[str, ...], corrected: bool) -> tuple[Treatment, ...]:
-    """Treatments that a language's ``special`` asks for in this way of working, in order.
-
-    Raises UserError for an unknown one.
-    """
+    """List the treatments that ``special`` names, in order. Raises UserError for an unknown one."""
     other = "published:" if corrected else "corrected:"
     chosen = []
     for entry in special:
@@ -155,15 +146,6 @@ def treatments(special: tuple[str, ...], corrected: bool) -> tuple[Treatment, ..
         if not entry.startswith(other):
             chosen.append(TREATMENTS[name])
     return tuple(chosen)
-
-
-def _converted(column: pa.ChunkedArray, convert: Callable[[str], str]) -> pa.ChunkedArray:
-    """A column of strings, each distinct one converted once; null stays null."""
-    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks()
-    spelt = pa.array([convert(text) for text in encoded.dictionary.to_pylist()], pa.string())
-    return pa.chunked_array([spelt.take(encoded.indices)])
 
 
 def _attribute(misc: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

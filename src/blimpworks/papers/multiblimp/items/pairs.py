@@ -29,7 +29,6 @@ from blimpworks.papers.multiblimp.items.inflection import (
     spellings,
 )
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
-from blimpworks.papers.multiblimp.items.surface import SURFACE_COLUMNS, Surface, load_surfaces
 from blimpworks.papers.multiblimp.items.swaps import (
     REASONS,
     RIGHT,
@@ -47,7 +46,88 @@ from blimpworks.papers.multiblimp.tables import (
     ITEM_SCHEMA,
     write_funnel,
 )
-from blimpworks.tables import LEXICON, read_table, write_rows
+from blimpworks.tables import LEXICON, SENTENCES, read_table, write_rows
+
+SURFACE_COLUMNS = ("sentence", "id", "word", "form", "space_after")
+
+
+@dataclass(slots=True)
+class Unit:
+    """A stretch of text without inner choice: a word, or a contraction of several."""
+
+    text: str
+    space_after: bool
+    words: range
+    """CoNLL-U ids that it stands for."""
+
+
+@dataclass(slots=True)
+class Surface:
+    """One sentence's text units and where the sentence comes from."""
+
+    treebank: str
+    file: str
+    sent_id: str
+    units: list[Unit]
+
+    def _at(self, word: int) -> int:
+        return next(i for i, unit in enumerate(self.units) if word in unit.words)
+
+    def form(self, word: int) -> str:
+        """Text of the unit that holds a word."""
+        return self.units[self._at(word)].text
+
+    def replaceable(self, word: int) -> bool:
+        """Whether a word is a unit of its own."""
+        return len(self.units[self._at(word)].words) == 1
+
+    def replace(self, word: int, form: str) -> tuple[str, str, int]:
+        """Return the sentence with a word, with ``form``, and where they part [code points]."""
+        at = self._at(word)
+        spaced = [u.text + (" " if u.space_after else "") for u in self.units]
+        before = "".join(spaced[:at]).lstrip()
+        gap = " " if self.units[at].space_after else ""
+        after = "".join(spaced[at + 1 :])
+        good = (before + self.units[at].text + gap + after).rstrip()
+        return good, (before + form + gap + after).rstrip(), len(before)
+
+
+def load_surfaces(
+    rows: pa.Table, sentences: Path, *, whole_contractions: bool
+) -> dict[int, Surface]:
+    """Load sentences of ``tokens`` rows by number; ``whole_contractions`` as one unit."""
+    columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
+    by_sentence: dict[int, list[Unit]] = {}
+    contractions: list[tuple[list[Unit], Unit]] = []
+    for sentence, identifier, word, form, space_after in zip(*columns, strict=True):
+        sentence_units = by_sentence.setdefault(sentence, [])
+        if word is not None:
+            sentence_units.append(Unit(form, space_after, range(word, word + 1)))
+        elif whole_contractions and "-" in identifier:
+            first, last = map(int, identifier.split("-"))
+            contractions.append((sentence_units, Unit(form, space_after, range(first, last + 1))))
+    for sentence_units, contraction in contractions:
+        at = [i for i, unit in enumerate(sentence_units) if unit.words.start in contraction.words]
+        words = sentence_units[at[0] : at[-1] + 1]
+        if "".join(unit.text for unit in words) == contraction.text:
+            for unit in words:
+                unit.space_after = False
+            words[-1].space_after = contraction.space_after
+        else:
+            sentence_units[at[0] : at[-1] + 1] = [contraction]
+    units = by_sentence
+    origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
+    origins = origins.filter(pc.is_in(origins["sentence"], pa.array([*units], pa.int32())))
+    return {
+        row["sentence"]: Surface(
+            row["treebank"],
+            row["file"],
+            row["sent_id"] or f"line {row['line']}",
+            units[row["sentence"]],
+        )
+        for row in origins.to_pylist()
+    }
+
 
 Row = dict[str, Any]
 MISMATCH = "values differ in the treebank"
@@ -59,10 +139,7 @@ UNDECIDED = "of these, possibly right in another mood"
 
 
 def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str, str]:
-    """Features of a verb's subject; with ``third`` nouns without a person are third.
-
-    So are pronouns, but not relative ones, which take the person of what they stand for.
-    """
+    """Complete a subject's features; with ``third`` nouns and most pronouns are third persons."""
     features = parse_feats(row["subject_feats"])
     pronoun = features.get("PronType", "Prs")
     if third and (row["subject_upos"] == "NOUN" or pronoun not in ("Prs", "Rel")):
@@ -72,10 +149,7 @@ def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str
 
 
 def adopt_features(verb: dict[str, str], subject: Mapping[str, str]) -> bool:
-    """Give the verb the agreement features it lacks from its subject, in place.
-
-    Returns False when both have one and differ: an annotation error or no agreement.
-    """
+    """Give the verb the subject's agreement features that it lacks; return whether all agree."""
     agreed = True
     for name in AGREEMENT_FEATURES:
         if name in subject:
@@ -102,10 +176,7 @@ class Annotations:
     _taken: dict[tuple[int, int], dict[str, str]] = field(default_factory=dict)
 
     def of_verb(self, row: Row) -> dict[str, str]:
-        """Features of the inflected word, to be completed in place.
-
-        On a word that the treebank gives no features at all, nothing stays.
-        """
+        """Return features of the inflected word, which the caller may complete if there are any."""
         annotated = parse_feats(row["feats"])
         if not self.lingers or not annotated:
             return dict(annotated)
@@ -135,11 +206,7 @@ class PairBuilder:
     """Pairs that another mood might make right."""
 
     def build(self, rows: Iterable[Row]) -> list[Row]:
-        """The items of all candidates; what was rejected is counted.
-
-        All subjects are read before the first swap is looked up, so that lingering
-        features are there for earlier subjects of the same verb too, as the authors have it.
-        """
+        """Build the items of all candidates, after all subjects are read; count the rejected."""
         annotations = Annotations(lingers=not corrected(self.options, "copied_features"))
         third = corrected(self.options, "subject_person")
         kept: list[tuple[Row, dict[str, str], list[str]]] = []
@@ -184,29 +251,15 @@ class PairBuilder:
         labels = (self.labels.get((kind, row["order"], value)) for kind in kinds)
         return next(filter(None, labels), "?")
 
-    def _text(self, row: Row, swap: Swap, surface: Surface) -> Row:
-        """Both sentences, the critical region, and where the sentence comes from."""
+    def _item(self, row: Row, swap: Swap, surface: Surface) -> Row:
+        """One pair; ``label`` has as many labels as ``grammatical`` has values."""
+        before, after = "|".join(swap.before), "|".join(swap.after)
+        # Both sentences, the critical region, and where the sentence comes from.
         old = surface.form(row["replaced"])
         new = capitalised_like(swap.form, old, not corrected(self.options, "capitals"))
         good, bad, start = surface.replace(row["replaced"], new)
         origin = {name: getattr(surface, name) for name in ("treebank", "file", "sent_id")}
         key = (self.lang, self.phenomenon.name, *origin.values())
-        return {
-            "item_id": item_id(*key, row["subject"], start, good, bad),
-            "good": good,
-            "bad": bad,
-            "good_start": start,
-            "good_end": start + len(old),
-            "bad_start": start,
-            "bad_end": start + len(new),
-            "good_form": old,
-            "bad_form": new,
-            **origin,
-        }
-
-    def _item(self, row: Row, swap: Swap, surface: Surface) -> Row:
-        """One pair; ``label`` has as many labels as ``grammatical`` has values."""
-        before, after = "|".join(swap.before), "|".join(swap.after)
         return {
             "lang": self.lang,
             "phenomenon": self.phenomenon.name,
@@ -230,7 +283,16 @@ class PairBuilder:
             "values": f"{before} -> {after}",
             "inflected_upos": row["upos"],
             "distance": row["distance"],
-            **self._text(row, swap, surface),
+            "item_id": item_id(*key, row["subject"], start, good, bad),
+            "good": good,
+            "bad": bad,
+            "good_start": start,
+            "good_end": start + len(old),
+            "bad_start": start,
+            "bad_end": start + len(new),
+            "good_form": old,
+            "bad_form": new,
+            **origin,
         }
 
 
@@ -259,14 +321,6 @@ def ways_of(options: MultiblimpOptions, lang: str) -> Ways:
     )
 
 
-def _labels(agreement: list[Row], phenomenon: str) -> dict[tuple[str, str, str], str]:
-    return {
-        (row["verb_type"], row["order"], row["value"]): row["label"]
-        for row in agreement
-        if row["phenomenon"] == phenomenon
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class _Tables:
     """The tables of one language, read."""
@@ -286,7 +340,11 @@ def _build(
         if phenomenon.construction != construction:
             continue
         inflector = Inflector(phenomenon.feature, resources, ways)
-        labels = _labels(tables.agreement, phenomenon.name)
+        labels = {
+            (row["verb_type"], row["order"], row["value"]): row["label"]
+            for row in tables.agreement
+            if row["phenomenon"] == phenomenon.name
+        }
         builder = PairBuilder(lang, phenomenon, inflector, labels, tables.surfaces, options)
         pairs = builder.build(rows)
         reasons = (*ALL_REASONS, RIGHT) if ways.right_forms else ALL_REASONS
@@ -309,11 +367,7 @@ def build_pairs(
     funnel: Path,
     options: MultiblimpOptions,
 ) -> dict[str, dict[str, int]]:
-    """Write every surviving pair of a language as ``items``, and the stage's funnel.
-
-    ``special`` are the treatments of its spelling. Returns the funnel's counts by
-    phenomenon. Raises UserError when a table can't be read.
-    """
+    """Write every surviving pair of a language as ``items``; return the funnel's counts."""
     edges = read_table(CANDIDATES, candidates).to_pylist()
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
     words = read_tokens(tokens, SURFACE_COLUMNS, special, options)

@@ -49,19 +49,12 @@ class Patch(Strict):
 
 @cache
 def patches_of(lang: str) -> tuple[Patch, ...]:
-    """Patches of a language, in the order in which they apply.
-
-    Raises UserError if the table of patches has an unknown kind.
-    """
+    """List patches of a language in order. Raises UserError for a patch of unknown kind."""
     return tuple(patch for patch in read_rows(Patch, TABLE) if patch.lang == lang)
 
 
 def patch_line(line: str, lang: str, table: str = "") -> str:
-    """One line of the file ``table`` with its tags corrected.
-
-    A line to leave out comes back without lemma and form. Without the file's name, it is
-    taken for the language's main table, which is named like the language.
-    """
+    """Correct the tags of one line of ``table``; a line to leave out loses lemma and form."""
     for patch in patches_of(lang):
         if not patch.concerns(table or lang):
             continue
@@ -77,10 +70,7 @@ def patch_line(line: str, lang: str, table: str = "") -> str:
 
 
 def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
-    """Rows of a language's tables, lines patched already, with the authors' additions.
-
-    A language without any rows is given none.
-    """
+    """Add the authors' rows to those of a language's patched tables, if it has any."""
     own = patches_of(lang)
     repeated = [patch for patch in own if patch.kind == "lemma_as_form"]
     any_rows = False
@@ -96,10 +86,7 @@ def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
 
 
 def _repetitions(row: Row, patches: Iterable[Patch]) -> Iterator[Row]:
-    """The lemma as another form, as far as it ends in a plain word and the form is one.
-
-    That is what the authors' substitution reaches: *re-enter* has no plural.
-    """
+    """The lemma as another form, as far as it ends in a plain word and the form is one."""
     lemma, form, tags = row
     for patch in patches:
         if patch.pattern.search(tags) and PLAIN_WORD.fullmatch(form):

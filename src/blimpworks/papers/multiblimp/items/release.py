@@ -64,11 +64,7 @@ def origin_of_items(campaign: Campaign, catalogue: Catalogue) -> str:
 
 
 def check_release(campaign: Campaign, catalogue: Catalogue) -> None:
-    """See that each language of MultiBLiMP has a released file, where the campaign wants them.
-
-    Raises UserError for a directory, a file of it, a row of the table of sources or a checksum
-    that is missing.
-    """
+    """Raise UserError where a released file, its directory, its row or its checksum is missing."""
     if not is_released(campaign):
         return
     folder = _options(campaign).released
@@ -78,37 +74,31 @@ def check_release(campaign: Campaign, catalogue: Catalogue) -> None:
             "directory with a LANG/data.tsv of each language (`blimpworks export multiblimp`)."
         )
     for lang in catalogue.languages_of(BENCHMARK):
-        _check_language(campaign, catalogue, lang)
-
-
-def _check_language(campaign: Campaign, catalogue: Catalogue, lang: str) -> None:
-    """See that one language has its released file, or a row that can be retrieved."""
-    table, row = campaign.catalogue.sources, pinned_items(campaign, catalogue, lang)
-    if _options(campaign).released != "hub":
-        path = released_file(campaign, catalogue, lang)
-        if not path.is_file():
+        # See that one language has its released file, or a row that can be retrieved.
+        table, row = campaign.catalogue.sources, pinned_items(campaign, catalogue, lang)
+        if _options(campaign).released != "hub":
+            path = released_file(campaign, catalogue, lang)
+            if not path.is_file():
+                raise UserError(
+                    f"multiblimp.released: {path} does not exist; add it, or take {lang!r} out of "
+                    "languages."
+                )
+        elif row is None:
             raise UserError(
-                f"multiblimp.released: {path} does not exist; add it, or take {lang!r} out of "
-                "languages."
+                f"{table} has no row of kind {RELEASED_ITEMS!r} and lang {lang!r}, expected the "
+                "file of its released items; add that of config/sources.tsv, or take the "
+                "language out."
             )
-    elif row is None:
-        raise UserError(
-            f"{table} has no row of kind {RELEASED_ITEMS!r} and lang {lang!r}, expected the file "
-            "of its released items; add that of config/sources.tsv, or take the language out."
-        )
-    elif not is_usable(campaign, row):
-        raise UserError(
-            f"{table}: the released items of {lang!r} ({row.name}) have no checksum, and the "
-            f"campaign skips such files; run `blimpworks pin {table} {row.name}`, or take the "
-            "language out of languages."
-        )
+        elif not is_usable(campaign, row):
+            raise UserError(
+                f"{table}: the released items of {lang!r} ({row.name}) have no checksum, and the "
+                f"campaign skips such files; run `blimpworks pin {table} {row.name}`, or take the "
+                "language out of languages."
+            )
 
 
 def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
-    """Options of ``build-released-items`` for a file of the hub: its revision and expected pairs.
-
-    None for a file that is read from a directory.
-    """
+    """Pass revision and expected pairs of a hub file to ``build-released-items``; else nothing."""
     row = pinned_items(campaign, catalogue, lang)
     if row is None:
         return []
@@ -118,10 +108,7 @@ def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> lis
 
 
 def stage(campaign: Campaign, *sections: str, decisions: Collection[str] = ()) -> str:
-    """The named sections and decisions of the settings, as JSON for the ``options`` of a rule.
-
-    Only what a stage reads is among its options, so that a change reruns no other stage.
-    """
+    """Dump those settings that a stage reads, as JSON, so that others rerun nothing."""
     included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
     if decisions:
         included |= {"variant": True, "decisions": {*decisions}}

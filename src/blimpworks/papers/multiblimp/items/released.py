@@ -56,10 +56,6 @@ def _features(value: Any) -> dict[str, str]:
     return {k: ",".join(v) if isinstance(v, list | tuple) else v for k, v in features.items()}
 
 
-def _blank(value: Any) -> Any:
-    return None if value == "" else value
-
-
 Text = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
 Position = Annotated[int, Field(ge=0)]
@@ -94,7 +90,9 @@ class Row(BaseModel):
     prefix: str
     verb: str
     verb_idx: Position
-    cop_idx: Annotated[Position | None, BeforeValidator(_blank)]
+    cop_idx: Annotated[
+        Position | None, BeforeValidator(lambda value: None if value == "" else value)
+    ]
     child: str
     child_idx: Position
     child_features: Features
@@ -143,12 +141,13 @@ class Row(BaseModel):
         return self
 
     def regions(self) -> Regions:
-        """Where the sentences differ: behind the prefix, one form in place of the other.
-
-        The release capitalises a form in place of a capitalised one, in the sentence alone.
-        Raises ValueError where the sentences are not such.
-        """
-        forms = dict.fromkeys((self.swap_head, *_capitalised(self.swap_head)))
+        """Find where the sentences differ: behind the prefix, by a form; else ValueError."""
+        forms = dict.fromkeys(
+            (
+                self.swap_head,
+                *(capitalised_like(self.swap_head, "A", rest_too) for rest_too in (True, False)),
+            )
+        )
         # A prefix that pandas reads as a missing cell is empty in the release.
         prefixes = [self.prefix] if self.prefix else ["", *READ_AS_MISSING]
         for prefix, form in product(prefixes, forms):
@@ -161,11 +160,6 @@ class Row(BaseModel):
             if fits and end > start and self.wrong_sen == swapped:
                 return Regions(start, end, start, start + len(form))
         raise ValueError("wrong_sen is not sen with swap_head in place of the word after prefix")
-
-
-def _capitalised(form: str) -> Iterator[str]:
-    """A form as it can stand in place of a capitalised one."""
-    return (capitalised_like(form, "A", rest_too) for rest_too in (True, False))
 
 
 class Numbered(NamedTuple):
@@ -206,26 +200,19 @@ def _row(cells: dict[str, str], where: str, lang: str) -> Row:
     return row
 
 
-def _check_headings(headings: list[str], path: Path) -> None:
-    missing = [name for name in Row.model_fields if name not in headings]
-    if missing:
-        raise UserError(
-            f"{path}:1: column {missing[0]!r} is missing; expected the columns of MultiBLiMP's "
-            f"release ({', '.join(Row.model_fields)}), separated by tabs. {REMEDY}"
-        )
-
-
 def read_rows(path: Path, lang: str) -> Iterator[Numbered]:
-    """The pairs of a language's released file, each checked as it is read.
-
-    Raises UserError naming file, line and what is wrong: a missing file or column, a cell that is
-    not what its column holds, sentences that are the same or do not differ in one word alone, or
-    another language.
-    """
+    """Read and check a language's released pairs. Raises UserError with file, line and fault."""
     try:
         with path.open(encoding="utf-8", newline="") as handle:
             reader = csv.DictReader(handle, delimiter="\t", strict=True)
-            _check_headings(list(reader.fieldnames or []), path)
+            headings = list(reader.fieldnames or [])
+            missing = [name for name in Row.model_fields if name not in headings]
+            if missing:
+                raise UserError(
+                    f"{path}:1: column {missing[0]!r} is missing; expected the columns of "
+                    f"MultiBLiMP's release ({', '.join(Row.model_fields)}), separated by tabs. "
+                    f"{REMEDY}"
+                )
             line = reader.line_num + 1
             for cells in reader:
                 yield Numbered(line, _row(cells, f"{path}:{line}", lang))
@@ -267,7 +254,6 @@ RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_id
 
 
 def _feats(features: dict[str, str]) -> list[str]:
-    """Features as CoNLL-U has them, without the lemma that the release puts among them."""
     return [f"{name}={value}" for name, value in features.items() if name != "lemma"]
 
 
@@ -296,10 +282,7 @@ def _attractors(row: Row, feature: str) -> dict[str, Any]:
 
 
 def released_item(numbered: Numbered, file: str, revision: str | None) -> dict[str, Any]:
-    """The row of a pair in the table of items: ``file`` is its file below the data set's root.
-
-    The id is the one that the same pair has when it is made from the treebank.
-    """
+    """Make the item of a released pair; its id is that of the same pair made from the treebank."""
     line, row = numbered
     name = row.phenomenon.replace("-", "").replace("SV", "sv").replace("SP", "sp")
     treebank, _, treebank_file = row.metadata.treebank.partition("/")
@@ -324,15 +307,6 @@ def released_item(numbered: Numbered, file: str, revision: str | None) -> dict[s
     }
 
 
-def _check_count(path: Path, n: int, expected: int | None) -> None:
-    """See that a file of the hub has as many pairs as the paper says. Raises UserError."""
-    if expected is not None and n != expected:
-        raise UserError(
-            f"{path} has {n} pairs; expected the {expected} of the paper's Table 5 (paper_n in "
-            f"the table of languages). {REMEDY}"
-        )
-
-
 def build_released_items(
     file: Path,
     lang: str,
@@ -350,7 +324,13 @@ def build_released_items(
     """
     name = f"{file.parent.name}/{file.name}"
     rows = [released_item(row, name, revision or None) for row in read_rows(file, lang)]
-    _check_count(file, len(rows), pairs)
+    # See that a file of the hub has as many pairs as the paper says. Raises UserError.
+    n = len(rows)
+    if pairs is not None and n != pairs:
+        raise UserError(
+            f"{file} has {n} pairs; expected the {pairs} of the paper's Table 5 (paper_n in "
+            f"the table of languages). {REMEDY}"
+        )
     kept = [row for row in rows if row["phenomenon"] in options.phenomena]
     log.info("%s: %d released pairs, %d of them kept", file, len(rows), len(kept))
     write_rows(kept, RELEASED_SCHEMA, output)

@@ -28,10 +28,7 @@ ABOVE_LIMIT = "- above the condition's limit"
 
 
 def conditions(items: Iterable[Item]) -> list[Condition]:
-    """Conditions to sample, sorted: each pair of single values, in both word orders.
-
-    One order may have no pairs, or only pairs that allow several values.
-    """
+    """List conditions to sample, sorted: each pair of single values, in both word orders."""
     swaps = {
         (i["phenomenon"], i["grammatical"], i["ungrammatical"], i["inflected"])
         for i in items
@@ -45,11 +42,7 @@ def _has(text: str, value: str, exact: bool) -> bool:
 
 
 def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
-    """Pairs of a condition: its values may be among several ("3 -> 1|2" is in two).
-
-    The authors look for a value in the text, so that "3IMP" is in the condition of "3" too;
-    with ``exact`` it is not.
-    """
+    """Select pairs of a condition; without ``exact`` its values may be parts of others ("3IMP")."""
     phenomenon, grammatical, ungrammatical, order, inflected = condition
     return [
         item
@@ -75,10 +68,7 @@ def _traits(item: Item, published: bool) -> tuple[tuple[str, Any], ...]:
 
 
 def weights(items: Sequence[Item], published: bool) -> list[float]:
-    """Sampling weight of each pair: one over the product of its traits' relative frequencies.
-
-    The traits are the paper's five, or with ``published`` the code's seven.
-    """
+    """Weigh each pair by one over the product of its traits' relative frequencies."""
     traits = [_traits(item, published) for item in items]
     counts = Counter(trait for each in traits for trait in each)
     return [math.prod(len(items) / counts[trait] for trait in each) for each in traits]
@@ -178,11 +168,7 @@ def sample_items(
     funnel: Path,
     options: MultiblimpOptions,
 ) -> dict[str, int]:
-    """Write the sampled ``items`` of a language and the stage's funnel; return its counts.
-
-    ``untested`` are constructions whose agreement statistics the release did not apply.
-    Raises UserError when the pairs can't be read.
-    """
+    """Write the sampled ``items`` of a language; return the funnel's counts."""
     lost = () if corrected(options, "lost_statistics") else untested
     items, counts = sample(read_table(ITEMS, pairs).to_pylist(), options, lost)
     write_rows(items, ITEM_SCHEMA, output)

@@ -3,12 +3,12 @@
 Source: MultiBLiMP 1.0, section 4.3; the checks and their order follow the authors' code.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from blimpworks.papers.multiblimp.items.features import UNDEFINED
+from blimpworks.papers.multiblimp.items.features import COLUMNS_OF, UNDEFINED
 from blimpworks.papers.multiblimp.items.inflection import (
     AGREEING,
     NOMINATIVE,
@@ -20,7 +20,136 @@ from blimpworks.papers.multiblimp.items.inflection import (
     query_of,
     values_of,
 )
-from blimpworks.papers.multiblimp.items.paradigms import Paradigms, Verdict, cell_of
+
+Slot = tuple[str | None, str | None]
+"""Mood and tense."""
+Cell = tuple[tuple[str, frozenset[str]], ...]
+"""Values that fit, for each agreement feature."""
+Verdict = Literal["right", "undecided", "wrong"]
+RULE, EXCEPTION = 0.5, 0.1
+"""Shares of verbs with one form for two cells: a rule from the first on, chance below the
+second."""
+ENDINGS = (3, 2, 0)
+"""Numbers of last letters that verbs share which inflect alike."""
+ENOUGH = 5
+"""Least number of verbs with both cells from which others are inferred."""
+
+
+def slot_of(row: LexiconRow) -> Slot:
+    """Return mood and tense of a reading."""
+    return row.features.get("Mood"), row.features.get("Tense")
+
+
+def cell_of(features: Query) -> Cell:
+    """Return the agreement features of a query, or of a reading written as one."""
+    return tuple((name, features[name]) for name in AGREEING if name in features)
+
+
+def _is_finite(row: LexiconRow) -> bool:
+    """Tell whether a reading can have a subject of any person; an imperative cannot."""
+    features = row.features
+    form = features.get("VerbForm", "FIN")
+    return form == "FIN" and "Finiteness" not in features and features.get("Mood") != "IMP"
+
+
+def _suits(row: LexiconRow, cell: Cell) -> bool:
+    return all(row.features.get(name, UNDEFINED) in {*values, UNDEFINED} for name, values in cell)
+
+
+@dataclass(slots=True)
+class Paradigms:
+    """Finite readings of verbs for a ``feature``; ``bound`` moods make no form right."""
+
+    feature: str
+    lexicons: Sequence[Lexicon]
+    bound: Collection[str] = ()
+    _slots: dict[Slot, dict[str, list[LexiconRow]]] = field(default_factory=dict)
+    _shown: set[Slot] = field(default_factory=set)
+    """Slots where some verb shows the feature."""
+    _vague: set[Slot] = field(default_factory=set)
+    """Slots without a tense, of moods that have one elsewhere: these verbs are hardly annotated."""
+    _shares: dict[tuple[Any, ...], float | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Sort the readings by slot and lemma."""
+        slots: dict[Slot, dict[str, list[LexiconRow]]] = defaultdict(lambda: defaultdict(list))
+        for lexicon in self.lexicons:
+            column = lexicon.columns[self.feature]
+            for lemma, rows in lexicon.by_lemma.items():
+                for row in rows:
+                    free = row.features.get("Mood") not in self.bound and not row.rare
+                    if free and column in row.features and _is_finite(row):
+                        slots[slot_of(row)][lemma].append(row)
+                        if self._states(row):
+                            self._shown.add(slot_of(row))
+        self._slots = {slot: dict(lemmas) for slot, lemmas in slots.items()}
+        tensed = {mood for mood, tense in slots if tense is not None}
+        self._vague = {(mood, tense) for mood, tense in slots if tense is None and mood in tensed}
+
+    def _states(self, row: LexiconRow) -> bool:
+        """Tell whether a reading has a value of the feature."""
+        values = (row.features.get(name, UNDEFINED) for name in COLUMNS_OF[self.feature])
+        return any(value != UNDEFINED for value in values)
+
+    def verdict(self, lemma: str, wrong: Iterable[LexiconRow], subject: Cell) -> Verdict:
+        """Judge whether a form with readings ``wrong`` is right for the subject, or undecided."""
+        readings = [row for row in wrong if _is_finite(row)]
+        forms = {row.form for row in readings}
+        lacking: list[Slot] = []
+        for slot, lemmas in self._slots.items():
+            fitting = self._fitting(lemmas.get(lemma, ()), subject)
+            if any(row.form in forms for row in fitting):
+                return "right"
+            if not fitting and slot not in self._vague:
+                lacking.append(slot)
+        shares = {
+            (slot, row.bundle): share
+            for row in readings
+            for slot in lacking
+            if (share := self._share(lemma, slot, subject, row)) is not None
+        }
+        if any(share >= RULE for share in shares.values()):
+            return "right"
+        moods = {row.features.get("Mood") for row in readings}
+        foreign = {slot for slot in self._shown - self._vague if slot[0] not in moods}
+        told = foreign - {*lacking} or foreign & {slot for slot, _ in shares}
+        some = any(share >= EXCEPTION for share in shares.values())
+        return "undecided" if some or (foreign and not told) else "wrong"
+
+    def _fitting(self, rows: Iterable[LexiconRow], cell: Cell) -> list[LexiconRow]:
+        """Return the readings of a verb's slot that agree with a subject."""
+        suiting = [row for row in rows if _suits(row, cell)]
+        stating = [row for row in suiting if self._states(row)]
+        return stating or suiting
+
+    def _share(self, lemma: str, slot: Slot, subject: Cell, row: LexiconRow) -> float | None:
+        """Return the share of verbs with one form for a subject in a slot and for a reading."""
+        values = {n: frozenset({v}) for n, v in row.features.items() if v != UNDEFINED}
+        for length in ENDINGS:
+            key = (lemma[len(lemma) - length :], slot, subject, slot_of(row), cell_of(values))
+            if key not in self._shares:
+                same = [*self._compared(*key)]
+                self._shares[key] = sum(same) / len(same) if len(same) >= ENOUGH else None
+            if self._shares[key] is not None:
+                return self._shares[key]
+        return None
+
+    def _compared(
+        self, ending: str, slot: Slot, subject: Cell, other: Slot, cell: Cell
+    ) -> Iterator[bool]:
+        """Yield for each verb of an ending with both forms whether they are one."""
+        if slot == other:
+            return
+        elsewhere = self._slots.get(other, {})
+        for lemma, rows in self._slots[slot].items():
+            if not lemma.endswith(ending) or lemma not in elsewhere:
+                continue
+            ours = {row.form for row in self._fitting(rows, subject)}
+            suiting = (row for row in elsewhere[lemma] if _suits(row, cell))
+            theirs = {row.form for row in suiting if self._states(row)}
+            if ours and theirs:
+                yield not ours.isdisjoint(theirs)
+
 
 NO_ENTRY, NO_FORM = "no lexicon entry", "no other form"
 SAME_FORM, SAME_VALUE = "same form", "same value"
@@ -32,10 +161,7 @@ REASONS = (NO_ENTRY, NO_FORM, SAME_FORM, SAME_VALUE, UNDEFINED_VALUE, AMBIGUOUS)
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Which of the decisions about swaps are taken the corrected way.
-
-    ``bound_moods`` are moods that the language has after certain verbs alone.
-    """
+    """The decisions about swaps that are corrected, and moods bound to certain verbs."""
 
     letter_case: bool = False
     other_features: bool = False
@@ -45,11 +171,7 @@ class Ways:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """Another form of a word, and the feature values before and after.
-
-    ``undecided`` marks a form of which the lexicons don't tell whether another mood makes it
-    right.
-    """
+    """Another form of a word, its values before and after, and whether it may be right."""
 
     form: str
     before: tuple[str, ...]
@@ -67,10 +189,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What one source has of a word: readings of its form, and rows with another value.
-
-    ``column`` is the feature that tells the values apart.
-    """
+    """Readings of a form in one source, and rows with another value of ``column``."""
 
     column: str
     own: list[LexiconRow]
@@ -110,11 +229,7 @@ class Trace:
 
 @dataclass(slots=True)
 class Inflector:
-    """Finds swaps for one phenomenon of one language, each word in its context only once.
-
-    ``resources`` are UniMorph and the treebank lexicon, in this order. With the ``letter_case``
-    corrected a word without an entry is looked up in lower case, and a subject in both.
-    """
+    """Finds swaps for one phenomenon of one language in UniMorph and the treebank lexicon."""
 
     feature: str
     resources: Sequence[Resource]
@@ -147,7 +262,23 @@ class Inflector:
         return trace
 
     def _traced(self, form: str, lemma: str, query: Query, subject: str) -> Trace:
-        lookups = self._look_up(form, lemma, query)
+        # The word's rows and those of its other forms, in each source.
+        lookups: list[Lookup | None] = []
+        found_forms: set[str] = set()
+        for resource in self.resources:
+            column = resource.verbs.columns[self.feature]
+            if column is None or len(found_forms) == 1:
+                lookups.append(None)
+                continue
+            alone = self.ways.other_features
+            own = matching(resource.verbs, lemma, form, query, column, alone)
+            others = [
+                other
+                for row in own
+                for other in contrasting(resource.verbs, row, query, column, alone)
+            ]
+            found_forms.update(other.form for other in others)
+            lookups.append(Lookup(column, own, others))
         known = [lookup for lookup in lookups if lookup and lookup.own]
         if not known:
             return Trace(lookups, None, {}, {})
@@ -168,10 +299,7 @@ class Inflector:
         return Trace(lookups, before, after, objections, undecided)
 
     def _verdict(self, form: str, lemma: str, query: Query, known: Sequence[Lookup]) -> Verdict:
-        """Whether a form is right for the subject in another mood or tense.
-
-        What the treebank doesn't say of the subject, the word's own readings do.
-        """
+        """Whether a form is right for the subject in another mood or tense."""
         readings = [row for lookup in known for row in lookup.others if row.form == form]
         rows = [row for lookup in known for row in lookup.own]
         columns = {lookup.column for lookup in known}
@@ -179,29 +307,6 @@ class Inflector:
         stated = {name: frozenset(_defined(rows, name)) for name in asked}
         subject = {**query, **{name: values for name, values in stated.items() if values}}
         return self._paradigms.verdict(lemma, readings, cell_of(subject))
-
-    def _look_up(self, form: str, lemma: str, query: Query) -> list[Lookup | None]:
-        """The word's rows and those of its other forms, in each source.
-
-        The treebank lexicon is consulted unless UniMorph gave exactly one form.
-        """
-        lookups: list[Lookup | None] = []
-        forms: set[str] = set()
-        for resource in self.resources:
-            column = resource.verbs.columns[self.feature]
-            if column is None or len(forms) == 1:
-                lookups.append(None)
-                continue
-            alone = self.ways.other_features
-            own = matching(resource.verbs, lemma, form, query, column, alone)
-            others = [
-                other
-                for row in own
-                for other in contrasting(resource.verbs, row, query, column, alone)
-            ]
-            forms.update(other.form for other in others)
-            lookups.append(Lookup(column, own, others))
-        return lookups
 
     @property
     def _reported(self) -> str:

@@ -31,15 +31,11 @@ def _is_unwanted(feats: str | None) -> bool:
 
 
 def _flags(column: pa.ChunkedArray) -> Mask:
-    """A column of booleans as a mask; null is false."""
     return np.asarray(column.fill_null(False))
 
 
 def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
-    """Rows of a ``tokens`` table (deprel, feats, misc) that are unwanted, by reason.
-
-    Multiword ranges count: a typo or correction is often noted on them alone.
-    """
+    """Mark unwanted rows of ``tokens`` (deprel, feats, misc), by reason; ranges count too."""
     feats = tokens["feats"].cast(pa.string()).to_numpy(zero_copy_only=False)
     reasons = {
         "reparandum": _flags(pc.equal(tokens["deprel"].cast(pa.string()), "reparandum")),

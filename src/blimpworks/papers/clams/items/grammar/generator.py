@@ -75,7 +75,6 @@ def _columns(
 
 
 def _fixed(stream: Stream, words: Sequence[str]) -> Iterator[MinimalSet]:
-    """Words of a slot that does not vary, after everything so far."""
     for word in words:
         for sentences in stream():
             # Nearly all sets are pairs, and written out these take half the time.
@@ -86,7 +85,6 @@ def _fixed(stream: Stream, words: Sequence[str]) -> Iterator[MinimalSet]:
 
 
 def _split(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
-    """A varied slot by which each sentence so far, right or wrong, starts sets of its own."""
     for sentences in stream():
         for sentence in sentences:
             for column in columns:
@@ -94,7 +92,6 @@ def _split(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
 
 
 def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
-    """A varied slot by which each set so far grows; its first sentence stays the right one."""
     for sentences in stream():
         for column in columns:
             yield tuple([sentence + words for sentence in sentences for words in column])
@@ -113,19 +110,6 @@ def count_template(grammar: Grammar, template: Template, variant: Variant) -> tu
     if variant == "corrected":
         return prod(counts), lines
     return lines // next(width for width in reversed(widths) if width > 1), lines
-
-
-def _check_size(grammar: Grammar, variant: Variant) -> None:
-    """Raise UserError, before anything is generated, for a grammar that makes too much."""
-    lines = {each: count_template(grammar, each, variant)[1] for each in grammar.templates}
-    largest = max(lines, key=lambda each: lines[each])
-    if sum(lines.values()) > MOST_LINES:
-        fail(
-            largest.place,
-            "templates whose slots together make too many sentences, most of them by this one",
-            f"at most {MOST_LINES:,} lines in all",
-            "leave out slots or alternatives, or write a grammar for each template",
-        )
 
 
 def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
@@ -166,7 +150,16 @@ def generate_sets(
             )
     parsed = [read_grammar(path, common or common_beside(path), variant) for path in grammars]
     for grammar in parsed:
-        _check_size(grammar, variant)
+        # Raise UserError, before anything is generated, for a grammar that makes too much.
+        lines = {each: count_template(grammar, each, variant)[1] for each in grammar.templates}
+        largest = max(lines, key=lambda each: lines[each])
+        if sum(lines.values()) > MOST_LINES:
+            fail(
+                largest.place,
+                "templates whose slots together make too many sentences, most of them by this one",
+                f"at most {MOST_LINES:,} lines in all",
+                "leave out slots or alternatives, or write a grammar for each template",
+            )
     return [
         write_sets(generate(grammar, variant), output)
         for grammar, output in zip(parsed, outputs, strict=True)

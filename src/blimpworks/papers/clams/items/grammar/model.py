@@ -32,7 +32,6 @@ class Place:
     column: int
 
     def __str__(self) -> str:
-        """As editors and compilers write it."""
         return f"{self.file}:{self.line}:{self.column}"
 
 
@@ -50,7 +49,6 @@ class Preterminal:
     written: str = field(compare=False, default="")
 
     def __str__(self) -> str:
-        """As it was written, such as ``V[3,s]``."""
         return self.written or f"{self.name}[{','.join(sorted(self.attributes))}]"
 
 
@@ -141,12 +139,10 @@ class Grammar:
         return template.parts[lost:]
 
     def series(self, target: Preterminal, variant: Variant) -> list[list[Rule]]:
-        """The rule of a slot, then those that replace it in wrong sentences; once or again.
+        """List the rule of a slot and those that replace it, by item of the vary statement.
 
-        These are the rules that fall under an item of the vary statement with ``target``, in
-        order of definition (the authors' program has the order of an unordered set). Where all
-        such items have attributes, ``published`` has a series for each item, which repeats
-        ``target`` among its wrong forms, as the authors' program does.
+        ``published`` has a series for each item where all have attributes, and repeats ``target``
+        among its wrong forms, as the authors' program does.
         """
         rule, named = self.by_preterminal[target], self.named(target.name)
         items = list(dict.fromkeys(self.items_for(target)))
@@ -177,10 +173,7 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
 
 
 def check_grammar(grammar: Grammar, variant: Variant, file: Path) -> None:
-    """Raise UserError for the first thing that keeps ``grammar`` from generating minimal sets.
-
-    ``file`` is where missing templates and a missing vary statement are looked for.
-    """
+    """Raise UserError for what keeps ``grammar`` of ``file`` from generating sets."""
     if not grammar.templates and file.name == COMMON:
         fail(
             Place(file, 1, 1),
@@ -203,23 +196,19 @@ def check_grammar(grammar: Grammar, variant: Variant, file: Path) -> None:
             "name the preterminal whose other forms are ungrammatical",
         )
     for item in grammar.vary:
-        _check_item(grammar, item)
+        # A vary statement's item must be of some preterminal.
+        rules = grammar.named(item.target.name)
+        if not rules:
+            _fail_undefined(grammar, item, "in the vary statement")
+        if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
+            fail(
+                item.place,
+                f"{item.target} in the vary statement, whose attributes no {item.target.name} has",
+                f"attributes of {listed(rule.defined for rule in rules)}",
+                f"correct them, or write {item.target.name}[] to vary all",
+            )
     for template in grammar.templates:
         _check_template(grammar, template, variant)
-
-
-def _check_item(grammar: Grammar, item: Reference) -> None:
-    """A vary statement's item must be of some preterminal."""
-    rules = grammar.named(item.target.name)
-    if not rules:
-        _fail_undefined(grammar, item, "in the vary statement")
-    if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
-        fail(
-            item.place,
-            f"{item.target} in the vary statement, whose attributes no {item.target.name} has",
-            f"attributes of {listed(rule.defined for rule in rules)}",
-            f"correct them, or write {item.target.name}[] to vary all",
-        )
 
 
 def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoReturn:
@@ -285,21 +274,13 @@ def _check_alternates(grammar: Grammar, reference: Reference, variant: Variant) 
         )
     for rule, *wrong in series:
         for other in wrong:
-            _check_alignment(rule, other, variant)
-
-
-def _check_alignment(rule: Rule, other: Rule, variant: Variant) -> None:
-    """The n-th alternatives of two attribute sets are forms of one word.
-
-    The authors' program never reaches what another set has beyond those.
-    """
-    count, expected = len(other.alternatives), len(rule.alternatives)
-    if count < expected or (variant == "corrected" and count > expected):
-        plural = "s" if count > 1 else ""
-        fail(
-            other.place,
-            f"{count} alternative{plural} of {other.defined}",
-            f"{expected}, as many as {rule.defined} has at {rule.place}, of which each is replaced "
-            "by the one at its position",
-            "add what is missing, in the same order",
-        )
+            count, expected = len(other.alternatives), len(rule.alternatives)
+            if count < expected or (variant == "corrected" and count > expected):
+                plural = "s" if count > 1 else ""
+                fail(
+                    other.place,
+                    f"{count} alternative{plural} of {other.defined}",
+                    f"{expected}, as many as {rule.defined} has at {rule.place}, of which each is "
+                    "replaced by the one at its position",
+                    "add what is missing, in the same order",
+                )

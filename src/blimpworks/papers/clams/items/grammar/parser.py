@@ -48,11 +48,7 @@ def common_beside(path: Path) -> Path | None:
 
 
 def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
-    """The grammar of a file, after that of ``common`` if there is one, checked as a whole.
-
-    Raises UserError with file, line and column for what is no grammar or cannot generate
-    minimal sets in this variant, and for a file that cannot be read.
-    """
+    """Read a grammar, after ``common`` if given. Raises UserError with the place of a mistake."""
     reader = _Reader()
     for file in [common, path] if common else [path]:
         reader.read(file)
@@ -110,7 +106,6 @@ class _Reader(Transformer[Token, None]):
             raise error.orig_exc from None
 
     def _place(self, token: Token) -> Place:
-        """Where a token of the file stands."""
         return _place(token, self.file)
 
     def REFERENCE(self, token: Token) -> Reference:
@@ -146,7 +141,6 @@ class _Reader(Transformer[Token, None]):
         return Template(tuple(words), place)
 
     def words(self, *words: Token) -> Alternative:
-        """An alternative: its words with single spaces between them."""
         return Alternative(" ".join(words), self._place(words[0]))
 
     def template(self, left: Token, *sentences: Template) -> None:
@@ -162,17 +156,14 @@ class _Reader(Transformer[Token, None]):
         known += written
 
     def vary(self, *items: Reference) -> None:
-        """A vary statement, whose items are added to those before."""
         self.varied += items
 
 
 def _place(token: Token, file: Path, offset: int = 0) -> Place:
-    """Where a token stands, or the character ``offset`` after its start."""
     return Place(file, token.line or 1, (token.column or 1) + offset)
 
 
 def _check_arrow(left: str, first: str, place: Place) -> None:
-    """Raise UserError where a right-hand side begins as in another notation."""
     if first in ARROWS:
         fail(
             place,

@@ -15,14 +15,11 @@ from blimpworks.papers.clams.items.constructions import (
     phenomenon_of,
 )
 from blimpworks.papers.clams.items.grammar.generator import count_template, generate_template
-from blimpworks.papers.clams.items.grammar.model import Grammar, Reference, Rule
+from blimpworks.papers.clams.items.grammar.model import Grammar, Reference
 
 
 def read_vocabulary(path: Path) -> set[str]:
-    """The words of a file that has one a line.
-
-    Raises UserError for a file that cannot be read, and for a line with several words.
-    """
+    """Read words, one a line. Raises UserError for several words in a line."""
     with reading(path, "a vocabulary, one word a line, in UTF-8", "Correct the path or the file."):
         lines = text_of(path, "utf-8-sig").split("\n")
     words = [line.strip() for line in lines]
@@ -61,25 +58,60 @@ def preview(
 
 
 def _counted(number: int, thing: str) -> str:
-    """A number of things, such as ``1 line`` and ``2,800 lines``."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
-    """What is allowed but seldom meant, each with its place.
-
-    A file that is called like no paradigm, rules that nothing uses, what only the authors'
-    program does, forms that don't differ where they should, and alternatives that come twice
-    (by which sentences do) or are empty.
-    """
+    """Remark on what is allowed but seldom meant, each with its place."""
     yield from _unknown_paradigm(grammar.file)
-    yield from _unused(grammar, variant)
+    # Rules of the grammar's own file; of common ones, each grammar uses some.
+    used = {
+        defined
+        for reference in _distinct(grammar)
+        for defined in grammar.slot_rules(reference.target, variant)
+    }
+    for unused_rule in grammar.rules:
+        own = [each.place for each in unused_rule.alternatives if each.place.file == grammar.file]
+        if own and unused_rule.defined not in used:
+            place = unused_rule.place if unused_rule.place.file == grammar.file else own[0]
+            yield f"{place}: no template uses {unused_rule.defined}, and no wrong sentence has it"
     if variant == "published":
         yield from _repeated_items(grammar)
-        yield from _lost(grammar)
+        # Slots for which the authors' program writes nothing.
+        references = [r for template in grammar.templates for r in template.references]
+        for uncovered in filter(grammar.uncovered, references):
+            yield (
+                f"{uncovered.place}: {uncovered.target} falls under no item of the vary statement: "
+                "--variant published leaves out the sentence up to there, as the authors' program "
+                "does; --variant corrected keeps it as it is"
+            )
     for reference in _distinct(grammar):
-        yield from _unlike_forms(grammar, reference, variant)
-        yield from _twice(grammar.by_preterminal[reference.target])
+        # Alternatives that are replaced by a word of the same form, and forms that replace none.
+        right_rule, *others = grammar.slot_rules(reference.target, variant).values()
+        for other in others:
+            for unused in other.alternatives[len(right_rule.alternatives) :]:
+                yield (
+                    f"{unused.place}: {unused.text!r} of {other.defined} replaces nothing, as "
+                    f"{right_rule.defined} has fewer alternatives"
+                )
+            for right, wrong in zip(right_rule.alternatives, other.alternatives, strict=False):
+                if right.text == wrong.text:
+                    yield (
+                        f"{wrong.place}: {wrong.text!r} is the same for {right_rule.defined} and "
+                        f"{other.defined}: sentences with it come as True and as False"
+                    )
+        # Alternatives that are empty, or that the rule has had before.
+        rule = grammar.by_preterminal[reference.target]
+        seen: set[str] = set()
+        for alternative in rule.alternatives:
+            if not alternative.text:
+                yield f"{alternative.place}: an alternative of {rule.defined} is empty"
+            if alternative.text in seen:
+                yield (
+                    f"{alternative.place}: {alternative.text!r} comes twice in {rule.defined}: "
+                    "so do all sentences with it"
+                )
+            seen.add(alternative.text)
 
 
 def _unknown_paradigm(file: Path) -> Iterator[str]:
@@ -94,20 +126,6 @@ def _unknown_paradigm(file: Path) -> Iterator[str]:
     )
 
 
-def _unused(grammar: Grammar, variant: Variant) -> Iterator[str]:
-    """Rules of the grammar's own file; of common ones, each grammar uses some."""
-    used = {
-        defined
-        for reference in _distinct(grammar)
-        for defined in grammar.slot_rules(reference.target, variant)
-    }
-    for rule in grammar.rules:
-        own = [each.place for each in rule.alternatives if each.place.file == grammar.file]
-        if own and rule.defined not in used:
-            place = rule.place if rule.place.file == grammar.file else own[0]
-            yield f"{place}: no template uses {rule.defined}, and no wrong sentence has it"
-
-
 def _repeated_items(grammar: Grammar) -> Iterator[str]:
     """Items of the vary statement for which the authors' program has its latent fault."""
     covering = [grammar.items_for(reference.target) for reference in _distinct(grammar)]
@@ -119,48 +137,6 @@ def _repeated_items(grammar: Grammar) -> Iterator[str]:
                 "published repeats each grammatical sentence as an ungrammatical one, as the "
                 "authors' program does; --variant corrected does not"
             )
-
-
-def _lost(grammar: Grammar) -> Iterator[str]:
-    """Slots for which the authors' program writes nothing."""
-    references = [r for template in grammar.templates for r in template.references]
-    for reference in filter(grammar.uncovered, references):
-        yield (
-            f"{reference.place}: {reference.target} falls under no item of the vary statement: "
-            "--variant published leaves out the sentence up to there, as the authors' program "
-            "does; --variant corrected keeps it as it is"
-        )
-
-
-def _unlike_forms(grammar: Grammar, reference: Reference, variant: Variant) -> Iterator[str]:
-    """Alternatives that are replaced by a word of the same form, and forms that replace none."""
-    rule, *others = grammar.slot_rules(reference.target, variant).values()
-    for other in others:
-        for unused in other.alternatives[len(rule.alternatives) :]:
-            yield (
-                f"{unused.place}: {unused.text!r} of {other.defined} replaces nothing, as "
-                f"{rule.defined} has fewer alternatives"
-            )
-        for right, wrong in zip(rule.alternatives, other.alternatives, strict=False):
-            if right.text == wrong.text:
-                yield (
-                    f"{wrong.place}: {wrong.text!r} is the same for {rule.defined} and "
-                    f"{other.defined}: sentences with it come as True and as False"
-                )
-
-
-def _twice(rule: Rule) -> Iterator[str]:
-    """Alternatives that are empty, or that the rule has had before."""
-    seen: set[str] = set()
-    for alternative in rule.alternatives:
-        if not alternative.text:
-            yield f"{alternative.place}: an alternative of {rule.defined} is empty"
-        if alternative.text in seen:
-            yield (
-                f"{alternative.place}: {alternative.text!r} comes twice in {rule.defined}: "
-                "so do all sentences with it"
-            )
-        seen.add(alternative.text)
 
 
 def _distinct(grammar: Grammar) -> Iterable[Reference]:

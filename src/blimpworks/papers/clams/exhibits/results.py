@@ -1,6 +1,6 @@
-"""CLAMS's tables of LSTMs: accuracies (1), gains by capitals (4), spread over seeds (5).
+"""CLAMS's tables of accuracies: LSTMs (Tables 1, 4 and 5), BERT (Tables 2 and 3), and more.
 
-And what the paper has no table of: how many pairs LSTMs could judge; all English sets, as the
+What the paper has no table of: how many pairs LSTMs could judge; all English sets, as the
 English release has Marvin and Linzen's (2018) reflexive anaphora and negative polarity items
 too, and sets with inanimate nouns; and what the authors' ways of scoring change.
 
@@ -18,8 +18,6 @@ from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import PERPLEXITY, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import describe
-from blimpworks.papers.clams.exhibits.bert import ENG
-from blimpworks.papers.clams.exhibits.bert import PARTS as ENGLISH_PARTS
 from blimpworks.papers.clams.exhibits.common import (
     AGAIN,
     AVERAGE,
@@ -34,13 +32,14 @@ from blimpworks.papers.clams.exhibits.common import (
     by_phenomenon,
     measure_by,
     plain_or_list,
+    printed_cells,
     read_accuracies,
     select,
     shown_languages,
     table_of,
     whole,
 )
-from blimpworks.papers.clams.exhibits.facts import MONO, MULTI
+from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.papers.clams.exhibits.formulas import (
     GAIN,
     JUDGED,
@@ -55,11 +54,95 @@ from blimpworks.papers.clams.items.constructions import (
     CAPITALISED,
     CAPITALS,
     CONSTRUCTIONS,
+    ENGLISH,
     ENGLISH_NPIS,
+    ENGLISH_REFLEXIVES,
     INANIMATE,
     NPIS,
+    REFLEXIVES,
 )
 from blimpworks.tables import PERPLEXITIES
+
+ENG = "eng"
+NO_MASKED = " No masked model of the campaign has judged any of it."
+ENGLISH_PARTS = (
+    (AGREEMENT, "Subject-verb agreement", ENGLISH),
+    (REFLEXIVES, "Reflexive anaphora", ENGLISH_REFLEXIVES),
+)
+"""Phenomena of English: code, title, constructions."""
+
+
+def _printed_elsewhere(
+    tables: Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
+) -> list[Cell]:
+    """Numbers of a grid's rows as a ``column`` of another exhibit prints them."""
+    cells = printed_cells(tables, exhibit, grid.rows, {column: name})
+    return [
+        replace(cell, printed=False, stands_for=(cell.where["row"], stands_for)) for cell in cells
+    ]
+
+
+# Table 2
+
+
+def table2(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 2: accuracy of the multilingual masked model by construction and language."""
+    languages = shown_languages(labels)
+    grid = Grid([Column(lang, MBERT, ("", name), lang) for lang, name in languages.items()])
+    if labels.source == "published":
+        cells = grid.printed(tables, "table2")
+        cells += _printed_elsewhere(
+            tables, "table3", grid, PRINTED[MBERT], "English, Table 3", stands_for=ENG
+        )
+        caption = "As printed; the CSV file has the same English numbers from Table 3. "
+    else:
+        cells, caption = grid.cells(read_accuracies(tables, labels), accuracy), ""
+    return table_of(
+        describe("table2", caption=caption, none="" if cells else NO_MASKED),
+        cells,
+        [grid],
+    )
+
+
+# Table 3
+
+
+def _printed(accuracies: Accuracies, tables: Tables, grid: Grid, key: str) -> list[Cell]:
+    """Printed accuracies, the same from Table 2, and averages with those from the rows above."""
+    cells = grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
+    cells += _printed_elsewhere(tables, "table2", grid, ENG, "Multi, Table 2", PRINTED[MBERT])
+    return cells + grid.cells(accuracies, average, {key: AGAIN})
+
+
+def table3(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 3: accuracy of English and multilingual masked models on all English sets."""
+    accuracies = read_accuracies(tables, labels)
+    published = labels.source == "published"
+    columns = [Column(ENG, part, ("", HEADINGS[part]), PRINTED[part]) for part in (BERT, MBERT)]
+    grids = by_phenomenon(columns, ENGLISH_PARTS)
+    cells: list[Cell] = []
+    for grid in grids:
+        key = f"{grid.phenomenon} average"
+        if published:
+            cells += _printed(accuracies, tables, grid, key)
+        else:
+            average_row = {key: AVERAGE}
+            single_columns = [replace(grid, columns=[column]) for column in grid.columns]
+            cells += [
+                cell
+                for each in single_columns
+                for cell in (
+                    *each.cells(accuracies, accuracy),
+                    *each.cells(accuracies, average, average_row),
+                )
+            ]
+    return table_of(
+        describe("table3_published" if published else "table3", none="" if cells else NO_MASKED),
+        cells,
+        grids,
+        [grid.section(AVERAGE, *[AGAIN] * published) for grid in grids],
+    )
+
 
 PARTS = (MONO, MULTI)
 PERPLEXITY_KEY, PERPLEXITY_NAME = "perplexity", "Test perplexity"
@@ -108,26 +191,8 @@ def scored(labels: Labels) -> str:
     return f" {sentences}" if sentences else ""
 
 
-def _perplexities(tables: Tables, accuracies: Accuracies, grid: Grid) -> list[Cell]:
-    """Mean perplexity over seeds of each part's models on each language's test text."""
-    perplexities, cells = read_plain(PERPLEXITIES, tables.get("perplexities")), []
-    for column in grid.columns:
-        where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
-        rows = select_rows(perplexities, where)
-        if not rows.empty:
-            selection = Selection(
-                "perplexities", rows, where | {"model": plain_or_list([*rows["model"]])}
-            )
-            place, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
-            cells.append(selection.cell(place, PERPLEXITY, stands_for=key))
-    return cells
-
-
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 1: accuracy of the LSTMs by construction and language, with averages.
-
-    The published form has the printed averages, and those of the printed accuracies.
-    """
+    """Table 1: accuracy of the LSTMs by construction and language, with averages."""
     accuracies, grid = read_accuracies(tables, labels), lstm_grid(labels)
     last = AVERAGE_ROW
     if labels.source == "published":
@@ -136,7 +201,18 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         last = last | {"again": AGAIN}
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
-        cells = _perplexities(tables, accuracies, grid) + grid.cells(accuracies, accuracy)
+        # Mean perplexity over seeds of each part's models on each language's test text.
+        perplexities, perplexity_cells = read_plain(PERPLEXITIES, tables.get("perplexities")), []
+        for column in grid.columns:
+            where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
+            rows = select_rows(perplexities, where)
+            if not rows.empty:
+                selection = Selection(
+                    "perplexities", rows, where | {"model": plain_or_list([*rows["model"]])}
+                )
+                place, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
+                perplexity_cells.append(selection.cell(place, PERPLEXITY, stands_for=key))
+        cells = perplexity_cells + grid.cells(accuracies, accuracy)
         cells += grid.cells(accuracies, average, AVERAGE_ROW)
         caption = trained(labels)
     exhibit = lstm_table(
@@ -162,29 +238,10 @@ def signed(value: float) -> str:
     return f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—"
 
 
-def _both_ways(selection: Selection) -> bool:
-    """Whether there are accuracies with capitals and without, of all constructions."""
-    return selection.rows["phenomenon"].nunique() == 2 and selection.complete
-
-
-gain = measure_by(GAIN, signed, _both_ways)
+gain = measure_by(
+    GAIN, signed, lambda both: both.rows["phenomenon"].nunique() == 2 and both.complete
+)
 """Accuracy with a capital first letter less that without."""
-
-
-def _printed_gains(tables: Tables, grid: Grid) -> list[Cell]:
-    """Average gains from the gains and Table 1, relative to whose averages they are given."""
-    printed = read_printed(tables)
-    rows = [*CONSTRUCTIONS, AVERAGE_KEY]
-    cells = []
-    for column in grid.columns:
-        where = {"exhibit": ["table1", "table4"], "row": rows, "column": column.key}
-        numbers = select("published", printed, where)
-        of_table4 = numbers.rows["exhibit"] == "table4"
-        gains = numbers.rows[of_table4 & (numbers.rows["row"] != AVERAGE_KEY)]
-        if (~of_table4).sum() == len(rows) and len(gains) == len(CONSTRUCTIONS):
-            place, key = (AGAIN, column.name), (AVERAGE_KEY, column.key)
-            cells.append(numbers.cell(place, PRINTED_GAIN, stands_for=key, text=signed))
-    return cells
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
@@ -192,7 +249,17 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         grid, last = lstm_grid(labels, CAPITALISED), AVERAGE_ROW | {"again": AGAIN}
         cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
-        cells += _printed_gains(tables, grid)
+        # Average gains from the gains and Table 1, relative to whose averages they are given.
+        printed = read_printed(tables)
+        rows = [*CONSTRUCTIONS, AVERAGE_KEY]
+        for column in grid.columns:
+            where = {"exhibit": ["table1", "table4"], "row": rows, "column": column.key}
+            numbers = select("published", printed, where)
+            of_table4 = numbers.rows["exhibit"] == "table4"
+            gains = numbers.rows[of_table4 & (numbers.rows["row"] != AVERAGE_KEY)]
+            if (~of_table4).sum() == len(rows) and len(gains) == len(CONSTRUCTIONS):
+                place, printed_key = (AGAIN, column.name), (AVERAGE_KEY, column.key)
+                cells.append(numbers.cell(place, PRINTED_GAIN, stands_for=printed_key, text=signed))
     else:
         grid, last = lstm_grid(labels), AVERAGE_ROW
         both = replace(grid, phenomenon=(AGREEMENT, CAPITALS))
