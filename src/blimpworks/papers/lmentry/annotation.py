@@ -53,10 +53,7 @@ def gold_of(answer: str | None, arguments: str | None) -> str:
 
 
 def _gold_and_note(row: Mapping[Hashable, Any], pack: Pack) -> tuple[str | None, str]:
-    """The gold answer to what a published template asks, and a note where that is another task.
-
-    Empty where the arguments do not tell the answer to the other task.
-    """
+    """The gold answer to what a published template asks, and a note where that is another task."""
     task = task_of(row["phenomenon"])
     other = pack.answers.asks.get(f"{task}.{row['template']}") if pack.answers else None
     if other is None:
@@ -79,18 +76,6 @@ def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
     return frame
 
 
-def _answers(path: Path) -> pd.DataFrame:
-    frame: pd.DataFrame = read_table(
-        ANSWERS, path, ["item_id", "status", "text", "opened"]
-    ).to_pandas()
-    return frame[frame["status"] == OK].drop(columns="status")
-
-
-def _first(rows: pd.DataFrame, per_task: int) -> pd.DataFrame:
-    """The rows of each task that come first in the draw."""
-    return rows.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False).head(per_task)
-
-
 def draw(
     lang: str, prompts: pd.DataFrame, answers: Mapping[str, Path], options: SheetOptions
 ) -> pd.DataFrame:
@@ -101,19 +86,20 @@ def draw(
     """
     drawn = pd.DataFrame()
     for model, path in answers.items():
-        answered = prompts.merge(_answers(path), on="item_id")
+        answers_of_model = read_table(
+            ANSWERS, path, ["item_id", "status", "text", "opened"]
+        ).to_pandas()
+        answers_of_model = answers_of_model[answers_of_model["status"] == OK].drop(columns="status")
+        answered = prompts.merge(answers_of_model, on="item_id")
         keys = [_digest(options.seed, lang, model, i, size=8) for i in answered["item_id"]]
         drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
-        drawn = _first(drawn, options.per_task)
+        tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
+        drawn = tasks.head(options.per_task)
     return drawn
 
 
 def _with_identifiers(drawn: pd.DataFrame) -> pd.DataFrame:
-    """What the sheet and its key say of the answers drawn.
-
-    An identifier knows the answer, so that one that is no longer the model's is not found; its
-    letter keeps spreadsheets from reading it as a number.
-    """
+    """What the sheet and its key say of the answers drawn."""
     answers = [
         strip_reasoning(text or "", opened=bool(opened)).strip()
         for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
@@ -235,10 +221,7 @@ def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
 
 
 def _verdicts(rows: pd.DataFrame, judgements: Path) -> pd.DataFrame:
-    """Some rows with the verdicts of one model on their answers, a column for each method.
-
-    NaN where there is none; no row is left out.
-    """
+    """Some rows with the verdicts of one model on their answers, a column for each method."""
     table = read_table(JUDGEMENTS, judgements, ["item_id", "method", "correct"])
     selected = pc.is_in(table["item_id"], value_set=pa.array(rows["item_id"], pa.string()))
     verdicts = table.filter(selected).to_pandas().astype({"method": str})

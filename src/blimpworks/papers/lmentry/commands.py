@@ -9,16 +9,7 @@ from typing import Any
 import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import (
-    FILLED_IN,
-    READ,
-    Use,
-    calls,
-    command,
-    dumped,
-    recorded,
-    spread,
-)
+from blimpworks.commands.declare import FILLED_IN, READ, Use, command, dumped, spread
 from blimpworks.commands.options import (
     LanguageFile,
     argument,
@@ -66,7 +57,7 @@ def judge_answers(
             job.note(unjudged=library.judge_answers(table, given, language, variant, target))
 
 
-@calls(f"{PAPER}.items.prompts:build_prompts", packages=("jamo", "pyarrow"))
+@command(calls=f"{PAPER}.items.prompts:build_prompts", packages=("jamo", "pyarrow"))
 def build_lmentry_items(
     files: list[Path] = argument("A language's resource files.", metavar="resources"),
     pack: Path = option("Its language pack."),
@@ -89,7 +80,7 @@ def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
     return paths
 
 
-@calls(f"{PAPER}.items.prompts:count_prompts", packages=("jamo", "pyarrow"), cheap=True)
+@command(calls=f"{PAPER}.items.prompts:count_prompts", packages=("jamo", "pyarrow"), cheap=True)
 def count_lmentry_prompts(
     packs: list[Path] = argument("Language packs."),
     declarations: Path = DECLARATIONS,
@@ -109,7 +100,7 @@ def count_lmentry_prompts(
     """Count the prompts that the release's settings give each task and language."""
 
 
-@calls(f"{PAPER}.items.dialogues:build_dialogues", packages=("numpy", "pyarrow"))
+@command(calls=f"{PAPER}.items.dialogues:build_dialogues", packages=("numpy", "pyarrow"))
 def build_dialogues(
     practice: list[Path] = argument("Prompts with other arguments."),
     benchmark: list[Path] = option("The benchmark's prompts, to be left out.", "--items"),
@@ -121,7 +112,7 @@ def build_dialogues(
     """Make dialogues of Multi-LMentry's prompts, to train a model that follows instructions."""
 
 
-@calls(f"{PAPER}.annotation:write_annotation_sheet", packages=FRAMES, notes="rows")
+@command(calls=f"{PAPER}.annotation:write_annotation_sheet", packages=FRAMES, notes="rows")
 def annotation_sheet(
     lang: str = argument("Language, ISO 639-3."),
     prompts: Path = option("Prompts table of the language."),
@@ -141,7 +132,7 @@ def annotation_sheet(
     """Draw answers for people to judge, and write them as a sheet."""
 
 
-@recorded(f"{PAPER}.annotation:measure_agreement", packages=shared.MODELLING, cheap=True)
+@command(recorded=f"{PAPER}.annotation:measure_agreement", packages=shared.MODELLING, cheap=True)
 def read_annotations(
     sheets: list[Path] = argument("Filled sheets.", use=FILLED_IN),
     keys: list[Path] = option("Key of a sheet; repeatable.", "--key"),
@@ -160,7 +151,7 @@ def read_annotations(
     return counts
 
 
-@calls(f"{PAPER}.analysis.verdicts:compare_verdicts", packages=FRAMES, cheap=True)
+@command(calls=f"{PAPER}.analysis.verdicts:compare_verdicts", packages=FRAMES, cheap=True)
 def compare_verdicts(
     results: Path = ANSWERED,
     models: str = shared.EVALUATED,

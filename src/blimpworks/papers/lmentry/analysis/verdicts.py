@@ -42,8 +42,6 @@ REASONS = {
 """Why a verdict changes; the first that fits."""
 WRITTEN = {"cut": "cut", "echo": "echoes"}
 """Columns of judgements on what answers are, whether right or wrong, and of their counts."""
-VACUOUS_RULES = {"vacuous"}
-"""Rules (of ``judging.rules.RULES``) that let answers pass for lack of an ASCII word."""
 FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
 """Rules by which an answer's wording is right."""
 ASCII_TOKEN = r"[A-Za-z0-9]"
@@ -77,12 +75,6 @@ def _both(path: Path) -> pd.DataFrame:
     return whole[whole["correct_published"].notna() & whole["correct_corrected"].notna()]
 
 
-def _target(answer: str | None, arguments: str | None) -> str:
-    """What rules look for in an answer: the gold answer, or the word or letter asked for."""
-    known = {"answer": answer} | json.loads(arguments or "{}")
-    return next((str(known[name]) for name in SUBJECTS if known.get(name)), "")
-
-
 def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
     """Answers whose verdict changes, with their text and what is looked for in them.
 
@@ -99,8 +91,13 @@ def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
     joined = changed.merge(parts[0], on="item_id", how="left")
     joined = joined.merge(parts[1], on="item_id", how="left")
     texts = [strip_reasoning(text, METHODS[PUBLISHED]) for text in joined["text"].fillna("")]
-    looked_for = map(_target, *(joined[c].replace(np.nan, None) for c in ("answer", "arguments")))
-    return joined.assign(text=texts, asked=[*looked_for])
+    asked = []
+    for answer, arguments in zip(
+        *(joined[name].replace(np.nan, None) for name in ("answer", "arguments")), strict=True
+    ):
+        values = {"answer": answer} | json.loads(arguments or "{}")
+        asked.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
+    return joined.assign(text=texts, asked=asked)
 
 
 def reasons(changed: pd.DataFrame) -> pd.Series:
@@ -116,26 +113,13 @@ def reasons(changed: pd.DataFrame) -> pd.Series:
     lowered = pd.Series([a not in t and a.lower() in t for a, t in pairs], changed.index, bool)
     decided = changed["rule_corrected"].where(gained, changed["rule_published"])
     tests = {
-        VACUOUS: ~gained & ~ascii_token & changed["rule_published"].isin(VACUOUS_RULES),
+        VACUOUS: ~gained & ~ascii_token & (changed["rule_published"] == "vacuous"),
         SCRIPT: gained & ~ascii_token,
         CASE: gained & lowered,
         YES_NO: changed["phenomenon"].str.startswith(("any_words", "all_words")),
         WORDING: decided.isin(FITTING),
     }
     return pd.Series(np.select([*tests.values()], [*tests], OTHER), changed.index, dtype=object)
-
-
-def _nominal(both: pd.DataFrame) -> pd.Series:
-    """Prompts of each task by the settings: a number for each template."""
-    template = both["paradigm"].str.extract(r"template=(\d+)", expand=False)
-    each = both.groupby(["phenomenon", template])["nominal"].first()
-    return each.groupby(level=0).sum()
-
-
-def _counts(rows: pd.DataFrame) -> pd.DataFrame:
-    """Right answers of each task by each method."""
-    sides = {side: f"correct_{side}" for side in (PUBLISHED, CORRECTED)}
-    return rows.groupby("phenomenon").agg(**{k: (v, "sum") for k, v in sides.items()})
 
 
 def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
@@ -146,16 +130,20 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
     both = _both(evaluation.judgements)
     changed = both[both["correct_published"] != both["correct_corrected"]]
     changed = changed.assign(reason=reasons(_texts(changed, evaluation)).to_numpy())
-    known = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=_nominal(both))
+    # Prompts of each task by the settings: a number for each template.
+    template = both["paradigm"].str.extract(r"template=(\d+)", expand=False)
+    nominal = both.groupby(["phenomenon", template])["nominal"].first().groupby(level=0).sum()
+    known = both.groupby("phenomenon").agg(n=("item_id", "size")).assign(nominal=nominal)
     for column, count in WRITTEN.items():
         flags = both[column].astype("Int32").groupby(both["phenomenon"])
         known[count] = flags.sum().where(flags.count() == flags.size())
     parts = {ALL: both} | {name: changed[changed["reason"] == name] for name in REASONS}
-    sides = [PUBLISHED, CORRECTED]
-    rows = [
-        known.join(_counts(p)).fillna(dict.fromkeys(sides, 0)).assign(reason=name)
-        for name, p in parts.items()
-    ]
+    rows = []
+    for reason, answers in parts.items():
+        by_task = answers.groupby("phenomenon")
+        right = {side: by_task[f"correct_{side}"].sum() for side in (PUBLISHED, CORRECTED)}
+        counted = known.join(pd.DataFrame(right)).fillna(dict.fromkeys(right, 0))
+        rows.append(counted.assign(reason=reason))
     return pd.concat(rows).reset_index().assign(model=evaluation.model, lang=evaluation.lang)
 
 

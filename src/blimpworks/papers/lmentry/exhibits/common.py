@@ -1,6 +1,6 @@
-"""What Multi-LMentry's exhibits share: reading tables, names of rows and columns, cells."""
+"""Tables, names of rows and columns, and cells that Multi-LMentry's exhibits share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,15 @@ from blimpworks.papers.lmentry.exhibits.names import (
     SPECIFIC,
     WEIGHT,
 )
+from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.tables import ACCURACIES, PROMPTS
 
 OTHER = "Other Models"
-GROUPS = (WEIGHT, DATA, SPECIFIC, OTHER)
 SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
 
 
-# Tables
-
-
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Accuracies by the method shown, of the models that have a label.
+    """Read accuracies by the method shown, of the models that have a label.
 
     Raises UserError when there are none.
     """
@@ -49,87 +46,84 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
 def read_prompts(
     paths: Sequence[Path], columns: Sequence[str] = ("lang", "phenomenon")
 ) -> pd.DataFrame:
-    """Language, task and perhaps further columns of every prompt, labels as plain strings."""
+    """Read language, task and perhaps further columns of every prompt."""
     return read_plain(PROMPTS, paths, columns)
 
 
-def read_exhibit(printed: pd.DataFrame, exhibit: str) -> pd.DataFrame:
-    """The numbers of one printed exhibit."""
-    return printed[printed["exhibit"] == exhibit]
-
-
-# Languages and models
-
-
 def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
-    """The different values of a column: those of ``order`` first, in its order, then the rest."""
+    """The different values of a column: those of ``order`` first, in its order."""
     present = {*values.astype(str)}
     return [value for value in order if value in present] + sorted(present - {*order})
 
 
 def languages_of(rows: pd.DataFrame) -> list[str]:
-    """Languages of some accuracies, the paper's first, in its order."""
+    """List the languages of some rows, the paper's first, in its order."""
     return _in_order(rows["lang"], LANGUAGES)
 
 
 def models_of(rows: pd.DataFrame) -> list[str]:
-    """Models of some accuracies, the paper's first, in its order."""
+    """List the models of some rows, the paper's first, in its order."""
     return _in_order(rows["model"], MODELS)
 
 
+def tasks_of(rows: pd.DataFrame) -> dict[str, list[str]]:
+    """List the tasks that any model has in each language, in order."""
+    present = {
+        str(lang): {*tasks.astype(str)} for lang, tasks in rows.groupby("lang")["phenomenon"]
+    }
+    return {lang: [task for task in TASKS if task in present[lang]] for lang in languages_of(rows)}
+
+
 def language_name(lang: str, labels: Labels) -> str:
-    """What a language is called; of the key of all, "Total"."""
+    """Name a language; the key of all languages is "Total"."""
     if lang == EVERY:
         return TOTAL
     return LANGUAGES[lang].name if lang in LANGUAGES else labels.languages.get(lang, lang)
 
 
 def language_code(lang: str, labels: Labels) -> str:
-    """A language's code in the paper's tables, or what the campaign calls it."""
+    """Return a language's code in the paper's tables, or what the campaign calls it."""
     return LANGUAGES[lang].code if lang in LANGUAGES else labels.languages.get(lang, lang)
 
 
 def language_tag(lang: str) -> str:
-    """A language as HTML has it (BCP 47)."""
+    """Return a language as HTML has it (BCP 47)."""
     return LANGUAGES[lang].code.lower().replace("_", "-") if lang in LANGUAGES else lang
 
 
 def model_name(model: str, labels: Labels) -> str:
-    """What the paper's tables call a model, or what the campaign does."""
+    """Return what the paper's tables call a model, or what the campaign does."""
     return MODELS[model][0] if model in MODELS else labels.models[model]
 
 
 def group_of(model: str) -> str:
-    """The heading that a model stands under."""
+    """Return the heading that a model stands under."""
     return MODELS[model][1] if model in MODELS else OTHER
 
 
 def sections_of(
-    models: Sequence[str], labels: Labels, columns: Sequence[str], more: Mapping[str, str]
+    models: Sequence[str],
+    labels: Labels,
+    columns: Sequence[str],
+    averages: Mapping[str, str] | None = None,
 ) -> list[Section]:
-    """Rows of models under the paper's headings, and ``more`` rows below them.
-
-    The headings are rows without cells.
-    """
+    """Return rows of models under the paper's headings, which have no cells, then averages."""
     sections = []
-    for group in GROUPS:
+    for group in (WEIGHT, DATA, SPECIFIC, OTHER):
         names = [model_name(model, labels) for model in models if group_of(model) == group]
         if names:
             sections.append(named_section("Model", [group, *names], columns))
-    return [*sections, Section("Model", more, columns)] if more else sections
+    return [*sections, Section("Model", averages, columns)] if averages else sections
 
 
-def named_section(title: str, rows: Sequence[str], columns: Sequence[str]) -> Section:
-    """A section whose rows are called in print what they are called in the cells."""
+def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Section:
+    """Return a section whose rows have the same names in print and in the cells."""
     return Section(title, {row: row for row in rows}, columns)
 
 
 def judged_by(labels: Labels) -> str:
-    """A sentence on whose verdicts measured numbers rest; print has one kind only."""
+    """Return a sentence on whose verdicts measured numbers rest; print has one method only."""
     return f" Verdicts by the {labels.method} rules." if labels.source == "measured" else ""
-
-
-# Cells
 
 
 def count_of(
@@ -138,7 +132,7 @@ def count_of(
     stands_for: tuple[str, str] | None = None,
     **where: Any,
 ) -> Cell:
-    """A cell that counts the prompts with some values of columns."""
+    """Return a cell that counts the prompts with some values of columns."""
     where = {"benchmark": BENCHMARK, **where}
     n = len(select_rows(items, where))
     return formula_cell(items, place, COUNT, "items", where, ",.0f", n=n, stands_for=stands_for)
@@ -147,12 +141,12 @@ def count_of(
 def selection(
     lang: str, models: str | Sequence[str], labels: Labels, **more: Any
 ) -> dict[str, Any]:
-    """What selects accuracies of one language; ``more`` are further columns."""
+    """Return what selects accuracies of one language; ``more`` are further columns."""
     chosen = models if isinstance(models, str) else [*models]
     where = {"benchmark": BENCHMARK, "lang": lang, "model": chosen, "method": labels.method}
     return where | more
 
 
-def whole(tasks: Sequence[str]) -> dict[str, Any]:
-    """What selects tasks as a whole, by no template or answer."""
+def of_whole_tasks(tasks: Iterable[str]) -> dict[str, Any]:
+    """Return what selects tasks as a whole, by no template or answer."""
     return {"phenomenon": [*tasks], "paradigm": ALL}

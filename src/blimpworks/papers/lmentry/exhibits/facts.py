@@ -11,8 +11,6 @@ from blimpworks.papers.lmentry.exhibits.names import BENCHMARK
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.strict import Strict
 
-DIFFERENCES = "count_differences.tsv"
-
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
     """Billions of parameters of each model that the benchmark is run on; None if unknown."""
@@ -33,21 +31,18 @@ class CountDifference(Strict):
 
 def counts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     """Which prompts the campaign makes, and why their numbers are not those of Table 54."""
-    rows = read_rows(CountDifference, campaign.folder("lmentry") / DIFFERENCES)
+    rows = read_rows(CountDifference, campaign.folder("lmentry") / "count_differences.tsv")
+    options = campaign.section(LmentryOptions)
     return {
-        "variant": campaign.section(LmentryOptions).variant,
-        "per_template": campaign.section(LmentryOptions).per_template,
+        "variant": options.variant,
+        "per_template": options.per_template,
         "differences": [row.model_dump() for row in rows],
     }
-
-
-def variant(campaign: Campaign, catalogue: Catalogue) -> Variant:
-    """Which wording of the prompts the campaign asks."""
-    return campaign.section(LmentryOptions).variant
 
 
 LMENTRY_FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "lmentry_sizes": sizes,
     "lmentry_counts": counts,
-    "lmentry_variant": variant,
+    # Which wording of the prompts the campaign asks.
+    "lmentry_variant": lambda campaign, _: campaign.section(LmentryOptions).variant,
 }

@@ -3,7 +3,7 @@
 Source: Moroni, Aula-Blasco, Conia and others (2025), sections 5.2 to 5.4.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -39,14 +39,13 @@ from blimpworks.papers.lmentry.exhibits.common import (
     models_of,
     read_accuracies,
     selection,
+    tasks_of,
 )
 from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean_over_models
 from blimpworks.papers.lmentry.exhibits.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
-from blimpworks.papers.lmentry.exhibits.tasks import tasks_of
 
-CLASSES = {"XS": 2.0, "S": 7.0, "M": 14.0, "L": float("inf")}
-"""Size classes, and the billions of parameters that their models have fewer of."""
-LIMITS = {"XS": "< 2", "S": "2–7", "M": "7–14", "L": "≥ 14"}
+CLASSES = {"XS": (2.0, "< 2"), "S": (7.0, "2–7"), "M": (14.0, "7–14"), "L": (float("inf"), "≥ 14")}
+"""Size classes: the billions of parameters that their models have fewer of, and their range."""
 FEW = 5
 """Languages that a panel's title has room for."""
 PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
@@ -68,35 +67,24 @@ class Scores:
         self.labels = labels
         self.measured = labels.source == "measured"
         self.rows = read_accuracies(tables, labels) if self.measured else read_printed(tables)
-
-    @property
-    def languages(self) -> list[str]:
-        """Languages that have scores."""
-        return languages_of(self.rows) if self.measured else [*LANGUAGES]
+        self.languages = languages_of(self.rows) if self.measured else [*LANGUAGES]
 
     def models(self, lang: str) -> list[str]:
-        """Models that have a score in a language."""
-        if not self.measured:
-            return [*MODELS]
-        return models_of(self.rows[self.rows["lang"] == lang])
+        """List the models that have a score in a language."""
+        return models_of(self.rows[self.rows["lang"] == lang]) if self.measured else [*MODELS]
 
-    def cell(self, place: tuple[str, str], lang: str, models: Sequence[str]) -> Cell:
-        """The mean score of some models; that of one, if there is one."""
+    def cell(self, place: tuple[str, str], lang: str, models: Sequence[str]) -> Cell | None:
+        """Return the mean score of some models; None without templates and answers."""
         chosen: Any = models[0] if len(models) == 1 else [*models]
         if self.measured:
             formula = mean_over_models(as_released(SCORE, self.labels.method))
-            where = selection(lang, chosen, self.labels)
-            return formula_cell(
-                self.rows, place, formula, "accuracies", where, ".1f", n=len(models)
-            )
-        formula = of_row("value") if len(models) == 1 else MEAN
-        where = {"exhibit": "table4", "row": chosen, "column": f"{lang} lms"}
-        return formula_cell(self.rows, place, formula, "published", where, ".1f", n=len(models))
-
-
-def _known(cells: Sequence[Cell]) -> list[Cell]:
-    """Cells with a number: without templates and answers there is no score."""
-    return [cell for cell in cells if not pd.isna(cell.value)]
+            where, source = selection(lang, chosen, self.labels), "accuracies"
+        else:
+            formula = of_row("value") if len(models) == 1 else MEAN
+            where = {"exhibit": "table4", "row": chosen, "column": f"{lang} lms"}
+            source = "published"
+        cell = formula_cell(self.rows, place, formula, source, where, ".1f", n=len(models))
+        return None if pd.isna(cell.value) else cell
 
 
 def _say(axes: Axes, text: str) -> None:
@@ -106,26 +94,39 @@ def _say(axes: Axes, text: str) -> None:
     axes.grid(visible=False)
 
 
-# Figure 1
-
-
-def size_class(billions: float) -> str:
-    """The size class of a model: the first whose limit it is below."""
-    return next(name for name, below in CLASSES.items() if billions < below)
-
-
-def _by_size(scores: Scores, labels: Labels) -> Iterator[Cell]:
+def fig1(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 1: mean LMentry score of the models of each size class, by language."""
+    scores = Scores(tables, labels)
     sizes = labels.facts["lmentry_sizes"]
+    cells = []
     for lang in scores.languages:
-        known = [model for model in scores.models(lang) if sizes.get(model)]
-        for name in CLASSES:
-            models = [model for model in known if size_class(sizes[model]) == name]
+        by_class: dict[str, list[str]] = {name: [] for name in CLASSES}
+        for model in scores.models(lang):
+            if billions := sizes.get(model):
+                smallest = next(name for name, (limit, _) in CLASSES.items() if billions < limit)
+                by_class[smallest].append(model)
+        for name, models in by_class.items():
             if models:
-                yield scores.cell((language_name(lang, labels), name), lang, models)
+                cells.append(scores.cell((language_name(lang, labels), name), lang, models))
+    scored = [cell for cell in cells if cell]
+    figure = new_figure(PAGE_INCHES, 2.6)
+    panels = figure.subplots(1, 2, sharey=True)
+    further = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
+    groups = (PANELS[0] + further[::2], PANELS[1] + further[1::2])
+    for axes, langs, first in zip(panels, groups, (0, len(groups[0])), strict=True):
+        rows = [language_name(lang, labels) for lang in langs]
+        rows = [row for row in rows if any(cell.row == row for cell in scored)]
+        if rows:
+            _draw_sizes(axes, scored, rows, first)
+        else:
+            _say(axes, "no score in these languages")
+    panels[0].set_ylabel("mean LMentry score (%)")
+    source = judged_by(labels) or " From the scores that Table 4 prints."
+    return Exhibit(**describe("fig1", source=source), cells=scored, figure=figure)
 
 
 def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: int) -> None:
-    """A line for each language; its look is that of the languages from ``first`` on."""
+    """Draw a line for each language; its look is that of the languages from ``first`` on."""
     order = list(CLASSES)
     ends = {}
     for number, row in enumerate(rows):
@@ -143,7 +144,7 @@ def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: i
             clip_on=False,
         )
         ends[row] = (points[-1].value, LINES[look])
-    axes.set_xticks(range(len(order)), [f"{name}\n{limit}" for name, limit in LIMITS.items()])
+    axes.set_xticks(range(len(order)), [f"{name}\n{text}" for name, (_, text) in CLASSES.items()])
     axes.set(
         xlim=(-0.3, len(order) - 0.7), ylim=(0, 100), xlabel="size class (billions of parameters)"
     )
@@ -151,46 +152,43 @@ def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: i
     axes.set_title(", ".join(rows) if len(rows) <= FEW else f"{len(rows)} languages", size=7)
 
 
-def fig1(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 1: mean LMentry score of the models of each size class, by language."""
+def fig2(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 2: LMentry score of open-weight and of open-data models, English and Portuguese.
+
+    Where one of these languages is not there, the next stands in its place.
+    """
     scores = Scores(tables, labels)
-    cells = _known(list(_by_size(scores, labels)))
-    rest = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
-    figure = new_figure(PAGE_INCHES, 2.6)
-    panels = figure.subplots(1, 2, sharey=True)
-    groups = (PANELS[0] + rest[::2], PANELS[1] + rest[1::2])
-    for axes, langs, first in zip(panels, groups, (0, len(groups[0])), strict=True):
-        rows = [language_name(lang, labels) for lang in langs]
-        rows = [row for row in rows if any(cell.row == row for cell in cells)]
-        if rows:
-            _draw_sizes(axes, cells, rows, first)
-        else:
-            _say(axes, "no score in these languages")
-    panels[0].set_ylabel("mean LMentry score (%)")
-    source = judged_by(labels) or " From the scores that Table 4 prints."
-    return Exhibit(**describe("fig1", source=source), cells=cells, figure=figure)
-
-
-# Figure 2
-
-
-def compared(scores: Scores) -> list[str]:
-    """English and Portuguese; where one of them is not there, the next of the languages."""
-    every = scores.languages
-    preferred = dict.fromkeys([*COMPARED, *every])
-    return [lang for lang in preferred if lang in every][: len(COMPARED)]
-
-
-def _by_openness(scores: Scores, labels: Labels) -> Iterator[Cell]:
-    for lang in compared(scores):
-        for model in scores.models(lang):
-            if group_of(model) in OPENNESS:
-                place = (model_name(model, labels), language_code(lang, labels))
-                yield scores.cell(place, lang, [model])
+    preferred = dict.fromkeys([*COMPARED, *scores.languages])
+    langs = [lang for lang in preferred if lang in scores.languages][: len(COMPARED)]
+    cells, groups = [], {}
+    for lang in langs:
+        column, models = language_code(lang, labels), scores.models(lang)
+        for model in models:
+            name, group = model_name(model, labels), group_of(model)
+            groups[name] = group
+            if group in OPENNESS:
+                cells.append(scores.cell((name, column), lang, [model]))
         for group, (name, _) in OPENNESS.items():
-            models = [model for model in scores.models(lang) if group_of(model) == group]
-            if models:
-                yield scores.cell((f"mean, {name}", language_code(lang, labels)), lang, models)
+            members = [model for model in models if group_of(model) == group]
+            if members:
+                cells.append(scores.cell((f"mean, {name}", column), lang, members))
+    scored = [cell for cell in cells if cell]
+    figure = new_figure(PAGE_INCHES, 2.9)
+    panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
+    for axes, lang in zip(panels, langs, strict=False):
+        inside = [cell for cell in scored if cell.column == language_code(lang, labels)]
+        axes.set_title(language_name(lang, labels))
+        if inside:
+            _draw_openness(axes, inside, groups)
+        else:
+            _say(axes, "no score of a multilingual model of Table 3")
+    panels[0].set_ylabel("LMentry score (%)")
+    drawn = [axes for axes in panels if axes.patches]
+    if drawn:
+        handles = drawn[-1].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper center", ncols=2)
+    source = judged_by(labels) or " From the scores that Table 4 prints."
+    return Exhibit(**describe("fig2", source=source), cells=scored, figure=figure)
 
 
 def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) -> None:
@@ -198,9 +196,9 @@ def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) ->
     ticks: list[tuple[float, str]] = []
     for group, (name, colour) in OPENNESS.items():
         members = [cell for cell in cells if groups.get(cell.row) == group]
-        places = [at + i for i in range(len(members))]
-        axes.bar(places, [cell.value for cell in members], color=colour, width=0.75, label=name)
-        ticks += list(zip(places, (cell.row for cell in members), strict=True))
+        positions = [at + i for i in range(len(members))]
+        axes.bar(positions, [cell.value for cell in members], color=colour, width=0.75, label=name)
+        ticks += list(zip(positions, (cell.row for cell in members), strict=True))
         for mean in (cell for cell in cells if cell.row == f"mean, {name}"):
             span = (at - 0.5, at + len(members) - 0.5)
             axes.plot(span, [mean.value] * 2, color="black", linestyle="--", linewidth=1)
@@ -216,70 +214,29 @@ def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) ->
     axes.set(ylim=(0, 100), xlim=(-1, max(at, WIDTH)))
 
 
-def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 2: LMentry score of open-weight and of open-data models, English and Portuguese."""
-    scores = Scores(tables, labels)
-    cells = _known(list(_by_openness(scores, labels)))
-    langs = compared(scores)
-    names = {model_name(m, labels): group_of(m) for lang in langs for m in scores.models(lang)}
-    figure = new_figure(PAGE_INCHES, 2.9)
-    panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
-    for axes, lang in zip(panels, langs, strict=False):
-        inside = [cell for cell in cells if cell.column == language_code(lang, labels)]
-        axes.set_title(language_name(lang, labels))
-        if inside:
-            _draw_openness(axes, inside, names)
-        else:
-            _say(axes, "no score of a multilingual model of Table 3")
-    panels[0].set_ylabel("LMentry score (%)")
-    drawn = [axes for axes in panels if axes.patches]
-    if drawn:
-        handles = drawn[-1].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside upper center", ncols=2)
-    source = judged_by(labels) or " From the scores that Table 4 prints."
-    return Exhibit(**describe("fig2", source=source), cells=cells, figure=figure)
-
-
-# Figure 3
-
-
-def _by_task(rows: pd.DataFrame, labels: Labels, lang: str) -> list[Cell]:
-    """Mean accuracy of all models on each task, the highest first."""
-    models = models_of(rows)
-    cells = []
-    for task in tasks_of(rows)[lang]:
-        where = selection(lang, models, labels, phenomenon=task, paradigm=ALL)
-        place = (task_name(task), "Accuracy")
-        cells.append(
-            formula_cell(rows, place, UNWEIGHTED, "accuracies", where, ".1f", n=len(models))
-        )
-    return sorted(cells, key=lambda cell: -cell.value)
-
-
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 3: accuracy on each task in English, mean over all models."""
+    """Figure 3: accuracy on each task in English, mean over all models, the highest first."""
     lang = "eng"
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["lang"] == lang) & (rows["paradigm"] == ALL)]
-    cells = _by_task(rows, labels, lang) if len(rows) else []
+    models = models_of(rows)
+    cells = []
+    for task in tasks_of(rows).get(lang, []):
+        where = selection(lang, models, labels, phenomenon=task, paradigm=ALL)
+        place, n = (task_name(task), "Accuracy"), len(models)
+        cells.append(formula_cell(rows, place, UNWEIGHTED, "accuracies", where, ".1f", n=n))
+    cells.sort(key=lambda cell: -cell.value)
     figure = new_figure(COLUMN_INCHES, 3.6 if cells else 1.5)
     axes = figure.subplots()
     if cells:
-        _draw_tasks(axes, cells)
+        sns.barplot(frame_of(cells), x="value", y="row", color=BLUE, width=0.75, ax=axes, **BARS)
+        for y, cell in enumerate(cells):
+            axes.text(cell.value + 1, y, cell.text, va="center", fontsize=6, color=GREY)
+        axes.tick_params(axis="y", labelsize=6.5)
+        axes.grid(visible=False)
+        axes.set(xlim=(0, 108), xticks=range(0, 101, 25), xlabel="mean accuracy (%)", ylabel=None)
     else:
         say(axes, "no answers in English")
     source = judged_by(labels) or " From Tables 50 and 51."
-    return Exhibit(
-        **describe("fig3", models=rows["model"].nunique(), source=source),
-        cells=cells,
-        figure=figure,
-    )
-
-
-def _draw_tasks(axes: Axes, cells: Sequence[Cell]) -> None:
-    sns.barplot(frame_of(cells), x="value", y="row", color=BLUE, width=0.75, ax=axes, **BARS)
-    for y, cell in enumerate(cells):
-        axes.text(cell.value + 1, y, cell.text, va="center", fontsize=6, color=GREY)
-    axes.tick_params(axis="y", labelsize=6.5)
-    axes.grid(visible=False)
-    axes.set(xlim=(0, 108), xticks=range(0, 101, 25), xlabel="mean accuracy (%)", ylabel=None)
+    description = describe("fig3", models=len(models), source=source)
+    return Exhibit(**description, cells=cells, figure=figure)

@@ -29,11 +29,6 @@ def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
     return float(sum(values) / len(values))
 
 
-def _lead(rows: pd.DataFrame) -> float:
-    first, second = rows["value"].astype(float).nlargest(2)
-    return float(first - second)
-
-
 def _nominal(rows: pd.DataFrame) -> float:
     """Accuracy as the release divides: by the prompts that its settings say a template has."""
     template = rows["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
@@ -43,13 +38,11 @@ def _nominal(rows: pd.DataFrame) -> float:
     return float(100 * rows["correct"].sum() / prompts)
 
 
-def _over_tasks(rows: pd.DataFrame, each: Callable[[pd.DataFrame], pd.Series]) -> float:
-    """Mean over models of the means over their tasks, of what is made of each row."""
-    return float(each(rows).groupby(rows["model"].astype(str)).mean().mean())
-
-
-def _mean_over_tasks(what: str, each: Callable[[pd.DataFrame], pd.Series]) -> Formula:
-    return Formula(f"mean over models and tasks of {what}", partial(_over_tasks, each=each))
+def _mean_over_tasks(text: str, value: Callable[[pd.DataFrame], pd.Series]) -> Formula:
+    return Formula(
+        f"mean over models and tasks of {text}",
+        lambda rows: float(value(rows).groupby(rows["model"].astype(str)).mean().mean()),
+    )
 
 
 PRODUCT = Formula(
@@ -57,7 +50,10 @@ PRODUCT = Formula(
     lambda rows: rows["value"].iloc[0] * rows["value"].iloc[1] / 100,
 )
 SMALLEST = Formula("smallest value", lambda rows: rows["value"].min())
-LEAD = Formula("largest value − second largest value", _lead)
+LEAD = Formula(
+    "largest value − second largest value",
+    lambda rows: -float(rows["value"].astype(float).nlargest(2).diff().iloc[1]),
+)
 FIVE = Formula("5 × number of rows", lambda rows: 5 * len(rows))
 NOMINAL = Formula("100 × sum of correct ÷ nominal prompts of the templates", _nominal)
 KAPPA = mean_of("kappa")

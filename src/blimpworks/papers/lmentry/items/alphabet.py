@@ -26,10 +26,6 @@ def spell(word: str) -> str:
     return in_letters(word).lower()
 
 
-def _base(character: str) -> str:
-    return unicodedata.normalize("NFD", character)[0]
-
-
 class Alphabet:
     """A language's letters in their order."""
 
@@ -39,12 +35,12 @@ class Alphabet:
         self.hangul = FIRST_JAMO <= letters[0] <= LAST_JAMO
         self.initials = self.letters[:CONSONANTS] if self.hangul else self.letters
         """Letters that a word can begin with."""
-        self._place = {letter: number for number, letter in enumerate(letters)}
+        self._rank = {letter: number for number, letter in enumerate(letters)}
 
     def letter_of(self, character: str) -> str:
         """The letter of the alphabet that a character counts as; empty where it is none."""
-        known = self._place
-        return next((c for c in (character, _base(character)) if c in known), "")
+        base = unicodedata.normalize("NFD", character)[0]
+        return next((letter for letter in (character, base) if letter in self._rank), "")
 
     def initial(self, word: str) -> str:
         """The letter of the alphabet that a word begins with; empty where it is none."""
@@ -56,7 +52,7 @@ class Alphabet:
             return tuple(map(ord, word)), word, word
         folded = word.casefold()
         letters = filter(None, map(self.letter_of, folded))
-        return tuple(self._place[c] for c in letters), unicodedata.normalize("NFD", folded), word
+        return tuple(self._rank[c] for c in letters), unicodedata.normalize("NFD", folded), word
 
     def first(self, word: str, other: str) -> str:
         """The word of two that comes first in alphabetical order."""

@@ -50,7 +50,7 @@ def decline(noun: str, case: Case) -> str:
 
 
 def _related(category: str, have: str) -> str:
-    """What an abstract category's words are called: words that have to do with it."""
+    # Words that have to do with an abstract category.
     return f"{decline(category, 'comitative_singular')} zerikusia {have} hitz"
 
 

@@ -4,7 +4,6 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Table 8, appe
 benchmark's released code as it was when the paper was written.
 """
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -91,11 +90,6 @@ class Declaration(Strict):
     """Templates that are used: those of the release, or the corrected ones."""
 
 
-def _merge(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """All settings; what comes later wins."""
-    return {key: value for layer in layers for key, value in layer.items()}
-
-
 class Decision(Strict):
     """One difference between the variants: what each does, and the settings that change."""
 
@@ -112,11 +106,6 @@ class Declarations(Strict):
     tasks: dict[str, dict[str, Any]]
     subsets: dict[str, dict[str, Any]]
     decisions: dict[str, Decision]
-
-    def changes(self, name: str) -> dict[str, Any]:
-        """What all decisions together change of a task or subset."""
-        keys = dict.fromkeys((ALL, task_of(name), name))
-        return _merge(d.tasks.get(key, {}) for key in keys for d in self.decisions.values())
 
 
 def read_declarations(path: Path) -> Declarations:
@@ -155,13 +144,17 @@ def declaration_of(
 
     Raises UserError, with the file, task and key, where settings are unknown or impossible.
     """
+    merged: dict[str, Any] = {}
     levels = [declarations.tasks[task_of(name)], declarations.subsets.get(name, {})]
-    own = [{k: v for k, v in each.items() if k != "languages"} for each in levels]
-    special = [each.get("languages", {}).get(lang, {}) for each in levels]
-    layers = [*own, declarations.languages.get(lang, {}), *special]
+    for settings in levels:
+        merged |= {key: value for key, value in settings.items() if key != "languages"}
+    merged |= declarations.languages.get(lang, {})
+    for settings in levels:
+        merged |= settings.get("languages", {}).get(lang, {})
     if variant == "corrected":
-        layers.append(declarations.changes(name))
-    merged = _merge(layers)
+        for key in dict.fromkeys((ALL, task_of(name), name)):
+            for decision in declarations.decisions.values():
+                merged |= decision.tasks.get(key, {})
     try:
         return Declaration.model_validate(merged)
     except ValidationError as error:

@@ -12,9 +12,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
@@ -57,28 +57,24 @@ class Pool:
         return cls(tuple(usable), tuple(frames))
 
 
-Maker = Callable[[Arguments, Pool, random.Random], str | None]
-"""Makes an answer from arguments; None where it cannot."""
-
-
 def _short(text: str) -> tuple[int, str]:
     return len(text), text
 
 
-def _sentence(words: Iterable[str]) -> str:
-    return f"{' '.join(words)}."
+Maker = Callable[[Arguments, Pool, random.Random], str | None]
+"""Makes an answer from arguments; None where it cannot."""
 
 
-def _with_word(place: int | None) -> Maker:
-    """A frame with the word in a place: the first, the last, or (None) the middle."""
+def _with_word(index: int | None) -> Maker:
+    """Make a frame with the word in a place: the first, the last, or (None) the middle."""
 
     def make(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
         """Put the word into a frame; None where there is no frame."""
         if not pool.frames:
             return None
         words = list(draw.choice(pool.frames))
-        words[len(words) // 2 if place is None else place] = arguments["word"]
-        return _sentence(words)
+        words[len(words) // 2 if index is None else index] = arguments["word"]
+        return f"{' '.join(words)}."
 
     return make
 
@@ -86,11 +82,11 @@ def _with_word(place: int | None) -> Maker:
 def _without_word(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
     word = arguments["word"].lower()
     frames = [f for f in pool.frames if word not in " ".join(f).lower()]
-    return _sentence(draw.choice(frames)) if frames else None
+    return f"{' '.join(draw.choice(frames))}." if frames else None
 
 
 def _shortest(fits: Callable[[str, str], bool]) -> Maker:
-    """The shortest word of more than the letters that fits them."""
+    """Take the shortest word of more than the letters that fits them."""
 
     def make(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
         """Return the first word that fits the letters; None where none does."""
@@ -106,10 +102,10 @@ OPEN_ANSWERS: dict[str, Maker] = {
     "sentence_not_containing": _without_word,
     "starts_with_word": _with_word(0),
     "ends_with_word": _with_word(-1),
-    "word_containing": _shortest(lambda word, part: part in word),
-    "word_not_containing": _shortest(lambda word, part: part not in word),
-    "starts_with_letter": _shortest(lambda word, part: word.startswith(part)),
-    "ends_with_letter": _shortest(lambda word, part: word.endswith(part)),
+    "word_containing": _shortest(str.__contains__),
+    "word_not_containing": _shortest(lambda word, letters: letters not in word),
+    "starts_with_letter": _shortest(str.startswith),
+    "ends_with_letter": _shortest(str.endswith),
 }
 """Tasks of which many answers are right, and what makes one."""
 
@@ -182,12 +178,6 @@ VARIED: dict[str, Varied] = {
 """How a prompt of a task is asked of another argument."""
 
 
-def _quoted(prompt: str, argument: str | None) -> str | None:
-    """An argument as it stands in a prompt, with the marks around it; None where it doesn't."""
-    match = re.search(rf"[\"'“„«]{re.escape(argument)}[\"'”“»]", prompt) if argument else None
-    return match.group() if match else None
-
-
 def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     """The prompt of a row with another argument, and its answer; None where that cannot be."""
     change = VARIED.get(row["phenomenon"])
@@ -197,14 +187,14 @@ def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     new, answer = variation
     prompt = row["prompt"]
     for role, value in new.items():
-        known = _quoted(prompt, row["arguments"].get(role))
-        if known is None:
+        # The argument as it stands in the prompt, with the marks around it.
+        argument = row["arguments"].get(role)
+        match = argument and re.search(rf"[\"'“„«]{re.escape(argument)}[\"'”“»]", prompt)
+        if not match:
             return None
-        prompt = prompt.replace(known, f"{known[0]}{value}{known[-1]}", 1)
+        quoted = match[0]
+        prompt = prompt.replace(quoted, f"{quoted[0]}{value}{quoted[-1]}", 1)
     return row | {"prompt": prompt, "answer": answer, "arguments": row["arguments"] | new}
-
-
-# Dialogues
 
 
 TRIES = 20
@@ -217,50 +207,35 @@ UNQUOTED = ("any_words_from_category", "all_words_from_category", "bigger_number
 FIELDS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")
 
 
-@dataclass(frozen=True, slots=True)
-class Dialogue:
+class Dialogue(NamedTuple):
     """A system prompt, a prompt and its answer."""
 
     system: str
     prompt: str
     answer: str
 
-    def line(self) -> str:
-        """The dialogue as a line of JSON."""
-        fields = {"system": self.system, "prompt": self.prompt, "answer": self.answer}
-        return json.dumps(fields, ensure_ascii=False)
 
+def make_dialogues(
+    practice: list[Row], taken: set[str], systems: dict[str, str], seed: int, most: int
+) -> Iterator[Dialogue]:
+    """Make dialogues of ``practice``, at most ``most`` of each language, task and template.
 
-def read_prompts(paths: Sequence[Path]) -> list[Row]:
-    """Rows of PROMPTS tables, their arguments read.
-
-    Raises UserError when a table is missing or malformed.
+    Prompts that are ``taken`` are left out, and those that are made added to them. ``systems``
+    has the system prompt of each language. Repeats for the same ``seed``.
     """
-    rows = chain.from_iterable(read_table(PROMPTS, path, FIELDS).to_pylist() for path in paths)
-    return [row | {"arguments": json.loads(row["arguments"])} for row in rows]
-
-
-def _grouped(rows: list[Row]) -> dict[tuple[str, str, int], list[Row]]:
-    """Rows of each language, task and template; subsets of tasks ask the same and are left out."""
+    # Subsets of tasks ask the same and are left out.
     groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
-    for row in rows:
+    for row in practice:
         if row["phenomenon"] in TASKS:
             groups[row["lang"], row["phenomenon"], row["template"]].append(row)
-    return groups
-
-
-def _candidates(rows: list[Row], pool: Pool, draw: random.Random) -> Iterator[Row | None]:
-    """The rows as they are, then again and again with varied arguments; None where that fails."""
-    yield from rows
-    while True:
-        yield vary(draw.choice(rows), pool, draw)
-
-
-def _form(task: str, template: int, answer: str) -> str:
-    """An answer as a template has it: in quotation marks, or bare."""
-    if template == QUOTED and task not in UNQUOTED and " " not in answer:
-        return f'"{answer}"'
-    return answer
+    langs = {row["lang"] for row in practice}
+    pools = {lang: Pool.of(row for row in practice if row["lang"] == lang) for lang in langs}
+    for (lang, task, template), rows in groups.items():
+        draw = random.Random(f"{seed} {lang} {task} {template}")
+        draw.shuffle(rows)
+        for prompt, answer in _of_template(rows, taken, pools[lang], draw, most):
+            bare = template != QUOTED or task in UNQUOTED or " " in answer
+            yield Dialogue(systems[lang], prompt, answer if bare else f'"{answer}"')
 
 
 def _of_template(
@@ -268,39 +243,24 @@ def _of_template(
 ) -> Iterator[tuple[str, str]]:
     """At most ``most`` prompts of one task and template, none ``taken``, with their answers.
 
-    They are added to ``taken``. Fewer where nothing new is found in ``TRIES`` tries in a row.
+    They are added to ``taken``. The rows come as they are, then again and again with varied
+    arguments. Fewer where nothing new is found in ``TRIES`` tries in a row.
     """
-    count = missed = 0
-    for number, candidate in enumerate(_candidates(rows, pool, draw)):
-        if count == most or missed == TRIES:
+    varied = (vary(draw.choice(rows), pool, draw) for _ in count())
+    made = missed = 0
+    for number, candidate in enumerate(chain(rows, varied)):
+        if made == most or missed == TRIES:
             return
-        known = candidate is not None and candidate["prompt"] in taken
-        row = vary(candidate, pool, draw) if candidate and known else candidate
+        row = candidate
+        if candidate is not None and candidate["prompt"] in taken:
+            row = vary(candidate, pool, draw)
         answer = answer_to(row, pool, draw) if row and row["prompt"] not in taken else None
         if row is None or answer is None:
             missed += number >= len(rows)
             continue
-        count, missed = count + 1, 0
+        made, missed = made + 1, 0
         taken.add(row["prompt"])
-        yield row["prompt"], _form(row["phenomenon"], row["template"], answer)
-
-
-def make_dialogues(
-    practice: list[Row], taken: set[str], systems: dict[str, str], seed: int, most: int
-) -> Iterator[Dialogue]:
-    """Dialogues of ``practice``, at most ``most`` of each language, task and template.
-
-    Prompts that are ``taken`` are left out, and those that are made added to them. ``systems``
-    has the system prompt of each language. Repeats for the same ``seed``.
-    """
-    groups = _grouped(practice)
-    langs = {row["lang"] for row in practice}
-    pools = {lang: Pool.of(row for row in practice if row["lang"] == lang) for lang in langs}
-    for (lang, task, template), rows in groups.items():
-        draw = random.Random(f"{seed} {lang} {task} {template}")
-        draw.shuffle(rows)
-        for prompt, answer in _of_template(rows, taken, pools[lang], draw, most):
-            yield Dialogue(systems[lang], prompt, answer)
+        yield row["prompt"], answer
 
 
 def build_dialogues(
@@ -327,10 +287,17 @@ def build_dialogues(
     prompts = written = 0
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as file:
         for path in practice:
-            rows = _practice(path, systems)
+            rows = read_table(PROMPTS, path, FIELDS).to_pylist()
+            for row in rows:
+                row["arguments"] = json.loads(row["arguments"])
+            if missing := {row["lang"] for row in rows} - {*systems}:
+                raise UserError(
+                    f"{path}: there are prompts in {', '.join(sorted(missing))}, but of the packs "
+                    f"given none is of that language; give its file of config/lmentry/languages."
+                )
             prompts += len(rows)
             for dialogue in make_dialogues(rows, taken, systems, seed, per_template):
-                file.write(f"{dialogue.line()}\n")
+                file.write(f"{json.dumps(dialogue._asdict(), ensure_ascii=False)}\n")
                 written += 1
         if not written:
             raise UserError(
@@ -338,14 +305,3 @@ def build_dialogues(
                 "them with another seed."
             )
     return {"prompts": prompts, "dialogues": written}
-
-
-def _practice(path: Path, systems: dict[str, str]) -> list[Row]:
-    """Prompts to practise on. Raises UserError where their language has no system prompt."""
-    rows = read_prompts([path])
-    if missing := {row["lang"] for row in rows} - {*systems}:
-        raise UserError(
-            f"{path}: there are prompts in {', '.join(sorted(missing))}, but of the packs "
-            f"given none is of that language; give its file of config/lmentry/languages."
-        )
-    return rows

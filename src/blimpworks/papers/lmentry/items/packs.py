@@ -4,7 +4,7 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7 to 3
 """
 
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -123,38 +123,22 @@ def _check_fields(key: str, task: str, text: str) -> None:
         raise ValueError(f"{key}, {text!r}, has {listed} in braces; expected {expected}")
 
 
-def texts_of(pack: Pack) -> Iterator[dict[str, str | None]]:
-    """A row for the system prompt and for each template of a pack, with its two wordings.
+def read_texts(paths: Sequence[Path]) -> pd.DataFrame:
+    """Read the system prompt and the templates of some packs: a row for each.
 
     ``key`` is "system" or task and number of a template, as in ``corrected``; ``phenomenon`` the
     task. ``published`` is the release's wording, ``corrected`` the right one, None if that is it.
-    """
-    yield {
-        "lang": pack.lang,
-        "phenomenon": None,
-        "key": SYSTEM,
-        "published": pack.system,
-        "corrected": None,
-    }
-    for task, texts in pack.templates.items():
-        for number, text in enumerate(texts, start=1):
-            key = f"{task}.{number}"
-            right = pack.corrected.get(key)
-            yield {
-                "lang": pack.lang,
-                "phenomenon": task,
-                "key": key,
-                "published": text,
-                "corrected": right,
-            }
-
-
-def read_texts(paths: Sequence[Path]) -> pd.DataFrame:
-    """System prompts and templates of some packs, as rows of ``texts_of``.
-
     Raises UserError, with the file and the key, for a pack that is wrong.
     """
-    return pd.DataFrame([row for path in paths for row in texts_of(read_pack(path))], dtype=object)
+    rows: list[tuple[str, str | None, str, str, str | None]] = []
+    for pack in map(read_pack, paths):
+        rows.append((pack.lang, None, SYSTEM, pack.system, None))
+        for task, texts in pack.templates.items():
+            for number, text in enumerate(texts, start=1):
+                key = f"{task}.{number}"
+                rows.append((pack.lang, task, key, text, pack.corrected.get(key)))
+    columns = ["lang", "phenomenon", "key", "published", "corrected"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
 @lru_cache(maxsize=64)
@@ -163,7 +147,7 @@ def _parsed_once(path: Path, _changed: int) -> Pack:
 
 
 def _parsed(path: Path) -> Pack:
-    """What a pack's own file holds, parsed once while it is the same: every job asks for it."""
+    # Parsed once while the file is the same: every job asks for it.
     return _parsed_once(path, path.stat().st_mtime_ns if path.exists() else 0)
 
 
@@ -174,32 +158,29 @@ def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
 
 
 def pack_files(path: Path) -> list[Path]:
-    """A pack, and the packs beside it whose patterns its published verdicts take.
+    """List a pack, and the packs beside it whose patterns its published verdicts take.
 
     Raises UserError, with the file and the key, where the pack is missing or wrong.
     """
     return [path, *_lenders(_parsed(path), path.parent).values()]
 
 
-def _patterns_in(path: Path) -> AnswerPatterns:
-    patterns = _parsed(path).answers
-    if patterns is None:
-        raise UserError(
-            f"{path}: key 'answers' is missing, and 'published_scorers' of another pack takes its "
-            "patterns; add them, or take the language out of that key."
-        )
-    return patterns
-
-
 def read_pack(path: Path) -> Pack:
-    """The pack in a YAML file, with the patterns of packs beside it that it takes.
+    """Read the pack in a YAML file, with the patterns of packs beside it that it takes.
 
     Raises UserError, with the file and the key, where one of them is missing or wrong.
     """
     pack = _parsed(path)
-    lenders = _lenders(pack, path.parent)
-    if pack.answers is None or not lenders:
+    lent = {}
+    for lang, file in _lenders(pack, path.parent).items():
+        patterns = _parsed(file).answers
+        if patterns is None:
+            raise UserError(
+                f"{file}: key 'answers' is missing, and 'published_scorers' of another pack takes "
+                "its patterns; add them, or take the language out of that key."
+            )
+        lent[lang] = patterns
+    if pack.answers is None or not lent:
         return pack
-    lent = {lang: _patterns_in(file) for lang, file in lenders.items()}
     answers = pack.answers.model_copy(update={"lent": lent})
     return pack.model_copy(update={"answers": answers})

@@ -34,9 +34,6 @@ EXHAUSTIVE = ("letters", "homophones", "ends")
 """Samplers that take all there is."""
 
 
-# Rendering
-
-
 def row_of(pack: Pack, words: Sequence[str], name: str, number: int, *, corrected: bool) -> str:
     """Words in quotation marks, joined as the language joins them in a task's template."""
     quoted = [f'"{word}"' for word in words]
@@ -47,13 +44,6 @@ def row_of(pack: Pack, words: Sequence[str], name: str, number: int, *, correcte
     return ", ".join(quoted[:-1]) + last + quoted[-1]
 
 
-def category_of(pack: Pack, category: str, task: str, number: int, *, corrected: bool) -> str:
-    """A category as it stands in a task's template."""
-    if pack.declension == "basque":
-        return category_name(category, task, number, pack.abstract, correct=corrected)
-    return pack.categories.get(f"{task}.{number}", {}).get(category, category)
-
-
 def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corrected: bool) -> str:
     """The prompt that template ``number`` of a task (or a subset's task) makes of arguments."""
     task = task_of(name)
@@ -61,12 +51,13 @@ def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corre
     if "words" in arguments:
         values["words"] = row_of(pack, arguments["words"], name, number, corrected=corrected)
     if "category" in arguments:
-        named = arguments["category"]
-        values["category"] = category_of(pack, named, task, number, corrected=corrected)
+        category: str = arguments["category"]
+        if pack.declension == "basque":
+            name_in_prompt = category_name(category, task, number, pack.abstract, correct=corrected)
+        else:
+            name_in_prompt = pack.categories.get(f"{task}.{number}", {}).get(category, category)
+        values["category"] = name_in_prompt
     return pack.template(name, number, corrected=corrected).format_map(values)
-
-
-# Tables
 
 
 def names_of(pack: Pack) -> list[str]:
@@ -87,40 +78,29 @@ def nominal_of(task: Declaration, available: int, kept: int) -> int:
     return named if kept == available else max(1, round(named * kept / available))
 
 
-def _numbered(
-    source: Source, name: str, options: LmentryOptions
-) -> tuple[Sequence[tuple[int, Arguments]], int]:
-    """Arguments of a task, each with its number, and what the settings say how many there are."""
-    every = [*enumerate(draw(source, options.seed), start=1)]
-    if not every:
-        raise UserError(
-            f"{source.pack.lang}: {name}: the resources allow no prompt; add words that it can be "
-            "drawn from, or take the task's templates out of the language pack."
-        )
-    kept = evenly(every, options.per_template)
-    return kept, nominal_of(source.task, len(every), len(kept))
-
-
-def _paradigm(name: str, template: int, arguments: Arguments) -> str:
-    """Paradigm of a prompt: its template and, in tasks on two arguments, which of them is right."""
-    if task_of(name) not in ORDERED:
-        return f"template={template}"
-    return f"template={template}/answer={arguments['answer_index'] + 1}"
-
-
 def _rows(source: Source, name: str, options: LmentryOptions) -> Iterator[dict[str, Any]]:
     """All prompts of a task or subset, template by template."""
     pack, corrected = source.pack, source.task.wording == "corrected"
-    numbered, nominal = _numbered(source, name, options)
-    for template in range(1, len(pack.templates[task_of(name)]) + 1):
-        for number, arguments in numbered:
+    numbered = [*enumerate(draw(source, options.seed), start=1)]
+    if not numbered:
+        raise UserError(
+            f"{pack.lang}: {name}: the resources allow no prompt; add words that it can be "
+            "drawn from, or take the task's templates out of the language pack."
+        )
+    kept = evenly(numbered, options.per_template)
+    nominal = nominal_of(source.task, len(numbered), len(kept))
+    task = task_of(name)
+    for template in range(1, len(pack.templates[task]) + 1):
+        for number, arguments in kept:
             prompt = prompt_of(pack, name, template, arguments, corrected=corrected)
             answer = arguments.get("answer")
+            # In tasks on two arguments, which of them is right.
+            order = f"/answer={arguments['answer_index'] + 1}" if task in ORDERED else ""
             yield {
                 "item_id": item_id("lmentry", pack.lang, name, template, number, prompt),
                 "lang": pack.lang,
                 "phenomenon": name,
-                "paradigm": _paradigm(name, template, arguments),
+                "paradigm": f"template={template}{order}",
                 "template": template,
                 "number": number,
                 "nominal": nominal,
@@ -180,54 +160,39 @@ def settled(task: Declaration, pack: Pack) -> int | None:
     return task.size if task.nominal == "drawn" else task.nominal
 
 
-def _row(
-    pack: Pack, name: str, task: Declaration, resources: Resources | None
-) -> dict[str, Any] | None:
-    nominal, basis = settled(task, pack), SETTINGS
-    if nominal is None:
-        if resources is None:
-            return None
-        n = len(draw(Source(resources, pack, task), LmentryOptions().seed))
-        nominal, basis = nominal_of(task, n, n), RESOURCES
-    templates = len(pack.templates[task_of(name)])
-    return {
-        "lang": pack.lang,
-        "phenomenon": name,
-        "templates": templates,
-        "nominal": nominal,
-        "prompts": templates * nominal,
-        "basis": basis,
-    }
-
-
-def settings_of(
-    pack: Pack, declarations: Declarations, resources: Resources | None
-) -> Iterator[dict[str, Any]]:
-    """Rows of PROMPT_COUNTS of a language, by the published variant of the declarations.
-
-    Without its resources, tasks whose number they decide are left out.
-    """
-    for name in names_of(pack):
-        task = declaration_of(declarations, name, pack.lang, "published")
-        row = _row(pack, name, task, resources) if task.made else None
-        if row:
-            yield row
-
-
 def count_prompts(
     packs: Sequence[Path], declarations: Path, resources: Mapping[str, Sequence[Path]], output: Path
 ) -> dict[str, int]:
     """Write how many prompts the settings give each task and subset of some languages.
 
-    ``resources``: files of the languages whose annotated resources are at hand. Returns how many
-    numbers rest on the settings alone, and how many on the resources. Raises UserError for a
-    pack, declarations or resources that are missing or wrong.
+    ``resources``: files of the languages whose annotated resources are at hand; without them,
+    tasks whose number they decide are left out. Returns how many numbers rest on the settings
+    alone, and how many on the resources. Raises UserError for a pack, declarations or resources
+    that are missing or wrong.
     """
     known = read_declarations(declarations)
-    rows = []
-    for path in packs:
-        pack = read_pack(path)
+    rows: list[dict[str, Any]] = []
+    for pack in map(read_pack, packs):
         files = resources.get(pack.lang)
-        rows += [*settings_of(pack, known, read_resources(files) if files else None)]
+        released = read_resources(files) if files else None
+        for name in names_of(pack):
+            task = declaration_of(known, name, pack.lang, "published")
+            nominal, basis = settled(task, pack), SETTINGS
+            if nominal is None and task.made and released is not None:
+                n = len(draw(Source(released, pack, task), LmentryOptions().seed))
+                nominal, basis = nominal_of(task, n, n), RESOURCES
+            if nominal is None or not task.made:
+                continue
+            templates = len(pack.templates[task_of(name)])
+            rows.append(
+                {
+                    "lang": pack.lang,
+                    "phenomenon": name,
+                    "templates": templates,
+                    "nominal": nominal,
+                    "prompts": templates * nominal,
+                    "basis": basis,
+                }
+            )
     write_rows(rows, PROMPT_COUNTS, output)
     return {basis: sum(row["basis"] == basis for row in rows) for basis in (SETTINGS, RESOURCES)}

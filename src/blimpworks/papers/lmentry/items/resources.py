@@ -75,19 +75,20 @@ def read_resources(files: Sequence[Path]) -> Resources:
     Raises UserError for a file that is missing or malformed.
     """
     named = {path.name: path for path in files}
-    categories = _find(named, ONE_LIST if ONE_LIST in named else CATEGORIES)
-    nouns = _find(named, ONE_LIST if ONE_LIST in named else NOUNS)
     forms: dict[str, Word] = {}
     for name in FORMS:
-        if name in named:
-            forms |= _words(named[name])
+        forms |= _words(named[name]) if name in named else {}
+    homophones = []
+    for row in _rows(named[HOMOPHONES], HOMOPHONE_COLUMNS) if HOMOPHONES in named else ():
+        distractors = tuple((column[:-1], row[column]) for column in HOMOPHONE_COLUMNS[2:])
+        homophones.append(Homophone(row["word"], row["homophone"], distractors))
     return Resources(
         words=_words(_find(named, WORDS)),
-        categories=_groups(categories),
-        nouns=_groups(nouns),
+        categories=_groups(_find(named, ONE_LIST if ONE_LIST in named else CATEGORIES)),
+        nouns=_groups(_find(named, ONE_LIST if ONE_LIST in named else NOUNS)),
         rhymes=_groups(_find(named, RHYMES)),
-        homophones=_homophones(named[HOMOPHONES]) if HOMOPHONES in named else [],
-        sentences=_sentences(_find(named, SENTENCES)),
+        homophones=homophones,
+        sentences=[row["sentence"] for row in _rows(_find(named, SENTENCES), ["sentence"])],
         forms=forms,
         unambiguous=[*_words(named[UNAMBIGUOUS])] if UNAMBIGUOUS in named else [],
     )
@@ -139,7 +140,6 @@ def _groups(path: Path) -> dict[str, list[str]]:
 
 
 def _rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Rows of a table whose headings, in any case and among others, are ``columns``."""
     with reading(path, f"a table of {', '.join(columns)}", "Correct it."):
         reader = csv.DictReader(io.StringIO(_text(path), newline=""))
         reader.fieldnames = [name.lower() for name in reader.fieldnames or []]
@@ -158,48 +158,34 @@ def _rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
         return rows
 
 
-def _homophones(path: Path) -> list[Homophone]:
-    kinds = HOMOPHONE_COLUMNS[2:]
-    return [
-        Homophone(row["word"], row["homophone"], tuple((kind[:-1], row[kind]) for kind in kinds))
-        for row in _rows(path, HOMOPHONE_COLUMNS)
-    ]
-
-
-def _sentences(path: Path) -> list[str]:
-    return [row["sentence"] for row in _rows(path, ["sentence"])]
-
-
 def _tidy(word: str) -> str:
-    """A word without control characters, or white space around it."""
     return "".join(c for c in word if c.isprintable()).strip()
 
 
-def _tidy_words(words: Mapping[str, Word]) -> dict[str, Word]:
-    return {_tidy(word): facts for word, facts in words.items()}
-
-
-def _tidy_groups(groups: Groups) -> dict[str, list[str]]:
-    return {name: [*dict.fromkeys(map(_tidy, members))] for name, members in groups.items()}
-
-
-def _tidy_homophone(row: Homophone) -> Homophone:
-    word, homophone = _tidy(row.word), _tidy(row.homophone)
-    others = tuple((kind, _tidy(each)) for kind, each in row.distractors)
-    clear = tuple((kind, each) for kind, each in others if each not in (word, homophone))
-    return Homophone(word, homophone, clear)
-
-
 def cleaned(resources: Resources) -> Resources:
-    """Resources without the faults that this module names."""
+    """Return resources without the faults that this module names."""
+    words, forms = (
+        {_tidy(word): facts for word, facts in known.items()}
+        for known in (resources.words, resources.forms)
+    )
+    categories, nouns, rhymes = (
+        {name: [*dict.fromkeys(map(_tidy, members))] for name, members in groups.items()}
+        for groups in (resources.categories, resources.nouns, resources.rhymes)
+    )
+    homophones = []
+    for row in resources.homophones:
+        pair = (_tidy(row.word), _tidy(row.homophone))
+        tidied = ((kind, _tidy(word)) for kind, word in row.distractors)
+        distractors = tuple((kind, word) for kind, word in tidied if word not in pair)
+        homophones.append(Homophone(*pair, distractors))
     sentences = [s for s in dict.fromkeys(resources.sentences) if s not in PLACEHOLDERS]
     return replace(
         resources,
-        words=_tidy_words(resources.words),
-        forms=_tidy_words(resources.forms),
-        categories=_tidy_groups(resources.categories),
-        nouns=_tidy_groups(resources.nouns),
-        rhymes=_tidy_groups(resources.rhymes),
-        homophones=[*map(_tidy_homophone, resources.homophones)],
+        words=words,
+        forms=forms,
+        categories=categories,
+        nouns=nouns,
+        rhymes=rhymes,
+        homophones=homophones,
         sentences=sentences,
     )

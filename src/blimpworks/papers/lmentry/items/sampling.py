@@ -42,12 +42,6 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
     return drawn
 
 
-def _has(word: str, letter: str, kind: str) -> bool:
-    if kind == "starts":
-        return word.startswith(letter)
-    return word.endswith(letter) if kind == "ends" else letter in word
-
-
 def draw_letters(source: Source, rng: Random) -> list[Arguments]:
     """Every letter of the task.
 
@@ -58,9 +52,10 @@ def draw_letters(source: Source, rng: Random) -> list[Arguments]:
     listed = source.pack.letters.get(kind)
     if listed and source.task.letters_of == "release":
         return [{"letter": letter} for letter in sorted(listed)]
+    fits = {"starts": str.startswith, "ends": str.endswith, "contains": str.__contains__}[kind]
     words = [*map(spell, source.words)]
     letters = (*source.alphabet.letters, *source.pack.also)
-    return [{"letter": c} for c in letters if any(_has(word, c, kind) for word in words)]
+    return [{"letter": c} for c in letters if any(fits(word, c) for word in words)]
 
 
 def draw_numbers(source: Source, rng: Random) -> list[Arguments]:
@@ -86,37 +81,33 @@ def _stripped(source: Source) -> Iterator[str]:
     return (sentence for sentence in stripped if sentence.split())
 
 
-def _neighbours(source: Source, sentence: str) -> Iterator[Arguments]:
-    """Words that stand once in a sentence, each with the word after it, or before it."""
-    tokens, step = sentence.split(), -1 if source.task.opposite else 1
-    counts = Counter(sentence.lower().split())
-    stop_words = {*source.task.stop_words.split()}
-    for place, word in enumerate(tokens):
-        beside = place + step
-        if not 0 <= beside < len(tokens) or counts[word.lower()] > 1:
-            continue
-        if tokens[beside].lower() not in stop_words:
-            yield {
-                "sentence": sentence,
-                "query": word,
-                "query_position_in_sentence": place,
-                "answer": tokens[beside],
-            }
-
-
 def draw_neighbours(source: Source, rng: Random) -> list[Arguments]:
-    """A sample of all words that have a neighbour, and stand once in their sentence."""
-    places = [each for sentence in _stripped(source) for each in _neighbours(source, sentence)]
-    return rng.sample(places, min(source.task.size, len(places)))
+    """Draw words that stand once in their sentence, each with the word after it, or before it."""
+    step = -1 if source.task.opposite else 1
+    stop_words = {*source.task.stop_words.split()}
+    queries = []
+    for sentence in _stripped(source):
+        tokens, counts = sentence.split(), Counter(sentence.lower().split())
+        for position, word in enumerate(tokens):
+            beside = position + step
+            if not 0 <= beside < len(tokens) or counts[word.lower()] > 1:
+                continue
+            if tokens[beside].lower() not in stop_words:
+                queries.append(
+                    {
+                        "sentence": sentence,
+                        "query": word,
+                        "query_position_in_sentence": position,
+                        "answer": tokens[beside],
+                    }
+                )
+    return rng.sample(queries, min(source.task.size, len(queries)))
 
 
 def draw_ends(source: Source, rng: Random) -> list[Arguments]:
     """Every sentence, with its first or last word."""
-    place = 0 if source.task.end == "first" else -1
-    return [{"sentence": s, "answer": s.split()[place]} for s in _stripped(source)]
-
-
-# Categories (Tables 1 and 8)
+    index = 0 if source.task.end == "first" else -1
+    return [{"sentence": s, "answer": s.split()[index]} for s in _stripped(source)]
 
 
 def draw_associated(source: Source, rng: Random) -> list[Arguments]:
@@ -203,11 +194,8 @@ def _others(groups: Groups, name: str, *, ambiguous: bool) -> list[str]:
     return [word for word in dict.fromkeys(others) if word not in own]
 
 
-# Sounds (Tables 1 and 8)
-
-
 def _nested(word: str, other: str) -> bool:
-    """Whether one word ends in the other, as unhappy in happy."""
+    # As unhappy in happy.
     return word.endswith(other) or other.endswith(word)
 
 

@@ -1,7 +1,7 @@
 """The arguments of a prompt, as they are looked for in answers, in Basque also in their cases."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,6 @@ from blimpworks.papers.lmentry.judging.roles import INFLECTED, LISTED, ROLE, Arg
 
 Arguments = Mapping[str, Any]
 _SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
-_LISTED = ("distractors", "words")
 
 
 @lru_cache(maxsize=4096)
@@ -40,60 +39,39 @@ def taken(text: str, role: str) -> Iterator[Argument]:
         yield from (Argument(form, role) for form in forms)
 
 
-def _plain(
-    arguments: Arguments, lower: Callable[[str], str], *, published: bool
-) -> Iterator[Argument]:
-    """Arguments that are one text each."""
-    for name in ("answer", "distractor", "query", "word", "category", "sentence"):
-        if arguments.get(name):
-            text = lower(str(arguments[name]))
-            if published:
-                yield from taken(text, ROLE[name])
-            else:
-                yield Argument(text, ROLE[name])
-
-
-def _others(
-    arguments: Arguments, lower: Callable[[str], str], *, published: bool
-) -> list[Argument]:
-    """Words of a list beside the answer; published, all in their order."""
-    listed = next((arguments[name] for name in _LISTED if name in arguments), ())
-    if not published:
-        return [Argument(lower(str(word)), ROLE["other"]) for word in listed]
-    if "category" in arguments and "answer_index" in arguments:
-        place = int(arguments["answer_index"])
-        listed = [*listed[:place], arguments["answer"], *listed[place:]]
-    return [
-        Argument(lower(str(word)), ROLE[name]) for word, name in zip(listed, LISTED, strict=False)
-    ]
-
-
-def _numbers(arguments: Arguments, language: str | None) -> list[Argument]:
-    return [
-        Argument(form, ROLE[name])
-        for name in ("answer", "distractor")
-        for form in number_forms(int(arguments[name]), language)
-    ]
-
-
 def arguments_of(
     arguments: Arguments, variant: str, *, numbers: bool, language: str | None
 ) -> list[Argument]:
-    """What to look for in an answer.
+    """List what to look for in an answer.
 
     ``numbers``: answer and distractor are numbers, written in the words of ``language`` too.
     """
+    published = variant == "published"
     if numbers:
-        named = _numbers(arguments, language)
-    else:
-        published = variant == "published"
-        lower = str.lower if published else normalise.corrected
-        named = [
-            *_plain(arguments, lower, published=published),
-            *_others(arguments, lower, published=published),
+        return [
+            Argument(form, ROLE[name])
+            for name in ("answer", "distractor")
+            for form in number_forms(int(arguments[name]), language)
         ]
+    lower = str.lower if published else normalise.corrected
+    named: list[Argument] = []
+    for name in ("answer", "distractor", "query", "word", "category", "sentence"):
+        if arguments.get(name):
+            text = lower(str(arguments[name]))
+            named += taken(text, ROLE[name]) if published else [Argument(text, ROLE[name])]
+    # Words of a list beside the answer; published, all in their order.
+    listed = arguments.get("distractors", arguments.get("words", ()))
+    if published:
+        if "category" in arguments and "answer_index" in arguments:
+            index = int(arguments["answer_index"])
+            listed = [*listed[:index], arguments["answer"], *listed[index:]]
+        roles = [ROLE[name] for name in LISTED]
+    else:
+        roles = [ROLE["other"]] * len(listed)
+    words = zip(listed, roles, strict=False)
+    named += (Argument(lower(str(word)), role) for word, role in words)
     # A question mark lets the release leave out the one letter that stands before it.
-    return [argument for argument in named if argument.text or variant == "published"]
+    return [argument for argument in named if argument.text or published]
 
 
 def in_order(named: Sequence[Argument]) -> list[Argument]:

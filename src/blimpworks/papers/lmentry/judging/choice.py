@@ -28,6 +28,7 @@ from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
 from blimpworks.papers.lmentry.judging.families import TWINS, rewrites_of, task_patterns
 from blimpworks.papers.lmentry.judging.roles import (
     ANY_ROLE,
+    HIDDEN,
     INFLECTED,
     ROLE,
     Argument,
@@ -46,19 +47,18 @@ COUNTED = ("more_letters", "less_letters")
 class Question:
     """What answers to one prompt are judged by."""
 
-    known: Sequence[Argument]
+    named: Sequence[Argument]
+    """Arguments, in the order in which they are looked for."""
     forms: list[str]
     """How the gold answer may be written; the first as in the prompt."""
     hidden: bool
-    """Whether the release looks in vain for a gold answer with capitals."""
+    """Whether the release does not find the gold answer, because it has capitals."""
     sentence: str
     patterns: Compiled
     article: str
     """The gold answer, where it may be an article too; else nothing."""
-    follow: frozenset[str]
-    """Words that may follow the gold answer."""
     difference: int
-    """Difference of two words' lengths, where answers may name it."""
+    """Difference of two words' lengths, where answers may name it; else 1."""
 
 
 class ChoiceJudge:
@@ -66,99 +66,37 @@ class ChoiceJudge:
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """Compile its patterns. Raises UserError where one cannot be read."""
-        self._rules, self._variant = RULES_OF[task], variant
-        self._marks = MARKS[variant]
-        if variant == "published":
-            self._marks = declared.published_marks.get(task, self._marks)
-        self._numbers = "number" in self._rules.kinds.values()
-        self._particles = declared.particles if variant == "corrected" else ()
-        self._anywhere = variant == "published" and task in declared.published_unbounded
-        self._letter = self._rules.kinds.get("answer") == "letter" and variant == "corrected"
-        self._plain = normalise.plain_letters(declared.accents)
+        self._rules, self._variant, self._declared = RULES_OF[task], variant, declared
+        published = variant == "published"
+        self._marks, self._particles = MARKS[variant], declared.particles
         self._language = declared.number_words
-        if variant == "published" and declared.published_number_words:
-            self._language = declared.published_number_words
+        if published:
+            self._marks, self._particles = declared.published_marks.get(task, self._marks), ()
+            self._language = declared.published_number_words or self._language
+        self._numbers = "number" in self._rules.kinds.values()
+        self._anywhere = published and task in declared.published_unbounded
+        self._letter = self._rules.kinds.get("answer") == "letter" and not published
+        self._plain = normalise.plain_letters(declared.accents)
         self._counted = task in COUNTED
         self._compiled = lru_cache(maxsize=512)(
             lambda n, special, brackets: Compiled(
-                declared, task, variant, self._counts(n, declared), special, brackets=brackets
+                declared, task, variant, self._counts(n), special, brackets=brackets
             )
         )
-        published = variant == "published"
-        self._words = self._compiled(1, (), published).words
+        compiled = self._compiled(1, (), published)
+        self._words = compiled.words
+        self._articles = self._words | frozenset(declared.single if self._letter else "")
         self._rewrites = rewrites_of(declared, task)
         exact = task_patterns(declared, task, variant).exact
-        self._answers = {ROLE[name] for name in INFLECTED if f"{{{name}}}" in exact}
-        self._answers.add(ANSWER)
-        self._single = frozenset(declared.single) if self._letter else frozenset()
+        self._answers = {ROLE[name] for name in INFLECTED if f"{{{name}}}" in exact} | {ANSWER}
         reasons = declared.corrected.reasons
         self._reason = normalise.reason_of(reasons)
-        self._follow = self._compiled(1, (), published).followers | {declared.conjunction, *reasons}
+        # Words that may follow the gold answer.
+        self._follow = compiled.followers | {declared.conjunction, *reasons}
 
-    def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """What gives verdicts on answers to a prompt with some arguments."""
-        named = arguments_of(
-            arguments, self._variant, numbers=self._numbers, language=self._language
-        )
-        if self._variant == "published":
-            if self._anywhere:
-                named += inflected(arguments, prompt)
-            changed = changed_roles(named, self._rewrites)
-            if arguments.get("distractor") == arguments.get("query", ""):
-                changed = (*changed, TWINS)
-            known = [*named, *rewritten(named, self._rewrites)] if changed else named
-            return partial(self._published, self._question(arguments, known, changed))
-        known = in_order(named)
-        if self._letter:
-            gold = str(arguments["answer"]).lower()
-            known.append(Argument(gold.translate(self._plain), ANSWER))
-        return partial(self._corrected, self._question(arguments, known, self._both(named, known)))
-
-    def _question(
-        self,
-        arguments: Arguments,
-        known: Sequence[Argument],
-        special: tuple[tuple[str, str], ...],
-    ) -> Question:
-        """``known``: in the order in which they are looked for; ``special``: see Compiled."""
-        gold = str(arguments["answer"])
-        forms = [each.text for each in known if each.role in self._answers]
-        published = self._variant == "published"
-        return Question(
-            known,
-            forms,
-            self._rules.absent != "any" and gold != gold.lower(),
-            str(arguments.get("sentence", "")).lower(),
-            self._compiled(self._difference(arguments), special, published),
-            "" if published else self._article(forms),
-            self._follow,
-            self._difference(arguments),
-        )
-
-    def _article(self, forms: Sequence[str]) -> str:
-        """The gold answer, where it is a word by itself in the language or of its patterns."""
-        words = self._words | self._single
-        return next((form for form in forms if form in words and not self._numbers), "")
-
-    def _both(
-        self, named: Sequence[Argument], known: Sequence[Argument]
-    ) -> tuple[tuple[str, str], ...]:
-        """Arguments that are words of patterns too, such as the first word "the".
-
-        And roles whose text another role has, with that other.
-        """
-        role_of = {each.text: each.role for each in reversed(known)}
-        words = [each[:2] for each in known if each.text in self._words]
-        lost = [
-            (each.role, role_of[each.text])
-            for each in named
-            if role_of.get(each.text, each.role) != each.role
-        ]
-        return tuple(dict.fromkeys((*words, *lost)))
-
-    def _counts(self, number: int, declared: AnswerPatterns) -> dict[str, str]:
+    def _counts(self, number: int) -> dict[str, str]:
         """Expressions of a difference; the release knows it in one language alone."""
-        written = None
+        declared, written = self._declared, None
         if self._language != declared.number_words:
             written = number_forms(number, self._language)[1:]
         wrong = declared.wrong_numerals
@@ -167,11 +105,50 @@ class ChoiceJudge:
             wrong = tuple(word for word in wrong if word not in numerals)
         return counts_of(number, declared.numerals, written, wrong)
 
-    def _difference(self, arguments: Arguments) -> int:
-        """Difference of the two words' lengths, where answers may name it; else 1."""
-        if not self._counted:
-            return 1
-        return abs(len(str(arguments["answer"])) - len(str(arguments["distractor"])))
+    def ask(self, arguments: Arguments, prompt: str) -> Ask:
+        """Return what gives verdicts on answers to a prompt with some arguments."""
+        gold = str(arguments["answer"])
+        named = arguments_of(
+            arguments, self._variant, numbers=self._numbers, language=self._language
+        )
+        published = self._variant == "published"
+        if published:
+            if self._anywhere:
+                named += inflected(arguments, prompt)
+            special = changed_roles(named, self._rewrites)
+            if arguments.get("distractor") == arguments.get("query", ""):
+                special = (*special, TWINS)
+            if special:
+                named += rewritten(named, self._rewrites)
+        else:
+            ordered = in_order(named)
+            if self._letter:
+                ordered.append(Argument(gold.lower().translate(self._plain), ANSWER))
+            # Arguments that are words of patterns too, such as the first word "the", and roles
+            # whose text another role has, with that other.
+            role_of = {each.text: each.role for each in reversed(ordered)}
+            words = [each[:2] for each in ordered if each.text in self._words]
+            lost = [
+                (each.role, role_of[each.text])
+                for each in named
+                if role_of.get(each.text, each.role) != each.role
+            ]
+            named, special = ordered, tuple(dict.fromkeys((*words, *lost)))
+        forms = [each.text for each in named if each.role in self._answers]
+        articles = () if published or self._numbers else (f for f in forms if f in self._articles)
+        difference = 1
+        if self._counted:
+            difference = abs(len(gold) - len(str(arguments["distractor"])))
+        question = Question(
+            named,
+            forms,
+            self._rules.absent != "any" and gold != gold.lower(),
+            str(arguments.get("sentence", "")).lower(),
+            self._compiled(difference, special, published),
+            next(iter(articles), ""),
+            difference,
+        )
+        return partial(self._published if published else self._corrected, question)
 
     # As the release judges
 
@@ -179,8 +156,8 @@ class ChoiceJudge:
         answer = normalise.published(text)
         wrong = self._published_wrong(question, answer)
         if wrong:
-            return wrong
-        marked = bracketed(answer, question.known, anywhere=self._anywhere)
+            return Verdict(False, True, wrong)
+        marked = bracketed(answer, question.named, anywhere=self._anywhere)
         verdict = question.patterns.whole(marked)
         if verdict:
             return verdict
@@ -192,20 +169,24 @@ class ChoiceJudge:
             return Verdict(True, True, "repeated")
         return question.patterns.inside(marked) or NOTHING
 
-    def _published_wrong(self, question: Question, answer: str) -> Verdict | None:
+    def _published_wrong(self, question: Question, answer: str) -> str:
+        """The rule by which an answer is wrong for certain, if any."""
         rules, forms = self._rules, question.forms
-        if rules.absent and (question.hidden or not _stands(answer, question.known)):
-            return Verdict(False, True, "absent")
-        if rules.echo and _bare(answer) == question.sentence:
-            return Verdict(False, True, "echo")
+        if rules.absent:
+            gold = (each for each in question.named if each.role == ANSWER)
+            if question.hidden or not any(True for each in gold for _ in places(answer, each)):
+                return "absent"
+        if rules.echo:
+            bare = "".join(c for c in answer if c.isalnum() or c in " _")
+            if bare == question.sentence:
+                return "echo"
         if not rules.lone:
-            return None
+            return ""
         read = normalise.only_ascii_word if rules.lone == "words" else normalise.only_ascii_token
         lone = read(answer)
         # A number in words is another than its digits, a word with capitals than any.
         written = next(filter(str.isdigit, forms) if self._numbers else iter(forms), "")
-        wrong = lone is not None and (question.hidden or lone != written)
-        return Verdict(False, True, "lone") if wrong else None
+        return "lone" if lone is not None and (question.hidden or lone != written) else ""
 
     # As it should
 
@@ -219,50 +200,42 @@ class ChoiceJudge:
         if verdict:
             return verdict
         lines = masked.split("\n")
-        for line in (lines[0], lines[-1]) if len(lines) > 1 else ():
-            verdict = _line(line, question.patterns)
+        if len(lines) > 1:
+            for line in (lines[0], lines[-1]):
+                verdict = _line(line, question.patterns)
+                if verdict:
+                    return Verdict(verdict.correct, False, "line", verdict.pattern)
+        elif begins := self._reason.search(masked):
+            # What stands before a reason or a remark is judged.
+            verdict = _line(masked[: begins.start()], question.patterns)
             if verdict:
-                return Verdict(verdict.correct, False, "line", verdict.pattern)
-        verdict = self._with_reason(question, masked) if len(lines) == 1 else None
-        verdict = verdict or question.patterns.unopposed(masked.replace("\n", " "))
-        return verdict or self._reread(question, answer) or self._missing(question, answer, masked)
-
-    def _reread(self, question: Question, answer: str) -> Verdict | None:
-        """A verdict on a whole answer in which words of a pattern are arguments too.
-
-        "L'última lletra és l": the first l is no answer.
-        """
-        if self._words.isdisjoint(words_of(each.text for each in question.known)):
-            return None
-        marked = bracketed(answer, question.known, self._particles)
-        return self._compiled(question.difference, (), True).whole(marked)
-
-    def _with_reason(self, question: Question, masked: str) -> Verdict | None:
-        """A verdict on what stands before a reason or a remark."""
-        begins = self._reason.search(masked)
-        verdict = _line(masked[: begins.start()], question.patterns) if begins else None
-        return Verdict(verdict.correct, False, "begins", verdict.pattern) if verdict else None
-
-    def _masked(self, question: Question, answer: str) -> str:
-        """An answer with roles for arguments, but for articles that are written as the gold."""
-        form, known = question.article, question.known
-        if not form:
-            return mask(answer, known, self._marks, self._particles)
-        longer = [each for each in known if len(each.text) > len(form)]
-        answer = normalise.hide(
-            mask(answer, longer, self._marks, self._particles), form, question.follow
-        )
-        rest = [each for each in known if len(each.text) <= len(form)]
-        return normalise.show(mask(answer, rest, self._marks, self._particles), form)
+                return Verdict(verdict.correct, False, "begins", verdict.pattern)
+        verdict = question.patterns.unopposed(masked.replace("\n", " "))
+        if not verdict and self._words & words_of(each.text for each in question.named):
+            # Words of a pattern are arguments: in "L'última lletra és l" the first l is no answer.
+            marked = bracketed(answer, question.named, self._particles)
+            verdict = self._compiled(question.difference, (), True).whole(marked)
+        return verdict or self._missing(question, answer, masked)
 
     def _missing(self, question: Question, answer: str, masked: str) -> Verdict:
         """Why an answer that fits no pattern is wrong."""
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
-        # What another role has taken, such as a sentence, may have it too.
+        # What another role has taken, such as a sentence, may have the answer too.
         if ANSWER in masked or any(find_word(answer, x, self._particles) for x in question.forms):
             return NOTHING
         return Verdict(False, True, "lone" if len(normalise.words(answer)) == 1 else "absent")
+
+    def _masked(self, question: Question, answer: str) -> str:
+        """An answer with roles for arguments, but for articles that are written as the gold."""
+        form, named = question.article, question.named
+        if not form:
+            return mask(answer, named, self._marks, self._particles)
+        longer = [each for each in named if len(each.text) > len(form)]
+        shorter = [each for each in named if len(each.text) <= len(form)]
+        masked = mask(answer, longer, self._marks, self._particles)
+        masked = normalise.article_uses(form, self._follow).sub(HIDDEN, masked)
+        return mask(masked, shorter, self._marks, self._particles).replace(HIDDEN, form)
 
 
 def _line(masked: str, patterns: Compiled) -> Verdict | None:
@@ -270,16 +243,6 @@ def _line(masked: str, patterns: Compiled) -> Verdict | None:
     verdict = patterns.whole(masked)
     if verdict or ANSWER not in masked:
         return verdict
-    rest = masked.replace(ANSWER, "")
-    speaks = normalise.has_letter_or_digit(rest) or any(role in rest for role in ANY_ROLE)
+    without = masked.replace(ANSWER, "")
+    speaks = normalise.has_letter_or_digit(without) or any(role in without for role in ANY_ROLE)
     return None if speaks else Verdict(True, True, "repeated")
-
-
-def _stands(answer: str, known: Sequence[Argument]) -> bool:
-    """Whether the gold answer is there as a word."""
-    return any(True for each in known if each.role == ANSWER for _ in places(answer, each))
-
-
-def _bare(answer: str) -> str:
-    """An answer's letters, digits, underscores and spaces alone."""
-    return "".join(c for c in answer if c.isalnum() or c in " _")

@@ -14,7 +14,7 @@ import re2
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.families import Framed, TaskPatterns, task_patterns
+from blimpworks.papers.lmentry.judging.families import task_patterns
 from blimpworks.papers.lmentry.judging.roles import (
     BRACKETS,
     CLASSES,
@@ -56,52 +56,36 @@ class Pattern(NamedTuple):
 
 
 def introduced(article: str, expression: str, words: Roles | None = None) -> str:
-    """The expression of a role with what may introduce it; ``article`` has ``{}`` for it."""
+    """Return the expression of a role with what may introduce it: ``{}`` in ``article``."""
     return "(?:" + _translate(article, {**(words or {}), "": expression}) + ")"
 
 
 def words_of(patterns: Iterable[str]) -> frozenset[str]:
-    """Words that stand in patterns."""
+    """Return the words that stand in patterns."""
     return frozenset(word for each in patterns for word in _WORD.findall(_ROLE.sub(" ", each)))
 
 
-def words_that_are(arguments: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Expressions of words of patterns that are arguments [text and role's character].
-
-    In answers the role stands for the word there too ("the first word is *the*"), or for another
-    role with the same text.
-    """
-    return {f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments}
-
-
-def role_expressions(
-    articles: Mapping[str, str],
-    kinds: Mapping[str, str],
-    conjunction: str,
-    words: Roles | None = None,
-    endings: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """Expression of each role of a task: its character with its article.
+def role_expressions(declared: AnswerPatterns, kinds: Mapping[str, str], words: Roles) -> Roles:
+    """Return the expression of each role of a task: its character with its article.
 
     ``kinds`` says of roles whether they are a letter, number or sentence; others are words.
-    ``words``: of words that are arguments. ``endings``: patterns of the endings of each case.
+    ``words``: expressions of words of patterns that are arguments too.
     """
-    plain = ROLE | CLASSES
-    joined = (words or {}).get(f"={conjunction}", re.escape(conjunction))
     expressions = {
         name: introduced(
-            articles.get(kinds.get(name, "word"), "{}"),
-            (words or {}).get(f"={expression}", expression),
+            declared.article.get(kinds.get(name, "word"), "{}"),
+            words.get(f"={expression}", expression),
             words,
         )
-        for name, expression in plain.items()
+        for name, expression in (ROLE | CLASSES).items()
         if name != "other"
     }
-    expressions |= _in_cases(expressions, endings or {}, words or {})
+    expressions |= _in_cases(expressions, declared.endings, words)
+    conjunction = declared.conjunction
+    joined = words.get(f"={conjunction}", re.escape(conjunction))
     named = f"[{ROLE['answer']}{ROLE['other']}]"
-    listed = f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+"
-    stop = {"any": ANY_CHARACTER["corrected"]}
-    return expressions | {"words": listed} | stop | dict(words or {})
+    expressions["words"] = f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+"
+    return expressions | {"any": ANY_CHARACTER["corrected"], **words}
 
 
 def bracketed_expressions(
@@ -112,43 +96,34 @@ def bracketed_expressions(
     *,
     once: bool = False,
     endings: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """Expression of each role, for answers in which arguments stand between brackets.
+) -> Roles:
+    """Return the expression of each role, for answers in which arguments stand between brackets.
 
     ``marks`` may stand around them, with ``once`` one at most on either side. ``endings``:
-    patterns of the endings of each case; None where arguments in a case
-    have brackets of their own, as in published verdicts.
+    patterns of the endings of each case; None where arguments in a case have brackets of their
+    own, as in published verdicts.
     """
     passed = {"~": PASSED}
     expressions = {
         name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
         for name, expression in bracketed_roles(marks, once=once).items()
     }
-    joined = _translate(conjunction, passed)
-    joined = f"(?:{joined}{SPACE}+)?"
-    *words, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in LISTED]
-    listed = "".join([f"{PASSED}{SPACE}*", *words, joined, last])
-    if endings is not None:
+    joined = f"(?:{_translate(conjunction, passed)}{SPACE}+)?"
+    if endings is None:
+        *words, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in LISTED]
+        listed = "".join([f"{PASSED}{SPACE}*", *words, joined, last])
+    else:
         named = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
         listed = f"{PASSED}{SPACE}*(?:{named}{PASSED}{SPACE}+{joined})+"
         expressions |= _in_cases(expressions, endings, passed)
-    stop = {"any": ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED}
-    return expressions | {"words": listed} | stop | passed
+    stop = ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED
+    return expressions | {"words": listed, "any": stop, **passed}
 
 
 def _in_cases(expressions: Roles, endings: Mapping[str, str], words: Roles) -> dict[str, str]:
-    """Expressions of arguments in each case, from those without one."""
     return {
         name: expressions[base] + _translate(f"({endings.get(case, '')})", words)
         for name, (base, case) in INFLECTED.items()
-    }
-
-
-def passing(expressions: Mapping[str, str]) -> dict[str, str]:
-    """Expressions of numbers and words, for answers with brackets."""
-    return {
-        name: "(?:" + expression.replace("\\ ", f"{PASSED}\\ {PASSED}") + ")" + PASSED
-        for name, expression in expressions.items()
     }
 
 
@@ -170,20 +145,17 @@ def counts_of(
         right = [re2.escape(word) for word in written]
     others = [word for words in named for word in words if word not in right]
     others += [re2.escape(word) for word in wrong]
-    return {
-        "n": f"(?:{'|'.join([str(true), *right])})",
-        "m": f"(?:{'|'.join([*_other_digits(true), *others])})",
-        "d": f"(?:{'|'.join(_other_digits(true))})",
-        "w": f"(?:{'|'.join(right or [NEVER])})",
-    }
-
-
-def _other_digits(true: int) -> list[str]:
-    """Expressions of all numbers in digits but one, by where they part from it."""
+    # All other numbers in digits, by where they part from the right one.
     digits = str(true)
     longer = [rf"{digits[:i]}[^\D{digits[i]}]\d*" for i in range(len(digits))]
-    shorter = [rf"{digits[:i]}" for i in range(1, len(digits))]
-    return [*longer, *shorter, rf"{digits}\d+"]
+    shorter = [digits[:i] for i in range(1, len(digits))]
+    in_digits = [*longer, *shorter, rf"{digits}\d+"]
+    return {
+        "n": f"(?:{'|'.join([digits, *right])})",
+        "m": f"(?:{'|'.join([*in_digits, *others])})",
+        "d": f"(?:{'|'.join(in_digits)})",
+        "w": f"(?:{'|'.join(right or [NEVER])})",
+    }
 
 
 def _translate(pattern: str, roles: Roles) -> str:
@@ -205,14 +177,14 @@ def _translate(pattern: str, roles: Roles) -> str:
 
 
 def literal(text: str, passed: str) -> str:
-    """Expression of a text, with what may stand behind each character of it."""
+    """Return the expression of a text, with what may stand behind each character of it."""
     if not passed:
         return str(re2.escape(text))
     return "".join(f"(?:{re2.escape(character)}{passed})" for character in text)
 
 
 def expression_of(pattern: str, roles: Roles) -> str:
-    """A pattern as an expression of RE2.
+    """Return a pattern as an expression of RE2.
 
     Raises UserError for an unknown role, a mark beside a role, or brackets that don't match.
     """
@@ -235,13 +207,6 @@ def expression_of(pattern: str, roles: Roles) -> str:
     return expression
 
 
-def around(before: Sequence[str], base: str, after: Sequence[str]) -> str:
-    """An expression with one of some others perhaps before, and one perhaps behind it."""
-    start = f"(?:{'|'.join(before)})?" if before else ""
-    end = f"(?:{'|'.join(after)})?" if after else ""
-    return f"{start}(?:{base}){end}"
-
-
 class PatternSet:
     """Patterns that are looked for together."""
 
@@ -260,14 +225,9 @@ class PatternSet:
         self._set.Compile()
 
     def first(self, text: str) -> Pattern | None:
-        """The first pattern, in their order, that fits; None where none does."""
-        if not self._patterns:
-            return None
-        matches = self._set.Match(text)
+        """Return the first pattern, in their order, that fits; None where none does."""
+        matches = self._set.Match(text) if self._patterns else None
         return self._patterns[min(matches)] if matches else None
-
-
-# The patterns of a task
 
 
 class Compiled:
@@ -294,98 +254,98 @@ class Compiled:
         if published and not rules.inside:
             declared = declared.model_copy(update={"shared": ()})
         patterns = task_patterns(declared, task, variant, arguments if published else ())
-        self.words = _words(declared, patterns)
-        framed = [(each.pattern, *each.after) for each in patterns.accept]
-        self.followers = normalise.followers(
-            [*patterns.exact, *patterns.reject, *(each for more in framed for each in more)]
+        sentences = [each for f in patterns.accept for each in (f.pattern, *f.after)]
+        self.followers = normalise.followers([*patterns.exact, *patterns.reject, *sentences])
+        before = [each for framed in patterns.accept for each in framed.before]
+        self.words = words_of(
+            (
+                *patterns.exact,
+                *patterns.reject,
+                *sentences,
+                *before,
+                *declared.article.values(),
+                declared.conjunction,
+            )
         )
         if brackets:
-            self._roles, alone, bare = (
-                each | passing(counts) for each in _bracketed(declared, task, rules.kinds, variant)
-            )
+            roles, alone, wrong = _bracketed(declared, task, rules.kinds, variant, counts)
         else:
-            also = words_that_are(arguments)
-            self._roles = role_expressions(
-                declared.article, rules.kinds, declared.conjunction, also, declared.endings
-            )
-            self._roles |= counts
-            alone = bare = self._roles
-        reject = [self._rejected(pattern, bare) for pattern in patterns.reject]
+            # In answers the role stands for the word there too ("the first word is *the*"), or for
+            # another role with the same text.
+            words = {f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments}
+            roles = {**role_expressions(declared, rules.kinds, words), **counts}
+            alone = wrong = roles
+        whole = []
+        for pattern in patterns.reject:
+            if "{m}" in pattern or "{d}" in pattern:
+                # A wrong difference is wrong whatever follows.
+                compiled = _compiled(pattern, wrong, "reject")
+                whole.append(compiled._replace(expression=compiled.expression + r"(?s:.*)"))
+            else:
+                whole.append(_compiled(pattern, roles, "reject"))
         # What is a sentence of the release too has the marks that its sentences have.
-        sentences = {framed.pattern for framed in patterns.accept} if published else set()
-        exact = [
-            self._read(pattern, "whole", alone)
-            for pattern in ("{answer}", *patterns.exact)
-            if pattern not in sentences
-        ]
-        accept = [self._framed(framed) for framed in patterns.accept]
+        marked = {framed.pattern for framed in patterns.accept} if published else set()
+        exact = [pattern for pattern in ("{answer}", *patterns.exact) if pattern not in marked]
+        whole += [_compiled(pattern, alone, "whole") for pattern in exact]
+        accept = []
+        for framed in patterns.accept:
+            compiled = _compiled(framed.pattern, roles)
+            start, end = (
+                f"(?:{'|'.join(_compiled(text, roles).expression for text in texts)})?"
+                if texts
+                else ""
+                for texts in (framed.before, framed.after)
+            )
+            accept.append(compiled._replace(expression=f"{start}(?:{compiled.expression}){end}"))
         self._either = normalise.either_of(declared.corrected.either)
-        self._whole = PatternSet([*reject, *exact, *accept], whole=True, end=END[variant])
+        self._whole = PatternSet([*whole, *accept], whole=True, end=END[variant])
         self._inside = PatternSet(accept if rules.inside else [], whole=False)
 
     def whole(self, masked: str) -> Verdict | None:
-        """A verdict by a pattern that fits a whole answer."""
+        """Return a verdict by a pattern that fits a whole answer."""
         match = self._whole.first(masked)
         if match is None:
             return None
         return Verdict(match.rule != "reject", True, match.rule, match.source)
 
     def inside(self, masked: str) -> Verdict | None:
-        """A verdict by a pattern that fits somewhere in an answer."""
+        """Return a verdict by a pattern that fits somewhere in an answer."""
         match = self._inside.first(masked)
         return Verdict(True, False, "inside", match.source) if match else None
 
     def unopposed(self, masked: str) -> Verdict | None:
-        """A verdict by a pattern inside an answer, unless it gives another answer too."""
+        """Return a verdict by a pattern inside an answer, unless it gives another answer too."""
         text = self._either.sub(" ", masked)
         verdict = self.inside(text)
         if verdict and self.inside(text.translate(normalise.OTHERWISE)):
             return Verdict(False, False, "both", verdict.pattern)
         return verdict
 
-    def _read(self, pattern: str, rule: str = "pattern", roles: Roles | None = None) -> Pattern:
-        roles = roles or self._roles
-        return Pattern(pattern, roles.get("~", "") + expression_of(pattern, roles), rule)
 
-    def _framed(self, framed: Framed) -> Pattern:
-        """A pattern with what may stand around it."""
-        compiled = self._read(framed.pattern)
-        before, after = (
-            [self._read(pattern).expression for pattern in each]
-            for each in (framed.before, framed.after)
-        )
-        return compiled._replace(expression=around(before, compiled.expression, after))
-
-    def _rejected(self, pattern: str, roles: dict[str, str]) -> Pattern:
-        """A wrong difference, in ``roles``, is wrong whatever follows."""
-        if "{m}" not in pattern and "{d}" not in pattern:
-            return self._read(pattern, "reject")
-        compiled = self._read(pattern, "reject", roles)
-        return compiled._replace(expression=compiled.expression + r"(?s:.*)")
+def _compiled(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
+    return Pattern(pattern, roles.get("~", "") + expression_of(pattern, roles), rule)
 
 
 def _bracketed(
-    declared: AnswerPatterns, task: str, kinds: Mapping[str, str], variant: str
-) -> tuple[dict[str, str], ...]:
+    declared: AnswerPatterns, task: str, kinds: Mapping[str, str], variant: str, counts: Roles
+) -> tuple[Roles, Roles, Roles]:
     """Expressions of roles between brackets: in sentences, alone, and in wrong differences."""
     marks, articles = MARKS[variant], declared.article
-    roles = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
+    expressions = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
+    numbers = {
+        name: "(?:" + expression.replace("\\ ", f"{PASSED}\\ {PASSED}") + ")" + PASSED
+        for name, expression in counts.items()
+    }
     if variant == "corrected":
-        return (roles(articles, marks=marks, endings=declared.endings),) * 3
+        roles = {**expressions(articles, marks=marks, endings=declared.endings), **numbers}
+        return roles, roles, roles
     some = declared.published_marks.get(task, marks)
     once = task in declared.published_unbounded
     inside = {} if once else articles
     # It looks for wrong differences in lower case, for articles with a capital.
     uncased = {kind: x for kind, x in inside.items() if x.upper() == x}
     return (
-        roles(inside, marks=some, once=once),
-        roles(articles, marks=marks),
-        roles(uncased, marks=some, once=once),
+        {**expressions(inside, marks=some, once=once), **numbers},
+        {**expressions(articles, marks=marks), **numbers},
+        {**expressions(uncased, marks=some, once=once), **numbers},
     )
-
-
-def _words(declared: AnswerPatterns, patterns: TaskPatterns) -> frozenset[str]:
-    """Words of a task's patterns and what may stand before, behind and inside them."""
-    framed = [(each.pattern, *each.before, *each.after) for each in patterns.accept]
-    more = (*patterns.exact, *patterns.reject, *declared.article.values(), declared.conjunction)
-    return words_of([*more, *(pattern for each in framed for pattern in each)])

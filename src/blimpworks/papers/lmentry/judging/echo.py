@@ -61,10 +61,7 @@ def read_prompt(prompt: str, arguments: Mapping[str, Any], *, writing: bool) -> 
 
 @lru_cache(maxsize=256)
 def _instruction(verb: str, asked_for: str) -> re.Pattern[str]:
-    """Compile what finds an instruction with other words behind the same first ones.
-
-    The verb may have another ending.
-    """
+    # Other words may stand behind the first ones; the verb may have another ending.
     return re.compile(
         rf"^[^\w\n]*{re.escape(verb[:4])}\w* {re.escape(asked_for)}\b[^\n:.?!]*"
         r"[\W_]*?(?=[^\W_]|\n|$)",
@@ -93,23 +90,13 @@ def first_words(prompt: str) -> list[tuple[str, ...]]:
 
 
 def without_prompt(answer: str, prompt: Prompt) -> str:
-    """Return a normalised answer without its prompt's sentences and reworded instruction."""
-    answer = _without_sentences(answer, prompt.sentences)
-    if prompt.opening and prompt.opening[2] in answer:
-        return _instruction(prompt.opening[1], prompt.opening[2]).sub("", answer).strip()
-    return answer
-
-
-def _without_sentences(answer: str, sentences: Sequence[Sentence]) -> str:
-    """Return an answer without each occurrence of some sentences.
+    """Return a normalised answer without its prompt's sentences and reworded instruction.
 
     Labels such as "Question:" go with them. A question's words before a full stop stay: in some
     languages they are the statement.
     """
-    hinted = [sentence for sentence in sentences if sentence.hint in answer]
-    if not hinted:
-        return answer
-    spans = [match.span() for match in normalise.WORD.finditer(answer)]
+    hinted = [sentence for sentence in prompt.sentences if sentence.hint in answer]
+    spans = [match.span() for match in normalise.WORD.finditer(answer)] if hinted else []
     text = f" {' '.join(answer[start:end] for start, end in spans)} "
     found = ((*span, x.question) for x in hinted for span in _found(text, x))
     parts, done = [], 0
@@ -122,10 +109,12 @@ def _without_sentences(answer: str, sentences: Sequence[Sentence]) -> str:
         parts.append(answer[done : before.start() if before else start])
         behind = _BEHIND.match(answer, end)
         done = behind.end() if behind else end
-    if not done:
-        return answer
-    lines = (line.strip() for line in "\n".join([*parts, answer[done:]]).split("\n"))
-    return "\n".join(line for line in lines if line and not _LABEL.fullmatch(line))
+    if done:
+        lines = (line.strip() for line in "\n".join([*parts, answer[done:]]).split("\n"))
+        answer = "\n".join(line for line in lines if line and not _LABEL.fullmatch(line))
+    if prompt.opening and prompt.opening[2] in answer:
+        return _instruction(prompt.opening[1], prompt.opening[2]).sub("", answer).strip()
+    return answer
 
 
 def _found(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:

@@ -9,10 +9,12 @@ from blimpworks.papers.lmentry.judging.roles import INFLECTED
 
 _ROLE = re.compile(r"\{(\w+)\}")
 _SLOT = re.compile(r"<(\w+)>")
-
-
 UNSHARED = ("rhyming_word", "homophones")
 """Tasks in which the release doesn't accept the sentences of all tasks."""
+Changed = Sequence[tuple[str, str]]
+"""Roles whose argument has what the release exchanges, each with that."""
+TWINS = ("distractor", "query")
+"""Roles that are changed where the two are one word."""
 
 
 class Framed(NamedTuple):
@@ -32,7 +34,7 @@ class TaskPatterns(NamedTuple):
 
 
 def exchange(pattern: str, roles: Sequence[str]) -> str:
-    """``pattern`` with two roles in each other's place, whatever case they are in."""
+    """Return ``pattern`` with two roles in each other's place, whatever case they are in."""
     other = dict(zip(roles, reversed(roles), strict=True))
     for name, (base, case) in INFLECTED.items():
         if base in roles:
@@ -41,125 +43,88 @@ def exchange(pattern: str, roles: Sequence[str]) -> str:
 
 
 def fill(pattern: str, family: Family, number: int) -> str:
-    """``pattern`` with the slots' words for the task with a number in the family."""
+    """Return ``pattern`` with the slots' words for the task with a number in the family."""
     return _SLOT.sub(lambda match: family.slots[match[1]][number], pattern)
 
 
-def _converse(pattern: str, family: Family, number: int, variant: str) -> Iterator[str]:
-    """What says the same in the words of the opposite task."""
-    slots = _SLOT.findall(pattern)
-    if not slots or family.swap is None:
-        return
-    if variant == "published" and set(slots) & set(family.never):
-        return
-    yield fill(exchange(pattern, family.swap), family, 1 - number)
-
-
-Changed = Sequence[tuple[str, str]]
-"""Roles whose argument has what the release exchanges, each with that."""
-TWINS = ("distractor", "query")
-"""Roles that are changed where the two are one word."""
-
-
-def _rewritten(own: Sequence[str], family: Family, number: int, changed: Changed) -> list[str]:
-    """Converses of patterns as the release makes them, where arguments change on the way."""
-    patterns, swap = list(own), family.swap or ()
-    for old, new in family.rewrites[family.tasks[number]].items():
-        roles = [f"{{{role}}}" for role, text in changed if text == old]
-        for pattern in tuple(patterns):
-            if old.strip("()") in pattern or any(role in pattern for role in roles):
-                other = exchange(pattern, swap).replace(old.strip("()"), new)
-                for role in roles:
-                    other = other.replace(role, role[:-1] + "_rewritten}")
-                patterns.append(other)
-    return patterns
-
-
-def _accepted(family: Family, number: int, variant: str, changed: Changed) -> Iterator[str]:
-    if changed and family.converse:
-        return
-    if changed and family.tasks[number] in family.rewrites:
-        filled = [fill(pattern, family, number) for pattern in family.accept + family.published]
-        yield from _rewritten(filled, family, number, changed)
-        return
-    more = family.corrected if variant == "corrected" else family.published
-    for pattern in family.accept + more:
-        own = fill(pattern, family, number)
-        yield own
-        yield from _converse(pattern, family, number, variant)
-        if family.same:
-            yield exchange(own, family.same)
-
-
-def _exact(family: Family, number: int, changed: Changed) -> Iterator[str]:
-    for pattern in family.exact:
-        own = fill(pattern, family, number)
-        yield own
-        if family.same:
-            other = exchange(own, family.same)
-            # The release exchanges texts: a distractor that is the query becomes the answer.
-            yield other.replace("{distractor}", "{answer}") if TWINS in changed else other
-
-
-def _rejected(family: Family, number: int, variant: str) -> Iterator[str]:
-    more = family.published_reject if variant == "published" else ()
-    yield from (fill(pattern, family, number) for pattern in family.reject + more)
-    if variant == "published":
-        return
-    yield from (fill(pattern, family, number) for pattern in family.corrected_reject)
-    if family.swap is None:
-        return
-    for pattern in family.accept + family.corrected:
-        if _SLOT.search(pattern):
-            yield fill(exchange(pattern, family.swap), family, number)
-            yield fill(pattern, family, 1 - number)
-
-
-def _ends(family: Family, number: int) -> tuple[Patterns, Patterns]:
-    """What may stand before and behind its patterns."""
-    before, after = (
-        tuple(fill(pattern, family, number) for pattern in each)
-        for each in (family.before, family.after)
-    )
-    return before, after
-
-
-def _framed(
-    declared: AnswerPatterns,
-    families: Sequence[tuple[Family, int]],
-    variant: str,
-    changed: Changed,
-    *,
-    shared: bool,
-) -> Iterator[Framed]:
-    for family, number in families:
-        for pattern in _accepted(family, number, variant, changed):
-            yield Framed(pattern, *_ends(family, number))
-    ends = _ends(*families[0]) if families else ((), ())
-    if shared:
-        yield from (Framed(pattern, *ends) for pattern in declared.shared)
-
-
 def rewrites_of(declared: AnswerPatterns, task: str) -> dict[str, str]:
-    """What the release exchanges inside arguments too, where it makes converses."""
-    rewrites = (family.rewrites.get(task, {}) for family in declared.families)
-    return {old: new for each in rewrites for old, new in each.items()}
+    """Return what the release exchanges inside arguments too, where it makes converses."""
+    rewrites: dict[str, str] = {}
+    for family in declared.families:
+        rewrites |= family.rewrites.get(task, {})
+    return rewrites
 
 
 def task_patterns(
     declared: AnswerPatterns, task: str, variant: str, changed: Changed = ()
 ) -> TaskPatterns:
-    """Patterns of ``task`` in a variant, published or corrected, from all its families.
+    """Return the patterns of ``task`` in a variant, published or corrected, of all its families.
 
     ``changed``: roles of arguments that the release changes on the way, in published ones.
     Corrected verdicts also reject what says the contrary in any of the accepted forms.
     """
     families = [(f, f.tasks.index(task)) for f in declared.families if task in f.tasks]
-    exact = [pattern for each in families for pattern in _exact(*each, changed)]
-    reject = [pattern for each in families for pattern in _rejected(*each, variant)]
-    shared = variant == "corrected" or task not in UNSHARED
+    exact: list[str] = []
+    accept: list[Framed] = []
+    reject: list[str] = []
+    frames: list[tuple[Patterns, Patterns]] = []
+    for family, number in families:
+        for pattern in family.exact:
+            filled = fill(pattern, family, number)
+            exact.append(filled)
+            if family.same:
+                twin = exchange(filled, family.same)
+                # The release exchanges texts: a distractor that is the query becomes the answer.
+                exact.append(twin.replace("{distractor}", "{answer}") if TWINS in changed else twin)
+        before = tuple(fill(pattern, family, number) for pattern in family.before)
+        after = tuple(fill(pattern, family, number) for pattern in family.after)
+        frames.append((before, after))
+        accepted = _accepted(family, number, variant, changed)
+        accept += (Framed(pattern, before, after) for pattern in accepted)
+        published = variant == "published"
+        contrary = family.reject + (
+            family.published_reject if published else family.corrected_reject
+        )
+        reject += (fill(pattern, family, number) for pattern in contrary)
+        if not published and family.swap:
+            for pattern in family.accept + family.corrected:
+                if _SLOT.search(pattern):
+                    reject.append(fill(exchange(pattern, family.swap), family, number))
+                    reject.append(fill(pattern, family, 1 - number))
+    if variant == "corrected" or task not in UNSHARED:
+        before, after = frames[0] if frames else ((), ())
+        accept += (Framed(pattern, before, after) for pattern in declared.shared)
     return TaskPatterns(
-        tuple(dict.fromkeys(exact)),
-        tuple(dict.fromkeys(_framed(declared, families, variant, changed, shared=shared))),
-        tuple(dict.fromkeys(reject)),
+        tuple(dict.fromkeys(exact)), tuple(dict.fromkeys(accept)), tuple(dict.fromkeys(reject))
     )
+
+
+def _accepted(family: Family, number: int, variant: str, changed: Changed) -> Iterator[str]:
+    """Yield the sentences of a family that are right, with their converses."""
+    published, swap = variant == "published", family.swap or ()
+    if changed and family.converse:
+        return
+    if changed and family.tasks[number] in family.rewrites:
+        sentences = family.accept + family.published
+        rewritten = [fill(pattern, family, number) for pattern in sentences]
+        # Converses as the release makes them, where arguments change on the way.
+        for old, new in family.rewrites[family.tasks[number]].items():
+            text = old.strip("()")
+            roles = [f"{{{role}}}" for role, exchanged in changed if exchanged == old]
+            for pattern in tuple(rewritten):
+                if text in pattern or any(role in pattern for role in roles):
+                    converse = exchange(pattern, swap).replace(text, new)
+                    for role in roles:
+                        converse = converse.replace(role, role[:-1] + "_rewritten}")
+                    rewritten.append(converse)
+        yield from rewritten
+        return
+    for pattern in family.accept + (family.published if published else family.corrected):
+        filled = fill(pattern, family, number)
+        yield filled
+        slots = {*_SLOT.findall(pattern)}
+        if slots and swap and not (published and slots & {*family.never}):
+            # The converse says the same in the words of the opposite task.
+            yield fill(exchange(pattern, swap), family, 1 - number)
+        if family.same:
+            yield exchange(filled, family.same)

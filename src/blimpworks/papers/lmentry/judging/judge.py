@@ -6,9 +6,9 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 import json
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,7 +36,6 @@ from blimpworks.papers.lmentry.tasks import task_of
 from blimpworks.tables import (
     ANSWERS,
     BOOL,
-    FLOAT,
     INT,
     JUDGEMENTS,
     LABEL,
@@ -46,16 +45,8 @@ from blimpworks.tables import (
     write_table,
 )
 
-
-class TaskJudge(Protocol):
-    """Judges one task."""
-
-    def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """What gives verdicts on answers to a prompt with some arguments."""
-        ...
-
-
-_KINDS: dict[Kind, type] = {
+TaskJudge = ChoiceJudge | YesNoJudge | SentenceJudge | EdgeJudge | SpellingJudge
+_KINDS: dict[Kind, type[TaskJudge]] = {
     "choice": ChoiceJudge,
     "yes_no": YesNoJudge,
     "sentence": SentenceJudge,
@@ -79,7 +70,7 @@ class Judge:
         self._judges: dict[str, TaskJudge] = {}
 
     def of_task(self, task: str) -> TaskJudge:
-        """The judge of a task. Raises UserError for an unknown task or a pattern's fault."""
+        """Return the judge of a task. Raises UserError for an unknown task or a pattern's fault."""
         if task not in self._judges:
             if task not in RULES_OF:
                 raise UserError(
@@ -91,7 +82,7 @@ class Judge:
         return self._judges[task]
 
     def ask(self, phenomenon: str, template: int, arguments: Arguments, prompt: str) -> Ask:
-        """What gives verdicts on answers to a prompt of a task, or of a subset of one.
+        """Return what gives verdicts on answers to a prompt of a task, or of a subset of one.
 
         Raises UserError where a pattern of the task has a fault.
         """
@@ -124,24 +115,16 @@ class Judge:
 
         return beside_prompt
 
-    def check(self) -> None:
-        """Compile the patterns of all tasks. Raises UserError for the first fault."""
-        for task in RULES_OF:
-            self.of_task(task)
-
-
-# Tables of answers
-
 
 log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
 """Ways to judge, and where each takes an answer to begin behind reasoning."""
 MORE = {
+    "nominal": INT,
     "certain": BOOL,
     "rule": LABEL,
     "pattern": STRING,
-    "nominal": INT,
     "cut": BOOL,
     "echo": BOOL,
 }
@@ -151,82 +134,35 @@ _PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt",
 _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
 
 
-_SAID = ["text", "opened", "finish"]
+_WRITTEN = ["text", "opened", "finish"]
 _ENDED = re.compile(r"[.!?。…][\s\"'”’»」』)*]*$|[\"”»」』]\s*$")
 """Finds the end of a sentence, or of a quotation, at an answer's end."""
 BATCH = 4096
 """Prompts that are judged at a time: Python's objects take many times the room of a table."""
 
 
-def _answered(items: pa.Table, answers: Path) -> pa.Table:
-    """The prompts, each with what a model wrote (null where it gave no answer)."""
-    given = read_table(ANSWERS, answers, ["item_id", *_SAID])
-    places = pc.index_in(items["item_id"], value_set=given["item_id"])
-    if places.null_count:
-        missing = items["item_id"].filter(pc.is_null(places))
-        raise UserError(
-            f"{answers} has no row for {len(missing)} prompts, such as {missing[0]}; "
-            "collect the answers again."
-        )
-    for name in _SAID:
-        items = items.append_column(name, given[name].take(places))
-    return items
-
-
-def _verdicts(
-    judges: dict[str, Judge], rows: Sequence[dict[str, Any]]
-) -> Iterator[tuple[str, Verdict | None]]:
-    """A verdict by each method on each answer, and None where there is no answer."""
-    for row in rows:
-        arguments = json.loads(row["arguments"])
-        where = (row["phenomenon"], row["template"], arguments, row["prompt"])
-        for method, judge in judges.items():
-            if row["text"] is None:
-                yield method, None
-            else:
-                answer = strip_reasoning(row["text"], METHODS[method], opened=row["opened"])
-                verdict = judge.ask(*where)(answer)
-                if method == CORRECTED and row["finish"] == "length" and not _ENDED.search(answer):
-                    verdict = verdict._replace(certain=False)
-                yield method, verdict
-
-
-def _table(
-    rows: Sequence[dict[str, Any]], judged: Sequence[tuple[str, Verdict | None]]
-) -> pa.Table:
-    """The judgements table: for each prompt a row by each method."""
-    verdicts = [verdict for _, verdict in judged]
-    columns: dict[str, Any] = {
-        name: [row[name] for row in rows for _ in METHODS] for name in _COPIED
-    }
-    columns["method"] = [method for method, _ in judged]
-    columns["correct"] = [None if v is None else float(v.correct) for v in verdicts]
-    for name in ("certain", "rule", "pattern"):
-        columns[name] = [None if v is None else getattr(v, name) for v in verdicts]
-    finish = [row["finish"] for row in rows for _ in METHODS]
-    columns["cut"] = [None if each is None else each == "length" for each in finish]
-    # The corrected rules know the prompt's own text.
-    by_corrected = [v for method, v in judged if method == CORRECTED for _ in METHODS]
-    columns["echo"] = [None if v is None else v.rule == "echo" for v in by_corrected]
-    empty = pa.nulls(len(judged), FLOAT)
-    columns |= dict.fromkeys(("value_good", "value_bad", "margin"), empty)
-    columns |= dict.fromkeys(("tie", "near_tie"), pa.nulls(len(judged), BOOL))
-    kinds = dict(JUDGEMENTS.columns) | MORE
-    return pa.table(
-        {
-            name: pa.array(values, kinds[name]) if isinstance(values, list) else values
-            for name, values in columns.items()
-        }
-    )
-
-
-def _judged(judges: dict[str, Judge], table: pa.Table) -> pa.Table:
-    """The judgements table of prompts with what was said, judged a batch at a time."""
-    parts = [_table([], [])]
-    for start in range(0, len(table), BATCH):
-        rows = table.slice(start, BATCH).to_pylist()
-        parts.append(_table(rows, [*_verdicts(judges, rows)]))
-    return pa.concat_tables(parts).combine_chunks()
+def _judged(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.Table:
+    """The judgements table: for each prompt a row by each method, null where it has no answer."""
+    types = dict(JUDGEMENTS.columns) | MORE
+    rows = []
+    for prompt in prompts:
+        arguments, finish = json.loads(prompt["arguments"]), prompt["finish"]
+        verdicts: dict[str, Verdict] = {}
+        for method, judge in judges.items() if prompt["text"] is not None else ():
+            answer = strip_reasoning(prompt["text"], METHODS[method], opened=prompt["opened"])
+            ask = judge.ask(prompt["phenomenon"], prompt["template"], arguments, prompt["prompt"])
+            verdicts[method] = ask(answer)
+            if method == CORRECTED and finish == "length" and not _ENDED.search(answer):
+                verdicts[method] = verdicts[method]._replace(certain=False)
+        copied = {name: prompt[name] for name in _COPIED}
+        copied["cut"] = None if finish is None else finish == "length"
+        # The corrected rules know the prompt's own text.
+        copied["echo"] = verdicts[CORRECTED].rule == "echo" if verdicts else None
+        for method in METHODS:
+            verdict = verdicts[method]._asdict() if verdicts else {}
+            correct = float(verdict["correct"]) if verdicts else None
+            rows.append(copied | verdict | {"method": method, "correct": correct})
+    return pa.Table.from_pylist(rows, schema=pa.schema(types.items()))
 
 
 def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: Path) -> int:
@@ -242,12 +178,26 @@ def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: 
     declared = read_pack(pack).answers
     if declared is None:
         raise UserError(f"{pack}: key 'answers' is missing; add patterns of right answers.")
-    table = _answered(read_table(PROMPTS, items, _PROMPT), answers)
+    table = read_table(PROMPTS, items, _PROMPT)
+    written = read_table(ANSWERS, answers, ["item_id", *_WRITTEN])
+    rows = pc.index_in(table["item_id"], value_set=written["item_id"])
+    if rows.null_count:
+        missing = table["item_id"].filter(pc.is_null(rows))
+        raise UserError(
+            f"{answers} has no row for {len(missing)} prompts, such as {missing[0]}; "
+            "collect the answers again."
+        )
+    for name in _WRITTEN:
+        table = table.append_column(name, written[name].take(rows))
     judges = {method: Judge(declared, method, prompts=prompts) for method in METHODS}
     try:
-        judged = _judged(judges, table)
+        batches = [
+            _judged(judges, table.slice(start, BATCH).to_pylist())
+            for start in range(0, max(len(table), 1), BATCH)
+        ]
     except UserError as error:
         raise UserError(f"{pack}: {error}") from error
+    judged = pa.concat_tables(batches).combine_chunks()
     write_table(judged, JUDGEMENTS, output)
     unjudged: int = table["text"].null_count
     if unjudged:

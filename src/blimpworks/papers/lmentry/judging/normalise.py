@@ -144,16 +144,6 @@ def article_uses(form: str, follow: frozenset[str]) -> re.Pattern[str]:
     return re.compile(before + re.escape(form) + after)
 
 
-def hide(text: str, form: str, follow: frozenset[str]) -> str:
-    """``text`` without those; ``show`` puts them back."""
-    return article_uses(form, follow).sub(HIDDEN, text)
-
-
-def show(text: str, form: str) -> str:
-    """``text`` with what ``hide`` took."""
-    return text.replace(HIDDEN, form)
-
-
 def reason_of(words: Sequence[str]) -> re.Pattern[str]:
     """Finds where a reason, a remark in brackets or behind a dash begins."""
     said = "|".join(map(re.escape, words)) or "(?!)"

@@ -161,32 +161,13 @@ SPACE = rf"(?:[^a-z0-9{BRACKETS}]{PASSED})"
 _UNBOUNDED = {ROLE[name] for name in ("sentence", *LISTED)}
 
 
-def _boundary(text: str, place: int) -> bool:
-    """Whether a word begins or ends there."""
-    before = place > 0 and text[place - 1].isalnum()
-    return before != (place < len(text) and text[place].isalnum())
-
-
 @lru_cache(maxsize=1024)
 def _compiled(expression: str) -> Any:
-    """A compiled expression; None where it is none, and the release would fail."""
+    # None where the text is no expression, and the release would fail.
     try:
         return re2.compile(expression)
     except re2.error:
         return None
-
-
-def _spans(text: str, argument: Argument, bare: bool) -> Iterator[tuple[int, int]]:
-    """Start and end of each place where an argument fits; ``bare``: also inside words."""
-    if argument.syntax:
-        compiled = _compiled(argument.text)
-        yield from (match.span() for match in (compiled.finditer(text) if compiled else ()))
-        return
-    start = text.find(argument.text)
-    while start >= 0:
-        end = start + len(argument.text)
-        yield start, end
-        start = text.find(argument.text, max(end, start + 1) if bare else start + 1)
 
 
 def places(
@@ -196,17 +177,27 @@ def places(
     *,
     anywhere: bool = False,
 ) -> Iterator[tuple[int, int]]:
-    """Start and end of each occurrence of an argument, as a word but for sentences and lists.
+    """Yield start and end of each occurrence of an argument, as a word but for sentences and lists.
 
     ``anywhere``: inside longer words too. ``particles``: endings that a word may have.
     """
     bare = anywhere or argument.bare or argument.role in _UNBOUNDED
-    for start, end in _spans(text, argument, bare):
-        if (
-            bare
-            or (_boundary(text, start) and _boundary(text, end))
-            or (particles and bounded(text, start, end, particles) >= 0)
-        ):
+    if argument.syntax:
+        compiled = _compiled(argument.text)
+        spans = [match.span() for match in (compiled.finditer(text) if compiled else ())]
+    else:
+        spans, start = [], text.find(argument.text)
+        while start >= 0:
+            end = start + len(argument.text)
+            spans.append((start, end))
+            start = text.find(argument.text, max(end, start + 1) if bare else start + 1)
+    for start, end in spans:
+        # Whether a word begins or ends at either end.
+        edges = (
+            (at > 0 and text[at - 1].isalnum()) != (at < len(text) and text[at].isalnum())
+            for at in (start, end)
+        )
+        if bare or all(edges) or (particles and bounded(text, start, end, particles) >= 0):
             yield start, end
 
 

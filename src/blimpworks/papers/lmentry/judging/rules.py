@@ -53,11 +53,6 @@ RULES = {
 Kind = Literal["choice", "yes_no", "sentence", "edge", "spelling"]
 
 
-def _pairs(cell: str) -> dict[str, str]:
-    """What ``name=value`` says, of several with spaces between them."""
-    return dict(pair.split("=") for pair in cell.split())
-
-
 class TaskRules(Strict):
     """How a task is judged."""
 
@@ -73,7 +68,9 @@ class TaskRules(Strict):
     """Whether repeating the sentence is wrong for certain."""
     inside: bool
     """Whether a pattern may stand anywhere in an answer."""
-    kinds: Annotated[dict[str, str], BeforeValidator(_pairs)]
+    kinds: Annotated[
+        dict[str, str], BeforeValidator(lambda cell: dict(pair.split("=") for pair in cell.split()))
+    ]
     """What roles are: a letter, number or sentence; others are words."""
 
 

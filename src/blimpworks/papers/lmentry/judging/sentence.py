@@ -16,7 +16,6 @@ from blimpworks.papers.lmentry.judging.compiling import (
     NEVER,
     Pattern,
     PatternSet,
-    Roles,
     expression_of,
     introduced,
 )
@@ -47,13 +46,13 @@ _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
 
 
 def without_lead(answer: str) -> str:
-    """What follows a line or clause that announces it, if that is more than a word.
+    """Return what follows a line or clause that announces it, if that is more than a word.
 
     Such a clause ends in a colon before a line's end or a quotation, or quotes the word.
     """
     lead = _LEAD.match(answer)
-    rest = answer[lead.end() :] if lead else ""
-    return rest if len(normalise.words(rest)) > 1 else answer
+    sentence = answer[lead.end() :] if lead else ""
+    return sentence if len(normalise.words(sentence)) > 1 else answer
 
 
 _GROUPING = str.maketrans("", "", "()")
@@ -84,7 +83,7 @@ class SentenceJudge:
         self._named = re2.compile(NEVER if cased else introduced(article, NEVER))
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """What gives verdicts on answers to a prompt with some arguments."""
+        """Return what gives verdicts on answers to a prompt with some arguments."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._with if self._containing else self._without, word)
@@ -113,22 +112,20 @@ class SentenceJudge:
         """Words of any script count, endings of the word too."""
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
-        if not self._containing:
-            return self._lacking(word, answer)
-        lines = [x for x in without_lead(answer).split("\n") if find_word(x, word, self._particles)]
-        if not lines:
-            return Verdict(False, True, "absent")
-        enough = any(len(normalise.words(line)) > 1 for line in lines)
-        return Verdict(enough, True, "made" if enough else "short")
-
-    def _lacking(self, word: str, answer: str) -> Verdict:
-        """Corrected: two words, and not that one; a clause before them may name it."""
-        rest = answer
+        sentence = answer
+        if self._containing:
+            lines = without_lead(answer).split("\n")
+            lines = [line for line in lines if find_word(line, word, self._particles)]
+            if not lines:
+                return Verdict(False, True, "absent")
+            enough = any(len(normalise.words(line)) > 1 for line in lines)
+            return Verdict(enough, True, "made" if enough else "short")
         if find_word(answer, word, self._particles):
-            rest = without_lead(answer)
-            if rest == answer or find_word(rest, word, self._particles):
+            # A clause before the sentence may name the word that it is to lack.
+            sentence = without_lead(answer)
+            if sentence == answer or find_word(sentence, word, self._particles):
                 return Verdict(False, True, "present")
-        enough = len(normalise.words(rest)) > 1
+        enough = len(normalise.words(sentence)) > 1
         return Verdict(enough, enough and word not in answer, "made" if enough else "short")
 
 
@@ -158,7 +155,12 @@ class EdgeJudge:
         self._whole = re2.compile(self._text)
         start = roles.get("~", "")
         roles |= {"any": ANY_CHARACTER[variant] + start}
-        text = self._text if variant == "corrected" else self._shared(declared.shared, roles)
+        text = self._text
+        if variant == "published":
+            # The sentence may stand in the place of the answer in what all tasks accept.
+            answered = {**roles, "answer": text}
+            shared = (expression_of(pattern, answered) for pattern in declared.shared)
+            text = "(?:" + "|".join([text, *shared]) + ")"
         roles |= {"text": text, "word": word}
         accepted = task_patterns(declared.model_copy(update={"shared": ()}), task, variant).accept
         patterns = [
@@ -170,13 +172,8 @@ class EdgeJudge:
             [Pattern(p.source, p.expression + end) for p in patterns], whole=False
         )
 
-    def _shared(self, patterns: Sequence[str], roles: Roles) -> str:
-        """The sentence, also in the place of the answer in what all tasks accept."""
-        roles = {**roles, "answer": self._text}
-        return "(?:" + "|".join([self._text, *(expression_of(x, roles) for x in patterns)]) + ")"
-
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """What gives verdicts on answers to a prompt with some arguments."""
+        """Return what gives verdicts on answers to a prompt with some arguments."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._published, [*taken(word, WORD)])
@@ -184,7 +181,7 @@ class EdgeJudge:
 
     def _published(self, argument: Sequence[Argument], text: str) -> Verdict:
         answer = normalise.published(text)
-        if not any(True for each in argument for _ in places(answer, each)):
+        if not any(True for form in argument for _ in places(answer, form)):
             return Verdict(False, True, "absent")
         marked = bracketed(answer, argument, anywhere=self._anywhere)
         if self._whole.fullmatch(marked):
@@ -206,19 +203,15 @@ class EdgeJudge:
         parts = [line for line in lines if not _LABEL.match(line)]
         parts += (line.partition(":")[2] for line in lines if ":" in line)
         for part in parts:
-            if self._fits(part, word):
+            masked = replace_word(part, Argument(word, WORD), "", self._particles)
+            before, role, after = (masked.partition if self._first else masked.rpartition)(WORD)
+            after = without_particle(after, self._particles)
+            outside, inside = (before, after) if self._first else (after, before)
+            # The word again is no other word.
+            speaks = normalise.has_letter_or_digit
+            if role and speaks(inside) and not speaks(outside):
                 return Verdict(True, part == answer, "made")
         match = self._patterns.first(replace_word(answer, Argument(word, WORD), ""))
         if match:
             return Verdict(True, True, "pattern", match.source)
         return Verdict(False, len(lines) == 1, "none")
-
-    def _fits(self, line: str, word: str) -> bool:
-        masked = replace_word(line, Argument(word, WORD), "", self._particles)
-        place = masked.find(WORD) if self._first else masked.rfind(WORD)
-        if place < 0:
-            return False
-        before, after = masked[:place], without_particle(masked[place + 1 :], self._particles)
-        outside, inside = (before, after) if self._first else (after, before)
-        # The word again is no other word.
-        return normalise.has_letter_or_digit(inside) and not normalise.has_letter_or_digit(outside)

@@ -35,23 +35,23 @@ _WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
 
 
 def is_jamo(letter: str) -> bool:
-    """Whether a letter is one of Hangul's."""
+    """Tell whether a letter is one of Hangul's."""
     return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
 
 
 def pattern_in_letters(pattern: str) -> str:
-    """A pattern with its Hangul taken apart; ``?`` still stands behind a whole syllable."""
+    """Take the Hangul of a pattern apart; ``?`` still stands behind a whole syllable."""
     return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
 
 
 def copulas_of(declared: AnswerPatterns) -> re.Pattern[str]:
-    """Finds copulas at the end of a word."""
+    """Return what finds copulas at the end of a word."""
     copulas = "|".join(map(re.escape, declared.copulas)) or "(?!)"
     return re.compile(rf"(?:{copulas})(?![^\W_])")
 
 
 def right_word(task: str, letter: str, single: str, *, twice: bool) -> str:
-    """Expression of words that the release counts as right; ``twice`` is German's."""
+    """Return the expression of words that the release counts as right; ``twice`` is German's."""
     character = re2.escape(letter)
     alone = letter in single
     more = "*" if alone else "+"
@@ -87,9 +87,14 @@ class LetterPatterns:
             single = known.get(task, declared.single)
             twice = declared.published_twice and not corrected
             right = right_word(task, letter, single, twice=twice)
-        word = self._introduced("word", right)
         bounded = letter.isalnum() or corrected
-        named = self._introduced("letter", re2.escape(letter) if bounded else NEVER)
+        word, named = (
+            introduced(self._spell(declared.article.get(kind, "{}")), f"{_MARKS}{text}{_MARKS}")
+            for kind, text in (
+                ("word", right),
+                ("letter", re2.escape(letter) if bounded else NEVER),
+            )
+        )
         stop = ANY_CHARACTER["corrected" if corrected else "published"]
         self._roles = {"word": word, "answer": word, "letter": named, "any": stop}
         if not corrected and task in declared.published_marks:
@@ -103,52 +108,44 @@ class LetterPatterns:
         self.bare = re2.compile(right)
         self.whole = re2.compile(rf"{word}\.?")
 
-    def _introduced(self, kind: str, expression: str) -> str:
-        article = self._spell(self._declared.article.get(kind, "{}"))
-        return introduced(article, f"{_MARKS}{expression}{_MARKS}")
-
     @cached_property
     def accept(self) -> tuple[PatternSet, PatternSet]:
         """Patterns of whole answers, and of places in them."""
-        declared = self._declared
+        declared, corrected = self._declared, self._variant == "corrected"
         if self._task == "word_not_containing":
             declared = declared.model_copy(update={"shared": ()})
-        accepted = task_patterns(declared, self._task, self._variant).accept
-        patterns = [self._read(each.pattern) for each in accepted]
-        inside = [self._placed(pattern) for pattern in patterns]
+        marks = declared.published_marks.get(self._task)
+        patterns, inside = [], []
+        for accepted in task_patterns(declared, self._task, self._variant).accept:
+            text = accepted.pattern
+            if corrected:
+                text = self._spell(copulas_of(declared).sub("", text))
+            if "word_" in self._roles:
+                # The release wants marks between a word and what is written on to it.
+                text = _WRITTEN_ON.sub(r"{\1_}", text)
+            pattern = Pattern(accepted.pattern, expression_of(text, self._roles))
+            patterns.append(pattern)
+            if corrected:
+                inside.append(self._apart(pattern))
+            elif marks is None:
+                inside.append(_bounded(pattern))
+            else:
+                # The release has no boundaries at this word, and at the letter only without own
+                # marks.
+                inside.append(pattern if marks else _bounded(pattern, "{letter}"))
         return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
-
-    def _placed(self, pattern: Pattern) -> Pattern:
-        """A pattern as it is looked for inside an answer."""
-        if self._variant == "corrected":
-            return self._apart(pattern)
-        marks = self._declared.published_marks.get(self._task)
-        if marks is None:
-            return _bounded(pattern)
-        # The release has no boundaries at this word, and at the letter only without own marks.
-        return pattern if marks else _bounded(pattern, "{letter}")
 
     def _apart(self, pattern: Pattern) -> Pattern:
         """The word asked for begins or ends a clause: of others, such as "that", none does."""
-        placed, source = _bounded(pattern), pattern.source
         start = end = ""
-        if source.startswith(_ANSWER_ROLES):
+        if pattern.source.startswith(_ANSWER_ROLES):
             start = r"(?:^|\n|[^\pL\pN_\s]) *"
-        if source.endswith(_ANSWER_ROLES):
+        if pattern.source.endswith(_ANSWER_ROLES):
             reasons = "".join(rf"|\s{re2.escape(x)}\b" for x in self._declared.corrected.reasons)
             end = rf"(?:$| *[^\pL\pN_ ]{reasons})"
         if start or end:
-            placed = pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
-        return placed
-
-    def _read(self, pattern: str) -> Pattern:
-        """The release wants marks between a word and what is written on to it."""
-        text = pattern
-        if self._variant == "corrected":
-            text = self._spell(copulas_of(self._declared).sub("", text))
-        if "word_" in self._roles:
-            text = _WRITTEN_ON.sub(r"{\1_}", text)
-        return Pattern(pattern, expression_of(text, self._roles))
+            return pattern._replace(expression=f"{start}(?:{pattern.expression}){end}")
+        return _bounded(pattern)
 
 
 def _bounded(pattern: Pattern, *roles: str) -> Pattern:
@@ -173,17 +170,15 @@ class SpellingJudge:
         )
         self._without = task == "word_not_containing"
         self._copulas = copulas_of(declared)
-        self._plain = normalise.plain_letters(declared.accents)
-
-    def _spell(self, word: str) -> str:
-        return word.translate(self._plain)
+        plain = normalise.plain_letters(declared.accents)
+        self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """What gives verdicts on answers to a prompt with some arguments."""
+        """Return what gives verdicts on answers to a prompt with some arguments."""
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
             return partial(self._published, letter, normalise.published(prompt))
-        spell = in_letters if is_jamo(letter) else self._spell
+        spell = in_letters if is_jamo(letter) else self._without_accents
         return partial(self._corrected, letter, spell, normalise.corrected(prompt))
 
     # As the release judges
@@ -252,10 +247,7 @@ class SpellingJudge:
             lacking = not any(self._right(word, letter, spell) for word in distinct)
         if lacking:
             return Verdict(False, True, "absent")
-        return self._of_sentence(letter, spell, answer)
-
-    def _of_sentence(self, letter: str, spell: Callable[[str], str], answer: str) -> Verdict:
-        """A line, or what follows a colon, may be the word; else the patterns say which is."""
+        # A line, or what follows a colon, may be the word; else the patterns say which is.
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
             only = normalise.words(line)
             if len(only) == 1 and line != answer:
@@ -276,7 +268,7 @@ class SpellingJudge:
 
 
 def _is_babble(word: str) -> bool:
-    """Tell whether few letters stand again and again, as in "mmmmm", so that it is no word."""
+    # Few letters again and again, as in "mmmmm", are no word.
     return len(word) >= 4 * len({*word})
 
 

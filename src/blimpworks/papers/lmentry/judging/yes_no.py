@@ -10,7 +10,7 @@ from functools import partial
 from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments, categories, taken
 from blimpworks.papers.lmentry.judging.compiling import END, NOTHING, Compiled, literal
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family, Patterns
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.roles import (
     PASSED,
     ROLE,
@@ -28,12 +28,6 @@ _CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
 """Finds yes or no as the last clause of a line: "in this case, no"."""
 _NAMES = [role for name, role in ROLE.items() if name != "answer"]
 """Roles of a category's names, one for each: one name may begin another."""
-
-
-def _alone(declared: AnswerPatterns, task: str, patterns: Patterns) -> AnswerPatterns:
-    """Return declared patterns with some patterns of a task alone."""
-    family = Family(tasks=(task,), accept=patterns)
-    return declared.model_copy(update={"shared": (), "families": (family,)})
 
 
 class YesNoJudge:
@@ -63,51 +57,44 @@ class YesNoJudge:
         forms = "|".join(re.escape(each[0].lower()) for each in (yes, no))
         self._both = re.compile(rf"\W*(?:{forms})\W*(?:/|{joined})\W*(?:{forms})\b")
         published = variant == "published"
+        # The release puts yes or no into its sentences alone, without articles or marks.
+        category = "|".join(between(role) for role in _NAMES)
         self._patterns = {
-            gold: Compiled(declared, task, variant, self._answer(gold), brackets=published)
-            for gold in self._forms
+            gold: Compiled(
+                declared,
+                task,
+                variant,
+                {"answer": literal(forms[0], PASSED), "category": category} if published else {},
+                brackets=published,
+            )
+            for gold, forms in self._forms.items()
         }
         self._list = re.compile(rf"{OTHER}(?:(?:[\s,]|{joined})*{OTHER})*")
-        statements = () if published else (declared.corrected.denied, declared.corrected.affirmed)
-        self._stated = [
-            Compiled(_alone(declared, task, of.get(task, ())), task, variant, {}, brackets=False)
-            for of in statements
-        ]
-
-    def _answer(self, gold: bool) -> dict[str, str]:
-        """Expressions of the answer and the category, which are no whole words in the release.
-
-        So "no" stands in "not" too. Nor have they articles or marks.
-        """
-        if self._variant != "published":
-            return {}
-        category = "|".join(between(role) for role in _NAMES)
-        return {"answer": literal(self._forms[gold][0], PASSED), "category": category}
+        self._stated = []
+        for statements in (declared.corrected.denied, declared.corrected.affirmed):
+            family = Family(tasks=(task,), accept=statements.get(task, ()))
+            alone = declared.model_copy(update={"shared": (), "families": (family,)})
+            if not published:
+                self._stated.append(Compiled(alone, task, variant, {}, brackets=False))
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """What gives verdicts on answers to a prompt with some arguments."""
+        """Return what gives verdicts on answers to a prompt with some arguments."""
         category = str(arguments.get("category", "")).lower()
         gold = is_yes(self._task, arguments)
-        if self._variant == "published":
-            return partial(self._published, gold, self._named(category, prompt))
-        listed = (Argument(str(word).lower(), OTHER) for word in arguments.get("words", ()))
-        return partial(self._corrected, gold, [Argument(category, ROLE["category"]), *listed])
-
-    def _named(self, category: str, prompt: str) -> list[Argument]:
-        """A category by each name that the release looks for, inside longer words too."""
+        if self._variant == "corrected":
+            listed = (Argument(str(word).lower(), OTHER) for word in arguments.get("words", ()))
+            return partial(self._corrected, gold, [Argument(category, ROLE["category"]), *listed])
+        # The release looks for a category by each of its names, inside longer words too.
         names = (*self._categories.get(category, ()), category)
         if category and self._declined:
             names = categories(category, prompt)
-        return [
+        named = [
             each._replace(bare=True)
             for name, role in zip(names, _NAMES, strict=False)
             if name
             for each in taken(name, role)
         ]
-
-    def _masked(self, answer: str, gold: bool, category: Argument) -> str:
-        spoken = [category, *self._spoken[gold]] if category.text else self._spoken[gold]
-        return mask(answer, spoken, normalise.CORRECTED_MARKS)
+        return partial(self._published, gold, named)
 
     def _published(self, gold: bool, category: Sequence[Argument], text: str) -> Verdict:
         answer = normalise.published(text)
@@ -122,9 +109,8 @@ class YesNoJudge:
             return Verdict(True, True, "vacuous")
         if all(token == right for token in normalise.ascii_tokens(answer)):
             return Verdict(True, True, "repeated")
-        marked = bracketed(answer, category)
         begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
-        return self._by_pattern(gold, marked, begins)
+        return self._by_pattern(gold, bracketed(answer, category), begins)
 
     def _by_pattern(self, gold: bool, masked: str, begins: bool) -> Verdict:
         verdict = self._patterns[gold].whole(masked)
@@ -137,7 +123,8 @@ class YesNoJudge:
     def _corrected(self, gold: bool, named: Sequence[Argument], answer: str) -> Verdict:
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
-        masked = self._masked(answer, gold, named[0]).strip()
+        spoken = [*named[:1], *self._spoken[gold]] if named[0].text else self._spoken[gold]
+        masked = mask(answer, spoken, normalise.CORRECTED_MARKS).strip()
         more = normalise.has_letter_or_digit(masked)
         if masked.startswith(DISTRACTOR):
             return Verdict(False, not more, "opposite")
@@ -149,21 +136,19 @@ class YesNoJudge:
         return verdict if verdict != NOTHING else self._inside(gold, named, answer, masked)
 
     def _inside(self, gold: bool, named: Sequence[Argument], answer: str, masked: str) -> Verdict:
-        """Judge by yes or no at a line's end, or by a statement without the word.
-
-        The prompt's list decides nothing.
-        """
+        """A verdict by yes or no at a line's end, or by a statement without the word."""
         clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
             right = clauses[-1] == ANSWER
             return Verdict(right, False, "line", "{answer}" if right else None)
+        # The prompt's list decides nothing.
         arguments = (argument for argument in named if argument.text)
         text = answer.replace("\n", " ")
         text = mask(text, arguments, normalise.CORRECTED_MARKS, self._particles)
         text = " ".join(self._list.sub(" ", text).replace("[ ]", " ").split())
         for affirmed, patterns in enumerate(self._stated):
-            verdict = patterns.whole(text) or patterns.inside(text)
-            if verdict:
-                rule = verdict.rule if affirmed == gold else "opposite"
-                return Verdict(affirmed == gold, verdict.certain, rule, verdict.pattern)
+            stated = patterns.whole(text) or patterns.inside(text)
+            if stated:
+                rule = stated.rule if affirmed == gold else "opposite"
+                return Verdict(affirmed == gold, stated.certain, rule, stated.pattern)
         return NOTHING
