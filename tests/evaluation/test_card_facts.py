@@ -37,11 +37,9 @@ def test_benchmarks_are_those_that_models_are_run_on():
     assert (pairs["methods"]["ngram-5"][0], pairs["noun"], pairs["chance"]) == (
         *("full_sentence", "pair", 0.5),
     )
-
-
-def test_of_items_of_several_sentences_no_level_of_guessing_is_known():
-    suites = card_facts(layout_of(), FILE)["benchmarks"]["demo_suites"]
+    suites = facts["benchmarks"]["demo_suites"]
     assert (suites["noun"], suites["chance"]) == ("item", None)
+    assert card_facts(layout_of(models=[]), FILE)["benchmarks"] == {}
 
 
 def test_a_card_is_made_from_every_judgement_and_score_and_what_papers_print():
@@ -82,10 +80,6 @@ def test_sensitivity_is_of_models_and_benchmarks_that_have_the_choice():
     assert facts["demo_suites"]["sensitivity"] == {}
     tables = card_tables(card_facts(layout, FILE))
     assert "results/demo/sensitivity/multiblimp/deu/transformer-small/parity.parquet" in tables
-
-
-def test_a_campaign_without_models_has_nothing_to_tell():
-    assert card_facts(layout_of(models=[]), FILE)["benchmarks"] == {}
 
 
 @pytest.mark.parametrize(

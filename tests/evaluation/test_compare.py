@@ -12,9 +12,8 @@ from rich.console import Console
 
 from blimpworks.cli.scoring import compute_accuracies, judge, limit_items
 from blimpworks.errors import UserError
-from blimpworks.evaluation.compare import compare_evaluations
+from blimpworks.evaluation.compare import compare_evaluations, texts_of
 from blimpworks.evaluation.compare_text import print_comparison
-from blimpworks.evaluation.texts import texts_of
 from blimpworks.tables import ANSWERS, ITEMS, PROMPTS, read_table, write_rows
 from support import answers_kit, tiny
 from support.judging_kit import Condition, write_designs, write_scores
@@ -117,6 +116,28 @@ def test_accuracies_differences_and_tests_are_of_each_language_and_phenomenon(tw
     assert [(row.phenomenon, row.both) for row in rows] == [("all", 8), ("far", 4), ("near", 4)]
     # By the exact test, two of two: 2 × 0.5 ** 2.
     assert {row.phenomenon: row.p for row in rows} == {"all": 0.5, "far": 1.0, "near": 1.0}
+    same = compare_evaluations(two[0], two[0])
+    assert {row.difference for row in same.rows} == {0.0}
+    assert (same.flips, same.reasons, same.flipped) == ([], [], 0)
+
+
+def test_models_that_are_chosen_or_of_one_name_are_compared(new):
+    a = new("a").judge(BEFORE, "small").judge(AFTER, "large").finish()
+    b = new("b").judge(BEFORE, "other").judge(AFTER, "small").finish()
+    comparison = compare_evaluations(a, b)
+    assert comparison.models == (("small", "small"),)
+    assert comparison.notes[:2] == [
+        "Models only in a, not compared: large.",
+        "Models only in b, not compared: other.",
+    ]
+    chosen = compare_evaluations(a, a, ("large", "small"))
+    assert (chosen.rows[0].only_a, chosen.rows[0].only_b) == (0, 2)
+    assert compare_evaluations(a, a).models == (("small", "small"), ("large", "large"))
+    c = new("c").judge(BEFORE, "third").finish()
+    with pytest.raises(UserError, match=r"say which two to compare, such as --models small third"):
+        compare_evaluations(a, c)
+    with pytest.raises(UserError, match=r"c has no accuracies of model 'small'; it has third"):
+        compare_evaluations(a, c, ("small", "small"))
 
 
 def test_the_form_of_the_test_is_the_benchmarks_in_the_campaign(new):
@@ -148,12 +169,6 @@ def test_what_decides_and_differs_is_named_by_the_jobs_records(new):
     }
 
 
-def test_an_evaluation_is_like_itself(two):
-    comparison = compare_evaluations(two[0], two[0])
-    assert {row.difference for row in comparison.rows} == {0.0}
-    assert (comparison.flips, comparison.reasons, comparison.flipped) == ([], [], 0)
-
-
 def test_two_models_of_other_names_are_compared_where_each_side_has_one(new):
     a = new("a").judge(BEFORE, "small").finish()
     b = new("b").judge(AFTER, "large", near_tie=0.5).finish()
@@ -165,33 +180,6 @@ def test_two_models_of_other_names_are_compared_where_each_side_has_one(new):
         "judge near_tie: 0.01 → 0.5",
         f"results/scores/{BENCHMARK}/{LANG}/small.parquet has other content",
     }
-
-
-def test_models_of_the_same_name_are_compared_with_one_another(new):
-    a = new("a").judge(BEFORE, "small").judge(AFTER, "large").finish()
-    b = new("b").judge(BEFORE, "other").judge(AFTER, "small").finish()
-    comparison = compare_evaluations(a, b)
-    assert comparison.models == (("small", "small"),)
-    assert comparison.notes[:2] == [
-        "Models only in a, not compared: large.",
-        "Models only in b, not compared: other.",
-    ]
-
-
-def test_which_models_are_compared_can_be_said(new):
-    both = new("a").judge(BEFORE, "small").judge(AFTER, "large").finish()
-    comparison = compare_evaluations(both, both, ("large", "small"))
-    assert (comparison.rows[0].only_a, comparison.rows[0].only_b) == (0, 2)
-    assert compare_evaluations(both, both).models == (("small", "small"), ("large", "large"))
-
-
-def test_without_a_pair_of_models_the_error_says_how_to_choose(new):
-    a = new("a").judge(BEFORE, "small").judge(AFTER, "large").finish()
-    b = new("b").judge(BEFORE, "other").finish()
-    with pytest.raises(UserError, match=r"say which two to compare, such as --models small other"):
-        compare_evaluations(a, b)
-    with pytest.raises(UserError, match=r"b has no accuracies of model 'small'; it has other"):
-        compare_evaluations(a, b, ("small", "small"))
 
 
 def test_items_that_only_one_has_are_counted_and_tests_are_on_those_of_both(new):
@@ -293,16 +281,10 @@ def test_the_terminal_has_all_of_it_in_eighty_columns(two):
     assert re.search(r"^  far +75\.0 +50\.0 +−25\.0 +4 +1 +0 +1\.000$", text, re.MULTILINE)
     assert "right in A alone: margin 2.00 → −4.00 (clams eng, near_one, i1)\n" in text
     assert "    ✓ the good 1\n" in text
-    assert "input: results/scores/clams/eng/small.parquet has other content (1 table)" in text
-
-
-def test_json_has_the_same_numbers(two):
     document = json.loads(json.dumps(compare_evaluations(*two).as_json()))
     assert document["rows"][0]["difference"] == -0.25
     assert document["flips"][0]["texts"] == ["✓ the good 1", "✗ the bad 1"]
-    assert [*document] == [
-        *("a", "b", "models", "rows", "flipped", "flips", "reasons", "notes"),
-    ]
+    assert "input: results/scores/clams/eng/small.parquet has other content (1 table)" in text
 
 
 def write_samples(folder, margins, before, **changes):
@@ -367,17 +349,16 @@ def test_what_the_harness_logged_is_compared_and_its_space_explained(
             {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", "A."], ["", "B."]]},
             r"has two samples of 'A\.' with other numbers",
         ),
+        (
+            {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", " A."], ["", " B."]]}
+            | {"filtered_resps": [["-8.0", "False"], ["-9.0", "False"]], "acc": 1.0},
+            "theirs has no sample of a pair that a has judged",
+        ),
     ],
 )
 def test_samples_that_cannot_be_compared_are_refused(two, tmp_path, changes, message):
     with pytest.raises(UserError, match=message):
         compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER, "", **changes))
-
-
-def test_samples_of_other_sentences_are_told(two, tmp_path):
-    other = {"doc": {"sen": "A.", "wrong_sen": "B."}, "arguments": [["", " A."], ["", " B."]]}
-    with pytest.raises(UserError, match="theirs has no sample of a pair that a has judged"):
-        compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER[:1], "", **other))
 
 
 def test_what_is_no_evaluation_is_refused_in_a_sentence(tmp_path, two):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from blimpworks.cli.audit import explain
-from blimpworks.cli.evaluation import build_report_card
+from blimpworks.cli.evaluate import build_report_card
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of
 from support.card_kit import MARGINS, facts, write_evaluation

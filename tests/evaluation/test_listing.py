@@ -22,14 +22,11 @@ def listed(settings, **more):
     return {row.name: row for row in list_benchmarks(campaign)}
 
 
-def test_every_benchmark_is_listed_those_of_the_campaign_first(settings):
+def test_a_row_has_the_expected_items_of_each_language_and_the_files_at_hand(settings):
     rows = listed(settings)
     assert [*rows][:3] == ["multiblimp", "demo_pairs", "demo_suites"]
     assert {*rows} == {*benchmarks()}
-
-
-def test_a_row_has_the_expected_items_of_each_language_and_the_files_at_hand(settings):
-    row = listed(settings)["multiblimp"]
+    row = rows["multiblimp"]
     expected = {"deu": 2298, "eng": 770, "fra": 2548}
     assert row == Listed("multiblimp", "MultiBLiMP", "pairs", expected, 6, 6, generated=False)
 
@@ -64,10 +61,6 @@ def test_a_broken_draft_is_listed_with_its_fault(settings, monkeypatch):
     monkeypatch.setattr(listing, "registered", lambda: ({}, {"mine": fault}))
     row = listed(settings)["mine"]
     assert " ".join(listing_text([row]).split()).endswith(f" mine not usable: {fault}")
-
-
-def test_why_the_data_lack_a_benchmark_is_said(settings):
-    assert "no row of kind 'blimp_data'" in listed(settings)["blimp"].obstacle
 
 
 def test_lines_fit_the_terminal_and_say_all(settings):

@@ -10,9 +10,13 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.needs import memory_of
 from blimpworks.errors import UserError
 from blimpworks.evaluation import machine as library
-from blimpworks.evaluation.machine import Machine, available_memory_gb, visible_gpus_gb
-from blimpworks.evaluation.memory import check_memory
-from blimpworks.evaluation.resolved import ResolvedModel
+from blimpworks.evaluation.machine import (
+    Machine,
+    available_memory_gb,
+    check_memory,
+    visible_gpus_gb,
+)
+from blimpworks.evaluation.models import ResolvedModel
 
 CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
 GB = 10**9
@@ -20,7 +24,7 @@ GB = 10**9
 
 def model(name, **changes):
     row = CATALOGUE[name].model_copy(update=changes)
-    return ResolvedModel(name, row, "catalogue", (name,))
+    return ResolvedModel(name, row, (name,), in_catalogue=True)
 
 
 def test_what_a_model_needs_is_its_weights_and_what_its_engine_works_with():
@@ -32,11 +36,8 @@ def test_what_a_model_needs_is_its_weights_and_what_its_engine_works_with():
         "Llama3 8B needs 17.6 GB of memory: weights 16.1 GB in bfloat16, 1.5 GB to work with "
         "(20.0 GB are free).",
     ]
-
-
-def test_a_machine_that_does_not_say_its_memory_refuses_nothing():
     (line,) = check_memory([model("llama-3.1-70b", engine="transformers")], Machine(None))
-    assert line.endswith("1.5 GB to work with.")
+    assert line.endswith("1.5 GB to work with."), "a machine that does not say its memory"
 
 
 @pytest.mark.parametrize(
@@ -96,12 +97,9 @@ def limit(group: Path, most, used, cache):
     (group / "memory.stat").write_text(f"anon 5\ninactive_file {cache}\n")
 
 
-def test_memory_is_what_the_machine_has_to_spare(groups):
+def test_memory_is_limited_by_each_control_group_and_caches_do_not_count(groups):
     limit(groups, "max", GB, 0)
     assert available_memory_gb() == pytest.approx(8.192)
-
-
-def test_memory_is_limited_by_each_control_group_and_caches_do_not_count(groups):
     limit(groups, 6 * GB, 3 * GB, 2 * GB)
     assert available_memory_gb() == pytest.approx(5.0)
     limit(groups.parent, 4 * GB, 2 * GB, 0)
@@ -142,9 +140,6 @@ def test_gpus_are_those_that_this_process_may_use(driver):
     for nothing in ("", "-1"):
         driver.setenv("CUDA_VISIBLE_DEVICES", nothing)
         assert visible_gpus_gb() == ()
-
-
-def test_without_a_driver_there_is_no_gpu(monkeypatch):
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setenv("PATH", "/nowhere")
+    driver.delenv("CUDA_VISIBLE_DEVICES")
+    driver.setenv("PATH", "/nowhere")
     assert visible_gpus_gb() == ()

@@ -10,14 +10,13 @@ from blimpworks.campaign.catalogue import ModelRow, whole_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
-from blimpworks.evaluation.machine import Machine
+from blimpworks.evaluation.machine import Machine, choose_engine
 from blimpworks.evaluation.models import (
-    choose_engine,
+    in_languages,
     resolve_model,
     resolve_models,
-    write_models,
 )
-from blimpworks.evaluation.places import in_languages
+from blimpworks.evaluation.request import write_models
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
 from blimpworks.models.local import take_local
 from support import tiny
@@ -67,17 +66,12 @@ def edit(path, **changes):
 def test_a_model_of_the_catalogue_is_run_on_every_benchmark():
     model = resolved("gpt2")
     assert model.row == CATALOGUE["gpt2"].model_copy(update={"papers": ()})
-    assert (model.origin, model.weights_gb) == ("catalogue", pytest.approx(0.124 * 4))
+    assert (model.in_catalogue, model.weights_gb) == (True, pytest.approx(0.124 * 4))
     assert model.described == (
         "GPT-2 small: causal, float32, 124 million parameters (496 MB), first token after the end "
         "symbol, no chat template; openai-community/gpt2 at 607a30d783df"
     )
     assert resolved("gpt2@v1").row.revision == "v1"
-
-
-def test_a_model_that_is_known_from_print_alone_cannot_be_had():
-    with pytest.raises(UserError, match="'transformer-xl-wt103' of the catalogue cannot be had: E"):
-        resolved("transformer-xl-wt103")
 
 
 # Places of this machine
@@ -103,21 +97,17 @@ def test_a_directory_says_how_its_model_is_run(folder):
     )
 
 
-def test_a_chat_template_is_seen(folder):
-    edit(folder / "tokenizer_config.json", chat_template="{{ messages }}")
-    assert resolved(folder).chat
-
-
 def test_a_path_may_be_relative_and_needs_no_dot_where_a_model_lies_there(folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
     expected = resolved(folder).row
     for argument in ("./My Model_v2", "My Model_v2", "My Model_v2/"):
         assert resolved(argument).row == expected
-
-
-def test_below_the_repository_a_path_is_that_from_which_the_workflow_goes(folder, monkeypatch):
-    monkeypatch.setattr("blimpworks.evaluation.places.REPOSITORY", folder.parent)
+    with pytest.raises(UserError, match="is named twice"):
+        resolve_models([str(folder), "./My Model_v2"], CATALOGUE)
+    monkeypatch.setattr("blimpworks.evaluation.models.REPOSITORY", folder.parent)
     assert resolved(folder).row.hf_id == "./My Model_v2"
+    edit(folder / "tokenizer_config.json", chat_template="{{ messages }}")
+    assert resolved(folder).row.tuning == "chat"
 
 
 def test_braces_of_a_path_stay_what_they_are(folder):
@@ -163,6 +153,12 @@ def test_a_directory_of_languages_is_one_model(trained, tmp_path, end):
     assert (row.name, row.hf_id) == ("small", f"{place}/{{lang}}")
     assert (row.scope, row.languages) == ("monolingual", "deu,fra")
     assert row.hf_id.format(lang="fra", script="latn") == str(place / "fra")
+    edit(place / "fra" / FILE_NAME, scope="ita")
+    with pytest.raises(UserError, match="fra holds a checkpoint of 'ita'; expected one of 'fra'"):
+        resolved(place)
+    of_languages(trained, tmp_path, "ita", architecture="masked")
+    with pytest.raises(UserError, match="deu is causal, float32, bos and ita is masked, float32"):
+        resolved(place)
 
 
 def test_a_directory_with_one_multilingual_checkpoint_is_that(trained, tmp_path):
@@ -173,36 +169,16 @@ def test_a_directory_with_one_multilingual_checkpoint_is_that(trained, tmp_path)
     assert row.hf_id == str(tmp_path / "small" / "multi")
 
 
-def test_checkpoints_of_languages_must_be_of_one_kind(trained, tmp_path):
-    place = of_languages(trained, tmp_path, "deu")
-    of_languages(trained, tmp_path, "fra", architecture="masked")
-    with pytest.raises(
-        UserError, match="deu is causal, float32, bos and fra is masked, float32, b"
-    ):
-        resolved(place)
-
-
-def test_a_checkpoint_stands_in_the_directory_of_its_language(trained, tmp_path):
-    place = of_languages(trained, tmp_path, "deu", "fra")
-    edit(place / "fra" / FILE_NAME, scope="ita")
-    with pytest.raises(UserError, match="fra holds a checkpoint of 'ita'; expected one of 'fra'"):
-        resolved(place)
-
-
 def test_an_n_gram_file_is_a_model(tmp_path):
     place = tmp_path / "Mine.3.arpa"
     place.write_text(ARPA)
     model = resolved(place)
-    assert (model.row.name, model.row.label, model.origin) == ("mine.3", "Mine.3", "file")
+    assert (model.row.name, model.row.label) == ("mine.3", "Mine.3")
     assert (model.row.architecture, model.row.engine) == ("ngram", "kenlm")
     assert (model.row.scope, model.notes) == ("multilingual", ())
-
-
-def test_words_that_no_sentence_can_have_are_said(tmp_path):
-    place = tmp_path / "mine.arpa"
     place.write_text(ARPA.replace("dog", "dog."))
     (note,) = resolved(place).notes
-    assert note.startswith("1 of the 2 words of mine.arpa, such as 'dog.', never match")
+    assert note.startswith("1 of the 2 words of Mine.3.arpa, such as 'dog.', never match")
 
 
 LOWER = [f"word{letter}" for letter in "abcdefghij"]
@@ -256,12 +232,6 @@ def test_a_model_is_named_once(again):
         resolve_models(["gpt2", "goldfish", again], CATALOGUE)
 
 
-def test_a_directory_is_named_once_however_it_is_written(folder, monkeypatch):
-    monkeypatch.chdir(folder.parent)
-    with pytest.raises(UserError, match="is named twice"):
-        resolve_models([str(folder), "./My Model_v2"], CATALOGUE)
-
-
 # What is no model
 
 
@@ -274,22 +244,13 @@ def test_a_directory_is_named_once_however_it_is_written(folder, monkeypatch):
         ("two words", "no name that the hub could have; expected a name in config/models.tsv"),
         ("models/mine.arpa", "is no file or directory that exists"),
         ("", "is no file or directory that exists"),
+        ("transformer-xl-wt103", "'transformer-xl-wt103' of the catalogue cannot be had: E"),
         ("./absent", r"\./absent does not exist; expected a directory in Hugging Face's layout"),
     ],
 )
 def test_what_is_no_model_is_one_sentence(argument, says):
     with pytest.raises(UserError, match=says):
         resolved(argument)
-
-
-def test_a_directory_without_a_model_is_one_sentence(tmp_path):
-    with pytest.raises(UserError, match=r"config\.json does not exist; expected a model's conf"):
-        resolved(tmp_path)
-
-
-def test_no_model_at_all_is_one_sentence():
-    with pytest.raises(UserError, match="no model is named; expected one or more"):
-        resolve_models([], CATALOGUE)
 
 
 # What a user sets
@@ -299,7 +260,7 @@ def test_what_a_user_sets_goes_before_what_is_read(folder):
     model = resolved(folder, dtype="bfloat16", first_token="skip", parameters="1.5", tuning="chat")
     row = model.row
     assert (row.dtype, row.first_token, row.parameters) == ("bfloat16", "skip", 1.5)
-    assert (model.chat, model.weights_gb) == (True, 3.0)
+    assert (model.row.tuning, model.weights_gb) == ("chat", 3.0)
 
 
 def test_an_architecture_is_set_for_a_configuration_that_has_none(folder):
@@ -344,18 +305,12 @@ def test_the_engine_suits_the_model_and_the_machine(name, fast, slow):
     row = CATALOGUE[name]
     assert choose_engine(row, "auto", FAST).engine == fast
     assert choose_engine(row, "auto", SLOW).engine == slow
-
-
-def test_a_requested_engine_is_taken():
-    assert choose_engine(CATALOGUE["gpt2"], "transformers", FAST).engine == "transformers"
-    without_gpu = Machine(16.0, has_vllm=True)
-    assert choose_engine(CATALOGUE["gpt2"], "vllm", without_gpu).engine == "vllm"
+    assert choose_engine(row, slow, FAST).engine == slow
 
 
 @pytest.mark.parametrize(
     ("name", "engine", "says"),
     [
-        ("gpt2", "tgi", "--engine is 'tgi'; expected auto, kenlm, lstm, transformers, vllm"),
         ("gpt2", "vllm", r"whose environment \(.vllm/bin/python in .*\) is not there; install it"),
         ("bert-base-uncased", "vllm", "runs no masked models. Leave --engine out; transformers c"),
         ("ngram-5", "transformers", "the model is trained here and run by kenlm alone"),
@@ -364,14 +319,9 @@ def test_a_requested_engine_is_taken():
 def test_an_engine_that_cannot_run_a_model_is_one_sentence(name, engine, says):
     with pytest.raises(UserError, match=says):
         choose_engine(CATALOGUE[name], engine, SLOW)
-
-
-def test_a_setting_that_the_engine_cannot_follow_is_one_sentence(trained):
-    row = resolved(trained / "masked", first_token="eos").row
-    with pytest.raises(
-        UserError, match=r"scores masked models with bos only\. Correct what is set"
-    ):
-        choose_engine(row, "auto", SLOW)
+    eos = CATALOGUE["bert-base-uncased"].model_copy(update={"first_token": "eos"})
+    with pytest.raises(UserError, match=r"scores masked models with bos only\. Correct what is"):
+        choose_engine(eos, "auto", SLOW)
 
 
 # The table
@@ -382,9 +332,6 @@ def test_a_table_of_models_is_read_back_as_it_was(trained, folder, tmp_path):
     rows = [*(model.row for model in models), CATALOGUE["gemma-3-4b"]]
     write_models(rows, tmp_path / "models.tsv")
     assert read_rows(ModelRow, tmp_path / "models.tsv") == rows
-
-
-def test_what_no_table_can_hold_is_one_sentence(tmp_path):
     row = CATALOGUE["gpt2"].model_copy(update={"note": "two\nlines"})
     with pytest.raises(UserError, match=r"note is 'two\\nlines', and no table can hold"):
         write_models([row], tmp_path / "models.tsv")
@@ -500,6 +447,8 @@ def test_what_cannot_be_had_from_the_hub_is_one_sentence(hub, tmp_path):
     said = ask_hub(hub, tmp_path, *REFUSED)
     for sentence, expected in zip(said, REFUSED.values(), strict=True):
         assert expected in sentence
+    (said,) = ask_hub(hub, tmp_path, "lab/Tiny_1", HF_ENDPOINT="http://127.0.0.1:1")
+    assert "cannot be had: the hub http://127.0.0.1:1 cannot be reached" in said
 
 
 @pytest.mark.slow
@@ -528,14 +477,6 @@ def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(hub, tmp_path):
     assert hub.asked == []
     (absent,) = ask_hub(hub, store, "lab/absent", HF_HUB_OFFLINE="1")
     assert "is not complete in the cache" in absent
-
-
-@pytest.mark.slow
-def test_no_hub_is_one_sentence(hub, tmp_path):
-    (said,) = ask_hub(hub, tmp_path, "lab/Tiny_1", HF_ENDPOINT="http://127.0.0.1:1")
-    assert said.startswith(
-        "model 'lab/Tiny_1' cannot be had: the hub http://127.0.0.1:1 cannot be reached"
-    )
 
 
 @pytest.mark.slow

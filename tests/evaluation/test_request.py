@@ -2,7 +2,6 @@
 
 import socket
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 import yaml
@@ -10,26 +9,25 @@ import yaml
 from blimpworks.campaign.load import load_campaign, read_anew
 from blimpworks.campaign.registry import FOLDERS
 from blimpworks.errors import UserError
-from blimpworks.evaluation.choice import (
-    check_benchmarks,
-    check_languages,
-    choose_benchmarks,
-    parse_benchmarks,
-    parse_languages,
-    parse_names,
-)
-from blimpworks.evaluation.prepare import prepare, resolve
 from blimpworks.evaluation.request import (
     Request,
     as_setting,
     campaign_settings,
     choose_data,
     hub_is_reachable,
+    parse_benchmarks,
+    parse_languages,
     read_template,
     write_campaign,
 )
 from blimpworks.evaluation.run import Output
-from blimpworks.evaluation.session import enter_repository
+from blimpworks.evaluation.session import (
+    check_languages,
+    choose_benchmarks,
+    enter_repository,
+    prepare,
+    resolve,
+)
 from blimpworks.records.job import REPOSITORY
 from support.declared_kit import CSV, PAIRS, declare
 
@@ -101,18 +99,13 @@ def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch
         read_anew()
 
 
-def test_a_campaign_file_says_how_to_run_it_again(tmp_path):
-    path = tmp_path / "campaign.yaml"
-    write_campaign(settings_of(), path)
-    assert f"# snakemake --configfile {path} --cores 2 report_card" in path.read_text()
-
-
 def test_a_campaign_with_other_settings_is_noticed(tmp_path):
     path = tmp_path / "campaign.yaml"
     assert not write_campaign(settings_of(limit=5), path)
     assert not write_campaign(settings_of(limit=5), path)
     assert write_campaign(settings_of(limit=6), path)
     assert yaml.safe_load(path.read_text())["limit"] == 6
+    assert f"# snakemake --configfile {path} --cores 2 report_card" in path.read_text()
 
 
 def test_paths_below_the_repository_are_relative_to_it(tmp_path):
@@ -120,15 +113,12 @@ def test_paths_below_the_repository_are_relative_to_it(tmp_path):
     assert as_setting(tmp_path) == str(tmp_path)
 
 
-def test_without_a_network_data_are_embedded_and_the_reason_is_said(offline):
+def test_without_a_network_data_are_embedded_and_the_reason_is_said(offline, tmp_path):
+    assert choose_data("auto", tmp_path) == ("released", f"from {tmp_path}")
     assert choose_data("auto", None) == (
         "embedded",
         "there is no network; released data need one, or --mirror DIRECTORY",
     )
-
-
-def test_a_mirror_means_released_data(offline, tmp_path):
-    assert choose_data("auto", tmp_path) == ("released", f"from {tmp_path}")
 
 
 def test_a_hub_that_answers_is_reachable(monkeypatch):
@@ -141,25 +131,9 @@ def test_a_hub_that_answers_is_reachable(monkeypatch):
     assert not hub_is_reachable()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("released2", None), "--data is 'released2'; expected auto, embedded, released."),
-        (("auto", Path("/nowhere/at/all")), "--mirror is /nowhere/at/all, which is no directory"),
-        (("embedded", Path("/tmp")), "--mirror has released data, which --data embedded leaves"),
-    ],
-)
-def test_data_that_cannot_be_had_are_refused(arguments, says):
-    assert says in refusal(choose_data, *arguments)
-
-
-def test_all_stands_for_no_name_in_particular():
-    assert parse_names("all") == ()
-    assert parse_names("clams, blimp,clams") == ("clams", "blimp")
-
-
 def test_languages_are_codes_or_english_names(repository):
-    assert parse_languages("deu,Turkish") == ("deu", "tur")
+    assert parse_languages("deu,Turkish,deu") == ("deu", "tur")
+    assert parse_languages("all") == ()
     message = refusal(parse_languages, "Germn")
     assert "--languages names 'Germn'" in message
     assert "Did you mean 'german'?" in message
@@ -186,22 +160,11 @@ def test_other_codes_are_read_as_those_of_the_table(repository, caplog, named, c
         assert [message.startswith(read) for message in caplog.messages] == [True] * (named != code)
 
 
-def test_an_unknown_benchmark_is_refused_with_the_closest_name():
-    message = refusal(check_benchmarks, ["multiblim"])
-    assert "--benchmarks names 'multiblim'" in message
-    assert "Did you mean 'multiblimp'?" in message
-
-
 def test_benchmarks_that_no_model_runs_on_are_left_out_with_the_reason(repository):
-    choice = choose_benchmarks(settings_of(languages=("deu",)), named=False)
-    assert choice.benchmarks == ("multiblimp", "demo_pairs")
-    assert {*choice.left_out} == {"blimp_generated", "clams", "demo_suites"}
-    assert choice.left_out["clams"] == "the campaign has no language of it"
-
-
-def test_a_benchmark_that_was_named_is_not_left_out(repository):
-    settings = settings_of(benchmarks=("clams", "multiblimp"), languages=("deu",))
-    assert "benchmark 'clams'" in refusal(choose_benchmarks, settings, named=True)
+    campaign, _, left_out = choose_benchmarks(settings_of(languages=("deu",)), named=False)
+    assert campaign.benchmarks == ("multiblimp", "demo_pairs")
+    assert {*left_out} == {"blimp_generated", "clams", "demo_suites"}
+    assert left_out["clams"] == "the campaign has no language of it"
 
 
 def test_nothing_left_is_an_error_with_all_reasons(repository):
@@ -212,9 +175,9 @@ def test_nothing_left_is_an_error_with_all_reasons(repository):
 
 def test_a_language_without_any_benchmark_is_refused(repository):
     settings = settings_of(benchmarks=("clams",), languages=("eng", "deu"))
-    assert "--languages names deu, which no model" in refusal(
-        check_languages, settings, ("eng", "deu")
-    )
+    campaign, catalogue, _ = choose_benchmarks(settings, named=True)
+    message = refusal(check_languages, campaign, catalogue, ("eng", "deu"))
+    assert "--languages names deu, which no model" in message
 
 
 def test_steps_are_counted_from_what_snakemake_says():

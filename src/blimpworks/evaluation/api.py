@@ -3,18 +3,17 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blimpworks.campaign.catalogue import load_catalogue, whole_catalogue
 from blimpworks.campaign.layout import Layout
-from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.registry import benchmarks, check_papers
 from blimpworks.errors import UserError
-from blimpworks.evaluation.choice import check_items, parse_benchmarks, parse_languages
-from blimpworks.evaluation.claim import claimed
 from blimpworks.evaluation.request import (
     AUTO,
     CAMPAIGN_FILE,
@@ -22,10 +21,12 @@ from blimpworks.evaluation.request import (
     Request,
     campaign_settings,
     choose_data,
+    parse_benchmarks,
+    parse_languages,
     read_template,
     write_campaign,
 )
-from blimpworks.evaluation.run import run_quietly, snakemake_command
+from blimpworks.evaluation.run import claimed, run_quietly, snakemake_command
 from blimpworks.records.job import REPOSITORY
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, SCORES, TableSchema, read_table
 
@@ -53,27 +54,6 @@ class Results:
     """Where the evaluation lies, with ``campaign.yaml`` and the report card."""
 
 
-def _command_line(options: dict[str, Any]) -> list[str]:
-    """Options of the command from arguments of a function; those that are None are left out."""
-    words = []
-    for name, value in options.items():
-        option = f"--{name.replace('_', '-')}"
-        if value is True:
-            words.append(option)
-        elif value is not None and value is not False:
-            many = isinstance(value, Sequence) and not isinstance(value, str)
-            words += [option, ",".join(map(str, value)) if many else str(value)]
-    return words
-
-
-def _run(arguments: Sequence[str]) -> None:
-    command = [sys.executable, "-m", "blimpworks", "evaluate", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        said = re.split(r"^blimpworks: ", done.stderr, maxsplit=1, flags=re.MULTILINE)
-        raise UserError(said[-1].strip())
-
-
 def evaluate(
     models: str | Path | Sequence[str | Path],
     *,
@@ -92,50 +72,24 @@ def evaluate(
     """
     names = [models] if isinstance(models, str | Path) else models
     options = {"benchmarks": benchmarks, "languages": languages, "limit": limit, **options}
-    _run([*map(str, names), "--out", str(out), *_command_line(options)])
+    command = [sys.executable, "-m", "blimpworks", "evaluate", *map(str, names), "--out", str(out)]
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            command.append(option)
+        elif value is not None and value is not False:
+            several = isinstance(value, Sequence) and not isinstance(value, str)
+            command += [option, ",".join(map(str, value)) if several else str(value)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        messages = re.split(r"^blimpworks: ", done.stderr, maxsplit=1, flags=re.MULTILINE)
+        raise UserError(messages[-1].strip())
     return load_results(out)
-
-
-def _layout(directory: Path) -> Layout:
-    """The layout of an evaluation's campaign. Raises UserError where there is none."""
-    path = directory / CAMPAIGN_FILE
-    if not path.exists():
-        raise UserError(
-            f"{directory} has no {CAMPAIGN_FILE}; expected the directory of an evaluation, as "
-            "`blimpworks evaluate --out` makes it."
-        )
-    campaign = load_campaign(path)
-    catalogue = load_catalogue(campaign)
-    whole = whole_catalogue(campaign)
-    return Layout(campaign, catalogue, whole, groups_of_models(campaign, catalogue))
 
 
 def _read(schema: TableSchema, path: str, columns: Sequence[str] | None = None) -> "pd.DataFrame":
     frame: pd.DataFrame = read_table(schema, REPOSITORY / path, columns).to_pandas()
     return frame
-
-
-def _labelled(frame: "pd.DataFrame", benchmark: str, model: str, lang: str) -> "pd.DataFrame":
-    """A table with the columns benchmark, model and lang before all others."""
-    rest = frame.drop(columns="lang", errors="ignore")
-    labels = {"benchmark": benchmark, "model": model, "lang": lang}
-    return rest.assign(**labels)[[*labels, *rest]]
-
-
-def _with_scores(layout: Layout, items: "pd.DataFrame", place: str) -> "pd.DataFrame":
-    """Items with a model's log-probabilities, where it has scored them."""
-    path = f"{layout.results}/scores/{place}"
-    if not (REPOSITORY / path).exists():
-        return items
-    return items.merge(_read(SCORES, path, SCORED), on="item_id", how="left")
-
-
-def _places(layout: Layout) -> Iterator[tuple[str, str, str]]:
-    """Benchmark, model and language of everything that is judged."""
-    for benchmark in layout.campaign.benchmarks:
-        for model in layout.models_of(benchmark):
-            for lang in layout.covered_by(model, benchmark):
-                yield benchmark, model, lang
 
 
 def load_results(directory: str | Path) -> Results:
@@ -146,20 +100,36 @@ def load_results(directory: str | Path) -> Results:
     import pandas as pd
 
     folder = Path(directory)
-    layout = _layout(folder)
-    items, judgements = [], []
-    for benchmark, model, lang in _places(layout):
-        place = f"{benchmark}/{lang}/{model}.parquet"
-        rows = _with_scores(layout, _read(ITEMS, layout.items_table(benchmark, lang)), place)
-        items.append(_labelled(rows, benchmark, model, lang))
-        judged = _read(JUDGEMENTS, f"{layout.results}/judgements/{place}")
-        judgements.append(_labelled(judged, benchmark, model, lang))
-    tables = [
+    if not (folder / CAMPAIGN_FILE).exists():
+        raise UserError(
+            f"{folder} has no {CAMPAIGN_FILE}; expected the directory of an evaluation, as "
+            "`blimpworks evaluate --out` makes it."
+        )
+    campaign = load_campaign(folder / CAMPAIGN_FILE)
+    catalogue = load_catalogue(campaign)
+    groups = groups_of_models(campaign, catalogue)
+    layout = Layout(campaign, catalogue, whole_catalogue(campaign), groups)
+    items: list[pd.DataFrame] = []
+    judgements: list[pd.DataFrame] = []
+    for benchmark in campaign.benchmarks:
+        for model in layout.models_of(benchmark):
+            for lang in layout.covered_by(model, benchmark):
+                table = f"{benchmark}/{lang}/{model}.parquet"
+                rows = _read(ITEMS, layout.items_table(benchmark, lang))
+                scores = f"{layout.results}/scores/{table}"
+                if (REPOSITORY / scores).exists():
+                    rows = rows.merge(_read(SCORES, scores, SCORED), on="item_id", how="left")
+                judged = _read(JUDGEMENTS, f"{layout.results}/judgements/{table}")
+                labels = {"benchmark": benchmark, "model": model, "lang": lang}
+                for frame, frames in ((rows, items), (judged, judgements)):
+                    columns = frame.drop(columns="lang", errors="ignore")
+                    frames.append(columns.assign(**labels)[[*labels, *columns]])
+    accuracies = [
         _read(ACCURACIES, f"{layout.results}/accuracies/{name}.parquet")
-        for name in layout.campaign.benchmarks
+        for name in campaign.benchmarks
     ]
     return Results(
-        accuracies=pd.concat(tables, ignore_index=True),
+        accuracies=pd.concat(accuracies, ignore_index=True),
         items=pd.concat(items, ignore_index=True),
         judgements=pd.concat(judgements, ignore_index=True),
         directory=folder,
@@ -182,11 +152,17 @@ def load_items(
         languages=(lang,),
         mirror=None if mirror is None else Path(mirror).resolve(),
     )
-    kind, _ = choose_data(data, request.mirror)
-    folder = Path(f"{FOLDER}/items/{kind}/{benchmark}")
-    settings = campaign_settings(request, str(folder), read_template(kind), [])
-    del settings["catalogue"]["models"]
-    check_items(settings, benchmark, lang)
+    data, _ = choose_data(data, request.mirror)
+    folder = Path(f"{FOLDER}/items/{data}/{benchmark}")
+    settings = campaign_settings(request, str(folder), read_template(data), [])
+    campaign = check_campaign(settings, "the evaluation")
+    catalogue = load_catalogue(campaign)
+    check_papers(campaign, catalogue)
+    if lang not in benchmarks()[benchmark].languages(campaign, catalogue):
+        raise UserError(
+            f"{benchmark} has no items in {lang}; name a language that it has: `blimpworks "
+            "evaluate --list` shows them."
+        )
     path = str(folder / f"results/items/{benchmark}/{lang}.parquet")
     command = snakemake_command(REPOSITORY / folder / CAMPAIGN_FILE, targets=[path])
     with claimed(REPOSITORY / folder):

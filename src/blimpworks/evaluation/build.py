@@ -6,7 +6,6 @@ from shlex import quote
 
 from blimpworks import __version__
 from blimpworks.errors import UserError
-from blimpworks.evaluation.baselines import baselines_of
 from blimpworks.evaluation.card import (
     ALL,
     FORMAT,
@@ -28,6 +27,7 @@ from blimpworks.evaluation.judged import judgements_of, paired_tests, with_holm
 from blimpworks.evaluation.lm_eval_results import write_results
 from blimpworks.evaluation.measured import (
     accuracy_rows,
+    baselines_of,
     item_counts,
     main_accuracies,
     unknown_words,
@@ -35,11 +35,10 @@ from blimpworks.evaluation.measured import (
 from blimpworks.evaluation.page import write_page
 from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_classes
 from blimpworks.evaluation.skipped import skipped_items
-from blimpworks.evaluation.worst import worst_items, wrong_answers
-from blimpworks.evaluation.written import written_answers
+from blimpworks.evaluation.worst import worst_items, written_answers, wrong_answers
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import ENGINES, facts_of
-from blimpworks.records.reading import Record, record_of
+from blimpworks.records.reading import record_of
 from blimpworks.scoring.run import Manifest, read_manifest
 from blimpworks.tables import PARITY, read_table
 
@@ -53,7 +52,7 @@ def _model(facts: ModelFacts) -> Model:
         dict.fromkeys(filter(None, (each.checks.get(name) for each in manifests)))
         for name in ("first token", "other starts")
     )
-    known: Model = {
+    return {
         "label": facts["label"],
         "hf_id": facts["hf_id"],
         "revision": revision,
@@ -68,33 +67,6 @@ def _model(facts: ModelFacts) -> Model:
         "checks": next((each.checks for each in manifests), {}),
         "tuning": facts["tuning"],
         "checkpoints": facts["checkpoints"],
-    }
-    return known
-
-
-def _items(benchmark: BenchmarkFacts) -> list[Items]:
-    """How many items of each language models were run on, of how many."""
-    counts: list[Items] = []
-    for lang, path in benchmark["items"].items():
-        n = item_counts(Path(path))[ALL]
-        whole = benchmark["whole"].get(lang)
-        counts.append({"lang": lang, "n": n, "of": item_counts(Path(whole))[ALL] if whole else n})
-    return counts
-
-
-def _sensitivity(name: str, benchmark: BenchmarkFacts, facts: Facts) -> dict[str, list[FirstToken]]:
-    """Accuracies under each thing that can condition the first token, by model."""
-    return {
-        model: [
-            each
-            for lang in languages
-            for each in _first_tokens(
-                Path(sensitivity_table(facts["results"], name, lang, model)),
-                lang,
-                benchmark["methods"][model][0],
-            )
-        ]
-        for model, languages in benchmark["sensitivity"].items()
     }
 
 
@@ -124,8 +96,14 @@ def _first_tokens(path: Path, lang: str, method: str) -> Iterable[FirstToken]:
 def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
     """All that the card says of a benchmark, with p-values that are not corrected yet."""
     accuracies, printed = main_accuracies(benchmark), printed_accuracies(benchmark)
-    prompts = benchmark["unit"] == "prompt"
     results, count = facts["results"], facts["worst"]
+    models = [*benchmark["languages"]]
+    prompted, scored = (models, []) if benchmark["unit"] == "prompt" else ([], models)
+    items: list[Items] = []
+    for lang, path in benchmark["items"].items():
+        n = item_counts(Path(path))[ALL]
+        whole = benchmark["whole"].get(lang)
+        items.append({"lang": lang, "n": n, "of": item_counts(Path(whole))[ALL] if whole else n})
     judgements = judgements_of(name, benchmark, results)
     skipped = skipped_items(name, benchmark, judgements, results)
     rows = accuracy_rows(benchmark, accuracies, skipped, baselines_of(benchmark))
@@ -139,24 +117,32 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
         "phenomena": {row["phenomenon"]: row["label"] for row in rows if row["phenomenon"] != ALL},
         "methods": {model: each[0] for model, each in benchmark["methods"].items()},
         "chance": benchmark["chance"],
-        "items": _items(benchmark),
+        "items": items,
         "rows": rows,
         "rankings": rankings(benchmark, facts, accuracies, printed),
         "size_classes": size_classes(benchmark, facts, accuracies, printed),
         "tests": paired_tests(benchmark, judgements),
         "worst": {
             model: worst_items(model, name, benchmark, judgements, results=results, count=count)
-            for model in ([] if prompts else benchmark["languages"])
+            for model in scored
         },
         "wrong": {
             model: wrong_answers(model, name, benchmark, judgements, results=results, count=count)
-            for model in (benchmark["languages"] if prompts else [])
+            for model in prompted
         },
-        "written": {
-            model: written_answers(model, name, benchmark, results)
-            for model in (benchmark["languages"] if prompts else [])
+        "written": {model: written_answers(model, name, benchmark, results) for model in prompted},
+        "sensitivity": {
+            model: [
+                row
+                for lang in languages
+                for row in _first_tokens(
+                    Path(sensitivity_table(results, name, lang, model)),
+                    lang,
+                    benchmark["methods"][model][0],
+                )
+            ]
+            for model, languages in benchmark["sensitivity"].items()
         },
-        "sensitivity": _sensitivity(name, benchmark, facts),
         "unknown": {
             model: unknown_words(
                 Path(model_table(results, "scores", name, lang, model)) for lang in languages
@@ -165,28 +151,6 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
             if facts["models"][model]["architecture"] in ENGINES
         },
     }
-
-
-def _corrected(benchmarks: Sequence[Benchmark]) -> list[Benchmark]:
-    """The benchmarks with p-values that are corrected over all tests of the card."""
-    tests = iter(with_holm([test for each in benchmarks for test in each["tests"]]))
-    return [{**each, "tests": [next(tests) for _ in each["tests"]]} for each in benchmarks]
-
-
-def _records(facts: Facts) -> list[Record]:
-    """Records of the tables of accuracies, as far as there are any."""
-    paths = (Path(each["accuracies"]) for each in facts["benchmarks"].values())
-    return [record for path in paths if (record := record_of(path))]
-
-
-def _with_sizes(models: Mapping[str, ModelFacts]) -> dict[str, ModelFacts]:
-    """Models with their sizes; of those whose row has none, the parameters are counted."""
-    sized: dict[str, ModelFacts] = {}
-    for name, model in models.items():
-        counted = facts_of(Path(model["checkpoint"]).parent).parameters
-        sized[name] = model.copy()
-        sized[name]["parameters"] = model["parameters"] or (counted / 1e9 if counted else None)
-    return sized
 
 
 def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
@@ -199,10 +163,17 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
             f"{facts['configfile']}: no model is run on a benchmark, so there is nothing to "
             "report; name models and benchmarks in the campaign."
         )
-    facts = {**facts, "models": _with_sizes(facts["models"])}
-    each = [_benchmark(name, of, facts) for name, of in facts["benchmarks"].items()]
-    benchmarks = _corrected(each)
-    latest = max(_records(facts), key=lambda record: str(record["ended"]), default={})
+    facts = {**facts, "models": {name: model.copy() for name, model in facts["models"].items()}}
+    for model in facts["models"].values():
+        # Of a model whose row has no size, the parameters are counted.
+        counted = facts_of(Path(model["checkpoint"]).parent).parameters
+        model["parameters"] = model["parameters"] or (counted / 1e9 if counted else None)
+    benchmarks = [_benchmark(name, of, facts) for name, of in facts["benchmarks"].items()]
+    tests = iter(with_holm([test for each in benchmarks for test in each["tests"]]))
+    for benchmark in benchmarks:
+        benchmark["tests"] = [next(tests) for _ in benchmark["tests"]]
+    records = (record_of(Path(each["accuracies"])) for each in facts["benchmarks"].values())
+    latest = max(filter(None, records), key=lambda record: str(record["ended"]), default={})
     return {
         "format": FORMAT,
         "campaign": facts["campaign"],

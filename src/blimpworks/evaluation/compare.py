@@ -2,27 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import pyarrow.compute as pc
+
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.comparisons import EXACT_BELOW, mcnemar_p
-from blimpworks.audit.lineage import judged_items
+from blimpworks.audit.evidence import read_arrow
 from blimpworks.campaign.registry import benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.facts import OUTPUTS
-from blimpworks.evaluation.lm_eval_side import read_samples
 from blimpworks.evaluation.reasons import Reason, reasons_of
-from blimpworks.evaluation.sides import Side, pair_models, read_side
+from blimpworks.evaluation.sides import Side, pair_models, read_samples, read_side
 from blimpworks.evaluation.skipped import why_skipped
-from blimpworks.evaluation.texts import texts_of
+from blimpworks.judging.sample import CONDITIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KEY = ["item_id", "paradigm"]
-FLIPS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,15 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A language of a benchmark with the two models that are compared on it."""
+class _Judged:
+    """A language of a benchmark that both sides have judged with a pair of models."""
 
-    a: Side
-    b: Side
+    sides: tuple[Side, Side]
     benchmark: str
     lang: str
     models: tuple[str, str]
+    method: str = ""
+    """The first that both are judged by."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -122,166 +123,174 @@ class _Place:
         names = {"model_a": self.models[0], "model_b": self.models[1]}
         return {"benchmark": self.benchmark, "lang": self.lang, **names}
 
-    def judgements(self) -> list["pd.DataFrame"]:
-        """Judgements of both by all methods."""
-        sides = zip((self.a, self.b), self.models, strict=True)
-        return [side.judgements(self.benchmark, self.lang, model) for side, model in sides]
+    def tables(self, folder: str) -> list[Path]:
+        """Paths of both models' tables in a folder of results."""
+        pairs = zip(self.sides, self.models, strict=True)
+        return [side.table(folder, self.benchmark, self.lang, model) for side, model in pairs]
 
-    def joined(self, tables: Sequence["pd.DataFrame"], method: str) -> "pd.DataFrame":
-        """Items of either, a row each, with ``correct``, ``margin`` and ``why`` (skipped) of both.
-
-        NaN where one of them has no such item; ``correct`` also where it has no verdict on it.
-        """
-        sides = []
-        for side, model, table in zip((self.a, self.b), self.models, tables, strict=True):
-            rows = table[table["method"] == method].drop(columns="method").drop_duplicates(KEY)
-            rows = rows.assign(why=None).astype({"why": object})
-            lost = rows["correct"].isna()
-            if lost.any():
-                place = (self.benchmark, self.lang, model)
-                items = judged_items(side.results, *place)
-                outputs = [side.table(kind, *place) for kind in OUTPUTS.values()]
-                ids, there = rows.loc[lost, "item_id"].tolist(), [p for p in outputs if p.is_file()]
-                rows.loc[lost, "why"] = why_skipped(ids, items, [*there, *outputs][0], method)
-            sides.append(rows)
-        return sides[0].merge(sides[1], how="outer", on=[*KEY, "phenomenon"], suffixes=("_a", "_b"))
-
-    def exact_below(self) -> int:
-        """Number of differing items below which McNemar's test is exact."""
-        campaign = self.a.campaign or self.b.campaign
-        known = benchmarks().get(self.benchmark)
-        form = known.mcnemar(campaign) if known and campaign else "corrected"
-        return EXACT_BELOW if form == "corrected" else 0
+    def items_tables(self) -> list[Path]:
+        """Paths of the items that each model was judged on."""
+        pairs = zip(self.sides, self.models, strict=True)
+        return [side.items(self.benchmark, self.lang, model) for side, model in pairs]
 
 
-def _main_method(tables: Sequence["pd.DataFrame"], place: _Place) -> str:
-    """The first method that both are judged by. Raises UserError where there is none."""
+def _join(judged: _Judged) -> tuple[_Judged, "pd.DataFrame"]:
+    """Items of either side, a row each, with ``correct``, ``margin`` and ``why`` (skipped) of both.
+
+    NaN where a side has no such item; ``correct`` also where it has no verdict on it. Raises
+    UserError where the sides have no method in common.
+    """
+    pairs = zip(judged.sides, judged.models, strict=True)
+    tables = [side.judgements(judged.benchmark, judged.lang, model) for side, model in pairs]
     first, second = (list(dict.fromkeys(table["method"])) for table in tables)
     common = [method for method in first if method in second]
     if first and second and not common:
+        a, b = judged.sides
         raise UserError(
-            f"{place.benchmark} in {place.lang} is judged by {', '.join(first)} in "
-            f"{place.a.folder} and by {', '.join(second)} in {place.b.folder}; expected a method "
+            f"{judged.benchmark} in {judged.lang} is judged by {', '.join(first)} in "
+            f"{a.folder} and by {', '.join(second)} in {b.folder}; expected a method "
             "of both. Set the same methods in the campaigns."
         )
-    return common[0] if common else ""
+    judged = replace(judged, method=common[0] if common else "")
+    outputs = zip(*(judged.tables(folder) for folder in OUTPUTS.values()), strict=True)
+    frames = []
+    for table, items, paths in zip(tables, judged.items_tables(), outputs, strict=True):
+        rows = table[table["method"] == judged.method].drop(columns="method").drop_duplicates(KEY)
+        rows = rows.assign(why=None).astype({"why": object})
+        lost = rows["correct"].isna()
+        if lost.any():
+            scores = next((path for path in paths if path.is_file()), paths[0])
+            ids = rows.loc[lost, "item_id"].tolist()
+            rows.loc[lost, "why"] = why_skipped(ids, items, scores, judged.method)
+        frames.append(rows)
+    on = [*KEY, "phenomenon"]
+    return judged, frames[0].merge(frames[1], how="outer", on=on, suffixes=("_a", "_b"))
 
 
-def _accuracy(side: Side, place: _Place, model: str, phenomenon: str, method: str) -> float | None:
-    """Accuracy as the evaluation has it; None where it has none."""
-    table = side.accuracies
-    own = {"benchmark": place.benchmark, "lang": place.lang, "model": model, "method": method}
-    for column, value in (own | {"phenomenon": phenomenon, "paradigm": ALL}).items():
-        table = table[table[column] == value]
-    return float(table["accuracy"].iloc[0]) if len(table) else None
-
-
-def _moved(place: _Place, phenomenon: str, method: str, items: "pd.DataFrame") -> Moved:
+def _moved(judged: _Judged, phenomenon: str, items: "pd.DataFrame") -> Moved:
     """A phenomenon in both evaluations, from its joined items."""
-    judged = [items[f"correct_{side}"].notna() for side in "ab"]
-    right = [items[f"correct_{side}"] == 1 for side in "ab"]
-    both = judged[0] & judged[1]
+    has_a, has_b = (items[f"correct_{side}"].notna() for side in "ab")
+    right_a, right_b = (items[f"correct_{side}"] == 1 for side in "ab")
     only_a, only_b = (
-        int((both & right[0] & ~right[1]).sum()),
-        int((both & right[1] & ~right[0]).sum()),
+        int((has_b & right_a & ~right_b).sum()),
+        int((has_a & right_b & ~right_a).sum()),
     )
-    accuracies = [
-        _accuracy(side, place, model, phenomenon, method)
-        for side, model in zip((place.a, place.b), place.models, strict=True)
-    ]
+    campaign = judged.sides[0].campaign or judged.sides[1].campaign
+    benchmark = benchmarks().get(judged.benchmark)
+    form = benchmark.mcnemar(campaign) if benchmark and campaign else "corrected"
+    accuracies = []
+    for side, model in zip(judged.sides, judged.models, strict=True):
+        table = side.accuracies
+        labels = {"benchmark": judged.benchmark, "lang": judged.lang, "model": model}
+        labels |= {"method": judged.method, "phenomenon": phenomenon, "paradigm": ALL}
+        for column, value in labels.items():
+            table = table[table[column] == value]
+        accuracies.append(float(table["accuracy"].iloc[0]) if len(table) else None)
     return Moved(
-        **place.labels,
+        **judged.labels,
         phenomenon=phenomenon,
-        method=method,
+        method=judged.method,
         accuracy_a=accuracies[0],
         accuracy_b=accuracies[1],
-        n_a=int(judged[0].sum()),
-        n_b=int(judged[1].sum()),
-        both=int(both.sum()),
+        n_a=int(has_a.sum()),
+        n_b=int(has_b.sum()),
+        both=int((has_a & has_b).sum()),
         only_a=only_a,
         only_b=only_b,
-        p=mcnemar_p(only_a, only_b, place.exact_below()),
-        items_only_a=int((judged[0] & ~judged[1]).sum()),
-        items_only_b=int((judged[1] & ~judged[0]).sum()),
+        p=mcnemar_p(only_a, only_b, EXACT_BELOW if form == "corrected" else 0),
+        items_only_a=int((has_a & ~has_b).sum()),
+        items_only_b=int((has_b & ~has_a).sum()),
         skipped_a=dict(Counter(items["why_a"].dropna())),
         skipped_b=dict(Counter(items["why_b"].dropna())),
     )
 
 
-def _rows(place: _Place, items: "pd.DataFrame", method: str) -> Iterator[Moved]:
-    """The whole of a language, then its phenomena, if it has several."""
-    yield _moved(place, ALL, method, items)
-    parts = items.groupby("phenomenon", sort=True)
-    if parts.ngroups > 1:
-        for phenomenon, part in parts:
-            yield _moved(place, str(phenomenon), method, part)
-
-
-def _flipped(items: "pd.DataFrame") -> "pd.DataFrame":
-    """Items that are right in one evaluation alone, with how far the margin moved."""
-    both = items.dropna(subset=["correct_a", "correct_b"])
-    flipped = both[(both["correct_a"] == 1) != (both["correct_b"] == 1)]
-    return flipped.assign(moved=(flipped["margin_b"] - flipped["margin_a"]).abs().fillna(0.0))
-
-
-def _largest(flips: Sequence[tuple[_Place, "pd.DataFrame"]], count: int) -> Iterator[Flip]:
-    """The flips whose margin changes most, with their texts."""
+def _largest_flips(
+    joined: Sequence[tuple[_Judged, "pd.DataFrame"]], count: int
+) -> tuple[int, list[Flip]]:
+    """How many items are right in one side alone, and those whose margin changes most."""
     import pandas as pd
 
-    tables = [table.assign(place=number) for number, (_, table) in enumerate(flips) if len(table)]
+    tables = []
+    for position, (_, items) in enumerate(joined):
+        both = items.dropna(subset=["correct_a", "correct_b"])
+        flipped = both[(both["correct_a"] == 1) != (both["correct_b"] == 1)]
+        change = (flipped["margin_b"] - flipped["margin_a"]).abs().fillna(0.0)
+        if len(flipped):
+            tables.append(flipped.assign(change=change, position=position))
     if not tables:
-        return
+        return 0, []
     every = pd.concat(tables).sort_values(
-        ["moved", *KEY], ascending=[False, True, True], kind="stable"
+        ["change", *KEY], ascending=[False, True, True], kind="stable"
     )
+    flips = []
     for row in every.head(count).to_dict("records"):
-        place = flips[row["place"]][0]
-        margins = (row["margin_a"], row["margin_b"])
-        yield Flip(
-            **place.labels,
-            phenomenon=row["phenomenon"],
-            paradigm=row["paradigm"],
-            item_id=row["item_id"],
-            right_in="a" if row["correct_a"] == 1 else "b",
-            margin_a=None if pd.isna(margins[0]) else float(margins[0]),
-            margin_b=None if pd.isna(margins[1]) else float(margins[1]),
-            texts=_texts(place, row["item_id"]),
+        judged, _ = joined[row["position"]]
+        flips.append(
+            Flip(
+                **judged.labels,
+                phenomenon=row["phenomenon"],
+                paradigm=row["paradigm"],
+                item_id=row["item_id"],
+                right_in="a" if row["correct_a"] == 1 else "b",
+                margin_a=None if pd.isna(row["margin_a"]) else float(row["margin_a"]),
+                margin_b=None if pd.isna(row["margin_b"]) else float(row["margin_b"]),
+                texts=texts_of(row["item_id"], judged.items_tables(), judged.tables("answers")),
+            )
         )
+    return len(every), flips
 
 
-def _texts(place: _Place, item: str) -> list[str]:
-    """Sentences of an item, or the prompt and what both answered."""
-    sides = [*zip((place.a, place.b), place.models, strict=True)]
-    tables = [side.items(place.benchmark, place.lang, model) for side, model in sides]
-    answers = [side.table("answers", place.benchmark, place.lang, model) for side, model in sides]
-    return texts_of(item, tables, answers)
+def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[str]:
+    """Lines about an item: its sentences, or the prompt and both answers to it.
+
+    They are of the first of the ``items`` tables that has it, and of each of the ``answers``
+    tables that exist. Raises UserError where an items table is missing or broken.
+    """
+
+    def rows_of(path: Path) -> list[dict[str, Any]]:
+        table = read_arrow(path)
+        # Items with several conditions have a key of their own.
+        key = "item" if {*table.column_names} >= CONDITIONS else "item_id"
+        rows: list[dict[str, Any]] = table.filter(pc.equal(table[key], item)).to_pylist()
+        return rows
+
+    rows = next(filter(None, map(rows_of, items)), [])
+    if not rows:
+        return []
+    first = rows[0]
+    if "prompt" in first:
+        lines = [first["prompt"]]
+        for side, path in zip("AB", answers, strict=True):
+            answered = rows_of(path) if path.exists() else []
+            lines += [f"{side}: {row['text'] or '(no answer)'}" for row in answered]
+        return lines
+    if "condition" in first:
+        return [f"{row['condition']}: {row['good']}" for row in rows]
+    if first["good"] == first["bad"]:
+        return [first["good"]]
+    return [f"✓ {first['good']}", f"✗ {first['bad']}"]
 
 
-def _places(a: Side, b: Side, models: tuple[str, str]) -> list[_Place]:
-    """What both evaluations have judged with a pair of models."""
-    second = {*b.judged(models[1])}
-    return [_Place(a, b, *each, models) for each in a.judged(models[0]) if each in second]
-
-
-def _notes(a: Side, b: Side, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _notes(sides: tuple[Side, Side], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
     """What only one of the evaluations has."""
-    for number, (side, other) in enumerate(((a, b), (b, a))):
+    for number, side in enumerate(sides):
         compared = {pair[number] for pair in pairs}
-        left = [model for model in side.models if model not in compared]
-        if left:
-            yield f"Models only in {side.folder}, not compared: {', '.join(left)}."
+        missed = [model for model in side.models if model not in compared]
+        if missed:
+            yield f"Models only in {side.folder}, not compared: {', '.join(missed)}."
         for pair in pairs:
-            there = {*other.judged(pair[1 - number])}
-            alone = [each for each in side.judged(pair[number]) if each not in there]
-            by_benchmark: dict[str, list[str]] = {}
-            for benchmark, lang in alone:
-                by_benchmark.setdefault(benchmark, []).append(lang)
-            for benchmark, langs in by_benchmark.items():
+            in_other = {*sides[1 - number].judged(pair[1 - number])}
+            alone: dict[str, list[str]] = {}
+            for benchmark, lang in side.judged(pair[number]):
+                if (benchmark, lang) not in in_other:
+                    alone.setdefault(benchmark, []).append(lang)
+            for benchmark, langs in alone.items():
                 yield f"Only in {side.folder}: {benchmark} in {', '.join(langs)}."
 
 
 def compare_evaluations(
-    first: Path, second: Path, models: tuple[str, str] | None = None, flips: int = FLIPS
+    first: Path, second: Path, models: tuple[str, str] | None = None, flips: int = 10
 ) -> Comparison:
     """What moved between two evaluations, and what was done differently.
 
@@ -298,35 +307,40 @@ def compare_evaluations(
     samples = read_samples(second, a)
     b = samples or read_side(second)
     pairs = pair_models(a, b, models)
-    places = [place for pair in pairs for place in _places(a, b, pair)]
-    if not places:
+    common = [
+        _Judged((a, b), *of_language, pair)
+        for pair in pairs
+        for of_language in a.judged(pair[0])
+        if of_language in b.judged(pair[1])
+    ]
+    if not common:
         raise UserError(
             f"{first} and {second} have no language of a benchmark in common; compare evaluations "
             "that have."
         )
+    joined = [_join(judged) for judged in common]
     rows: list[Moved] = []
-    flipped: list[tuple[_Place, pd.DataFrame]] = []
-    for place in places:
-        tables = place.judgements()
-        method = _main_method(tables, place)
-        items = place.joined(tables, method)
-        rows += _rows(place, items, method)
-        flipped.append((place, _flipped(items)))
-    turned = sum(len(table) for _, table in flipped)
-    trouble: list[str] = []
+    for judged, items in joined:
+        rows.append(_moved(judged, ALL, items))
+        phenomena = items.groupby("phenomenon", sort=True)
+        if phenomena.ngroups > 1:
+            rows += [_moved(judged, str(name), group) for name, group in phenomena]
+    flipped, largest = _largest_flips(joined, flips)
+    notes = [*_notes((a, b), pairs)]
     if samples:
-        text = samples.explanation(turned, sum(r.both for r in rows if r.phenomenon == ALL))
+        text = samples.explanation(flipped, sum(r.both for r in rows if r.phenomenon == ALL))
         reasons = [Reason("input", text)] if text else []
     else:
-        compared = {(p.benchmark, p.lang, p.models) for p in places}
-        reasons, trouble = reasons_of(a, b, pairs, compared)
+        compared = {(judged.benchmark, judged.lang, judged.models) for judged in common}
+        reasons, unknown = reasons_of(a, b, pairs, compared)
+        notes += unknown
     return Comparison(
         a=str(first),
         b=str(second),
         models=pairs,
         rows=rows,
-        flipped=turned,
-        flips=[*_largest(flipped, flips)],
+        flipped=flipped,
+        flips=largest,
         reasons=reasons,
-        notes=[*_notes(a, b, pairs), *trouble],
+        notes=notes,
     )

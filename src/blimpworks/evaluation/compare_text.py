@@ -5,55 +5,22 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.evaluation.compare import Comparison, Flip, Moved
-from blimpworks.evaluation.reasons import Reason
+from blimpworks.evaluation.compare import Comparison, Moved
 from blimpworks.evaluation.show import nats, p_value, percent, points, skipped_phrase
+from blimpworks.evaluation.terminal import plain_table, say
 
 FEW = 5
 """Languages of a benchmark up to which all their phenomena are shown."""
 MOST = 12
 """Reasons that are shown."""
 SIGNIFICANT = 0.05
-REASONS = "Done differently (behind so many tables of judgements that moved):"
-COLUMNS = ("A", "B", "B−A", "n", "only A", "only B", "p")
 
 
-def _cells(row: Moved) -> list[Text]:
-    """The cells of a row, behind its name."""
-    difference = "–" if row.difference is None else points(row.difference)
-    numbers = [percent(each) for each in (row.accuracy_a, row.accuracy_b)]
-    counts = [f"{each:,}" for each in (row.both, row.only_a, row.only_b)]
-    style = "bold" if row.p < SIGNIFICANT else ""
-    texts = [*numbers, difference, *counts, p_value(row.p) if row.both else "–"]
-    return [Text(text, style=style) for text in texts]
-
-
-def _shown(rows: Sequence[Moved], *, whole: bool) -> list[Moved]:
-    """Rows of a benchmark that are shown: of many languages only phenomena that moved for sure."""
-    if whole or len({row.lang for row in rows}) <= FEW:
-        return [*rows]
-    return [row for row in rows if row.phenomenon == ALL or row.p < SIGNIFICANT]
-
-
-def _table(rows: Sequence[Moved]) -> Table:
-    """Rows of a benchmark: a language, and below it its phenomena."""
-    table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False)
-    table.add_column("", overflow="fold")
-    for name in COLUMNS:
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        name = row.lang if row.phenomenon == ALL else f"  {row.phenomenon}"
-        table.add_row(Text(name), *_cells(row))
-    return table
-
-
-def _own_items(rows: Sequence[Moved]) -> Iterator[str]:
-    """A line where the two have judged different items."""
+def _item_lines(rows: Sequence[Moved]) -> Iterator[str]:
+    """Lines where the two have judged different items, and on what either has skipped and why."""
     totals = [row for row in rows if row.phenomenon == ALL]
     a, b = (sum(getattr(row, f"items_only_{side}") for row in totals) for side in "ab")
     if a or b:
@@ -62,11 +29,6 @@ def _own_items(rows: Sequence[Moved]) -> Iterator[str]:
             f"{sum(row.both for row in totals):,} are in both, on which the tests are, "
             f"{a:,} in A alone and {b:,} in B alone."
         )
-
-
-def _skipped(rows: Sequence[Moved]) -> Iterator[str]:
-    """What either has skipped of all the languages, and why; nothing where it has not."""
-    totals = [row for row in rows if row.phenomenon == ALL]
     for side in "ab":
         reasons = sum((Counter(getattr(row, f"skipped_{side}")) for row in totals), Counter[str]())
         n = sum(getattr(row, f"n_{side}") for row in totals)
@@ -75,67 +37,74 @@ def _skipped(rows: Sequence[Moved]) -> Iterator[str]:
             yield f"{side.upper()}: {phrase}."
 
 
-def _flip_lines(flip: Flip) -> Iterator[str]:
-    where = f"{flip.benchmark} {flip.lang}, {flip.paradigm}"
-    margins = ""
-    if flip.margin_a is not None or flip.margin_b is not None:
-        margins = f": margin {nats(flip.margin_a)} → {nats(flip.margin_b)}"
-    yield f"right in {flip.right_in.upper()} alone{margins} ({where}, {flip.item_id})"
-    yield from (f"  {text}" for text in flip.texts)
-
-
-def _reason(reason: Reason) -> str:
-    plural = "s" if reason.tables > 1 else ""
-    behind = f" ({reason.tables} table{plural})" if reason.tables else ""
-    return f"{reason.kind}: {reason.text}{behind}"
-
-
-def _say(console: Console, text: str, indent: int = 0, style: str = "") -> None:
-    """Text as it is, wrapped within the console's width."""
-    console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
-
-
 def _print_rows(comparison: Comparison, console: Console, *, whole: bool) -> None:
-    def place(row: Moved) -> tuple[str, str, str, str]:
-        """What stands above a table."""
+    """Print a table for each benchmark, models and method: a language, and below it its phenomena.
+
+    Of many languages only phenomena that moved for sure are shown, unless ``whole``.
+    """
+
+    def title(row: Moved) -> tuple[str, str, str, str]:
         return row.benchmark, row.model_a, row.model_b, row.method
 
-    ordered = sorted(comparison.rows, key=place)
-    for (benchmark, ours, theirs, method), group in groupby(ordered, place):
+    for (benchmark, ours, theirs, method), group in groupby(
+        sorted(comparison.rows, key=title), title
+    ):
         rows = [*group]
-        shown = _shown(rows, whole=whole)
+        few = whole or len({row.lang for row in rows}) <= FEW
+        shown = [row for row in rows if few or row.phenomenon == ALL or row.p < SIGNIFICANT]
         models = ours if ours == theirs else f"{ours} → {theirs}"
         console.print()
-        _say(console, f"{benchmark}: {models} ({method})", style="bold")
-        console.print(_table(shown), highlight=False)
-        hidden = len(rows) - len(shown)
-        if hidden:
-            _say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", 2)
-        for line in (*_own_items(rows), *_skipped(rows)):
-            _say(console, line, 2)
+        say(console, f"{benchmark}: {models} ({method})", style="bold")
+        table = plain_table("", "A", "B", "B−A", "n", "only A", "only B", "p", gap=(0, 2))
+        for row in shown:
+            cells = (
+                percent(row.accuracy_a),
+                percent(row.accuracy_b),
+                "–" if row.difference is None else points(row.difference),
+                *(f"{count:,}" for count in (row.both, row.only_a, row.only_b)),
+                p_value(row.p) if row.both else "–",
+            )
+            style = "bold" if row.p < SIGNIFICANT else ""
+            name = row.lang if row.phenomenon == ALL else f"  {row.phenomenon}"
+            table.add_row(Text(name), *(Text(cell, style=style) for cell in cells))
+        console.print(table, highlight=False)
+        if hidden := len(rows) - len(shown):
+            say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", indent=2)
+        for line in _item_lines(rows):
+            say(console, line, indent=2)
 
 
 def print_comparison(comparison: Comparison, console: Console, *, whole: bool = False) -> None:
     """Print a comparison within the console's width; ``whole``: every phenomenon and reason."""
-    _say(console, f"A: {comparison.a}")
-    _say(console, f"B: {comparison.b}")
+    say(console, f"A: {comparison.a}")
+    say(console, f"B: {comparison.b}")
     _print_rows(comparison, console, whole=whole)
     console.print()
-    _say(console, "p: McNemar's test on the items of both, not corrected for the number of tests.")
+    say(console, "p: McNemar's test on the items of both, not corrected for the number of tests.")
     console.print()
-    _say(console, REASONS if comparison.reasons else "Nothing was done differently.")
+    if comparison.reasons:
+        say(console, "Done differently (behind so many tables of judgements that moved):")
+    else:
+        say(console, "Nothing was done differently.")
     shown = comparison.reasons if whole else comparison.reasons[:MOST]
     for reason in shown:
-        _say(console, _reason(reason), 2)
-    if len(shown) < len(comparison.reasons):
-        _say(console, f"… and {len(comparison.reasons) - len(shown)} more (--all)", 2)
+        plural = "s" if reason.tables > 1 else ""
+        behind = f" ({reason.tables} table{plural})" if reason.tables else ""
+        say(console, f"{reason.kind}: {reason.text}{behind}", indent=2)
+    if hidden := len(comparison.reasons) - len(shown):
+        say(console, f"… and {hidden} more (--all)", indent=2)
     if comparison.flips:
         console.print()
         count = f"{len(comparison.flips)} of {comparison.flipped:,}"
-        _say(console, f"Items right in one alone, {count}, the largest changes of margin first:")
-        for flip in comparison.flips:
-            for line in _flip_lines(flip):
-                _say(console, line, 2)
+        say(console, f"Items right in one alone, {count}, the largest changes of margin first:")
+    for flip in comparison.flips:
+        margins = ""
+        if flip.margin_a is not None or flip.margin_b is not None:
+            margins = f": margin {nats(flip.margin_a)} → {nats(flip.margin_b)}"
+        address = f"{flip.benchmark} {flip.lang}, {flip.paradigm}, {flip.item_id}"
+        say(console, f"right in {flip.right_in.upper()} alone{margins} ({address})", indent=2)
+        for text in flip.texts:
+            say(console, f"  {text}", indent=2)
     for note in comparison.notes:
         console.print()
-        _say(console, note)
+        say(console, note)

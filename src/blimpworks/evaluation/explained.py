@@ -34,7 +34,8 @@ class Number:
 
     card: Card
     benchmark: Benchmark
-    place: Row
+    cells: Row
+    """The row that it stands in."""
     model: str
 
     @property
@@ -42,40 +43,40 @@ class Number:
         """Benchmark where there are several, language, phenomenon."""
         several = len(self.card["benchmarks"]) > 1
         benchmark = [self.benchmark["label"]] if several else []
-        phenomenon = [self.place["label"]] if self.place["phenomenon"] != ALL else []
-        language = show.language(self.place["lang"], self.card["languages"])
+        phenomenon = [self.cells["label"]] if self.cells["phenomenon"] != ALL else []
+        language = show.language(self.cells["lang"], self.card["languages"])
         return ", ".join([*benchmark, language, *phenomenon])
 
     @property
     def column(self) -> str:
-        """Label of the model."""
+        """The label of the model."""
         return self.card["models"][self.model]["label"]
 
     @property
     def counted(self) -> str:
         """How many items it is of, and what was skipped."""
-        if skipped := self.place["skipped"].get(self.model):
+        if skipped := self.cells["skipped"].get(self.model):
             return show.skipped_phrase(skipped, self.benchmark["unit"])
-        return f"n = {self.place['models'][self.model]['n']:,}, none skipped"
+        return f"n = {self.cells['models'][self.model]['n']:,}, none skipped"
 
     @property
     def is_measured(self) -> bool:
         """Whether some item was judged."""
-        return self.model in self.place["models"]
+        return self.model in self.cells["models"]
 
     @property
     def line(self) -> str:
         """The number in a line."""
         if not self.is_measured:
             return f"{self.row} / {self.column}: {self.counted}"
-        text = show.percent(self.place["models"][self.model]["accuracy"])
+        text = show.percent(self.cells["models"][self.model]["accuracy"])
         return f"{self.row} / {self.column} = {text} ({self.counted})"
 
     @property
     def languages(self) -> list[str]:
         """Languages that it is over."""
-        if self.place["lang"] not in (ALL, MEAN):
-            return [self.place["lang"]]
+        if self.cells["lang"] not in (ALL, MEAN):
+            return [self.cells["lang"]]
         return [
             row["lang"]
             for row in show.totals(self.benchmark)
@@ -84,32 +85,26 @@ class Number:
 
     def is_called(self, parts: Sequence[str]) -> bool:
         """Whether its row is called so: by parts, of which the missing ones are the whole."""
-        lang, phenomenon = self.place["lang"], self.place["phenomenon"]
-        levels = [
-            ({self.benchmark["name"], self.benchmark["label"]}, True),
-            (
-                {lang, show.language(lang, self.card["languages"])},
-                lang == show.totals(self.benchmark)[0]["lang"],
-            ),
-            ({phenomenon, self.place["label"]}, phenomenon == ALL),
-        ]
-        names = [{name.casefold() for name in each} for each, _ in levels]
+        lang, phenomenon = self.cells["lang"], self.cells["phenomenon"]
+        language = show.language(lang, self.card["languages"])
+        names = (
+            {self.benchmark["name"].casefold(), self.benchmark["label"].casefold()},
+            {lang.casefold(), language.casefold()},
+            {phenomenon.casefold(), self.cells["label"].casefold()},
+        )
+        may_be_missing = (
+            True,
+            lang == show.totals(self.benchmark)[0]["lang"],
+            phenomenon == ALL,
+        )
         return {*parts} <= set().union(*names) and all(
-            whole or each & {*parts} for each, (_, whole) in zip(names, levels, strict=True)
+            missing or same & {*parts} for same, missing in zip(names, may_be_missing, strict=True)
         )
 
     def is_of(self, model: str) -> bool:
         """Whether a model is called so: by name, label, or address."""
         names = {self.model, self.column, self.card["models"][self.model]["hf_id"]}
         return model.casefold() in {name.casefold() for name in names}
-
-
-def _numbers(card: Card) -> Iterator[Number]:
-    for benchmark in card["benchmarks"]:
-        for row in benchmark["rows"]:
-            for model in benchmark["methods"]:
-                if model in row["models"] or model in row["skipped"]:
-                    yield Number(card, benchmark, row, model)
 
 
 def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
@@ -119,7 +114,14 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
     is not named is the whole. Raises UserError, with what there is, where there is none, and where
     row and column mean several.
     """
-    every = [*_numbers(read_card(source))]
+    card = read_card(source)
+    every = [
+        Number(card, benchmark, row, model)
+        for benchmark in card["benchmarks"]
+        for row in benchmark["rows"]
+        for model in benchmark["methods"]
+        if model in row["models"] or model in row["skipped"]
+    ]
     numbers = [each for each in every if column is None or each.is_of(column)]
     if not numbers:
         choice = ", ".join(dict.fromkeys(each.column for each in every))
@@ -161,31 +163,6 @@ def _as_recorded(source: Path, named: Path) -> tuple[Path, Record]:
     return recorded, record
 
 
-def _cell(number: Number, *, nominal: bool) -> dict[str, Any]:
-    """A number as a cell of an exhibit."""
-    accuracy, lang = number.place["models"][number.model], number.place["lang"]
-    method = number.benchmark["methods"][number.model]
-    phenomenon = number.place["phenomenon"]
-    where = {"benchmark": number.benchmark["name"], "model": number.model, "method": method}
-    languages = number.languages
-    if lang == MEAN or nominal:
-        source, formula = "accuracies", UNWEIGHTED
-        more = {"lang": languages, "phenomenon": phenomenon, "paradigm": ALL}
-    else:
-        source, formula = "judgements", ACCURACY
-        more = {"lang": languages} | ({} if phenomenon == ALL else {"phenomenon": phenomenon})
-    return {
-        "row": number.row,
-        "column": number.column,
-        "text": show.percent(accuracy["accuracy"]),
-        **{"value": 100 * accuracy["accuracy"], "n": accuracy["n"]},
-        **{"low": 100 * accuracy["low"], "high": 100 * accuracy["high"]},
-        "formula": str(formula),
-        "source": source,
-        "filter": json.dumps(where | more, ensure_ascii=False),
-    }
-
-
 def explain_number(
     source: Path, number: Number, named: Path, items: int = 0, item: str | None = None
 ) -> Explanation:
@@ -203,7 +180,7 @@ def explain_number(
     nominal = number.benchmark["methods"][model] == PUBLISHED and NOMINAL in (
         read_parquet(judged[0]).column_names
     )
-    if nominal and number.place["lang"] == ALL and len(languages) > 1:
+    if nominal and number.cells["lang"] == ALL and len(languages) > 1:
         raise UserError(
             f"{number.line}: over all languages, accuracies by {PUBLISHED} are weighted by n; "
             "explain those of the languages, such as --row "
@@ -211,7 +188,27 @@ def explain_number(
         )
     others = {*facts["languages"], *facts["models"], *facts["benchmarks"]}
     needed = {part for path in (*judged, recorded) for part in (*path.parts, path.stem)}
-    cell = _cell(number, nominal=nominal)
+    accuracy = number.cells["models"][model]
+    where = {"benchmark": name, "model": model, "method": number.benchmark["methods"][model]}
+    source_table, formula = "judgements", ACCURACY
+    labels: dict[str, Any] = {"lang": languages, "phenomenon": number.cells["phenomenon"]}
+    if number.cells["lang"] == MEAN or nominal:
+        source_table, formula = "accuracies", UNWEIGHTED
+        labels["paradigm"] = ALL
+    elif labels["phenomenon"] == ALL:
+        del labels["phenomenon"]
+    cell = {
+        "row": number.row,
+        "column": number.column,
+        "text": show.percent(accuracy["accuracy"]),
+        "value": 100 * accuracy["accuracy"],
+        "n": accuracy["n"],
+        "low": 100 * accuracy["low"],
+        "high": 100 * accuracy["high"],
+        "formula": str(formula),
+        "source": source_table,
+        "filter": json.dumps(where | labels, ensure_ascii=False),
+    }
     explanation = explain_cell(recorded, cell, items, item, others=others - needed)
     tables = [
         (
@@ -235,8 +232,8 @@ def _facts(
     statuses: Counter[str] = Counter()
     for path, (items, outputs) in zip(judged, tables, strict=True):
         rows = read_parquet(path, ["item_id", "phenomenon"]).to_pandas()
-        if number.place["phenomenon"] != ALL:
-            rows = rows[rows["phenomenon"] == number.place["phenomenon"]]
+        if number.cells["phenomenon"] != ALL:
+            rows = rows[rows["phenomenon"] == number.cells["phenomenon"]]
         conditions = read_parquet(items, ["item_id", *CONDITIONS]).to_pandas()
         key = "item" if {*conditions.columns} >= CONDITIONS else "item_id"
         ids = conditions.loc[conditions[key].isin(rows["item_id"]), "item_id"]

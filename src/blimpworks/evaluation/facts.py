@@ -3,7 +3,7 @@
 Without heavy imports, because the workflow asks.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypedDict
 
@@ -131,20 +131,6 @@ def printed_table(layout: Layout, benchmark: str) -> str:
     return f"{layout.results}/accuracies/printed/{paper.name}.parquet"
 
 
-def _sensitivity(
-    layout: Layout, benchmark: str, languages: Mapping[str, list[str]]
-) -> dict[str, list[str]]:
-    """Those of the ``languages`` by model that are also scored with other first tokens.
-
-    Of pairs of sentences alone, and of models whose engine has the choice.
-    """
-    if not layout.campaign.report_card.sensitivity or not is_of_pairs(benchmark):
-        return {}
-    rows = layout.catalogue.models
-    engines = {m: find_engine(layout.engine_of(m), rows[m].architecture) for m in languages}
-    return {m: each for m, each in languages.items() if len(engines[m].first_token) > 1}
-
-
 def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> str:
     """Path of how scores of first tokens change a model's accuracy."""
     return f"{results}/sensitivity/{benchmark}/{lang}/{model}/parity.parquet"
@@ -165,25 +151,18 @@ def card_models(layout: Layout, covered: Coverage) -> list[str]:
 
 def card_tables(facts: Facts) -> list[str]:
     """Every table and description that a report card is made from."""
-    of_benchmarks = (
-        path
-        for name, each in facts["benchmarks"].items()
-        for path in _tables_of(facts["results"], name, each)
-    )
-    models = facts["models"].values()
-    described = (path for model in models for path in (model["checkpoint"], *model["manifests"]))
-    return list(dict.fromkeys([*of_benchmarks, *described]))
-
-
-def _tables_of(results: str, name: str, benchmark: BenchmarkFacts) -> Iterator[str]:
-    yield benchmark["accuracies"]
-    yield from filter(None, [benchmark["printed"]])
-    yield from (*benchmark["items"].values(), *benchmark["whole"].values())
-    for model, languages in benchmark["languages"].items():
-        for folder in ("judgements", OUTPUTS[benchmark["unit"]]):
-            yield from (model_table(results, folder, name, lang, model) for lang in languages)
-    for model, languages in benchmark["sensitivity"].items():
-        yield from (sensitivity_table(results, name, lang, model) for lang in languages)
+    results, paths = facts["results"], []
+    for name, benchmark in facts["benchmarks"].items():
+        paths += [benchmark["accuracies"], *filter(None, [benchmark["printed"]])]
+        paths += [*benchmark["items"].values(), *benchmark["whole"].values()]
+        for model, languages in benchmark["languages"].items():
+            for folder in ("judgements", OUTPUTS[benchmark["unit"]]):
+                paths += [model_table(results, folder, name, lang, model) for lang in languages]
+        for model, languages in benchmark["sensitivity"].items():
+            paths += [sensitivity_table(results, name, lang, model) for lang in languages]
+    for described in facts["models"].values():
+        paths += [described["checkpoint"], *described["manifests"]]
+    return list(dict.fromkeys(paths))
 
 
 def model_table(results: str, folder: str, benchmark: str, lang: str, model: str) -> str:
@@ -228,6 +207,13 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
     whole = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in every}
     own = paper.benchmarks[0].name == name
     prompts, pairs = benchmark.unit == "prompt", is_of_pairs(name)
+    sensitivity = {}
+    if pairs and layout.campaign.report_card.sensitivity:
+        for model, scored in languages.items():
+            architecture = layout.catalogue.models[model].architecture
+            # Other engines have no choice of a first token.
+            if len(find_engine(layout.engine_of(model), architecture).first_token) > 1:
+                sensitivity[model] = scored
     return {
         "label": paper.citation.label if own else f"{paper.citation.label} ({name})",
         "citation": " ".join(
@@ -249,19 +235,14 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
         "accuracies": f"{layout.results}/accuracies/{name}.parquet",
         "printed": printed_table(layout, name),
         "names": paper.names,
-        "sensitivity": _sensitivity(layout, name, languages),
+        "sensitivity": sensitivity,
     }
-
-
-def _languages(layout: Layout, covered: Coverage) -> dict[str, str]:
-    """Names of the languages that models are run on, by code."""
-    codes = {lang for models in covered.values() for each in models.values() for lang in each}
-    return {lang: row.name for lang, row in layout.catalogue.languages.items() if lang in codes}
 
 
 def card_facts(layout: Layout, configfile: str) -> Facts:
     """What the report card of a campaign, the file ``configfile``, is built from."""
     campaign, covered = layout.campaign, coverage(layout)
+    codes = {lang for models in covered.values() for each in models.values() for lang in each}
     return {
         "campaign": campaign.campaign,
         "description": campaign.description,
@@ -269,7 +250,9 @@ def card_facts(layout: Layout, configfile: str) -> Facts:
         "results": layout.results,
         "limit": campaign.limit,
         "worst": campaign.report_card.worst,
-        "languages": _languages(layout, covered),
+        "languages": {
+            lang: row.name for lang, row in layout.catalogue.languages.items() if lang in codes
+        },
         "models": {name: _model(layout, name, covered) for name in card_models(layout, covered)},
         "benchmarks": {name: _benchmark(layout, name, each) for name, each in covered.items()},
         "printed": {

@@ -1,9 +1,8 @@
 """Judgements of an evaluation by the main methods, and what follows from them item by item."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -42,13 +41,11 @@ def read_judged(path: Path, method: str) -> Judged:
     rows = table.filter(pc.equal(table["method"].cast(pa.string()), method))
     labels = {name: rows[name].cast(pa.string()) for name in (*KEY, "phenomenon")}
     keys = pc.binary_join_element_wise(*(labels[name] for name in KEY), "\t")
-    correct, margin = (_floats(rows[name]) for name in ("correct", "margin"))
+    correct, margin = (
+        np.asarray(rows[name].to_numpy(zero_copy_only=False), dtype=np.float64)
+        for name in ("correct", "margin")
+    )
     return Judged(keys.combine_chunks(), pa.table(labels), correct, margin)
-
-
-def _floats(column: pa.ChunkedArray) -> Floats:
-    values = column.to_numpy(zero_copy_only=False)
-    return np.asarray(values, dtype=np.float64)
 
 
 def judgements_of(
@@ -103,42 +100,30 @@ def paired_tests(
     if len(by_language) > 1:
         run, right, known = (np.concatenate(m) for m in zip(*by_language.values(), strict=True))
         by_language = {ALL: (run, right, known), **by_language}
-    tests = [
-        test
-        for lang, matrices in by_language.items()
-        for test in _tests(lang, models, *matrices, exact_below)
-    ]
+    tests: list[PairedTest] = []
+    for lang, (run, right, known) in by_language.items():
+        for row in compare(right, known, exact_below):
+            a, b, n, only_a, only_b = (
+                int(str(row[name])) for name in ("a", "b", "n", "only_a", "only_b")
+            )
+            if a < b:
+                p = float(str(row["p"]))
+                tests.append(
+                    {
+                        "lang": lang,
+                        "a": models[a],
+                        "b": models[b],
+                        "n": n,
+                        "skipped": int((run[:, a] & run[:, b]).sum()) - n,
+                        "only_a": only_a,
+                        "only_b": only_b,
+                        "p": p,
+                        "adjusted": p,
+                    }
+                )
     # Of one language in common, all languages together would be the same test again.
     common = Counter((test["a"], test["b"]) for test in tests if test["lang"] != ALL)
     return [t for t in tests if t["lang"] != ALL or common[t["a"], t["b"]] > 1]
-
-
-def _tests(
-    lang: str,
-    models: Sequence[str],
-    run: Bools,
-    right: Bools,
-    known: Bools,
-    exact_below: int,
-) -> Iterator[PairedTest]:
-    pairs = {*combinations(range(len(models)), 2)}
-    for row in compare(right, known, exact_below):
-        a, b, n, only_a, only_b = (
-            int(str(row[name])) for name in ("a", "b", "n", "only_a", "only_b")
-        )
-        if (a, b) in pairs:
-            p = float(str(row["p"]))
-            yield {
-                "lang": lang,
-                "a": models[a],
-                "b": models[b],
-                "n": n,
-                "skipped": int((run[:, a] & run[:, b]).sum()) - n,
-                "only_a": only_a,
-                "only_b": only_b,
-                "p": p,
-                "adjusted": p,
-            }
 
 
 def with_holm(tests: Sequence[PairedTest]) -> list[PairedTest]:

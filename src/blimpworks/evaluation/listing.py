@@ -1,12 +1,12 @@
 """What there is to evaluate models on: benchmarks, languages, numbers of items, files at hand."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned, SourceRow, TreebankRow, load_catalogue
-from blimpworks.campaign.paper import Benchmark, Paper
+from blimpworks.campaign.paper import Benchmark
 from blimpworks.campaign.registry import benchmarks, paper_of, registered
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign
@@ -26,17 +26,17 @@ class Listed:
 
     name: str
     """As after ``--benchmarks``."""
-    label: str
+    label: str = ""
     """Short name of its paper; empty where its declaration cannot be used."""
-    items: str
+    items: str = ""
     """What its items are called, in the plural."""
-    expected: Mapping[str, int | None]
+    expected: Mapping[str, int | None] = field(default_factory=dict)
     """Number of items by language, before they are built; None where that is not known."""
-    files: int
+    files: int = 0
     """How many files its items are made from that are not in the repository."""
-    at_hand: int
+    at_hand: int = 0
     """How many of them are on the disk: retrieved, or in the campaign's mirror."""
-    generated: bool
+    generated: bool = False
     """Whether its items are generated here, of words of our own."""
     more: tuple[str, ...] = ()
     """Further languages that it has where they are named."""
@@ -50,13 +50,6 @@ class Listed:
     """Why these data do not have it; empty where they do."""
 
 
-def _noun(benchmark: Benchmark) -> str:
-    """What the items of a benchmark are called, in the plural."""
-    if benchmark.unit == "prompt":
-        return "prompts"
-    return "pairs" if benchmark.judge == PAIRS else "items"
-
-
 def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
     """Whether a pinned file is on the disk: retrieved, or in the mirror (plain or .xz)."""
     places = [Path(campaign.pathvars.resources, "sources", row.name)]
@@ -66,30 +59,20 @@ def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
     return any(place.is_file() for place in places)
 
 
-def _files(campaign: Campaign, catalogue: Catalogue) -> list[SourceRow | TreebankRow]:
-    """Files from outside that the items of a campaign's first benchmark are made from."""
-    paper = paper_of(campaign.benchmarks[0])
-    rows: list[Pinned] = [*paper.sources(campaign, catalogue)]
-    for lang in paper.treebanks(campaign, catalogue):
-        rows += catalogue.treebanks[lang]
-    named = {row.name: row for row in rows if isinstance(row, SourceRow | TreebankRow)}
-    return [row for row in named.values() if is_usable(campaign, row)]
-
-
-def _has_text(paper: Paper, campaign: Campaign, catalogue: Catalogue, lang: str) -> bool:
-    """Whether the treebanks of a language can be had, where items are made from them."""
-    read = paper.treebanks(campaign, catalogue)
-    return lang not in read or any(
-        row.is_pinned(campaign.checksums) for row in catalogue.treebanks[lang]
-    )
-
-
 def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
-    """Languages of a campaign in which a benchmark can be had. Raises UserError for none."""
+    """Languages of a campaign in which a benchmark can be had. Raises UserError for none.
+
+    Where items are made from treebanks, those of the language must be there.
+    """
     paper = paper_of(benchmark.name)
     paper.check(campaign, catalogue)
-    having = benchmark.languages(campaign, catalogue)
-    languages = [lang for lang in having if _has_text(paper, campaign, catalogue, lang)]
+    read = paper.treebanks(campaign, catalogue)
+    languages = [
+        lang
+        for lang in benchmark.languages(campaign, catalogue)
+        if lang not in read
+        or any(row.is_pinned(campaign.checksums) for row in catalogue.treebanks[lang])
+    ]
     if not languages:
         raise UserError(
             f"{benchmark.name} has items in none of the languages whose files can be had here; "
@@ -108,35 +91,36 @@ def own_languages(campaign: Campaign) -> list[str]:
 
 
 def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
-    """A benchmark in the languages of a campaign that has it alone.
-
-    Raises UserError where the data lack it.
-    """
-    catalogue, paper = load_catalogue(campaign), paper_of(benchmark.name)
-    languages = _languages(campaign, catalogue, benchmark)
-    files = _files(campaign, catalogue)
-    number = benchmark.counted_units or benchmark.expected_units
-    outside = paper.folder is not None and not paper.folder.resolve().is_relative_to(REPOSITORY)
-    return Listed(
+    """A benchmark in the languages of a campaign; ``obstacle`` says why its data lack it."""
+    campaign = campaign.model_copy(update={"benchmarks": (benchmark.name,)})
+    paper = paper_of(benchmark.name)
+    noun = "pairs" if benchmark.judge == PAIRS else "items"
+    listed = Listed(
         name=benchmark.name,
         label=paper.citation.label,
-        items=_noun(benchmark),
-        expected={lang: number(campaign, catalogue, lang) for lang in languages},
-        files=len(files),
-        at_hand=sum(is_at_hand(campaign, row) for row in files),
+        items="prompts" if benchmark.unit == "prompt" else noun,
         generated=benchmark.own_words,
-        place=str(paper.folder) if outside else "the repository",
-        counted=benchmark.counted_units is not None,
     )
-
-
-def _either(campaign: Campaign, benchmark: Benchmark) -> tuple[Listed | None, str]:
-    """A benchmark as a campaign has it; or none, and why."""
-    alone = campaign.model_copy(update={"benchmarks": (benchmark.name,)})
     try:
-        return _listed(alone, benchmark), ""
+        catalogue = load_catalogue(campaign)
+        languages = _languages(campaign, catalogue, benchmark)
+        pinned: list[Pinned] = [*paper.sources(campaign, catalogue)]
+        for lang in paper.treebanks(campaign, catalogue):
+            pinned += catalogue.treebanks[lang]
+        by_name = {row.name: row for row in pinned if isinstance(row, SourceRow | TreebankRow)}
+        files = [row for row in by_name.values() if is_usable(campaign, row)]
+        number = benchmark.counted_units or benchmark.expected_units
+        outside = paper.folder is not None and not paper.folder.resolve().is_relative_to(REPOSITORY)
+        return replace(
+            listed,
+            expected={lang: number(campaign, catalogue, lang) for lang in languages},
+            files=len(files),
+            at_hand=sum(is_at_hand(campaign, row) for row in files),
+            place=str(paper.folder) if outside else listed.place,
+            counted=benchmark.counted_units is not None,
+        )
     except UserError as error:
-        return None, str(error)
+        return replace(listed, obstacle=str(error))
 
 
 def list_benchmarks(campaign: Campaign) -> list[Listed]:
@@ -148,24 +132,14 @@ def list_benchmarks(campaign: Campaign) -> list[Listed]:
     everywhere = campaign.model_copy(update={"languages": "all"})
     rows = []
     for name in dict.fromkeys((*campaign.benchmarks, *benchmarks())):
-        benchmark = benchmarks()[name]
-        here, _ = _either(campaign, benchmark)
-        there, obstacle = _either(everywhere, benchmark)
-        if here:
-            known = [*there.expected] if there else []
-            more = tuple(lang for lang in known if lang not in here.expected)
-            rows.append(replace(here, more=more, by_name=name not in campaign.benchmarks))
+        here, there = (_listed(data, benchmarks()[name]) for data in (campaign, everywhere))
+        if here.obstacle:
+            rows.append(replace(there, by_name=not there.obstacle))
         else:
-            rows.append(replace(there, by_name=True) if there else _absent(benchmark, obstacle))
+            more = tuple(lang for lang in there.expected if lang not in here.expected)
+            rows.append(replace(here, more=more, by_name=name not in campaign.benchmarks))
     faults = registered()[1].items()
-    return rows + [
-        Listed(n, "", "", {}, 0, 0, False, obstacle=f"not usable: {f}") for n, f in faults
-    ]
-
-
-def _absent(benchmark: Benchmark, obstacle: str) -> Listed:
-    label, own = paper_of(benchmark.name).citation.label, benchmark.own_words
-    return Listed(benchmark.name, label, _noun(benchmark), {}, 0, 0, own, obstacle=obstacle)
+    return rows + [Listed(name, obstacle=f"not usable: {fault}") for name, fault in faults]
 
 
 def _origin(row: Listed) -> str:
@@ -193,31 +167,12 @@ def _numbers(row: Listed) -> str:
     return f"{many}, {items} in each: {codes}"
 
 
-def _said(row: Listed) -> list[str]:
-    """What there is to say about a benchmark."""
-    if row.obstacle:
-        return [row.obstacle]
-    more = f"where it or they are named also: {', '.join(row.more)}" if row.more else ""
-    return [*filter(None, (_numbers(row), more, _origin(row)))]
-
-
-def _lines(row: Listed, width: int) -> Iterator[str]:
-    """A benchmark in lines of at most ``width`` characters."""
-    head = f"{row.name} ({row.label})" if row.label else row.name
-    yield textwrap.shorten(head, width, placeholder=" …")
-    for text in _said(row):
-        wrapped = textwrap.wrap(
-            text, width, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
-        )
-        yield from (line.replace("\xa0", " ") for line in wrapped)
-
-
 def listing_text(rows: Sequence[Listed], width: int = WIDTH) -> str:
     """Benchmarks as lines of text of at most ``width`` characters.
 
     First those that are run anyway, then those that are run where they are named, and the others.
     """
-    parts = {
+    sections = {
         "": [row for row in rows if not (row.obstacle or row.by_name)],
         "Where they are named (--benchmarks NAME, --languages CODES):": [
             row for row in rows if row.by_name
@@ -225,7 +180,23 @@ def listing_text(rows: Sequence[Listed], width: int = WIDTH) -> str:
         "Not in these data:": [row for row in rows if row.obstacle],
     }
     lines: list[str] = []
-    for heading, chosen in parts.items():
-        lines += ["", heading, ""] if heading and chosen else []
-        lines += [line for row in chosen for line in _lines(row, width)]
+    for heading, listed in sections.items():
+        lines += ["", heading, ""] if heading and listed else []
+        for row in listed:
+            title = f"{row.name} ({row.label})" if row.label else row.name
+            lines.append(textwrap.shorten(title, width, placeholder=" …"))
+            texts = [row.obstacle]
+            if not row.obstacle:
+                texts = [_numbers(row), _origin(row)]
+                if row.more:
+                    texts.insert(1, f"where it or they are named also: {', '.join(row.more)}")
+            for text in texts:
+                wrapped = textwrap.wrap(
+                    text,
+                    width,
+                    initial_indent=INDENT,
+                    subsequent_indent=INDENT,
+                    break_on_hyphens=False,
+                )
+                lines += [line.replace("\xa0", " ") for line in wrapped]
     return "\n".join(lines)

@@ -1,19 +1,29 @@
-"""What this machine has to run models with: memory, GPUs, the environment of vLLM."""
+"""What this machine has to run models with, the engine that suits, and whether models fit."""
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.engines import ENGINES, obstacle
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.attempt import CGROUPS, memory_groups
+from blimpworks.cluster.needs import memory_of
 from blimpworks.cluster.slurm import ask
+from blimpworks.errors import UserError
+from blimpworks.evaluation.models import ResolvedModel, size_text
+from blimpworks.models.facts import ENGINES as OWN_ENGINES
 from blimpworks.records.job import REPOSITORY
 
 MEMINFO = Path("/proc/meminfo")
 VLLM = ".vllm/bin/python"
 """Interpreter of the environment of vLLM, in the repository (``make vllm``)."""
+WORKING_GB = {"transformers": 1.5, "lstm": 1.5, "kenlm": 0.5, "vllm": 6.0}
+"""Memory beside the weights, without a GPU. Python and its libraries take up to 1 GB, logits of
+128 positions over 262,144 pieces 0.4 GB; vLLM sets 4 GB aside for keys and values besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,30 +48,6 @@ def _number(path: Path) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _reclaimable(group: Path) -> int:
-    """Bytes of a control group's use that the kernel takes back when they are needed."""
-    try:
-        lines = (group / "memory.stat").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return 0
-    values = dict(line.split(maxsplit=1) for line in lines)
-    return int(values.get("total_inactive_file", values.get("inactive_file", 0)))
-
-
-def _left_in(groups: Iterable[Path]) -> list[float]:
-    """GB that control groups leave, of those that have a limit (cgroups v2, v1)."""
-    left = []
-    for group in groups:
-        for limit, used in (
-            ("memory.max", "memory.current"),
-            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
-        ):
-            most, now = _number(group / limit), _number(group / used)
-            if most is not None and now is not None:
-                left.append((most - now + _reclaimable(group)) / 1e9)
-    return left
-
-
 def available_memory_gb() -> float | None:
     """GB that this process can have: free and reclaimable, within limits of its control groups."""
     try:
@@ -70,10 +56,27 @@ def available_memory_gb() -> float | None:
     except OSError:
         return None
     fields = {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
-    groups = dict.fromkeys(each for group in own for each in (group, *group.parents))
-    below = [group for group in groups if group.is_relative_to(CGROUPS)]
     free = [int(fields["MemAvailable"][0]) * 1024 / 1e9] if "MemAvailable" in fields else []
-    return min([*free, *_left_in(below)], default=None)
+    groups = dict.fromkeys(each for group in own for each in (group, *group.parents))
+    for group in groups:
+        if not group.is_relative_to(CGROUPS):
+            continue
+        for limit, used in (
+            ("memory.max", "memory.current"),  # cgroups v2
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),  # v1
+        ):
+            most, now = _number(group / limit), _number(group / used)
+            if most is None or now is None:
+                continue
+            try:
+                stat = (group / "memory.stat").read_text(encoding="utf-8").splitlines()
+            except OSError:
+                stat = []
+            values = dict(line.split(maxsplit=1) for line in stat)
+            # The kernel takes back what it keeps of files when memory is needed.
+            files = int(values.get("total_inactive_file", values.get("inactive_file", 0)))
+            free.append((most - now + files) / 1e9)
+    return min(free, default=None)
 
 
 def visible_gpus_gb() -> tuple[float, ...]:
@@ -94,3 +97,86 @@ def this_machine() -> Machine:
     """The machine that this process runs on; looks once."""
     has_vllm = (REPOSITORY / VLLM).exists()
     return Machine(available_memory_gb(), visible_gpus_gb(), has_vllm)
+
+
+def choose_engine(
+    row: ModelRow, requested: str = "auto", machine: Machine | None = None
+) -> ModelRow:
+    """A model's row with the engine that it is run with.
+
+    ``auto`` is vLLM for causal models where ``machine`` (this one unless given) has a GPU and
+    vLLM's environment, else transformers; n-gram models and LSTMs have engines of their own.
+
+    Raises UserError for an engine that is unknown, not installed, or cannot run the model.
+    """
+    machine = machine or this_machine()
+    names = dict.fromkeys(name for name, _ in ENGINES)
+    if requested not in ("auto", *names):
+        raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(names)}.")
+    if requested != "auto":
+        engine = requested
+    elif row.architecture in OWN_ENGINES:
+        engine = OWN_ENGINES[row.architecture]
+    elif row.recipe:
+        engine = row.engine  # What is trained here is small.
+    else:
+        fast = machine.gpus_gb and machine.has_vllm and ("vllm", row.architecture) in ENGINES
+        engine = "vllm" if fast else "transformers"
+    reason = obstacle(
+        engine, row.architecture, {"dtype": row.dtype, "first_token": row.first_token}
+    )
+    if row.recipe and engine != row.engine:
+        reason = f"the model is trained here and run by {row.engine} alone"
+    if reason:
+        able = ", ".join(name for name, kind in ENGINES if kind == row.architecture)
+        hint = "Leave --engine out" if requested != "auto" else "Correct what is set of it"
+        raise UserError(f"model {row.name!r}: {reason}. {hint}; {able} can run it.")
+    if engine == "vllm" and not machine.has_vllm:
+        raise UserError(
+            f"--engine is 'vllm', whose environment ({VLLM} in {REPOSITORY}) is not there; install "
+            "it (make vllm), or name the engine transformers."
+        )
+    return row.model_copy(update={"engine": engine})
+
+
+def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None) -> list[str]:
+    """A line on the memory that each model takes, its engine being chosen.
+
+    That is its weights, in the format that it is run in, and what its engine works with
+    (``WORKING_GB``; on a GPU what plans for clusters count). ``machine`` is this one unless
+    given; memory that it does not tell counts as enough.
+
+    Raises UserError for a model that cannot fit, with what to do.
+    """
+    machine = machine or this_machine()
+    lines = []
+    for model in models:
+        row, weights = model.row, model.weights_gb
+        free: float | None
+        if row.engine == "vllm" and machine.gpus_gb:
+            memory = memory_of(row, row.engine, row.dtype, ScoringOptions())
+            needed = memory._replace(weights=weights).of_each(1)
+            working, free, owner = needed - weights, max(machine.gpus_gb), "of the GPU's memory"
+        else:
+            working, free, owner = WORKING_GB[row.engine], machine.memory_gb, "of memory"
+        needed = weights + working
+        size = size_text(weights) if weights else "of a size not known yet"
+        need = (
+            f"{needed:.1f} GB {owner}: weights {size} in {row.dtype}, {working:.1f} GB to work with"
+        )
+        if free is None:
+            lines.append(f"{row.label} needs {need}.")
+        elif needed <= free:
+            lines.append(f"{row.label} needs {need} ({free:.1f} GB are free).")
+        else:
+            remedies = ["--profile slurm on a cluster, or a smaller model"]
+            if row.engine == "vllm":
+                remedies.insert(0, "--engine transformers, in the machine's memory")
+            half = weights / 2 + working
+            if row.dtype == "float32" and row.engine in ("transformers", "vllm") and half <= free:
+                remedies.insert(0, f"--dtype bfloat16 ({half:.1f} GB)")
+            raise UserError(
+                f"model {row.name!r} needs {need}; {free:.1f} GB are free here. "
+                f"Choose {', '.join(remedies)}."
+            )
+    return lines

@@ -1,7 +1,7 @@
 """The accuracies of an evaluation, by language and phenomenon, for the report card."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,18 +9,21 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import wordfreq
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
+from blimpworks.analysis.baselines import BASELINES, baseline_rows, compared
 from blimpworks.campaign.registry import load
 from blimpworks.evaluation.card import ALL, MEAN, Accuracy, Row, Skipped
 from blimpworks.evaluation.facts import BenchmarkFacts
 from blimpworks.parquet import open_parquet
-from blimpworks.tables import ACCURACIES, SCORES, read_table
+from blimpworks.tables import ACCURACIES, ITEMS, SCORES, read_table
 
 COUNTS = ("n", "skipped", "ties", "near_ties")
 SHARES = ("accuracy", "low", "high")
-Place = tuple[str, str]
-"""Language and phenomenon."""
+LanguagePhenomenon = tuple[str, str]
+LABELS = ["lang", "phenomenon", "paradigm"]
+COMPARED = ["good", "bad", "item", "acceptable", "alternatives"]
 UNKNOWN_ID, END_ID = 0, 1
 """Lines of ``<unk>`` and of the end of a sentence in vocabularies of words."""
 
@@ -57,8 +60,7 @@ def phenomenon_label(key: str, names: Mapping[str, str]) -> str:
     return names.get(key, key.replace("_", " "))
 
 
-def accuracy_of(row: Mapping[Any, Any]) -> Accuracy:
-    """The accuracy in a row of the table."""
+def _accuracy_of(row: Mapping[Any, Any]) -> Accuracy:
     counts = {name: int(row[name]) for name in COUNTS}
     shares = {name: float(row[name]) for name in SHARES}
     return cast(Accuracy, {**shares, **counts})
@@ -77,7 +79,7 @@ def pooled(rows: pd.DataFrame) -> Accuracy:
         low, high = wilson(float(rows["correct"].sum()), n)
     else:
         low, high = mean_interval(rows, (rows["n"] / n).tolist())
-    return accuracy_of({**totals, "accuracy": accuracy, "low": low, "high": high})
+    return _accuracy_of({**totals, "accuracy": accuracy, "low": low, "high": high})
 
 
 def mean_of(rows: pd.DataFrame) -> Accuracy:
@@ -85,23 +87,14 @@ def mean_of(rows: pd.DataFrame) -> Accuracy:
     low, high = mean_interval(rows, [1 / len(rows)] * len(rows))
     totals = {name: int(rows[name].sum()) for name in COUNTS}
     mean = float(rows["accuracy"].mean())
-    return accuracy_of({**totals, "accuracy": mean, "low": low, "high": high})
-
-
-def _together(rows: pd.DataFrame) -> Iterator[tuple[Place, str, Accuracy]]:
-    """Accuracies of each model on all languages together, and the mean over languages."""
-    for key, each in rows.groupby(["phenomenon", "model"]):
-        phenomenon, model = map(str, cast(tuple[str, str], key))
-        yield (ALL, phenomenon), model, pooled(each)
-        if phenomenon == ALL:
-            yield (MEAN, ALL), model, mean_of(each)
+    return _accuracy_of({**totals, "accuracy": mean, "low": low, "high": high})
 
 
 def accuracy_rows(
     benchmark: BenchmarkFacts,
     accuracies: pd.DataFrame,
-    skipped: Mapping[Place, Mapping[str, Skipped]],
-    baselines: Mapping[Place, Mapping[str, float]],
+    skipped: Mapping[LanguagePhenomenon, Mapping[str, Skipped]],
+    baselines: Mapping[LanguagePhenomenon, Mapping[str, float]],
 ) -> list[Row]:
     """Accuracies of all languages together, then of each, by phenomenon: the whole first.
 
@@ -111,35 +104,36 @@ def accuracy_rows(
     """
     names, order = names_of(benchmark), [*benchmark["languages"]]
     frame = accuracies[accuracies["paradigm"] == ALL]
-    cells: dict[Place, dict[str, Accuracy]] = {}
+    cells: dict[LanguagePhenomenon, dict[str, Accuracy]] = {}
     for row in frame.to_dict("records"):
-        cells.setdefault((row["lang"], row["phenomenon"]), {})[row["model"]] = accuracy_of(row)
+        cells.setdefault((row["lang"], row["phenomenon"]), {})[row["model"]] = _accuracy_of(row)
     positions = {lang: i for i, lang in enumerate([ALL, MEAN, *benchmark["items"]])}
     if (ALL, ALL) in skipped:
-        for place, model, accuracy in _together(frame):
-            cells.setdefault(place, {})[model] = accuracy
+        for key, rows_of_languages in frame.groupby(["phenomenon", "model"]):
+            phenomenon, model = map(str, cast(tuple[str, str], key))
+            cells.setdefault((ALL, phenomenon), {})[model] = pooled(rows_of_languages)
+            if phenomenon == ALL:
+                cells.setdefault((MEAN, ALL), {})[model] = mean_of(rows_of_languages)
     nothing = (
-        place
-        for place, models in skipped.items()
-        if any(0 < each["n"] == each["of"] for each in models.values())
+        cell
+        for cell, models in skipped.items()
+        if any(0 < lost["n"] == lost["of"] for lost in models.values())
     )
     rows: list[Row] = []
-    for place in {*cells, *nothing}:
-        models = {model: cells[place][model] for model in order if model in cells.get(place, {})}
-        every = skipped.get(place, {})
-        lost = {model: every[model] for model in order if model in every and every[model]["n"]}
-        for model in models.keys() & lost.keys():
-            models[model]["skipped"] = lost[model]["n"]
-        lang, phenomenon = place
-        label = phenomenon_label(phenomenon, names)
+    for lang, phenomenon in {*cells, *nothing}:
+        measured = cells.get((lang, phenomenon), {})
+        counted = skipped.get((lang, phenomenon), {})
+        lost = {m: counted[m] for m in order if m in counted and counted[m]["n"]}
+        for model in measured.keys() & lost.keys():
+            measured[model]["skipped"] = lost[model]["n"]
         rows.append(
             {
                 "lang": lang,
                 "phenomenon": phenomenon,
-                "label": label,
-                "models": models,
+                "label": phenomenon_label(phenomenon, names),
+                "models": {model: measured[model] for model in order if model in measured},
                 "skipped": lost,
-                "baselines": baselines.get(place, {}),
+                "baselines": baselines.get((lang, phenomenon), {}),
             }
         )
     return sorted(
@@ -178,3 +172,39 @@ def item_counts(path: Path) -> dict[str, int]:
         row["values"]: row["counts"] for row in pc.value_counts(items["phenomenon"]).to_pylist()
     }
     return {ALL: items.num_rows, **counts}
+
+
+def baselines_of(benchmark: BenchmarkFacts) -> dict[LanguagePhenomenon, dict[str, float]]:
+    """What each baseline gets right of a benchmark's items, in all languages together too.
+
+    A baseline has no share where it knows only some of the items, such as those of
+    languages that have a list of frequencies. Nothing of prompts. Raises UserError when a table of
+    items is missing or broken.
+    """
+    tables = []
+    for path in [] if benchmark["unit"] == "prompt" else benchmark["items"].values():
+        items = read_table(ITEMS, Path(path), [*LABELS, *COMPARED]).to_pandas()
+        rows = baseline_rows(compared(items.astype(dict.fromkeys(LABELS, object))))
+        # A list of frequencies takes some 40 MB, and a card may have a hundred languages.
+        wordfreq.get_frequency_dict.cache_clear()
+        if len(rows):
+            tables.append(rows)
+    if not tables:
+        return {}
+    rows = pd.concat(tables)
+    rows = pd.concat([rows, rows.assign(phenomenon=ALL)])
+    rows = pd.concat([rows, rows.assign(lang=ALL)])
+    sums = rows.groupby(["lang", "phenomenon", "baseline"])[["correct", "n"]].sum()
+    items = sums["n"].groupby(level=["lang", "phenomenon"]).transform("max")
+    table = (sums["correct"] / sums["n"])[sums["n"] == items].unstack("baseline")
+    table = table.reindex(columns=[name for name in BASELINES if name in table])
+    table = table.rename(columns=BASELINES)
+    table.loc[(MEAN, ALL), :] = table.drop(ALL).xs(ALL, level="phenomenon").mean(skipna=False)
+    shares: dict[LanguagePhenomenon, dict[str, float]] = {}
+    for (lang, phenomenon), row in zip(
+        table.index.to_list(), table.to_dict("records"), strict=True
+    ):
+        shares[str(lang), str(phenomenon)] = {
+            str(name): float(share) for name, share in row.items() if not np.isnan(share)
+        }
+    return shares

@@ -7,84 +7,343 @@ catalogue is read from the model's own files, before any weights are loaded or d
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import count
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.engines import ENGINES, obstacle
+from blimpworks.campaign.engines import FORMATS
 from blimpworks.campaign.local_models import HUB_ID, is_local
 from blimpworks.campaign.locked_models import is_commit
 from blimpworks.errors import UserError
-from blimpworks.evaluation.machine import VLLM, Machine, this_machine
-from blimpworks.evaluation.places import NGRAM_SUFFIXES, is_place, of_place
-from blimpworks.evaluation.resolved import (
-    ResolvedModel,
-    check_architecture,
-    row_of,
-    slug,
-    with_settings,
-)
-from blimpworks.files import write_text
-from blimpworks.models.facts import ENGINES as OWN_ENGINES
+from blimpworks.models.checkpoint import FILE_NAME
+from blimpworks.models.facts import BYTES, ENGINES, ModelFacts, facts_of
+from blimpworks.models.ngram_file import read_vocabulary
 from blimpworks.models.starts import policy_of
+from blimpworks.models.words import split_words
 from blimpworks.records.job import REPOSITORY
 
+CAN_BE_SET = ("architecture", "dtype", "first_token", "parameters", "tuning")
+"""Columns of a model's row that a user can set in place of what is read."""
+FIRST = {"bos": "after the start symbol", "eos": "after the end symbol", "skip": "not counted"}
+"""What conditions the first token, in words, where the token itself is not known."""
+LANGUAGES = "/{lang}"
+"""End of the address of a model with a checkpoint for each language."""
+NGRAM_SUFFIXES = (".gz", ".arpa", ".bin", ".binary", ".klm", ".lm", ".mmap")
+STRANGE_WORDS = 0.05
+"""Share of an n-gram model's words, never seen when text is split, from which a note says so."""
+OTHER_CASE = 0.01
+"""Share of words with a capital, or with a small letter, up to which a note says so."""
+FEWEST_WORDS = 10
+"""Words, of a script with capitals, from which these shares say something."""
 
-def _of_catalogue(argument: str, row: ModelRow, overrides: Mapping[str, str]) -> ResolvedModel:
-    """A model of the catalogue, on every benchmark. Raises UserError for one in print alone."""
-    if not row.hf_id and not row.recipe:
+
+def size_text(gigabytes: float) -> str:
+    """A size for people: GB, MB or kB."""
+    if gigabytes >= 1:
+        return f"{gigabytes:.1f} GB"
+    return f"{gigabytes * 1e3:.0f} MB" if gigabytes >= 0.001 else f"{gigabytes * 1e6:.1f} kB"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedModel:
+    """A model that a user names, with what was read of it."""
+
+    argument: str
+    """As the user wrote it."""
+    row: ModelRow
+    """How it is run: a row of a table of models, for every benchmark."""
+    parts: tuple[str, ...]
+    """Owner and name, or folders and name, from which it can be called."""
+    in_catalogue: bool = False
+    revision: str = ""
+    """Branch, tag or commit that was requested of the hub; the row has the commit."""
+    file_gb: float = 0.0
+    """Size of its files [GB], for a model whose parameters are not counted."""
+    quantisation: str = ""
+    """How its weights are quantised; empty for weights as they are."""
+    notes: tuple[str, ...] = ()
+    """What a user should know of it, a sentence each."""
+    start: str = ""
+    """What conditions the first token, in words; empty where its tokenizer was not asked."""
+
+    @property
+    def weights_gb(self) -> float:
+        """Size of its weights in the format that it is run in [GB]."""
+        return (self.row.parameters or 0) * BYTES.get(self.row.dtype, 4) or self.file_gb
+
+    @property
+    def described(self) -> str:
+        """One line: what it is, how it is run, and where it comes from."""
+        row, size = self.row, size_text(self.file_gb) if self.file_gb else ""
+        if billions := row.parameters:
+            units = (("billion", 1.0), ("million", 1e-3), ("thousand", 1e-6))
+            scaled = (f"{billions / one:.3g} {unit}" for unit, one in units if billions >= one)
+            number = next(scaled, f"{billions * 1e9:.0f}")
+            size = f"{number} parameters ({size_text(self.weights_gb)})"
+        facts = [row.architecture, row.dtype, size]
+        if row.architecture in ("causal", "lstm"):
+            facts.append(f"first token {self.start or FIRST.get(row.first_token, row.first_token)}")
+        if row.architecture == "causal":
+            facts.append("chat template" if row.tuning == "chat" else "no chat template")
+        if row.recipe:
+            source = f"trained here, recipe {row.recipe}"
+        elif not self.in_catalogue and is_local(row.hf_id):
+            # Braces of a path's own are doubled in rows.
+            source = row.hf_id.replace("{{", "{").replace("}}", "}")
+        else:
+            commit = f" ({row.revision[:12]})" if self.revision != row.revision else ""
+            revision = self.revision[:12] if is_commit(self.revision) else self.revision
+            source = f"{row.hf_id} at {revision}{commit}"
+        return f"{row.label}: {', '.join(filter(None, facts))}; {source}"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.") or "model"
+
+
+# Rows
+
+
+def _validated(values: Mapping[str, Any], argument: str) -> ModelRow:
+    """A row. Raises UserError for the first value that it cannot have."""
+    if values["dtype"] not in FORMATS:
+        expected = " or ".join(FORMATS)
+        raise UserError(f"{argument}: dtype is {values['dtype']!r}; expected {expected}.")
+    try:
+        return ModelRow.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
         raise UserError(
-            f"model {argument!r} of the catalogue cannot be had: {row.note or 'nobody says where'}."
+            f"{argument}: {first['loc'][0]} is {first['input']!r}; {first['msg'].lower()}. "
+            "Correct it."
+        ) from error
+
+
+def _with_settings(row: ModelRow, overrides: Mapping[str, str], argument: str) -> ModelRow:
+    """A row with what a user sets. Raises UserError for a value that it cannot have."""
+    unknown = next((name for name in overrides if name not in CAN_BE_SET), None)
+    if unknown:
+        raise UserError(f"{argument}: {unknown!r} cannot be set; expected {', '.join(CAN_BE_SET)}.")
+    if "parameters" in overrides:
+        try:
+            billions = float(overrides["parameters"])
+        except ValueError:
+            billions = float("nan")
+        if not 0 < billions < float("inf"):
+            raise UserError(
+                f"{argument}: parameters is {overrides['parameters']!r}; expected billions, such "
+                "as 0.125."
+            )
+    values = row.model_dump() | {**overrides}
+    if values["architecture"] != row.architecture:
+        values["engine"] = ENGINES.get(values["architecture"], "transformers")
+    return _validated(values, argument)
+
+
+def _from_facts(
+    argument: str,
+    facts: ModelFacts,
+    hf_id: str,
+    parts: tuple[str, ...],
+    overrides: Mapping[str, str],
+    columns: Mapping[str, str],
+) -> ResolvedModel:
+    """A model by what its files say; its name is made unique later.
+
+    ``columns`` are further columns of its row. Raises UserError where a user sets another
+    architecture than the files say, or a value that a row cannot have.
+    """
+    architecture = overrides.get("architecture", facts.architecture)
+    if architecture != facts.architecture:
+        raise UserError(
+            f"{argument} is a {facts.architecture} model, as its own files say, and architecture "
+            f"is set to {architecture!r}; leave it out, or name another model."
         )
-    plain = with_settings(row.model_copy(update={"papers": ()}), overrides, argument)
-    return ResolvedModel(argument, plain, "catalogue", (row.name,), row.revision)
+    label = parts[-1]
+    values = {
+        **dict.fromkeys(ModelRow.model_fields, ""),
+        "name": _slug(label),
+        "label": label,
+        "family": label,
+        "hf_id": hf_id,
+        "architecture": facts.architecture,
+        "engine": facts.engine,
+        "scope": "multilingual",
+        "tuning": "chat" if facts.chat else "base",
+        "parameters": float(f"{facts.parameters / 1e9:.4g}") if facts.parameters else None,
+        "dtype": facts.dtype,
+        "first_token": facts.first_token,
+        "gated": "no",
+    }
+    return ResolvedModel(
+        argument,
+        _with_settings(_validated({**values, **columns}, label), overrides, argument),
+        parts,
+        file_gb=facts.file_gb,
+        quantisation=facts.quantisation,
+        start=facts.start,
+    )
+
+
+# Directories and files
+
+
+def _has_model(folder: Path) -> bool:
+    names = (FILE_NAME, "config.json", "adapter_config.json")
+    return any((folder / name).exists() for name in names)
+
+
+def _folders_of_languages(directory: Path) -> list[Path]:
+    """Folders of a directory that are called by ISO 639-3 codes and hold a model each."""
+    if not directory.is_dir() or _has_model(directory):
+        return []
+    named = (p for p in sorted(directory.iterdir()) if re.fullmatch("[a-z]{3}", p.name))
+    return [folder for folder in named if _has_model(folder)]
+
+
+def _model_folder(directory: Path) -> Path:
+    """The directory itself, or the one in it that holds a multilingual checkpoint of ours."""
+    multilingual = directory / "multi"
+    return multilingual if not _has_model(directory) and _has_model(multilingual) else directory
+
+
+def _is_on_disk(argument: str) -> bool:
+    """Whether an argument that is not written as a path is a model's directory or file anyhow."""
+    path = Path(argument.removesuffix(LANGUAGES))
+    if path.is_dir():
+        return _has_model(_model_folder(path)) or bool(_folders_of_languages(path))
+    return path.is_file()
+
+
+def _facts_of_languages(
+    directory: Path, folders: Sequence[Path], settings: tuple[str | None, str | None]
+) -> tuple[ModelFacts, tuple[str, ...]]:
+    """Facts on a model with a checkpoint for each language, and these languages.
+
+    Raises UserError for checkpoints that differ.
+    """
+    facts = {folder.name: facts_of(folder, *settings) for folder in folders}
+    run_as = {
+        lang: (each.architecture, each.dtype, each.first_token) for lang, each in facts.items()
+    }
+    first = folders[0].name
+    other = next((lang for lang in facts if run_as[lang] != run_as[first]), None)
+    if other is not None:
+        raise UserError(
+            f"{directory}: {first} is {', '.join(run_as[first])} and {other} is "
+            f"{', '.join(run_as[other])}; expected one model with checkpoints of one kind. Name "
+            "them one by one."
+        )
+    strange = next((lang for lang in facts if facts[lang].scope not in ("multi", lang)), None)
+    if strange is not None:
+        raise UserError(
+            f"{directory / strange} holds a checkpoint of {facts[strange].scope!r}; expected one "
+            f"of {strange!r}. Rename the directory."
+        )
+    largest = max(facts.values(), key=lambda each: each.parameters or 0)
+    file_gb = max(each.file_gb for each in facts.values())
+    return replace(largest, file_gb=file_gb), tuple(facts)
+
+
+def _notes_on_words(path: Path) -> tuple[str, ...]:
+    """What is strange about the words of an n-gram file. Raises UserError for damaged ones."""
+    words = read_vocabulary(path)[2:]
+    strange = [word for word in words if [piece for piece, _ in split_words(word)] != [word]]
+    notes, of_words = [], f"of the {len(words):,} words of {path.name}"
+    if len(strange) > STRANGE_WORDS * len(words):
+        notes.append(
+            f"{len(strange):,} {of_words}, such as {strange[0]!r}, never match, because "
+            "sentences are split into words and punctuation marks; a word that is not known counts "
+            "as <unk>."
+        )
+    # Georgian has capitals too, with which nobody begins a sentence: they are no title case.
+    cased = [word for word in words if word.title() != word or word.lower() != word]
+    counts = {
+        "a capital": sum(word.lower() != word for word in cased),
+        "a small letter": sum(word.upper() != word for word in cased),
+    }
+    if len(cased) >= max(FEWEST_WORDS, len(words) / 2):
+        notes += [
+            f"{count or 'None'} {of_words} {'have' if count > 1 else 'has'} {letter}, so words of "
+            "sentences with one count as <unk> (the report card has the share of unknown words); "
+            "name a model of text that is written like the sentences."
+            for letter, count in counts.items()
+            if count <= OTHER_CASE * len(cased)
+        ]
+    return tuple(notes)
+
+
+def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
+    """A model in a directory, or an n-gram file. Raises UserError for a path without one."""
+    path = Path(argument.removesuffix("/").removesuffix(LANGUAGES)).expanduser()
+    # Links stay, so that the model keeps its name.
+    path = path.resolve() if ".." in path.parts else path.absolute()
+    if not path.exists():
+        raise UserError(
+            f"{argument} does not exist; expected a directory in Hugging Face's layout, a "
+            "checkpoint of ours or an n-gram file (.arpa, KenLM's binary). Correct the path."
+        )
+    settings = (overrides.get("architecture"), overrides.get("first_token"))
+    parts, end = path.parts[1:], ""
+    notes: tuple[str, ...] = ()
+    columns: dict[str, str] = {}
+    if folders := _folders_of_languages(path):
+        facts, languages = _facts_of_languages(path, folders, settings)
+        end, columns = LANGUAGES, {"scope": "monolingual", "languages": ",".join(languages)}
+    else:
+        if path.is_file():
+            facts, notes = facts_of(path), _notes_on_words(path)
+            name = path.name
+            while name.lower().endswith(NGRAM_SUFFIXES):
+                name = name.rpartition(".")[0]
+            parts = (*parts[:-1], name or path.name)
+        else:
+            folder = _model_folder(path)
+            facts = facts_of(folder, *settings)
+            if (folder / FILE_NAME).exists() and path.name == facts.scope:
+                parts = (*parts[:-2], f"{path.parent.name}-{path.name}")
+            path = folder
+        if facts.scope != "multi":
+            columns = {"scope": "monolingual", "languages": facts.scope}
+    # Snakemake runs in the repository.
+    inside = path.is_relative_to(REPOSITORY)
+    address = f"./{path.relative_to(REPOSITORY)}" if inside else str(path)
+    hf_id = address.replace("{", "{{").replace("}", "}}") + end
+    return replace(_from_facts(argument, facts, hf_id, parts, overrides, columns), notes=notes)
+
+
+def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
+    """A model that a user wants run on some languages, also one that was trained for another.
+
+    Then its notes say so. A model with a checkpoint for each language has those alone.
+    """
+    row = model.row
+    one = is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(LANGUAGES)
+    foreign = [lang for lang in requested if lang != row.languages]
+    if not one or not foreign:
+        return model
+    note = (
+        f"{row.label} was trained for {row.languages} and is run on {', '.join(foreign)}, "
+        "as --languages says."
+    )
+    changes = {"scope": "multilingual", "languages": ",".join(requested), "note": note}
+    return replace(model, row=row.model_copy(update=changes), notes=(*model.notes, note))
+
+
+# Names of the catalogue and of the hub
 
 
 def _of_hub(
     argument: str, catalogue: Mapping[str, ModelRow], overrides: Mapping[str, str]
 ) -> ResolvedModel:
-    """A model of the hub. Raises UserError as ``hub_facts`` does, perhaps with a close name."""
-    from blimpworks.models.hub_facts import hub_facts
-
+    """A model of the hub. Raises UserError for what the hub lacks, perhaps with a close name."""
     hf_id, _, revision = argument.partition("@")
-    shared = os.environ.get("BLIMPWORKS_CACHE")
-    try:
-        of_hub = hub_facts(
-            hf_id,
-            revision or "main",
-            shared=Path(shared) if shared else None,
-            architecture=overrides.get("architecture"),
-            start=overrides.get("first_token"),
-        )
-    except UserError as error:
-        known = {row.hf_id for row in catalogue.values() if row.hf_id}
-        close = get_close_matches(hf_id, known - {hf_id}, n=1, cutoff=0.85)
-        if hf_id in known or not close:
-            raise
-        raise UserError(f"{error} Did you mean {close[0]!r}?") from error
-    check_architecture(of_hub.facts, overrides, argument)
-    owner, _, name = hf_id.rpartition("/")
-    label = f"{name}@{revision[:12] if is_commit(revision) else revision}".rstrip("@")
-    more = {"revision": of_hub.commit, "gated": "yes" if of_hub.gated else "no"}
-    row = with_settings(row_of(of_hub.facts, label, hf_id, **more), overrides, argument)
-    parts = tuple(filter(None, (owner, label)))
-    return ResolvedModel(
-        argument,
-        row,
-        "hub",
-        parts,
-        revision or "main",
-        file_gb=of_hub.facts.file_gb,
-        quantisation=of_hub.facts.quantisation,
-        start=of_hub.facts.start,
-    )
-
-
-def _check_hub_id(argument: str, catalogue: Mapping[str, ModelRow]) -> None:
-    """Raises UserError for what can be no name of the hub, or is almost one of the catalogue."""
-    hf_id = argument.partition("@")[0]
     close = get_close_matches(hf_id.lower(), catalogue, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     expected = (
@@ -102,6 +361,29 @@ def _check_hub_id(argument: str, catalogue: Mapping[str, ModelRow]) -> None:
             f"model {argument!r} is not in the catalogue; expected {expected}.{hint} "
             "A model of the hub is named with its owner."
         )
+    from blimpworks.models.hub_facts import hub_facts
+
+    shared = os.environ.get("BLIMPWORKS_CACHE")
+    try:
+        of_hub = hub_facts(
+            hf_id,
+            revision or "main",
+            shared=Path(shared) if shared else None,
+            architecture=overrides.get("architecture"),
+            start=overrides.get("first_token"),
+        )
+    except UserError as error:
+        addresses = {row.hf_id for row in catalogue.values() if row.hf_id}
+        close = get_close_matches(hf_id, addresses, n=1, cutoff=0.85)
+        if hf_id in addresses or not close:
+            raise
+        raise UserError(f"{error} Did you mean {close[0]!r}?") from error
+    owner, _, name = hf_id.rpartition("/")
+    label = f"{name}@{revision[:12] if is_commit(revision) else revision}".rstrip("@")
+    columns = {"revision": of_hub.commit, "gated": "yes" if of_hub.gated else "no"}
+    parts = tuple(filter(None, (owner, label)))
+    model = _from_facts(argument, of_hub.facts, hf_id, parts, overrides, columns)
+    return replace(model, revision=revision or "main")
 
 
 def resolve_model(
@@ -117,87 +399,25 @@ def resolve_model(
 
     Raises UserError for what is no model, cannot be had, or cannot be run safely.
     """
-    given = {**(overrides or {})}
-    if "first_token" in given:
-        given["first_token"] = policy_of(given["first_token"])
-    name, _, revision = argument.partition("@")
+    overrides = {**(overrides or {})}
+    if "first_token" in overrides:
+        overrides["first_token"] = policy_of(overrides["first_token"])
     if is_local(argument):
-        return of_place(argument, given)
-    if argument in catalogue:
-        return _of_catalogue(argument, catalogue[argument], given)
-    if name in catalogue and revision and catalogue[name].hf_id:
+        return _of_path(argument, overrides)
+    name, _, revision = argument.partition("@")
+    row = catalogue.get(argument)
+    if row is None and revision and name in catalogue and catalogue[name].hf_id:
         row = catalogue[name].model_copy(update={"revision": revision})
-        return _of_catalogue(argument, row, given)
-    if is_place(argument):
-        return of_place(f"./{argument}", given)
-    _check_hub_id(argument, catalogue)
-    return _of_hub(argument, catalogue, given)
-
-
-def _key(model: ResolvedModel) -> tuple[str, str]:
-    """What two arguments that name the same model share."""
-    row = model.row
-    if is_local(row.hf_id):
-        return str((REPOSITORY / Path(row.hf_id).expanduser()).resolve()), ""
-    return (row.hf_id, model.revision) if row.hf_id else (row.name, "")
-
-
-def _check_twice(models: Sequence[ResolvedModel]) -> None:
-    """Raises UserError for a model that is named twice."""
-    first: dict[tuple[str, str], ResolvedModel] = {}
-    for model in models:
-        address, revision = _key(model)
-        keys = [(address, revision), (address, model.row.revision)]
-        # One of the catalogue has its name at any revision.
-        keys += [(model.row.name, "")] if model.origin == "catalogue" else []
-        for key in keys:
-            before = first.setdefault(key, model)
-            if before is not model:
-                same = f"as {before.argument!r} and as {model.argument!r}"
-                how = "" if before.argument == model.argument else f" ({same})"
-                raise UserError(f"model {model.argument!r} is named twice{how}; name it once.")
-
-
-def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list[ResolvedModel]:
-    """Models with names and labels of their own, by as much of each address as that takes.
-
-    Those of the catalogue keep theirs; nothing else is called as any that is ``taken``.
-    """
-    depths = [1] * len(models)
-    while True:
-        texts = [model.parts[-n:] for model, n in zip(models, depths, strict=True)]
-        names = [slug("-".join(text)) for text in texts]
-        counts = Counter(names)
-        unclear = [
-            i
-            for i, model in enumerate(models)
-            if model.origin != "catalogue"
-            and (counts[names[i]] > 1 or names[i] in taken)
-            and depths[i] < len(model.parts)
-        ]
-        if not unclear:
-            break
-        for i in unclear:
-            depths[i] += 1
-    return [
-        model if model.origin == "catalogue" else _called(model, name, "/".join(text))
-        for model, name, text in zip(models, _numbered(names, taken), texts, strict=True)
-    ]
-
-
-def _numbered(names: Sequence[str], taken: Collection[str]) -> list[str]:
-    """Names, with a number behind those that stand there again or are taken."""
-    used: set[str] = set()
-    result = []
-    for name in names:
-        tries = (name if n == 1 else f"{name}-{n}" for n in range(1, len(names) + len(taken) + 2))
-        result.append(next(each for each in tries if each not in used))
-        used.add(result[-1])
-    return result
-
-
-def _called(model: ResolvedModel, name: str, label: str) -> ResolvedModel:
-    return replace(model, row=model.row.model_copy(update={"name": name, "label": label}))
+    if row is not None:
+        if not row.hf_id and not row.recipe:
+            why = row.note or "nobody says where"
+            raise UserError(f"model {argument!r} of the catalogue cannot be had: {why}.")
+        # Not only on the benchmarks of some papers.
+        row = _with_settings(row.model_copy(update={"papers": ()}), overrides, argument)
+        return ResolvedModel(argument, row, (row.name,), True, row.revision)
+    if _is_on_disk(argument):
+        return _of_path(f"./{argument}", overrides)
+    return _of_hub(argument, catalogue, overrides)
 
 
 def resolve_models(
@@ -216,69 +436,54 @@ def resolve_models(
             "n-gram file, or a name in config/models.tsv."
         )
     models = [resolve_model(argument, catalogue, overrides) for argument in arguments]
-    _check_twice(models)
+    first: dict[tuple[str, str], ResolvedModel] = {}
+    for model in models:
+        row = model.row
+        if is_local(row.hf_id):
+            path = str((REPOSITORY / Path(row.hf_id).expanduser()).resolve())
+            keys = [(path, ""), (path, row.revision)]
+        elif row.hf_id:
+            keys = [(row.hf_id, model.revision), (row.hf_id, row.revision)]
+        else:
+            keys = [(row.name, ""), (row.name, row.revision)]
+        # A model of the catalogue has its name at any revision.
+        keys += [(row.name, "")] if model.in_catalogue else []
+        for key in keys:
+            earlier = first.setdefault(key, model)
+            if earlier is not model:
+                same = earlier.argument == model.argument
+                how = "" if same else f" (as {earlier.argument!r} and as {model.argument!r})"
+                raise UserError(f"model {model.argument!r} is named twice{how}; name it once.")
     return _with_names(models, {name for name, row in catalogue.items() if row.papers})
 
 
-def _automatic(row: ModelRow, machine: Machine) -> str:
-    """The engine that suits a model on a machine."""
-    own = OWN_ENGINES.get(row.architecture)
-    # What is trained here is small, and its recipe says with what it is run.
-    if own or row.recipe:
-        return own or row.engine
-    fast = machine.gpus_gb and machine.has_vllm and ("vllm", row.architecture) in ENGINES
-    return "vllm" if fast else "transformers"
+def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list[ResolvedModel]:
+    """Models with names and labels of their own, by as much of each address as that takes.
 
-
-def choose_engine(
-    row: ModelRow, requested: str = "auto", machine: Machine | None = None
-) -> ModelRow:
-    """A model's row with the engine that it is run with.
-
-    ``auto`` is vLLM for causal models where ``machine`` (this one unless given) has a GPU and
-    vLLM's environment, else transformers; n-gram models and LSTMs have engines of their own.
-
-    Raises UserError for an engine that is unknown, not installed, or cannot run the model.
+    Those of the catalogue keep theirs; nothing else is called as any that is ``taken``.
     """
-    machine = machine or this_machine()
-    known = dict.fromkeys(name for name, _ in ENGINES)
-    if requested not in ("auto", *known):
-        raise UserError(f"--engine is {requested!r}; expected auto, {', '.join(known)}.")
-    engine = _automatic(row, machine) if requested == "auto" else requested
-    reason = obstacle(
-        engine, row.architecture, {"dtype": row.dtype, "first_token": row.first_token}
-    )
-    if row.recipe and engine != row.engine:
-        reason = f"the model is trained here and run by {row.engine} alone"
-    if reason:
-        able = ", ".join(name for name, kind in ENGINES if kind == row.architecture)
-        hint = "Leave --engine out" if requested != "auto" else "Correct what is set of it"
-        raise UserError(f"model {row.name!r}: {reason}. {hint}; {able} can run it.")
-    if engine == "vllm" and not machine.has_vllm:
-        raise UserError(
-            f"--engine is 'vllm', whose environment ({VLLM} in {REPOSITORY}) is not there; install "
-            "it (make vllm), or name the engine transformers."
-        )
-    return row.model_copy(update={"engine": engine})
-
-
-def _cell(row: ModelRow, column: str) -> str:
-    """A value as a cell of a table. Raises UserError for one that no cell can hold."""
-    value = getattr(row, column)
-    text = ",".join(value) if isinstance(value, tuple) else "" if value is None else str(value)
-    if re.search(r"[\t\r\n]", text):
-        raise UserError(
-            f"model {row.name!r}: {column} is {text!r}, and no table can hold its tabs or line "
-            "ends; rename the model."
-        )
-    return text
-
-
-def write_models(rows: Iterable[ModelRow], path: Path) -> None:
-    """Write rows as a table of models, which ``catalogue.read_rows`` reads back.
-
-    Raises UserError for a value with a tab or line end.
-    """
-    columns = [*ModelRow.model_fields]
-    lines = [columns, *([_cell(row, column) for column in columns] for row in rows)]
-    write_text(path, "".join("\t".join(line) + "\n" for line in lines))
+    depths = [1] * len(models)
+    while True:
+        tails = [model.parts[-n:] for model, n in zip(models, depths, strict=True)]
+        names = [_slug("-".join(tail)) for tail in tails]
+        counts = Counter(names)
+        unclear = [
+            i
+            for i, model in enumerate(models)
+            if not model.in_catalogue
+            and (counts[names[i]] > 1 or names[i] in taken)
+            and depths[i] < len(model.parts)
+        ]
+        if not unclear:
+            break
+        for i in unclear:
+            depths[i] += 1
+    used: set[str] = set()
+    rows = []
+    for model, tail, name in zip(models, tails, names, strict=True):
+        numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
+        free = next(candidate for candidate in numbered if candidate not in used)
+        used.add(free)
+        changes = {} if model.in_catalogue else {"name": free, "label": "/".join(tail)}
+        rows.append(model.row.model_copy(update=changes))
+    return [replace(model, row=row) for model, row in zip(models, rows, strict=True)]

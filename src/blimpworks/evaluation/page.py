@@ -1,7 +1,6 @@
 """The report card as one page of HTML that needs no other file."""
 
 from pathlib import Path
-from typing import Any
 
 import langcodes
 from jinja2 import Environment, FileSystemLoader
@@ -11,7 +10,8 @@ from blimpworks.evaluation import show
 from blimpworks.evaluation.card import ALL, MEAN, Accuracy, Benchmark, Card, Row
 from blimpworks.files import write_text
 
-ASSETS = Path(__file__).parent / "assets"
+FOLDER = Path(__file__).parent
+# Named in full, so that a record's digest of the code covers them.
 TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 
 
@@ -24,50 +24,35 @@ def _bar(accuracy: Accuracy, chance: float | None) -> str:
 
 
 def _languages(benchmark: Benchmark) -> list[str]:
-    """Languages of a benchmark, by what its rows are of."""
     languages = dict.fromkeys(row["lang"] for row in benchmark["rows"])
     return [lang for lang in languages if lang not in (ALL, MEAN)]
 
 
 def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
     """Languages, all together first, that have several phenomena, with these."""
-    languages = [ALL, *_languages(benchmark)]
-    each = ((lang, show.phenomena(benchmark, lang)) for lang in languages)
-    return [(lang, rows) for lang, rows in each if any(row["models"] for row in rows)]
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(ASSETS.parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["tag"] = langcodes.standardize_tag
-    environment.filters |= {
-        name: getattr(show, name)
-        for name in ("percent", "points", "nats", "p_value", "ties", "size")
-    }
-    return environment
-
-
-def _context(card: Card) -> dict[str, Any]:
-    return {
-        "card": card,
-        "show": show,
-        "bar": _bar,
-        "detailed": _detailed,
-        "languages": _languages,
-        "name_of": lambda code: show.language(code, card["languages"]),
-        "label": lambda model: card["models"][model]["label"],
-        # A file of ours, without a word of anybody else.
-        "style": Markup((ASSETS.parent / STYLE).read_text(encoding="utf-8")),  # noqa: S704
-    }
+    phenomena = {lang: show.phenomena(benchmark, lang) for lang in (ALL, *_languages(benchmark))}
+    return [item for item in phenomena.items() if any(row["models"] for row in item[1])]
 
 
 def page_of(card: Card) -> str:
     """The page as HTML."""
-    return _environment().get_template(TEMPLATE).render(**_context(card))
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["tag"] = langcodes.standardize_tag
+    for name in ("percent", "points", "nats", "p_value", "ties", "size"):
+        environment.filters[name] = getattr(show, name)
+    return environment.get_template(TEMPLATE).render(
+        card=card,
+        show=show,
+        bar=_bar,
+        detailed=_detailed,
+        languages=_languages,
+        name_of=lambda code: show.language(code, card["languages"]),
+        label=lambda model: card["models"][model]["label"],
+        # A file of ours, without a word of anybody else.
+        style=Markup((FOLDER / STYLE).read_text(encoding="utf-8")),  # noqa: S704
+    )
 
 
 def write_page(card: Card, path: Path) -> None:

@@ -1,7 +1,7 @@
 """The models of an evaluation among those that the benchmark's paper prints accuracies of."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,23 +34,6 @@ def printed_accuracies(benchmark: BenchmarkFacts) -> pd.DataFrame:
     return read_accuracies(Path(path)) if path else pd.DataFrame(columns=ACCURACIES.names)
 
 
-def _places(rows: pd.DataFrame) -> set[Cell]:
-    return set(zip(rows["phenomenon"], rows["paradigm"], strict=True))
-
-
-def shared_cells(printed: pd.DataFrame, own: pd.DataFrame) -> list[Cell]:
-    """What both tables, of one language, have accuracies of, at the coarsest level of print.
-
-    That is the whole, or else all phenomena, or else all paradigms: no item counts twice.
-    """
-    places, ours = _places(printed), _places(own)
-    phenomena = {place for place in places if place[1] == ALL and place[0] != ALL}
-    for level in ({(ALL, ALL)} & places, phenomena):
-        if level & ours:
-            return sorted(level & ours)
-    return sorted(place for place in places & ours if place[1] != ALL)
-
-
 @dataclass(frozen=True)
 class Compared:
     """Accuracies of one language, printed ones and ours, of the same phenomena or paradigms."""
@@ -63,39 +46,57 @@ class Compared:
     """Models that lack some of the cells."""
 
 
-def _over_cells(rows: pd.DataFrame, cells: Collection[Cell]) -> tuple[pd.DataFrame, list[str]]:
-    """The mean over some cells of each model that has them all; models that lack some."""
-    kept = rows.set_index(PLACE)
-    kept = kept[kept.index.isin([*cells])]
+def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
+    """The mean of each model that has ``count`` rows; models that have fewer.
+
+    Without an interval where a row has none, and without n where a row has none.
+    """
     means, incomplete = {}, []
-    for model, each in kept.groupby("model", sort=False):
-        if len(each) < len(cells):
+    for model, own in rows.groupby("model", sort=False):
+        if len(own) < count:
             incomplete.append(str(model))
-            continue
-        exact = each["low"].notna().all() and each["n"].notna().all()
-        means[str(model)] = (
-            mean_of(each)
-            if exact and len(each) > 1
-            else {
-                "accuracy": each["accuracy"].mean(),
-                "low": each["low"].mean(skipna=False) if len(each) == 1 else None,
-                "high": each["high"].mean(skipna=False) if len(each) == 1 else None,
-                "n": each["n"].sum(min_count=len(each)),
-                "skipped": each["skipped"].sum(),
+        elif len(own) > 1 and own[["low", "n"]].notna().all(axis=None):
+            means[str(model)] = {**mean_of(own.assign(ties=0, near_ties=0))}
+        else:
+            means[str(model)] = {
+                "accuracy": own["accuracy"].mean(),
+                "low": own["low"].iloc[0] if len(own) == 1 else None,
+                "high": own["high"].iloc[0] if len(own) == 1 else None,
+                "n": own["n"].sum(min_count=len(own)),
+                "skipped": own["skipped"].sum(),
             }
-        )
     columns = ["accuracy", "low", "high", "n", "skipped"]
-    return pd.DataFrame.from_dict(means, orient="index", columns=columns), incomplete
+    frame = pd.DataFrame.from_dict(means, orient="index", columns=columns)
+    return frame.rename_axis("model"), incomplete
 
 
 def compare_print(printed: pd.DataFrame, own: pd.DataFrame) -> Compared | None:
-    """Printed accuracies and ours of one language; None where they have nothing in common."""
-    cells = shared_cells(printed, own)
+    """Printed accuracies and ours of one language; None where they have nothing in common.
+
+    They are compared at the coarsest level of print: of the whole, or else of all phenomena, or
+    else of all paradigms. So no item counts twice.
+    """
+    in_print, ours = (
+        set(zip(rows["phenomenon"], rows["paradigm"], strict=True)) for rows in (printed, own)
+    )
+    shared = in_print & ours
+    levels = (
+        {cell for cell in shared if cell == (ALL, ALL)},
+        {cell for cell in shared if cell[1] == ALL and cell[0] != ALL},
+        {cell for cell in shared if cell[1] != ALL},
+    )
+    cells = sorted(next(filter(None, levels), ()))
     if not cells:
         return None
-    of_print, incomplete = _over_cells(printed, cells)
-    ours, lacking = _over_cells(own, cells)
-    return Compared(cells, of_print, ours, [*incomplete, *lacking])
+    means: list[pd.DataFrame] = []
+    incomplete: list[str] = []
+    for rows in (printed, own):
+        kept = rows.set_index(PLACE)
+        kept = kept[kept.index.isin(cells)]
+        mean, lacking = _means(kept, len(cells))
+        means.append(mean)
+        incomplete += lacking
+    return Compared(cells, means[0], means[1], incomplete)
 
 
 def _number(value: Any) -> float | None:
@@ -147,15 +148,6 @@ def _numbers(frame: pd.DataFrame) -> str:
     return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
 
 
-def _is_sample(benchmark: BenchmarkFacts, lang: str) -> bool:
-    """Whether models were run on some of the items of a language alone, or of any of all."""
-    return any(
-        count_rows(Path(whole)) > count_rows(Path(benchmark["items"][code]))
-        for code, whole in benchmark["whole"].items()
-        if lang in (code, MEAN)
-    )
-
-
 def _notes(lang: str, each: Compared, benchmark: BenchmarkFacts, facts: Facts) -> list[str]:
     """In which ways the printed numbers are not of the same items as ours."""
     unit = f"{benchmark['noun']}s"
@@ -163,7 +155,11 @@ def _notes(lang: str, each: Compared, benchmark: BenchmarkFacts, facts: Facts) -
     if not benchmark["own_items"]:
         notes.append("Print is over the paper's own items; ours are other items of its kind.")
     same = {*each.printed["n"].dropna()} == {*each.own["n"]}
-    sampled = _is_sample(benchmark, lang)
+    sampled = any(
+        count_rows(Path(path)) > count_rows(Path(benchmark["items"][code]))
+        for code, path in benchmark["whole"].items()
+        if lang in (code, MEAN)
+    )
     sample = f", a sample (limit: {facts['limit']:,} a language)" if sampled else ""
     if same and not sample:
         notes.append(f"Print and ours are over the same number of {unit}: {_numbers(each.own)}.")
@@ -200,30 +196,19 @@ def _ranking(
     return {"lang": lang, "places": rank(places), "notes": notes}
 
 
-def _over_languages(each: Mapping[str, Compared]) -> Compared:
+def _over_languages(languages: Sequence[Compared]) -> Compared:
     """The means over languages of models that have them all."""
-
-    def mean(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Means of the models that are in each frame, row by row."""
-        every = pd.concat(frames)
-        counts = every.groupby(level=0, sort=False).size()
-        complete = [str(name) for name in counts.index[counts == len(frames)]]
-        rows = {name: every.loc[[name]] for name in complete}
-        means = {
-            name: mean_of(own.assign(ties=0, near_ties=0))
-            if own[["low", "n"]].notna().all(axis=None)
-            else {"accuracy": own["accuracy"].mean(), "low": None, "high": None, "n": None}
-            | {"skipped": own["skipped"].sum()}
-            for name, own in rows.items()
-        }
-        columns = ["accuracy", "low", "high", "n", "skipped"]
-        return pd.DataFrame.from_dict(means, orient="index", columns=columns)
-
-    printed, own = ([getattr(c, side) for c in each.values()] for side in ("printed", "own"))
-    known = dict.fromkeys(str(name) for frame in (*printed, *own) for name in frame.index)
-    means, ours = mean(printed), mean(own)
-    kept = {*means.index, *ours.index}
-    return Compared([(ALL, ALL)], means, ours, [name for name in known if name not in kept])
+    means: list[pd.DataFrame] = []
+    fewer: list[str] = []
+    for frames in ([each.printed for each in languages], [each.own for each in languages]):
+        rows = pd.concat(frames)
+        # An accuracy without an interval is not of a number of items that adds up.
+        mean, lacking = _means(rows.assign(n=rows["n"].where(rows["low"].notna())), len(frames))
+        means.append(mean)
+        fewer += lacking
+    complete = {name for mean in means for name in mean.index}
+    incomplete = [name for name in dict.fromkeys(fewer) if name not in complete]
+    return Compared([(ALL, ALL)], means[0], means[1], incomplete)
 
 
 def rankings(
@@ -242,7 +227,7 @@ def rankings(
     ranked = [_ranking(lang, each, benchmark, facts) for lang, each in compared.items()]
     if len(compared) < 2:
         return ranked
-    whole = _over_languages(compared)
+    whole = _over_languages([*compared.values()])
     if not len(whole.printed) or not len(whole.own):
         return ranked
     of = f"Means over the {len(compared)} languages that print and we have."

@@ -1,10 +1,10 @@
 """Why two evaluations differ: their settings, their models' rows, and what their jobs did."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from blimpworks.audit.causes import Cause, Causes
 from blimpworks.audit.changes import changed_values, shortened
@@ -12,6 +12,7 @@ from blimpworks.audit.run import Run, load_run
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
+from blimpworks.evaluation.request import MODELS_FILE
 from blimpworks.evaluation.sides import Side
 from blimpworks.items import SAMPLED
 
@@ -46,95 +47,74 @@ class Reason:
 class _Renamed(Run):
     """A run whose models go by other names: keys of its products have those."""
 
-    other: Mapping[str, str] = field(default_factory=dict)
+    other_names: Mapping[str, str] = field(default_factory=dict)
     """Other names of models by their own."""
 
     def key(self, path: str) -> str:
         """The key of a product, with the other name of its model."""
         parts = super().key(path).split("/")
         stem, dot, suffix = parts[-1].partition(".parquet")
-        renamed = [self.other.get(part, part) for part in parts[:-1]]
-        return "/".join([*renamed, f"{self.other.get(stem, stem)}{dot}{suffix}"])
+        renamed = [self.other_names.get(part, part) for part in parts[:-1]]
+        return "/".join([*renamed, f"{self.other_names.get(stem, stem)}{dot}{suffix}"])
 
     def file(self, path: str) -> Path:
         """The path of a product's file, which has its model's own name."""
         return Run(self.root, self.recorded, self.base).file(path)
 
 
-def _renamed(run: Run, pair: tuple[str, str]) -> Run:
-    """A run with the second of two models called like the first, and the first like the second."""
-    ours, theirs = pair
-    if ours == theirs:
-        return run
-    other = _Renamed(run.root, run.recorded, run.base, other={theirs: ours, ours: theirs})
-    other.jobs = {other.key(each["outputs"][0]["path"]): each for each in run.jobs.values()}
-    return other
-
-
-def _settings(side: Side) -> dict[str, Any]:
-    """Settings of an evaluation, with what follows from defaults."""
-    assert side.campaign is not None
-    return side.campaign.model_dump(mode="json", exclude=PLACES)
-
-
-def _of_settings(a: Side, b: Side) -> Iterator[Reason]:
-    """Settings that differ between the campaigns."""
-    for path, (before, after) in changed_values(_settings(a), _settings(b)).items():
+def _of_campaigns(sides: tuple[Side, Side], pairs: Sequence[tuple[str, str]]) -> Iterator[Reason]:
+    """Settings that differ between the campaigns, and columns between the models' rows."""
+    settings, rows = [], []
+    for side in sides:
+        assert side.campaign is not None
+        settings.append(side.campaign.model_dump(mode="json", exclude=PLACES))
+        table = side.folder / MODELS_FILE
+        table = table if table.exists() else side.campaign.catalogue.models
+        rows.append({row.name: row for row in read_rows(ModelRow, table)})
+    for path, (before, after) in changed_values(*settings).items():
         yield Reason("setting", f"{path}: {shortened(before)} → {shortened(after)}")
-
-
-def _model_row(side: Side, model: str) -> dict[str, Any] | None:
-    """Columns of a model's row; None where no row is called so."""
-    assert side.campaign is not None
-    own = side.folder / "models.tsv"
-    path = own if own.exists() else side.campaign.catalogue.models
-    rows = {row.name: row for row in read_rows(ModelRow, path)}
-    return rows[model].model_dump(mode="json", exclude=NAMES) if model in rows else None
-
-
-def _of_models(a: Side, b: Side, pairs: Sequence[tuple[str, str]]) -> Iterator[Reason]:
-    """Columns that differ between the rows of two models."""
     for ours, theirs in pairs:
-        old, new = _model_row(a, ours), _model_row(b, theirs)
-        called = ours if ours == theirs else f"{ours} → {theirs}"
-        if old is None or new is None:
+        if ours not in rows[0] or theirs not in rows[1]:
             continue
+        old, new = (
+            row.model_dump(mode="json", exclude=NAMES) for row in (rows[0][ours], rows[1][theirs])
+        )
+        names = ours if ours == theirs else f"{ours} → {theirs}"
         for column, (before, after) in changed_values(old, new).items():
-            change = f"{shortened(before)} → {shortened(after)}"
-            yield Reason("model", f"{called}, {column}: {change}")
+            yield Reason("model", f"{names}, {column}: {shortened(before)} → {shortened(after)}")
 
 
 def _of_jobs(
     a: Run, b: Run, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> Iterator[Reason]:
-    """What jobs behind the compared judgements did differently."""
-    tables: dict[tuple[str, str], int] = {}
-    for pair in pairs:
-        causes = Causes(a, _renamed(b, pair))
+    """What jobs behind the compared judgements did differently, what was chosen first."""
+    tables: Counter[tuple[str, str]] = Counter()
+    for ours, theirs in pairs:
+        second = b
+        if ours != theirs:
+            second = _Renamed(b.root, b.recorded, b.base, other_names={theirs: ours, ours: theirs})
+            jobs = b.jobs.values()
+            second.jobs = {second.key(job["outputs"][0]["path"]): job for job in jobs}
+        causes = Causes(a, second)
         for benchmark, lang, models in compared:
-            key = f"results/judgements/{benchmark}/{lang}/{models[0]}.parquet"
-            if models != pair or not all(key in each.products for each in (a, causes.second)):
-                continue
-            if not causes.changed(key):
-                continue
-            for each in {*_plain(causes.behind(causes.second.products[key][0]))}:
-                tables[each] = tables.get(each, 0) + 1
-    for (kind, text), count in sorted(tables.items(), key=lambda each: _rank(*each[0])):
+            key = f"results/judgements/{benchmark}/{lang}/{ours}.parquet"
+            in_both = key in a.products and key in second.products
+            if models == (ours, theirs) and in_both and causes.changed(key):
+                tables.update({*_plain(causes.behind(second.products[key][0]))})
+    order = {kind: rank for rank, kind in enumerate(KINDS)}
+    for (kind, text), count in sorted(
+        tables.items(), key=lambda each: (order.get(each[0][0], len(KINDS)), each[0][1])
+    ):
         yield Reason(kind, text, count)
-
-
-def _rank(kind: str, text: str) -> tuple[int, str]:
-    """Where a reason stands: what was chosen before what came with it."""
-    return (KINDS.index(kind) if kind in KINDS else len(KINDS), text)
 
 
 def _plain(causes: Collection[Cause]) -> Iterator[tuple[str, str]]:
     """Kind and text of causes, without those that say nothing else than others."""
     for cause in causes:
-        whole = WHOLE_ITEMS.fullmatch(cause.text)
-        if whole and any(SAMPLED_ITEMS.fullmatch(each.text) for each in causes):
-            other = {"A": "B", "B": "A"}[whole["side"]]
-            yield "input", f"items: all in {whole['side']}, a sample of them in {other}"
+        of_items = WHOLE_ITEMS.fullmatch(cause.text)
+        if of_items and any(SAMPLED_ITEMS.fullmatch(each.text) for each in causes):
+            other = {"A": "B", "B": "A"}[of_items["side"]]
+            yield "input", f"items: all in {of_items['side']}, a sample of them in {other}"
         elif not NAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
             yield cause.kind, cause.text
 
@@ -149,7 +129,7 @@ def reasons_of(
     reasons: list[Reason] = []
     notes = []
     if a.campaign and b.campaign:
-        reasons += [*_of_settings(a, b), *_of_models(a, b, pairs)]
+        reasons += _of_campaigns((a, b), pairs)
     else:
         without = next(side.folder for side in (a, b) if side.campaign is None)
         notes.append(f"{without} has no campaign.yaml, so settings are not compared.")

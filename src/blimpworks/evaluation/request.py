@@ -1,23 +1,31 @@
-"""What an evaluation is asked to do, and the campaign that does it."""
+"""What a user asks of an evaluation, and the files of the campaign that does it."""
 
+import logging
 import os
+import re
 import socket
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
 from typing import Any
 from urllib.parse import urlsplit
 
+import langcodes
 import yaml
 
 from blimpworks.campaign.addresses import offline_variable
-from blimpworks.campaign.registry import papers
+from blimpworks.campaign.catalogue import Catalogue, ModelRow, whole_catalogue
+from blimpworks.campaign.load import check_campaign, declare, named_folder
+from blimpworks.campaign.registry import benchmarks, check_usable, papers
 from blimpworks.campaign.settings.parsing import read_settings
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.job import REPOSITORY
 from blimpworks.yaml_files import read_yaml
+
+log = logging.getLogger(__name__)
 
 TEMPLATES = "config/evaluation"
 """Folder of the campaigns that evaluations start from, one for each choice of data."""
@@ -32,7 +40,7 @@ PATIENCE = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An evaluation that a user asks for, models aside."""
+    """An evaluation that a user asks for: on what models are run, and how."""
 
     data: str = AUTO
     """Name of a template: ``embedded``, ``released``; or ``auto``."""
@@ -46,6 +54,87 @@ class Request:
     """Directory of copies of upstream files."""
     sensitivity: bool = False
     """Whether it is measured how much the first token's conditioning matters."""
+    engine: str = "auto"
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    """Columns of the models' rows that the user sets."""
+    profile: str | None = None
+    """Snakemake's profile; None for this machine."""
+    cores: int = 1
+    dry_run: bool = False
+
+
+def repository_catalogue() -> Catalogue:
+    """The repository's own catalogue of models and languages."""
+    return whole_catalogue(check_campaign({"campaign": "evaluation"}, ""))
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    """Names separated by commas, each once; none for ``all``."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    return () if names == ("all",) else names
+
+
+def parse_benchmarks(text: str) -> tuple[str, ...]:
+    """Names of benchmarks; one that a path names is known from then on.
+
+    Raises UserError for what no usable benchmark is called, or no folder of one.
+    """
+    folders = {name: named_folder(name) for name in parse_names(text)}
+    declare([*filter(None, folders.values())])
+    names = tuple(dict.fromkeys(path.name if path else name for name, path in folders.items()))
+    for name in names:
+        check_usable(name)
+        if name not in benchmarks():
+            close = get_close_matches(name, benchmarks(), n=1, cutoff=0.5)
+            hint = f"Did you mean {close[0]!r}?" if close else "Correct it, or name a path."
+            raise UserError(
+                f"--benchmarks names {name!r}; expected some of {', '.join(benchmarks())}. {hint}"
+            )
+    return names
+
+
+def _fitting(name: str, languages: Iterable[str]) -> list[str]:
+    """Codes among ``languages`` that another code of ISO 639 stands for: in two letters, say.
+
+    A macrolanguage (``ara``) and the one language that CLDR takes for it (``arb``) stand for each
+    other; no other language of it does.
+    """
+    if not langcodes.tag_is_valid(name):
+        return []
+    plain, broad = langcodes.standardize_tag(name), langcodes.standardize_tag(name, macro=True)
+    tags = {lang: langcodes.standardize_tag(lang) for lang in languages}
+    same = [lang for lang, tag in tags.items() if tag == plain]
+    return same or [
+        lang for lang, tag in tags.items() if broad == langcodes.standardize_tag(lang, macro=True)
+    ]
+
+
+def parse_languages(text: str) -> tuple[str, ...]:
+    """ISO 639-3 codes of languages named by any code of ISO 639 or by English name.
+
+    They are separated by commas; the log says how another code is read. Raises UserError for one
+    that the table of languages does not have.
+    """
+    rows = repository_catalogue().languages
+    by_name = {row.name.lower(): lang for lang, row in rows.items()}
+    codes = []
+    for name in parse_names(text):
+        code = name if name in rows else by_name.get(name.lower(), "")
+        fitting = [] if code else _fitting(name, rows)
+        if len(fitting) == 1:
+            code = fitting[0]
+            log.info("--languages names %r, read as %s (%s).", name, code, rows[code].name)
+        if not code:
+            # What looks like the code of another language is none of it.
+            candidates = [] if langcodes.tag_is_valid(name) else [*rows, *by_name]
+            close = get_close_matches(name.lower(), candidates, n=1, cutoff=0.5)
+            hint = f"Did you mean {close[0]!r}?" if close else "See `blimpworks evaluate --list`."
+            raise UserError(
+                f"--languages names {name!r}; expected codes (ISO 639) or "
+                f"English names of the {len(rows)} languages in config/languages.tsv. {hint}"
+            )
+        codes.append(code)
+    return tuple(dict.fromkeys(codes))
 
 
 def hub_is_reachable() -> bool:
@@ -66,9 +155,9 @@ def choose_data(data: str, mirror: Path | None) -> tuple[str, str]:
 
     Raises UserError for a template that does not exist, or a mirror without the data in it.
     """
-    known = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
-    if data not in (AUTO, *known):
-        raise UserError(f"--data is {data!r}; expected {AUTO}, {', '.join(known)}.")
+    names = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
+    if data not in (AUTO, *names):
+        raise UserError(f"--data is {data!r}; expected {AUTO}, {', '.join(names)}.")
     if mirror is not None and not mirror.is_dir():
         raise UserError(f"--mirror is {mirror}, which is no directory; name one that exists.")
     if mirror is not None and data == EMBEDDED:
@@ -97,7 +186,7 @@ def as_setting(path: Path) -> str:
 def folders_outside(names: Iterable[str]) -> list[Path]:
     """Folders of those papers among some that are declared outside the repository."""
     folders = (papers()[name].folder for name in names if name in papers())
-    return [each for each in folders if each and not as_setting(each).startswith("config/")]
+    return [path for path in folders if path and not as_setting(path).startswith("config/")]
 
 
 def check_folder(folder: Path) -> None:
@@ -116,8 +205,13 @@ def check_folder(folder: Path) -> None:
 def campaign_settings(
     request: Request, folder: str, template: Mapping[str, Any], models: Sequence[str]
 ) -> dict[str, Any]:
-    """Settings of the campaign of an evaluation in a folder, but for what has a default."""
-    catalogue = {**template.get("catalogue", {}), "models": f"{folder}/{MODELS_FILE}"}
+    """Settings of the campaign of an evaluation in a folder, but for what has a default.
+
+    It has a table of models of its own where there are ``models``.
+    """
+    catalogue = {**template.get("catalogue", {})}
+    if models:
+        catalogue["models"] = f"{folder}/{MODELS_FILE}"
     settings: dict[str, Any] = {
         "campaign": "evaluation",
         **template,
@@ -156,3 +250,24 @@ def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
     body = yaml.safe_dump({**settings}, sort_keys=False, allow_unicode=True, width=100)
     write_text(path, head + body)
     return bool(before != settings)
+
+
+def write_models(rows: Iterable[ModelRow], path: Path) -> None:
+    """Write rows as a table of models, which ``catalogue.read_rows`` reads back.
+
+    Raises UserError for a value with a tab or line end.
+    """
+    lines = [[*ModelRow.model_fields]]
+    for row in rows:
+        values = [getattr(row, column) for column in ModelRow.model_fields]
+        texts = [
+            ",".join(v) if isinstance(v, tuple) else "" if v is None else str(v) for v in values
+        ]
+        for column, text in zip(ModelRow.model_fields, texts, strict=True):
+            if re.search(r"[\t\r\n]", text):
+                raise UserError(
+                    f"model {row.name!r}: {column} is {text!r}, and no table can hold its tabs or "
+                    "line ends; rename the model."
+                )
+        lines.append(texts)
+    write_text(path, "".join("\t".join(line) + "\n" for line in lines))

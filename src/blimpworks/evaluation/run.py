@@ -1,5 +1,6 @@
 """Running the campaign of an evaluation with Snakemake, with progress for people."""
 
+import fcntl
 import logging
 import os
 import re
@@ -35,6 +36,34 @@ MOST = 30
 PLANNED = re.compile(r"^total +(\d+)$", re.MULTILINE)
 
 
+@contextmanager
+def claimed(folder: Path) -> Iterator[int]:
+    """Keep others out of an evaluation's folder, which is made where there is none.
+
+    Yields the file descriptor that holds the lock. The lock ends with the last process that has
+    the descriptor open, so unlike Snakemake's own it doesn't outlive a power cut or a killed
+    process: the same command can go on.
+
+    Raises UserError where another process runs the evaluation.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise UserError(
+            f"another process is running the evaluation in {folder}; wait until it is done or "
+            "stop it, or name another directory."
+        ) from None
+    except OSError:
+        pass  # Some disks of networks lock no directories: there nothing keeps others out.
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 @dataclass
 class Output:
     """What Snakemake has said so far."""
@@ -68,25 +97,14 @@ def snakemake_command(
 ) -> list[str]:
     """The command that builds some targets of an evaluation's campaign, for the repository.
 
-    Snakemake does not lock: who runs the command has `claimed` the evaluation's folder.
+    Snakemake does not lock: who runs the command has ``claimed`` the evaluation's folder.
     """
-    command = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
-    command.append("--nolock")
     # A profile says itself how many jobs run at a time. Here one model has all cores: so the first
     # numbers are there soonest, and no two models share the memory.
     here = ["--cores", str(cores), "--set-threads", f"score={cores}"]
-    command += ["--profile", profile] if profile else here
-    return [*command, "--", *targets]
-
-
-def _pace(status: Status) -> str:
-    """How far the models are, and how long they still take."""
-    words = []
-    for model in status.models:
-        if 0 < model.done < model.sentences:
-            left = f", {duration(model.left)} left" if model.left else ""
-            words.append(f"{model.model}: {model.done:,} of {model.sentences:,} sentences{left}")
-    return "; ".join(words)
+    jobs = ["--profile", profile] if profile else here
+    snakemake = [sys.executable, "-m", "snakemake", "--configfile", as_setting(campaign_file)]
+    return [*snakemake, "--nolock", *jobs, "--", *targets]
 
 
 @dataclass
@@ -97,23 +115,52 @@ class Reporter:
     output: Output
     console: Console
     started: float = field(default_factory=monotonic)
-    first: float | None = None
-    """Seconds until the first sentences had scores."""
+    has_first: bool = False
+    """Whether it has been told that the first sentences have scores."""
 
     def text(self) -> str:
-        """One line on how far the run is."""
-        done, total = self.output.steps
+        """Time, steps, and how far the models are and how long they still take, in one line."""
         seconds = monotonic() - self.started
+        done, total = self.output.steps
+        parts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]
         try:
-            status: Status | None = self.look()
+            models = self.look().models
         except (UserError, OSError):  # a file is just being written
-            status = None
-        if self.first is None and status and any(model.done for model in status.models):
-            self.first = seconds
+            return " · ".join(parts)
+        if not self.has_first and any(model.done for model in models):
+            self.has_first = True
             self.console.print(f"First sentences scored after {seconds:.0f} s.")
-        steps = f"{done} of {total} steps" if total else "planning"
-        pace = _pace(status) if status else ""
-        return " · ".join(part for part in (duration(seconds), steps, pace) if part)
+        paces = []
+        for model in models:
+            if 0 < model.done < model.sentences:
+                left = f", {duration(model.left)} left" if model.left else ""
+                paces.append(
+                    f"{model.model}: {model.done:,} of {model.sentences:,} sentences{left}"
+                )
+        return " · ".join([*parts, "; ".join(paces)] if paces else parts)
+
+    def follow(self, process: subprocess.Popen[str]) -> None:
+        """Show the progress until the process ends."""
+        if self.console.is_terminal:
+            with self.console.status("starting") as line:
+                while not _ended(process, OFTEN):
+                    line.update(self.text())
+            return
+        shown = ""
+        while not _ended(process, RARELY):
+            text = self.text()
+            progress = text.partition(" · ")[2]
+            if progress != shown:
+                self.console.print(text, soft_wrap=True)
+                shown = progress
+
+
+def _ended(process: subprocess.Popen[str], seconds: float) -> bool:
+    try:
+        process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 @dataclass
@@ -124,14 +171,11 @@ class Interrupts:
     caught: bool = False
 
     def pass_on(self, *_: object) -> None:
-        """Interrupt Snakemake and its jobs, as a terminal does: then it ends in good order."""
+        """Interrupt Snakemake and its jobs, as a terminal does, so that it ends in good order."""
         self.caught = True
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGINT)
-
-    def ignore(self, *_: object) -> None:
-        """Do nothing about a signal."""
 
     def follow(self, process: subprocess.Popen[str]) -> None:
         """Pass on to this process from now on, also what came while it was started."""
@@ -150,7 +194,7 @@ def interrupts_passed_on() -> Iterator[Interrupts]:
     # What is ignored, as by nohup, stays ignored. But in a shell's background that is SIGINT, and
     # what is started with it ignored could not be interrupted at all; a handler is not inherited.
     if signal.SIGINT in ignored:
-        before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupts.ignore)
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield interrupts
     finally:
@@ -162,7 +206,7 @@ def interrupts_passed_on() -> Iterator[Interrupts]:
             signal.signal(each, handler)
 
 
-def _read(process: subprocess.Popen[str], output: Output, log: Path) -> None:
+def _read_output(process: subprocess.Popen[str], output: Output, log: Path) -> None:
     """Take in what Snakemake says, and write it into the log as long as that can be written."""
     assert process.stderr is not None
     try:
@@ -179,36 +223,12 @@ def _read(process: subprocess.Popen[str], output: Output, log: Path) -> None:
             output.take(line)
 
 
-def _follow(process: subprocess.Popen[str], reporter: Reporter) -> None:
-    """Show the progress until the process ends."""
-    console = reporter.console
-    if console.is_terminal:
-        with console.status("starting") as line:
-            while not _ended(process, OFTEN):
-                line.update(reporter.text())
-        return
-    before = ""
-    while not _ended(process, RARELY):
-        text = reporter.text()
-        if text.partition(" · ")[2] != before:
-            console.print(text, soft_wrap=True)
-            before = text.partition(" · ")[2]
-
-
-def _ended(process: subprocess.Popen[str], seconds: float) -> bool:
-    try:
-        process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
-
 def run_snakemake(
     command: Sequence[str], campaign: Campaign, catalogue: Catalogue, console: Console, lock: int
 ) -> float:
     """Run Snakemake in the repository with progress on the console; the seconds that it took.
 
-    ``lock`` is the descriptor of `claimed`. What Snakemake says stands in ``snakemake.log``
+    ``lock`` is the descriptor of ``claimed``. What Snakemake says stands in ``snakemake.log``
     beside the campaign's other logs. Raises UserError, with what failed, where it does not
     succeed, and where it is interrupted.
     """
@@ -224,21 +244,19 @@ def run_snakemake(
             env=os.environ | {"PYTHONUNBUFFERED": "1"}, pass_fds=[lock], process_group=0,
         )  # fmt: skip
         interrupts.follow(process)
-        reader = Thread(target=_read, args=(process, output, log), daemon=True)
+        reader = Thread(target=_read_output, args=(process, output, log), daemon=True)
         reader.start()
-        _follow(process, reporter)
+        reporter.follow(process)
     reader.join()
     if process.returncode:
-        raise UserError(_why_unfinished(output, log, interrupted=interrupts.caught))
+        ending = "what is done is kept, and the same command goes on from there."
+        if interrupts.caught:
+            raise UserError(f"the evaluation was interrupted; {ending}")
+        raise UserError(
+            f"the evaluation did not finish; {ending} Snakemake's words are in {as_setting(log)}:\n"
+            f"{output.failure()}"
+        )
     return monotonic() - reporter.started
-
-
-def _why_unfinished(output: Output, log: Path, *, interrupted: bool) -> str:
-    rest = "what is done is kept, and the same command goes on from there."
-    if interrupted:
-        return f"the evaluation was interrupted; {rest}"
-    words = f"Snakemake's words are in {as_setting(log)}"
-    return f"the evaluation did not finish; {rest} {words}:\n{output.failure()}"
 
 
 def run_quietly(command: Sequence[str]) -> str:
@@ -260,8 +278,8 @@ def run_quietly(command: Sequence[str]) -> str:
 def plan_text(command: Sequence[str]) -> str:
     """The table of jobs that Snakemake plans. Raises UserError, with why, where it cannot."""
     python, module, name, *options = command
-    said = run_quietly([python, module, name, "--dry-run", *options])
-    _, heading, table = said.partition("Job stats:\n")
+    output = run_quietly([python, module, name, "--dry-run", *options])
+    _, heading, table = output.partition("Job stats:\n")
     if not heading:
         return "Nothing to do: everything is there and as it should be."
     return table.partition("\n\n")[0]

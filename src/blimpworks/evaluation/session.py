@@ -1,24 +1,31 @@
-"""One evaluation from the command line: resolve, prepare, run, and show the report card."""
+"""One evaluation from the command line: resolve models, prepare, run, show the report card."""
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import chdir
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
+from blimpworks.campaign.catalogue import Catalogue, load_catalogue
 from blimpworks.campaign.load import check_campaign, declare, read_anew
-from blimpworks.campaign.registry import papers
+from blimpworks.campaign.parts import check_runs, every_part, obstacle
+from blimpworks.campaign.reference import groups_of_models
+from blimpworks.campaign.registry import check_papers, papers
+from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.settings.site import find_site
 from blimpworks.cluster.text import duration
 from blimpworks.errors import UserError
 from blimpworks.evaluation.card import read_card
-from blimpworks.evaluation.claim import claimed
-from blimpworks.evaluation.listing import list_benchmarks, listing_text
-from blimpworks.evaluation.memory import check_memory
-from blimpworks.evaluation.prepare import Prepared, prepare, resolve
+from blimpworks.evaluation.listing import list_benchmarks, listing_text, own_languages
+from blimpworks.evaluation.machine import Machine, check_memory, choose_engine, this_machine
+from blimpworks.evaluation.models import ResolvedModel, in_languages, resolve_models
 from blimpworks.evaluation.request import (
     CAMPAIGN_FILE,
     FOLDER,
+    MODELS_FILE,
     Request,
     as_setting,
     campaign_settings,
@@ -26,24 +33,29 @@ from blimpworks.evaluation.request import (
     choose_data,
     folders_outside,
     read_template,
+    repository_catalogue,
+    write_campaign,
+    write_models,
 )
-from blimpworks.evaluation.resolved import ResolvedModel
-from blimpworks.evaluation.run import TARGET, plan_text, run_snakemake, snakemake_command
+from blimpworks.evaluation.run import TARGET, claimed, plan_text, run_snakemake, snakemake_command
 from blimpworks.evaluation.terminal import print_card
+from blimpworks.files import write_text
+from blimpworks.models.weights import refuse_quantised
 from blimpworks.records.job import REPOSITORY
+
+SOURCE = "the evaluation"
+"""What messages call its settings, which are in no file yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
-    """How an evaluation is run."""
+class Prepared:
+    """An evaluation that is ready to be run."""
 
-    engine: str = "auto"
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    """Columns of the models' rows that the user sets."""
-    profile: str | None = None
-    """Snakemake's profile; None for this machine."""
-    cores: int = 1
-    dry_run: bool = False
+    campaign: Campaign
+    catalogue: Catalogue
+    models: Sequence[ResolvedModel]
+    notes: Sequence[str]
+    """What the user should know before it starts, a line each."""
 
 
 def enter_repository() -> None:
@@ -61,31 +73,158 @@ def enter_repository() -> None:
     read_anew()
 
 
+def _template_of(request: Request) -> tuple[dict[str, Any], str]:
+    """Settings that the evaluation starts from, and a line on its data."""
+    data, why = choose_data(request.data, request.mirror)
+    template = read_template(data)
+    reason = f" ({why})" if why else ""
+    return template, f"Data: {data}{reason}. {template['description']}"
+
+
 def describe_data(request: Request) -> str:
     """Benchmarks with languages, pairs, and what is on the disk."""
     enter_repository()
-    data, why = choose_data(request.data, request.mirror)
-    template = read_template(data)
-    settings = campaign_settings(request, FOLDER, template, [])
-    del settings["catalogue"]["models"]
-    campaign = check_campaign(settings, data)
-    rows = list_benchmarks(campaign)
-    head = f"Data: {data}{f' ({why})' if why else ''}. {template['description']}"
-    return f"{head}\n\n{listing_text(rows)}"
+    template, line = _template_of(request)
+    campaign = check_campaign(campaign_settings(request, FOLDER, template, []), SOURCE)
+    return f"{line}\n\n{listing_text(list_benchmarks(campaign))}"
 
 
-def _say(console: Console, prepared: Prepared, folder: Path) -> None:
-    for line in prepared.notes:
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
-    for model in prepared.models:
-        for line in (model.described, *model.notes):
-            console.print(line, soft_wrap=True, highlight=False, markup=False)
-    console.print(f"Campaign: {as_setting(folder / CAMPAIGN_FILE)}", soft_wrap=True)
+def resolve(
+    arguments: Sequence[str], engine: str, overrides: Mapping[str, str], *, remote: bool
+) -> list[ResolvedModel]:
+    """The models that a user names, each with the engine that it is run with.
+
+    That suits this machine, or, for a ``remote`` run, the cluster. Raises UserError for a model
+    or an engine that cannot be had.
+    """
+    models = resolve_models(arguments, repository_catalogue().models, overrides)
+    machine: Machine = this_machine()
+    if remote:
+        with chdir(REPOSITORY):  # where the description of the cluster lies
+            site = find_site(check_campaign({"campaign": "evaluation"}, ""))
+        gpus = tuple(gpu.memory_gb for gpu in site.gpus) if site else ()
+        machine = replace(machine, memory_gb=None, gpus_gb=gpus)
+    models = [replace(model, row=choose_engine(model.row, engine, machine)) for model in models]
+    for model in models:
+        if model.row.engine != "vllm":
+            refuse_quantised(model.quantisation, model.argument)
+    return models
 
 
-def run_evaluation(
-    arguments: Sequence[str], request: Request, execution: Execution, out: Path | None
-) -> None:
+def _loaded(settings: Mapping[str, Any]) -> tuple[Campaign, Catalogue]:
+    campaign = check_campaign(dict(settings), SOURCE)
+    catalogue = load_catalogue(campaign)
+    check_papers(campaign, catalogue)
+    return campaign, catalogue
+
+
+def _why_left_out(settings: Mapping[str, Any], benchmark: str) -> str:
+    """Why none of a campaign's models runs on a benchmark; empty where one does."""
+    try:
+        campaign, catalogue = _loaded({**settings, "benchmarks": [benchmark]})
+    except UserError as error:
+        return str(error)
+    groups = groups_of_models(campaign, catalogue)
+    if every_part(campaign, catalogue, groups):
+        return ""
+    rows = catalogue.models.items()
+    reasons = {name: obstacle(campaign, catalogue, groups, row, benchmark) for name, row in rows}
+    if len({*reasons.values()}) == 1:
+        return next(iter(reasons.values()))
+    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+
+
+def choose_benchmarks(
+    settings: Mapping[str, Any], *, named: bool
+) -> tuple[Campaign, Catalogue, Mapping[str, str]]:
+    """A campaign of the benchmarks that models can be run on, its catalogue, and what is left out.
+
+    What is left out comes with the reason. Where the user has ``named`` the benchmarks, none is.
+
+    Raises UserError for a named benchmark or a model that cannot be run, and where nothing is
+    left.
+    """
+    left_out: dict[str, str] = {}
+    if not named:
+        reasons = {name: _why_left_out(settings, name) for name in settings["benchmarks"]}
+        left_out = {name: reason for name, reason in reasons.items() if reason}
+        chosen = [name for name in reasons if name not in left_out]
+        if not chosen:
+            lines = "\n".join(f"  {name}: {reason}" for name, reason in reasons.items())
+            raise UserError(f"none of the benchmarks can be run:\n{lines}")
+        settings = {**settings, "benchmarks": chosen}
+    campaign, catalogue = _loaded(settings)
+    check_runs(campaign, catalogue, groups_of_models(campaign, catalogue))
+    return campaign, catalogue, left_out
+
+
+def check_languages(campaign: Campaign, catalogue: Catalogue, requested: Sequence[str]) -> None:
+    """Raises UserError for a requested language that no model is run on by any benchmark."""
+    parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
+    covered = {lang for part in parts for _, lang in part.sets}
+    unused = [lang for lang in requested if lang not in covered]
+    if unused:
+        raise UserError(
+            f"--languages names {', '.join(unused)}, which no model is run on by "
+            f"{', '.join(campaign.benchmarks)}; take it out, or add a benchmark that has it "
+            "(`blimpworks evaluate --list`)."
+        )
+
+
+def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> Prepared:
+    """Write the campaign of an evaluation and its table of models into a folder.
+
+    Where benchmarks are named and languages are not, the languages are those of the benchmarks;
+    for models that are trained here those of the template, whose text is known.
+
+    Raises UserError for a benchmark, language or model that cannot be had or run.
+    """
+    models = [in_languages(model, request.languages) for model in models]
+    template, line = _template_of(request)
+    notes = [line]
+    names = [model.row.name for model in models]
+    settings = campaign_settings(request, as_setting(folder), template, names)
+    if request.benchmarks and not request.languages:
+        alone = campaign_settings(request, as_setting(folder), template, [])
+        languages = own_languages(check_campaign(alone, SOURCE))
+        here = [lang for lang in languages if lang in settings["languages"]]
+        more = [lang for lang in languages if lang not in here]
+        if more and here and any(model.row.recipe for model in models):
+            notes.append(
+                f"Left out: {', '.join(more)}, since models that are trained here have no text of "
+                "these data; --languages adds them."
+            )
+            more = []
+        elif more:
+            notes.append(
+                f"Languages of the benchmarks: {', '.join(languages)}; --languages chooses among "
+                "them."
+            )
+        settings["languages"] = [*here, *more]
+    # With all others, whose sizes and names say what the papers' printed numbers are of.
+    rows = {**repository_catalogue().models, **{model.row.name: model.row for model in models}}
+    table = folder / MODELS_FILE
+    earlier = table.read_text(encoding="utf-8") if table.exists() else None
+    write_models(rows.values(), table)
+    try:
+        named = bool(request.benchmarks)
+        campaign, catalogue, left_out = choose_benchmarks(settings, named=named)
+        check_languages(campaign, catalogue, request.languages)
+    except UserError:
+        if earlier is None:
+            table.unlink()
+        else:
+            write_text(table, earlier)
+        raise
+    notes += [f"Left out: {name}, because {reason}" for name, reason in left_out.items()]
+    settings["benchmarks"] = [*campaign.benchmarks]
+    path = folder / CAMPAIGN_FILE
+    if write_campaign(settings, path):
+        notes.append(f"{path} had other settings before; what was scored is not scored again.")
+    return Prepared(campaign, catalogue, models, notes)
+
+
+def run_evaluation(arguments: Sequence[str], request: Request, out: Path | None) -> None:
     """Evaluate models and print the report card; what is said on the way goes to stderr.
 
     ``out`` is the directory of the evaluation, ``evaluations/MODEL`` unless given.
@@ -93,38 +232,29 @@ def run_evaluation(
     Raises UserError for anything that is asked for and cannot be done.
     """
     # Their paths are the user's, so before the directory changes.
-    remote = execution.profile is not None
-    models = resolve(arguments, execution.engine, execution.overrides, remote=remote)
-    own = "+".join(model.row.name for model in models)[:100]
-    folder = (out or Path(FOLDER, own)).expanduser().resolve()
+    remote = request.profile is not None
+    models = resolve(arguments, request.engine, request.overrides, remote=remote)
+    name = "+".join(model.row.name for model in models)[:100]
+    folder = (out or Path(FOLDER, name)).expanduser().resolve()
     enter_repository()
     check_folder(folder)
-    with claimed(folder) as lock:
-        _evaluate(models, request, execution, folder, lock)
-
-
-def _evaluate(
-    models: Sequence[ResolvedModel],
-    request: Request,
-    execution: Execution,
-    folder: Path,
-    lock: int,
-) -> None:
     console = Console(stderr=True)
-    prepared = prepare(request, folder, models)
-    _say(console, prepared, folder)
-    command = snakemake_command(
-        folder / CAMPAIGN_FILE,
-        targets=[TARGET],
-        cores=execution.cores,
-        profile=execution.profile,
-    )
-    if execution.dry_run:
-        print(plan_text(command))
-        return
-    if not execution.profile:
-        for line in check_memory(models):
-            console.print(line, soft_wrap=True, highlight=False)
-    seconds = run_snakemake(command, prepared.campaign, prepared.catalogue, console, lock)
-    console.print(f"Done in {duration(seconds)}.")
-    print_card(read_card(folder / "results/report_card/card.json"), Console())
+    with claimed(folder) as lock:
+        prepared = prepare(request, folder, models)
+        lines = [*prepared.notes]
+        for model in prepared.models:
+            lines += [model.described, *model.notes]
+        for line in lines:
+            console.print(line, soft_wrap=True, highlight=False, markup=False)
+        path = folder / CAMPAIGN_FILE
+        console.print(f"Campaign: {as_setting(path)}", soft_wrap=True)
+        command = snakemake_command(path, [TARGET], cores=request.cores, profile=request.profile)
+        if request.dry_run:
+            print(plan_text(command))
+            return
+        if not request.profile:
+            for line in check_memory(models):
+                console.print(line, soft_wrap=True, highlight=False)
+        seconds = run_snakemake(command, prepared.campaign, prepared.catalogue, console, lock)
+        console.print(f"Done in {duration(seconds)}.")
+        print_card(read_card(folder / "results/report_card/card.json"), Console())

@@ -313,8 +313,3 @@ def verdict(test: PairedTest, models: Mapping[str, Model]) -> str:
         return "no difference shown"
     better = test["a"] if test["only_a"] > test["only_b"] else test["b"]
     return f"{models[better]['label']} is better"
-
-
-def chunks(names: Sequence[str], count: int) -> list[Sequence[str]]:
-    """Names in groups of at most ``count``."""
-    return [names[i : i + count] for i in range(0, len(names), count)]

@@ -96,19 +96,14 @@ def skipped_items(
                 for each in (cells[lang, phenomenon][model], cells[lang, ALL][model]):
                     each["n"] += 1
                     each["reasons"][reason] = each["reasons"].get(reason, 0) + 1
-    return cells if len({lang for lang, _ in cells}) < 2 else {**cells, **_together(cells)}
-
-
-def _together(cells: Cells) -> Cells:
-    """The same over all languages, and for the mean over them."""
-    whole: Cells = {}
-    for (_, phenomenon), models in cells.items():
-        for model, each in models.items():
-            nothing: Skipped = {"n": 0, "of": 0, "reasons": {}}
-            before = whole.setdefault((ALL, phenomenon), {}).get(model, nothing)
-            whole[ALL, phenomenon][model] = {
-                "n": before["n"] + each["n"],
-                "of": before["of"] + each["of"],
-                "reasons": dict(Counter(before["reasons"]) + Counter(each["reasons"])),
-            }
-    return {**whole, (MEAN, ALL): whole[ALL, ALL]}
+    if len({lang for lang, _ in cells}) < 2:
+        return cells
+    together: Cells = {}
+    for (_, phenomenon), skipped in cells.items():
+        for model, each in skipped.items():
+            empty: Skipped = {"n": 0, "of": 0, "reasons": {}}
+            total = together.setdefault((ALL, phenomenon), {}).setdefault(model, empty)
+            total["n"] += each["n"]
+            total["of"] += each["of"]
+            total["reasons"] = dict(Counter(total["reasons"]) + Counter(each["reasons"]))
+    return {**cells, **together, (MEAN, ALL): together[ALL, ALL]}

@@ -1,269 +1,268 @@
 """The report card in a terminal, 80 columns wide and readable without colours."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from textwrap import fill
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from blimpworks.evaluation import show
-from blimpworks.evaluation.card import (
-    ALL,
-    MEAN,
-    Accuracy,
-    Benchmark,
-    Card,
-    Ranked,
-    Ranking,
-    Row,
-)
-from blimpworks.evaluation.console import INDENT, WIDTH, plain_table, print_heading, say, shorten
-from blimpworks.evaluation.terminal_items import print_worst, print_wrong
+from blimpworks.evaluation.card import ALL, MEAN, Benchmark, Card, Ranking, Row, WorstItem
+from blimpworks.scoring.words import Column
 
+WIDTH = 80
+INDENT = 2
 MOST_LANGUAGES = 12
 """Languages that are listed; of more these with the lowest accuracies."""
 NEIGHBOURS = 2
 """Printed models that are shown above and below ours."""
 WITH_TIES, WITHOUT_TIES = 2, 3
 """Models side by side, with a column of ties and without."""
+SHOWN_ITEMS = 3
+"""Worst items and wrong answers of each model; the page has more."""
+
+
+# Paragraphs, tables and texts that are cut
+
+
+def say(console: Console, text: str, *, style: str = "", indent: int = 0) -> None:
+    """Print a paragraph; what looks like markup in it is text."""
+    content = Text(text, style=style, overflow="fold")
+    console.print(Padding(content, (0, 0, 0, indent), expand=False))
+
+
+def _print_heading(console: Console, text: str) -> None:
+    console.print()
+    console.print(Text(text, style="bold"))
+
+
+def plain_table(*headings: str, numbers: int = 1, gap: tuple[int, int] = (2, 0)) -> Table:
+    """A table without lines, with columns of numbers from column ``numbers`` on.
+
+    ``gap`` is the number of spaces behind and before each column.
+    """
+    padding = (0, gap[0], 0, gap[1])
+    table = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
+    for position, heading in enumerate(headings):
+        if position < numbers:
+            table.add_column(heading, overflow="fold")
+        else:
+            table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _shorten(text: str, width: int) -> str:
+    """A text of at most ``width`` cells, with … in its middle where something is left out."""
+    middle = (len(text) + 1) // 2
+    left, right = text[:middle], text[middle:]
+    while cell_len(left) + cell_len(right) > (width if left + right == text else width - 1):
+        left, right = (left[:-1], right) if len(left) >= len(right) else (left, right[1:])
+    return text if left + right == text else f"{left.rstrip()}…{right.lstrip()}"
+
+
+def _beginning(text: str, width: int) -> str:
+    """The beginning of a text on one line of at most ``width`` cells, with … where it goes on."""
+    text = " ".join(text.split())
+    if cell_len(text) <= width:
+        return text
+    while cell_len(text) > width - 1:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
 
 
 # Accuracies
 
 
-def _parts(accuracy: Accuracy) -> list[str]:
-    bounds = show.interval(accuracy["low"], accuracy["high"])
-    return [show.percent(accuracy["accuracy"]), bounds, show.ties(accuracy)]
-
-
-def _columns_of(accuracies: Sequence[Accuracy | None], heading: str, *, ties: bool) -> list[str]:
-    """Heading and cells of a model's column: accuracy, interval and ties under one another."""
-    absent = ["–", "", ""]
-    rows = [absent if each is None else _parts(each) for each in accuracies]
-    parts = [row[: 3 if ties else 2] for row in (["acc", "95 %", "ties"], *rows)]
-    widths = [max(map(len, column)) for column in zip(*parts, strict=True)]
-    lines = ["  ".join(map(str.rjust, row, widths)) for row in parts]
-    label = shorten(heading, len(lines[0])).rjust(len(lines[0]))
-    return [f"{label}\n{lines[0]}", *lines[1:]]
-
-
 def _accuracy_table(
     card: Card, rows: Sequence[tuple[str, Row]], models: Sequence[str], *, ties: bool, head: str
 ) -> Table:
-    """Accuracies of some models side by side, with rows by their labels."""
-    each = [[row["models"].get(model) for model in models] for _, row in rows]
-    counts = [["\nn", *(show.counts(row, models) for _, row in rows)]]
+    """Accuracies of some models side by side, with rows by their labels.
+
+    A model has one column, in which accuracies, intervals and ties are aligned.
+    """
+    columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
     if any(row["skipped"] for _, row in rows):
-        counts.append(["\nskipped", *(show.skips(row, models) for _, row in rows)])
-    columns = [
-        _columns_of([own[i] for own in each], _label(card, model), ties=ties)
-        for i, model in enumerate(models)
-    ]
-    columns = [*counts, *columns]
-    widths = (max(len(line) for cell in each for line in cell.split("\n")) for each in columns)
+        columns.append(["\nskipped", *(show.skips(row, models) for _, row in rows)])
+    for model in models:
+        cells: list[tuple[str, ...]] = [("acc", "95 %", "ties")]
+        for _, row in rows:
+            if accuracy := row["models"].get(model):
+                interval = show.interval(accuracy["low"], accuracy["high"])
+                cells.append((show.percent(accuracy["accuracy"]), interval, show.ties(accuracy)))
+            else:
+                cells.append(("–", "", ""))
+        if not ties:
+            cells = [cell[:2] for cell in cells]
+        widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
+        aligned = ["  ".join(map(str.rjust, cell, widths)) for cell in cells]
+        width = len(aligned[0])
+        label = _shorten(card["models"][model]["label"], width).rjust(width)
+        columns.append([f"{label}\n{aligned[0]}", *aligned[1:]])
+    widths = [max(len(line) for cell in column for line in cell.split("\n")) for column in columns]
     room = WIDTH - sum(2 + width for width in widths)
     labels = [f"\n{head}", *(fill(label, room, subsequent_indent=" ") for label, _ in rows)]
-    table = plain_table(*(column[0] for column in (labels, *columns)))
-    for cells in list(zip(labels, *columns, strict=True))[1:]:
-        table.add_row(*cells)
+    table = plain_table(labels[0], *(column[0] for column in columns))
+    for line in list(zip(labels, *columns, strict=True))[1:]:
+        table.add_row(*line)
     return table
 
 
-def _total_rows(card: Card, benchmark: Benchmark) -> tuple[list[tuple[str, Row]], int]:
-    """Rows of all languages and of each, or of the lowest ones; and how many are left out."""
-    rows = show.totals(benchmark)
-    whole = [row for row in rows if row["lang"] in (ALL, MEAN)]
-    single = [row for row in rows if row["lang"] not in (ALL, MEAN)]
-    if len(single) > MOST_LANGUAGES:
-        single = sorted(single, key=_lowest)[:MOST_LANGUAGES]
-    labels = [(show.language(row["lang"], card["languages"]), row) for row in (*whole, *single)]
-    return labels, len(rows) - len(whole) - len(single)
-
-
-def _lowest(row: Row) -> float:
-    return min((each["accuracy"] for each in row["models"].values()), default=1.0)
-
-
 def _print_accuracies(console: Console, card: Card, benchmark: Benchmark) -> None:
-    models = [*benchmark["methods"]]
-    ties = len(models) <= WITH_TIES
-    rows, left_out = _total_rows(card, benchmark)
+    totals = show.totals(benchmark)
+    together = [row for row in totals if row["lang"] in (ALL, MEAN)]
+    single = [row for row in totals if row["lang"] not in (ALL, MEAN)]
+    left_out = max(0, len(single) - MOST_LANGUAGES)
+    if left_out:
+        single.sort(
+            key=lambda row: min((a["accuracy"] for a in row["models"].values()), default=1.0)
+        )
+    rows = [
+        (show.language(row["lang"], card["languages"]), row)
+        for row in (*together, *single[:MOST_LANGUAGES])
+    ]
     skipped = show.skipped_lines(benchmark, card)
     if not any(row["models"] for _, row in rows):
         for line in skipped or ["No item was judged."]:
             say(console, line)
         return
-    details = [(row["label"], row) for row in show.phenomena(benchmark, rows[0][1]["lang"])]
-    for names in show.chunks(models, WITH_TIES if ties or skipped else WITHOUT_TIES):
-        print_heading(console, "Accuracy in %, with 95 % intervals")
-        console.print(_accuracy_table(card, rows, names, ties=ties, head="language"))
-        if details:
+    models = [*benchmark["methods"]]
+    ties = len(models) <= WITH_TIES
+    phenomena = [(row["label"], row) for row in show.phenomena(benchmark, rows[0][1]["lang"])]
+    count = WITH_TIES if ties or skipped else WITHOUT_TIES
+    for start in range(0, len(models), count):
+        shown = models[start : start + count]
+        _print_heading(console, "Accuracy in %, with 95 % intervals")
+        console.print(_accuracy_table(card, rows, shown, ties=ties, head="language"))
+        if phenomena:
             console.print()
-            console.print(_accuracy_table(card, details, names, ties=ties, head="phenomenon"))
-    for line in skipped:
+            console.print(_accuracy_table(card, phenomena, shown, ties=ties, head="phenomenon"))
+    for line in (*skipped, *show.written_lines(benchmark, card)):
         say(console, line)
-    for line in show.written_lines(benchmark, card):
-        say(console, line)
-    for line in _accuracy_notes(card, benchmark, left_out, ties=ties):
-        say(console, line, style="dim")
-
-
-def _accuracy_notes(
-    card: Card, benchmark: Benchmark, left_out: int, *, ties: bool
-) -> Iterator[str]:
-    if warning := show.unlike_languages(benchmark):
-        yield warning
-    if left_out:
-        yield f"{left_out} more languages, with higher accuracies, are on the page."
     if ties:
-        yield "ties: equal log-probabilities / near ties, which rounding could turn."
+        about_ties = "ties: equal log-probabilities / near ties, which rounding could turn."
     else:
-        row = show.totals(benchmark)[0]
-        each = (f"{_label(card, m)} {show.ties(a)}" for m, a in row["models"].items())
-        yield f"Ties / near ties: {', '.join(each)}."
-    if unknown := show.unknown_words(benchmark, card["models"]):
-        yield unknown
-    if line := show.baseline_line(benchmark):
-        yield line
-    if benchmark["chance"] is not None:
-        yield f"Guessing gets {show.percent(benchmark['chance'])} %."
-
-
-def _label(card: Card, model: str) -> str:
-    return card["models"][model]["label"]
+        of_models = totals[0]["models"].items()
+        counts = (f"{card['models'][model]['label']} {show.ties(a)}" for model, a in of_models)
+        about_ties = f"Ties / near ties: {', '.join(counts)}."
+    chance = benchmark["chance"]
+    notes = [
+        show.unlike_languages(benchmark),
+        f"{left_out} more languages, with higher accuracies, are on the page." if left_out else "",
+        about_ties,
+        show.unknown_words(benchmark, card["models"]),
+        show.baseline_line(benchmark),
+        "" if chance is None else f"Guessing gets {show.percent(chance)} %.",
+    ]
+    for note in filter(None, notes):
+        say(console, note, style="dim")
 
 
 # Beside print
 
 
-def _near(ranking: Ranking) -> list[int]:
-    """Positions that are shown: the best, ours, and their neighbours."""
+def _print_rankings(console: Console, card: Card, rankings: Sequence[Ranking]) -> None:
+    """Print the first ranking: the best model, ours and their neighbours; of others the ranks."""
+    first, *by_language = rankings
+    entries = first["places"]
+    title = show.language(first["lang"], card["languages"])
+    printed = sum(not entry["ours"] for entry in entries)
+    _print_heading(console, f"Among the {printed} models in print: {title}")
+    table = plain_table("", "  model", "size", "acc", "95 %", "n", numbers=0)
+    table.columns[1].justify = "left"
     shown = {0}
-    for at in show.ours(ranking):
-        shown |= {*range(at - NEIGHBOURS, at + NEIGHBOURS + 1)}
-    return sorted(at for at in shown if 0 <= at < len(ranking["places"]))
-
-
-def _place(place: Ranked) -> list[Text]:
-    style = "bold" if place["ours"] else ""
-    mark = "▶ " if place["ours"] else "  "
-    cells = (
-        str(place["rank"]),
-        mark + shorten(place["label"], 34),
-        show.size(place["parameters"]),
-        show.percent(place["accuracy"]),
-        show.interval(place["low"], place["high"]),
-        f"{place['n']:,}" if place["n"] else "",
-    )
-    return [Text(cell, style=style) for cell in cells]
-
-
-def _print_ranking(console: Console, card: Card, benchmark: Benchmark) -> None:
-    first, *others = benchmark["rankings"]
-    print_heading(
-        console,
-        f"Among the {sum(not p['ours'] for p in first['places'])} models in print: "
-        f"{show.language(first['lang'], card['languages'])}",
-    )
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for heading, side in (
-        ("", "right"),
-        ("  model", "left"),
-        ("size", "right"),
-        ("acc", "right"),
-        ("95 %", "right"),
-        ("n", "right"),
-    ):
-        table.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    for position in show.ours(first):
+        shown |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
     last = -1
-    for at in _near(first):
-        if at > last + 1:
+    for position, entry in enumerate(entries):
+        if position not in shown:
+            continue
+        if position > last + 1:
             table.add_row("", "  …")
-        table.add_row(*_place(first["places"][at]))
-        last = at
-    if last < len(first["places"]) - 1:
+        cells = (
+            str(entry["rank"]),
+            ("▶ " if entry["ours"] else "  ") + _shorten(entry["label"], 34),
+            show.size(entry["parameters"]),
+            show.percent(entry["accuracy"]),
+            show.interval(entry["low"], entry["high"]),
+            f"{entry['n']:,}" if entry["n"] else "",
+        )
+        table.add_row(*(Text(cell, style="bold" if entry["ours"] else "") for cell in cells))
+        last = position
+    if last < len(entries) - 1:
         table.add_row("", "  …")
     console.print(table)
     for note in first["notes"]:
         say(console, note, style="dim")
-    if others:
-        say(console, _by_language(card, others))
-
-
-def _by_language(card: Card, rankings: Sequence[Ranking]) -> str:
-    """The ranks of our models by language, as one paragraph."""
+    if not by_language:
+        return
     parts = []
-    for ranking in rankings[:MOST_LANGUAGES]:
-        places = [ranking["places"][at] for at in show.ours(ranking)]
-        ranks = ", ".join(f"{p['rank']}" for p in places)
+    for ranking in by_language[:MOST_LANGUAGES]:
+        ranks = ", ".join(str(ranking["places"][at]["rank"]) for at in show.ours(ranking))
         name = show.language(ranking["lang"], card["languages"])
         parts.append(f"{name} {ranks} of {len(ranking['places'])}")
-    more = len(rankings) - len(parts)
+    more = len(by_language) - len(parts)
     end = f"; {more} more on the page." if more else "."
-    return "Ranks by language: " + "; ".join(parts) + end
+    say(console, f"Ranks by language: {'; '.join(parts)}{end}")
 
 
-# Differences
+def _print_gaps(console: Console, card: Card, benchmark: Benchmark) -> None:
+    _print_heading(console, "Most behind printed models of its size (within a factor of 3)")
+    for model, size_class in benchmark["size_classes"].items():
+        peers = f" beside {', '.join(size_class['models'])}" if size_class["models"] else ""
+        note = f": {size_class['note']}" if size_class["note"] else ""
+        say(console, f"{card['models'][model]['label']}{peers}{note}")
+        table = plain_table("", "acc", "print", "difference")
+        for gap in size_class["gaps"]:
+            numbers = (show.percent(gap["accuracy"]), show.percent(gap["printed"]))
+            table.add_row(_shorten(gap["label"], 40), *numbers, show.points(gap["difference"]))
+        if size_class["gaps"]:
+            console.print(Padding(table, (0, 0, 0, INDENT)))
+
+
+# Differences between models and between first tokens
 
 
 def _print_tests(console: Console, card: Card, benchmark: Benchmark) -> None:
-    print_heading(console, "Paired tests (McNemar)")
+    _print_heading(console, "Paired tests (McNemar)")
     table = plain_table(
         "language", "models A and B", "n", "only A", "only B", "p", "Holm", numbers=2
     )
     tests = benchmark["tests"]
-    shown = sorted(tests, key=lambda t: t["adjusted"])[:MOST_LANGUAGES]
-    for test in tests if len(tests) <= MOST_LANGUAGES else shown:
-        numbers = (f"{test[key]:,}" for key in ("n", "only_a", "only_b"))
-        pair = f"{shorten(_label(card, test['a']), 11)} | {shorten(_label(card, test['b']), 11)}"
-        lang = shorten(show.language(test["lang"], card["languages"]), 14)
-        p_values = (show.p_value(test["p"]), show.p_value(test["adjusted"]))
-        style = "bold" if test["adjusted"] < 0.05 else ""
-        table.add_row(lang, pair, *numbers, *p_values, style=style)
+    more = len(tests) - MOST_LANGUAGES
+    if more > 0:
+        tests = sorted(tests, key=lambda test: test["adjusted"])[:MOST_LANGUAGES]
+    for test in tests:
+        a, b = (_shorten(card["models"][test[side]]["label"], 11) for side in ("a", "b"))
+        table.add_row(
+            _shorten(show.language(test["lang"], card["languages"]), 14),
+            f"{a} | {b}",
+            *(f"{test[key]:,}" for key in ("n", "only_a", "only_b")),
+            show.p_value(test["p"]),
+            show.p_value(test["adjusted"]),
+            style="bold" if test["adjusted"] < 0.05 else "",
+        )
     console.print(table)
-    more = (
-        f" {len(tests) - MOST_LANGUAGES} more on the page." if len(tests) > MOST_LANGUAGES else ""
-    )
-    say(
-        console,
-        f"only A: right for A alone. Holm: p corrected for the card's {card['tests']} tests.{more}",
-        style="dim",
-    )
+    hidden = f" {more} more on the page." if more > 0 else ""
+    holm = f"Holm: p corrected for the card's {card['tests']} tests."
+    say(console, f"only A: right for A alone. {holm}{hidden}", style="dim")
     if line := show.not_tested(benchmark, card):
         say(console, line)
 
 
-def _print_gaps(console: Console, card: Card, benchmark: Benchmark) -> None:
-    classes = benchmark["size_classes"]
-    if not classes:
-        return
-    print_heading(console, "Most behind printed models of its size (within a factor of 3)")
-    for model, each in classes.items():
-        peers = f" beside {', '.join(each['models'])}" if each["models"] else ""
-        note = f": {each['note']}" if each["note"] else ""
-        say(console, f"{_label(card, model)}{peers}{note}")
-        table = plain_table("", "acc", "print", "difference")
-        for gap in each["gaps"]:
-            numbers = (show.percent(gap["accuracy"]), show.percent(gap["printed"]))
-            table.add_row(shorten(gap["label"], 40), *numbers, show.points(gap["difference"]))
-        if each["gaps"]:
-            console.print(Padding(table, (0, 0, 0, INDENT)))
-
-
 def _print_sensitivity(console: Console, card: Card, benchmark: Benchmark) -> None:
-    print_heading(console, "What conditions the first token")
+    _print_heading(console, "What conditions the first token")
     table = plain_table(
         "model", "language", "first token", "n", "acc", "95 %", "flips", "beyond", numbers=3
     )
     for model, rows in benchmark["sensitivity"].items():
         for row in rows:
-            mark = " (used)" if row["own"] else ""
             table.add_row(
-                shorten(_label(card, model), 16),
-                shorten(show.language(row["lang"], card["languages"]), 14),
-                row["first_token"] + mark,
+                _shorten(card["models"][model]["label"], 16),
+                _shorten(show.language(row["lang"], card["languages"]), 14),
+                row["first_token"] + (" (used)" if row["own"] else ""),
                 f"{row['n']:,}",
                 show.percent(row["accuracy"]),
                 show.interval(row["low"], row["high"]),
@@ -281,7 +280,81 @@ def _print_sensitivity(console: Console, card: Card, benchmark: Benchmark) -> No
     )
 
 
-# The whole
+# Items
+
+
+def _print_block(console: Console, columns: Sequence[Column], signs: Sequence[str]) -> None:
+    """Print words of the sides over their log-probabilities, in as many stripes as it takes.
+
+    Words that differ are in brackets, so that they are seen without colours too.
+    """
+    room = WIDTH - 3 * INDENT
+    stripes: list[list[tuple[Column, list[str], list[str], int]]] = []
+    used = room
+    for column in columns:
+        texts = [word["text"] if word else "" for word in column["words"]]
+        if column["differs"]:
+            texts = [f"[{word['text']}]" if word else "" for word in column["words"]]
+        values = [show.nats(word["logprob"], 1) if word else "" for word in column["words"]]
+        width = min(room, 1 + max(cell_len(text) for text in (*texts, *values)))
+        if used + width > room:
+            stripes.append([])
+            used = 0
+        stripes[-1].append((column, texts, values, width))
+        used += width
+    for stripe in stripes:
+        for side, sign in enumerate(signs):
+            words, numbers = Text(f"{sign} "), Text("  ")
+            for column, texts, values, width in stripe:
+                words.append(texts[side], style="bold" if column["differs"] else "")
+                words.append(" " * (width - cell_len(texts[side])))
+                numbers.append(values[side].ljust(width), style="dim")
+            for line in (words, numbers):
+                line.rstrip()
+                console.print(Padding(line, (0, 0, 0, 2 * INDENT), expand=False), no_wrap=True)
+
+
+def _print_worst(console: Console, item: WorstItem) -> None:
+    """Print an item's sentences, and their words with log-probabilities."""
+    signs = [show.WORST_SIDES.get(side["name"], "·") for side in item["sides"]]
+    for sign, side in zip(signs, item["sides"], strict=True):
+        name = "" if side["name"] in show.WORST_SIDES else f"{side['name']}: "
+        say(console, f"{sign} {name}{side['text']}  ({show.nats(side['logprob'])})", indent=INDENT)
+    groups = [signs] if len(item["blocks"]) == 1 else [[sign] for sign in signs]
+    for block, group in zip(item["blocks"], groups, strict=True):
+        _print_block(console, block, group)
+
+
+def _print_items(console: Console, card: Card, benchmark: Benchmark) -> None:
+    """Print the worst items of each model, then its wrong answers."""
+    names = benchmark["phenomena"]
+    for model, items in benchmark["worst"].items():
+        shown = items[:SHOWN_ITEMS]
+        if shown:
+            label, count = card["models"][model]["label"], f"{len(shown)} of {len(items)}"
+            _print_heading(console, f"Worst items of {label}: {count} on the page")
+        for number, item in enumerate(shown, start=1):
+            lang = show.language(item["lang"], card["languages"])
+            phenomenon = names.get(item["phenomenon"], item["phenomenon"])
+            say(console, f"{number}. {lang}, {phenomenon}, margin {show.nats(item['margin'])}")
+            _print_worst(console, item)
+    for model, answers in benchmark["wrong"].items():
+        wrong = answers[:SHOWN_ITEMS]
+        if wrong:
+            label, count = card["models"][model]["label"], f"{len(wrong)} of {len(answers)}"
+            _print_heading(console, f"Wrong answers of {label}: {count} on the page")
+        for number, answer in enumerate(wrong, start=1):
+            lang = show.language(answer["lang"], card["languages"])
+            phenomenon = names.get(answer["phenomenon"], answer["phenomenon"])
+            say(console, f"{number}. {lang}, {phenomenon}")
+            say(console, f"asked:    {_beginning(answer['prompt'], 200)}", indent=INDENT)
+            if answer["expected"]:
+                say(console, f"expected: {_beginning(answer['expected'], 99)}", indent=INDENT)
+            text = answer["answer"] if answer["status"] == "ok" else f"({answer['status']})"
+            say(console, f"answer:   {_beginning(text, 200)}", indent=INDENT)
+
+
+# The card
 
 
 def _print_head(console: Console, card: Card) -> None:
@@ -310,14 +383,14 @@ def _print_benchmark(console: Console, card: Card, benchmark: Benchmark) -> None
     say(console, f"Judged by {show.methods_line(benchmark, card['models'])}.")
     _print_accuracies(console, card, benchmark)
     if benchmark["rankings"]:
-        _print_ranking(console, card, benchmark)
+        _print_rankings(console, card, benchmark["rankings"])
     if benchmark["tests"]:
         _print_tests(console, card, benchmark)
-    _print_gaps(console, card, benchmark)
+    if benchmark["size_classes"]:
+        _print_gaps(console, card, benchmark)
     if any(benchmark["sensitivity"].values()):
         _print_sensitivity(console, card, benchmark)
-    print_worst(console, card, benchmark)
-    print_wrong(console, card, benchmark)
+    _print_items(console, card, benchmark)
 
 
 def print_card(card: Card, console: Console) -> None:
@@ -329,8 +402,7 @@ def print_card(card: Card, console: Console) -> None:
         for benchmark in card["benchmarks"]:
             _print_benchmark(console, card, benchmark)
         console.print()
-        for path in card["files"]:
-            console.print(path, soft_wrap=True, highlight=False, markup=False)
-        console.print(card["rerun"], soft_wrap=True, highlight=False, markup=False)
+        for line in (*card["files"], card["rerun"]):
+            console.print(line, soft_wrap=True, highlight=False, markup=False)
     finally:
         console.width = width

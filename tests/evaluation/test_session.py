@@ -1,0 +1,161 @@
+"""What is prepared before an evaluation runs, and that one process runs it and ends in order."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from blimpworks.errors import UserError
+from blimpworks.evaluation import session
+from blimpworks.evaluation.api import load_items
+from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE, Request
+from blimpworks.evaluation.run import claimed
+from blimpworks.models.checkpoint import FILE_NAME
+from blimpworks.records.job import REPOSITORY
+from support import tiny
+from support.hostile import edit
+
+
+@pytest.fixture
+def elsewhere(monkeypatch, tmp_path):
+    """A repository with an environment of vLLM, on a machine without a GPU."""
+    monkeypatch.setattr(session, "REPOSITORY", tmp_path)
+    machine = session.Machine(16.0, (), has_vllm=True)
+    monkeypatch.setattr(session, "this_machine", lambda: machine)
+    (tmp_path / "config").mkdir()
+    return tmp_path
+
+
+def engine_of(model, *, remote):
+    [resolved] = session.resolve([model], "auto", {}, remote=remote)
+    return resolved.row.engine
+
+
+def test_on_a_cluster_with_gpus_a_model_is_run_by_vllm_wherever_the_command_is_typed(elsewhere):
+    shutil.copy(REPOSITORY / "config/site.example.yaml", elsewhere / "config/site.yaml")
+    assert engine_of("gpt2", remote=True) == "vllm"
+    assert engine_of("gpt2", remote=False) == "transformers"
+    assert engine_of("bert-base-multilingual-cased", remote=True) == "transformers"
+
+
+def test_quantised_weights_are_run_by_vllm_alone(elsewhere, tmp_path):
+    trained = tiny.make_transformer(
+        tiny.write_corpus(tmp_path / "t.txt"), tmp_path / "m" / FILE_NAME
+    )
+    trained.unlink()
+    edit(trained.with_name("config.json"), quantization_config={"quant_method": "fp8"})
+    shutil.copy(REPOSITORY / "config/site.example.yaml", elsewhere / "config/site.yaml")
+    assert engine_of(str(trained.parent), remote=True) == "vllm"
+    with pytest.raises(UserError, match=r"m has quantised weights \(config.json: fp8\), which the"):
+        engine_of(str(trained.parent), remote=False)
+
+
+def test_on_a_cluster_that_is_not_described_a_model_needs_no_gpu(elsewhere):
+    assert engine_of("gpt2", remote=True) == "transformers"
+
+
+@pytest.mark.parametrize("before", [None, "models of an earlier evaluation\n"])
+def test_the_table_of_models_is_put_back(before, tmp_path, monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    if before is not None:
+        (tmp_path / MODELS_FILE).write_text(before)
+    # CLAMS has no Turkish.
+    request = Request(data="embedded", benchmarks=("clams",), languages=("tur",))
+    with pytest.raises(UserError):
+        session.prepare(request, tmp_path, session.resolve(["ngram-5"], "auto", {}, remote=False))
+    table = tmp_path / MODELS_FILE
+    assert (table.read_text() if table.exists() else None) == before
+    assert not (tmp_path / CAMPAIGN_FILE).exists()
+
+
+def test_items_that_a_benchmark_lacks_are_refused_before_anything_is_run():
+    with pytest.raises(UserError, match="clams has no items in tur; name a language that it has"):
+        load_items("clams", "Turkish", data="embedded")
+
+
+# One process
+
+
+def test_a_second_process_is_refused_until_the_first_is_done(tmp_path):
+    folder = tmp_path / "new" / "evaluation"
+    with claimed(folder):
+        refused = pytest.raises(UserError, match="another process is running the evaluation in ")
+        with refused, claimed(folder):
+            pass
+    with claimed(folder):
+        assert folder.is_dir()
+
+
+def test_a_child_that_has_the_descriptor_keeps_others_out(tmp_path):
+    with claimed(tmp_path) as lock:
+        waits = [sys.executable, "-c", "input()"]
+        child = subprocess.Popen(waits, stdin=subprocess.PIPE, pass_fds=[lock])
+    with pytest.raises(UserError), claimed(tmp_path):
+        pass
+    child.communicate(b"\n")
+    with claimed(tmp_path):
+        pass
+
+
+def test_other_disks_than_can_lock_keep_nobody_out(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(95, "operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with claimed(tmp_path) as lock:
+        assert os.fstat(lock)
+
+
+# Signals
+
+
+CHILD = "import time; print('ready', flush=True); time.sleep(60)"
+SCRIPT = f"""
+import subprocess, sys
+from blimpworks.evaluation.run import interrupts_passed_on
+
+with interrupts_passed_on() as interrupts:
+    child = subprocess.Popen([sys.executable, "-c", {CHILD!r}], process_group=0)
+    interrupts.follow(child)
+    child.wait()
+print(interrupts.caught, child.returncode)
+"""
+
+
+def start(*before):
+    command = [*before, sys.executable, "-c", SCRIPT]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_end_interrupts_what_was_started(number):
+    process = start("env", "--default-signal=INT,TERM,HUP")
+    process.send_signal(number)
+    assert process.communicate()[0] == f"True {-signal.SIGINT}\n"
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "ignored"),
+    [
+        (["env", "--default-signal=TERM", "--ignore-signal=INT"], signal.SIGINT),  # "command &"
+        (["nohup"], signal.SIGHUP),
+    ],
+)
+def test_a_signal_that_is_ignored_ends_nothing_and_another_ends_all(before, ignored):
+    process = start(*before)
+    process.send_signal(ignored)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=0.5)
+    process.terminate()
+    assert process.communicate()[0] == f"True {-signal.SIGINT}\n"
+    assert process.returncode == 0
