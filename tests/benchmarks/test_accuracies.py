@@ -61,29 +61,41 @@ def test_choices_of_people_are_counted_in_the_items_phenomena(tmp_path, entry, t
     assert rows["human", "all", "all"] == (pytest.approx(2 / 3), 3)
 
 
-def test_of_ratings_each_person_counts_once_and_ties_half(tmp_path):
-    # First person: 7, 6 against 1, 6: three of four ahead and one tie; second: 2 against 3.
-    text = "sva_good,sva_good,sva_bad,sva_bad,who\n7,6,,,a\n,,1,6,a\n2,,3,,b\n7,7,1,1,x\n"
-    people = [{"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side}"}]
-    people[0] |= {"person": "who", "where": {"who": ["a", "b"]}}
-    rows = accuracies(tmp_path, read_people, {"people.csv": text}, people=people)
-    assert rows["human", "sva", "sva"] == (pytest.approx((3.5 / 4 + 0) / 2), 2)
+LONG = {"kind": "ratings", "files": "people.csv", "side": "side", "rating": "score"}
+RATED = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side}"}
 
 
-def test_names_in_headings_of_ratings_can_stand_in_a_table(tmp_path):
-    files = {"people.csv": "Subject_Agr_good,Subject_Agr_bad\n7,1\n", "n.tsv": "Subject_Agr\tsva\n"}
-    entry = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side}"}
-    entry |= {"rename": {"paradigm": "n.tsv"}}
+@pytest.mark.parametrize(
+    ("entry", "text", "expected"),
+    [
+        # First person: 7, 6 against 1, 6: three of four ahead and one tie; second: 2 against 3.
+        (
+            {**RATED, "person": "who", "where": {"who": ["a", "b"]}},
+            "sva_good,sva_good,sva_bad,sva_bad,who\n7,6,,,a\n,,1,6,a\n2,,3,,b\n7,7,1,1,x\n",
+            ((3.5 / 4 + 0) / 2, 2),
+        ),
+        (
+            {**RATED, "rename": {"paradigm": "names.tsv"}},
+            "Subject_Agr_good,Subject_Agr_bad\n7,1\n",
+            (1.0, 1),
+        ),
+        (
+            {**LONG, "person": "who", "rename": {"side": {"ok": "good", "star": "bad"}}},
+            "who,paradigm,side,score\na,sva,ok,7\na,sva,star,2\nb,sva,ok,1\nb,sva,star,2\n",
+            (0.5, 2),
+        ),
+        (
+            {**LONG, "person": "who", "rename": {"paradigm": "names.tsv"}},
+            "paradigm,who,side,score\nSubject_Agr,p,good,7\nSubject_Agr,p,bad,2\n",
+            (1.0, 1),
+        ),
+    ],
+)
+def test_of_ratings_each_person_counts_once_and_ties_half(tmp_path, entry, text, expected):
+    # The table of names has more of them than rows need.
+    files = {"people.csv": text, "names.tsv": "Subject_Agr\tsva\nNPI\tnpi\n"}
     rows = accuracies(tmp_path, read_people, files, people=[entry])
-    assert rows["human", "sva", "sva"] == (1.0, 1)
-
-
-def test_ratings_can_have_a_row_each(tmp_path):
-    text = "who,paradigm,type,score\na,sva,ok,7\na,sva,star,2\nb,sva,ok,1\nb,sva,star,2\n"
-    entry = {"kind": "ratings", "files": "people.csv", "person": "who", "side": "type"}
-    entry |= {"rating": "score", "rename": {"type": {"ok": "good", "star": "bad"}}}
-    rows = accuracies(tmp_path, read_people, {"people.csv": text}, people=[entry])
-    assert rows["human", "sva", "sva"] == (0.5, 2)
+    assert rows["human", "sva", "sva"] == (pytest.approx(expected[0]), expected[1])
 
 
 def test_printed_accuracies_in_percent_have_no_interval(tmp_path):
@@ -125,8 +137,6 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
 
 
 PRINTED = {"kind": "accuracies", "files": "people.csv", "accuracy": "human"}
-LONG = {"kind": "ratings", "files": "people.csv", "side": "side", "rating": "score"}
-RATED = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side}"}
 
 
 @pytest.mark.parametrize(
@@ -167,12 +177,3 @@ RATED = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side
 def test_what_people_cannot_have_judged_is_one_sentence(tmp_path, entry, text, says):
     with pytest.raises(UserError, match=says):
         accuracies(tmp_path, read_people, {"people.csv": text}, people=[entry])
-
-
-def test_ratings_in_rows_are_renamed_by_a_table_that_has_more_names(tmp_path):
-    text = "paradigm,subject,side,rating\nSVA,p,good,7\nSVA,p,bad,2\n"
-    files = {"people.csv": text, "names.tsv": "SVA\tsva\nNPI\tnpi\n"}
-    entry = {"kind": "ratings", "files": "people.csv", "person": "subject", "side": "side"}
-    entry |= {"rating": "rating", "rename": {"paradigm": "names.tsv"}}
-    rows = accuracies(tmp_path, read_people, files, people=[entry])
-    assert rows["human", "sva", "sva"] == (1.0, 1)

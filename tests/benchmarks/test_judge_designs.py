@@ -25,6 +25,14 @@ def item(match, mismatch, *more):
     }
 
 
+def judged_scores(folder, items, formulas, tokens, method="critical_region"):
+    """Judge items by the tokens [conditions] of their sentences, each a list of score and end."""
+    path = write_designs(folder / "items.parquet", items, formulas)
+    scores = write_scores(folder / "scores.parquet", [(each, each) for each in tokens])
+    judge_designs(path, scores, folder / "out.parquet", Rules([method], ["wrong"], 0))
+    return pq.read_table(folder / "out.parquet").to_pylist()
+
+
 def test_a_prediction_holds_where_the_named_regions_differ_as_it_says(tmp_path):
     rows = judged_designs(tmp_path, [item(3.0, 4.5), item(4.5, 3.0)], [LESS])
     assert [row["item_id"] for row in rows] == ["item 0", "item 1"]
@@ -88,14 +96,9 @@ def test_surprisals_of_all_tokens_of_a_region_add_up(tmp_path):
 
 
 def test_a_token_of_nothing_but_the_space_before_a_region_belongs_to_it(tmp_path):
-    items = [item(3.0, 4.0)]
-    path = write_designs(tmp_path / "items.parquet", items, [LESS])
     apart = [(-50.0, 8), (-0.5, 9), (-3.0, 14)]
     joined = [(-25.0, 7), (-4.0, 13)]
-    scores = write_scores(tmp_path / "scores.parquet", [(apart, apart), (joined, joined)])
-    rules = Rules(["critical_region"], ["wrong"], 0)
-    judge_designs(path, scores, tmp_path / "out.parquet", rules)
-    (row,) = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    (row,) = judged_scores(tmp_path, [item(3.0, 4.0)], [LESS], [apart, joined])
     assert row["margin"] == 4.0 - 3.5
 
 
@@ -116,13 +119,9 @@ def test_an_empty_region_has_a_surprisal_of_zero(tmp_path):
 
 def test_an_asterisk_is_the_whole_sentence_without_its_end_symbol(tmp_path):
     items = [item(3.0, 4.0, ("now", [1.0, 2.0]))]
-    path = write_designs(tmp_path / "items.parquet", items, ["(*;%mismatch%) < (*;%match%)"])
     tokens = [[*each.tokens, (-100.0 * i, len(each.sentence))]
               for i, each in enumerate(items[0].values())]  # fmt: skip
-    scores = write_scores(tmp_path / "scores.parquet", [(each, each) for each in tokens])
-    rules = Rules(["critical_region"], ["wrong"], 0)
-    judge_designs(path, scores, tmp_path / "out.parquet", rules)
-    (row,) = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    (row,) = judged_scores(tmp_path, items, ["(*;%mismatch%) < (*;%match%)"], tokens)
     assert row["margin"] == (50.0 + 3.0) - (25.0 + 4.0)
 
 
@@ -197,11 +196,9 @@ def test_an_item_with_a_needed_region_without_a_score_is_not_judged(tmp_path, ca
     assert "1 of 3 judgements are null" in caplog.text
     rows = judged_designs(tmp_path, items, ["(*;%match%) < 0"])
     assert [row["correct"] for row in rows] == [None, None, 0.0]
-
-
-def test_a_region_has_no_value_where_one_of_its_tokens_has_none(tmp_path):
-    items = [item(3.0, 4.0, ("so", [1.0, math.nan]))]
-    (row,) = judged_designs(tmp_path, items, ["(3;%match%) < 9"])
+    (row,) = judged_designs(
+        tmp_path, [item(3.0, 4.0, ("so", [1.0, math.nan]))], ["(3;%match%) < 9"]
+    )
     assert row["correct"] is None
 
 
@@ -275,8 +272,6 @@ def test_a_condition_that_an_item_lacks_is_refused(tmp_path):
         f"suite 'SG', item 'item 1': prediction '{LESS}' names condition 'mismatch', which the "
         "item lacks; it has match, other. Correct the prediction or the items."
     )
-    with pytest.raises(UserError, match=r"item 'item 0': .* names condition 'odd', which the item"):
-        judged_designs(tmp_path, [item(3.0, 4.0)], ["(2;%odd%) < 3"])
 
 
 @pytest.mark.parametrize("region", ["3", "0", "verb", "np"])
@@ -301,26 +296,27 @@ def test_positions_are_those_of_the_only_region_with_a_name_or_of_a_number():
         assert positions(regions, name).tolist() == expected
 
 
-def test_an_item_without_predictions_is_refused(tmp_path):
-    with pytest.raises(UserError, match="suite 'SG', item 'item 1' has no predictions; expected"):
-        judged_designs(tmp_path, [item(3.0, 4.0)] * 2, [[LESS], []])
-
-
-def test_a_condition_in_two_rows_is_refused(tmp_path):
-    columns = {"condition": ["match", "mismatch", "match", "match"]}
-    with pytest.raises(UserError, match="item 'item 1' has condition 'match' in several rows;"):
-        judged_designs(tmp_path, [item(3.0, 4.0)] * 2, [LESS], columns=columns)
-
-
-def test_items_without_conditions_are_refused(tmp_path):
-    columns = {"condition": [None, "mismatch"]}
-    with pytest.raises(UserError, match="lacks values of condition; expected items with item, con"):
-        judged_designs(tmp_path, [item(3.0, 4.0)], [LESS], columns=columns)
-
-
-def test_scores_of_other_items_are_refused(tmp_path):
-    with pytest.raises(UserError, match="has no scores of item i9"):
-        judged_designs(tmp_path, [item(3.0, 4.0)], [LESS], columns={"item_id": ["i0", "i9"]})
+@pytest.mark.parametrize(
+    ("formulas", "columns", "says"),
+    [
+        ([[LESS], []], {}, "suite 'SG', item 'item 1' has no predictions; expected"),
+        (
+            [LESS],
+            {"condition": ["match", "mismatch", "match", "match"]},
+            "item 'item 1' has condition 'match' in several rows;",
+        ),
+        (
+            [LESS],
+            {"condition": [None, "mismatch"] * 2},
+            "lacks values of condition; expected items with item, con",
+        ),
+        ([LESS], {"item_id": ["i0", "i1", "i2", "i9"]}, "has no scores of item i9"),
+        (["(2;%odd%) < 3"], {}, r"item 'item 0': .* names condition 'odd', which the item"),
+    ],
+)
+def test_items_that_cannot_be_judged_are_refused(tmp_path, formulas, columns, says):
+    with pytest.raises(UserError, match=says):
+        judged_designs(tmp_path, [item(3.0, 4.0)] * 2, formulas, columns=columns)
 
 
 @pytest.mark.parametrize(

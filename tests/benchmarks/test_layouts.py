@@ -110,13 +110,6 @@ def test_the_encoding_is_what_a_mark_says_or_what_is_stated(tmp_path, encoding, 
     assert pairs_of(rows) == [("Кошки спят.", "Кошки спит.")]
 
 
-def test_an_items_line_is_where_it_begins_in_the_file(tmp_path):
-    text = 'good,bad\n"The cats\nsleep.","The cats\nsleeps."\nHe runs.,He run.\n'
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[{**PAIRS, "quotes": "csv"}])
-    assert [row["line"] for row in rows] == [2, 5]
-    assert {row["file"] for row in rows} == {"a.csv"}
-
-
 SENTENCES = ('It\u2028rains, "no\x0c\x85.', "It rain.")
 QUOTED = 'good,bad\n"It\u2028rains, ""no\x0c\x85.",It rain.\n'
 
@@ -137,11 +130,6 @@ def test_lines_end_at_line_feeds_alone_and_quotes_are_what_is_declared(tmp_path,
     data = {**PAIRS, "files": "a.*", **how}
     rows = built(tmp_path / "toy", {name: text.encode()}, data=[data])
     assert pairs_of(rows) == [SENTENCES]
-
-
-def test_a_field_of_any_size_is_read(tmp_path):
-    text = f"good,bad,note\nHe runs.,He run.,{'x' * 200_000}\n"
-    assert len(built(tmp_path / "toy", {"a.csv": text}, data=[PAIRS])) == 1
 
 
 def test_an_account_counts_what_is_read_and_what_is_left_out(tmp_path):
@@ -173,128 +161,192 @@ def test_equal_pairs_have_ids_of_their_own_and_the_first_keeps_its_id(tmp_path):
     assert len({*ids}) == 4
 
 
-def test_names_of_files_say_paradigm_and_language(tmp_path):
-    data = {**PAIRS, "files": "{lang}/{phenomenon}/{paradigm}.csv"}
-    data["rename"] = {"lang": {"id": "ind", "ta": "tam"}, "phenomenon": {"npi": "NPI"}}
-    files = {"id/npi/ever.csv": CSV, "ta/npi/any.csv": CSV}
-    more = {"languages": {"ind": "Indonesian", "tam": "Tamil"}, "data": [data]}
-    rows = built(tmp_path / "toy", files, lang="tam", **more)
-    assert {(row["lang"], row["phenomenon"], row["paradigm"]) for row in rows} == {
-        ("tam", "NPI", "any")
-    }
+JSONL = {**PAIRS, "files": "*.jsonl"}
+SINGLE = {"layout": "sentences", "files": "*.csv", "sentence": "s", "label": "ok"}
+LABELLED = {**SINGLE, "layout": "labelled_rows", "good": [1], "bad": [0]}
+LABELLED_CSV = "item,s,ok\n1,He run.,0\n1,He runs.,1\n2,The cats sleep.,1\n2,The cats sleeps.,0\n"
+ORDERED = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s"}
+ORDERED_CSV = "s\nHe runs.\nHe run.\nHe sleeps.\nHe sleep.\n"
+CHOICES = {"layout": "choices", "files": "*.csv", "first": "a", "second": "b"}
+CHOICES |= {"right": {"column": "right", "first": ["a"], "second": ["b"]}}
+CONDITIONS = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
+OFFSETS = dict(zip(("good_start", "good_end", "bad_start", "bad_end"), "abcd", strict=True))
+LANGUAGES = {"languages": {"eng": "English", "tam": "Tamil"}}
+DESIGN = {
+    "layout": "designs",
+    "files": "*.csv",
+    "sentences": {"gram": "a", "ungram": "b"},
+    "critical": {"gram": "word", "ungram": "other"},
+    "predictions": ["(critical;%gram%) < (critical;%ungram%)"],
+}
+GRADED = "good,bad,grade\nA b.,A c.,0.5\nD e.,D f.,\n"
+RATED_CSV = "item,ok,s,grade\n1,1,A b.,6.5\n1,0,A c.,2\n2,1,D e.,6\n2,0,D f.,\n"
+GRADES = {"files": "grades.tsv", "sentence": "text", "rating": "score"}
+GRADES_TSV = "text\tscore\nA b.\t6\nA b.\t7\nA c.\t2\nD e.\t6\n"
+
+READ = {
+    "lines where items begin": (
+        {**PAIRS, "quotes": "csv"},
+        {"a.csv": 'good,bad\n"The cats\nsleep.","The cats\nsleeps."\nHe runs.,He run.\n'},
+        {"line": [2, 5], "file": ["a.csv"] * 2},
+    ),
+    "a field of any size": (
+        PAIRS,
+        {"a.csv": f"good,bad,note\nHe runs.,He run.,{'x' * 200_000}\n"},
+        {"good": ["He runs."]},
+    ),
+    "names of files": (
+        {**PAIRS, "files": "{lang}/{phenomenon}/{paradigm}.csv"}
+        | {"rename": {"lang": {"en": "eng", "ta": "tam"}, "phenomenon": {"npi": "NPI"}}},
+        {"en/npi/ever.csv": CSV, "ta/npi/any.csv": CSV},
+        {"lang": ["eng"] * 2, "phenomenon": ["NPI"] * 2, "paradigm": ["ever"] * 2},
+        LANGUAGES,
+    ),
+    "names of members": (
+        {**PAIRS, "files": "a.zip", "members": "data/{paradigm}.csv"},
+        {"a.zip": zipped(first=CSV, second=CSV.replace("cats", "dogs"))},
+        {"paradigm": ["first"] * 2 + ["second"] * 2},
+    ),
+    "a table of new names": (
+        {**PAIRS, "constants": {"phenomenon": "sva"}, "rename": {"phenomenon": "names.tsv"}},
+        {"a.csv": CSV, "names.tsv": "sva\tSubject-verb agreement\n"},
+        {"phenomenon": ["Subject-verb agreement"] * 2},
+    ),
+    "phenomena of paradigms": (
+        {**PAIRS, "files": "{paradigm}.csv"},
+        {"npi_1.csv": CSV, "sva_1.csv": CSV},
+        {"phenomenon": ["Licensing"] * 2 + ["Agreement"] * 2},
+        {"phenomena": {"Agreement": ["sva_*"], "Licensing": ["npi_1"]}},
+    ),
+    "rows left out by a column": (
+        {**PAIRS, "where": {"split": "test"}},
+        {"a.csv": "good,bad,split\nThe cats sleep.,The cats sleeps.,test\nHe runs.,He run.,dev\n"},
+        {"good": ["The cats sleep."]},
+    ),
+    "columns that are kept": (
+        {**PAIRS, "keep": ["depth"], "id": "name"},
+        {"a.csv": "good,bad,depth,name\nHe runs.,He run.,3,x17\n"},
+        {"depth": ["3"], "sent_id": ["x17"]},
+    ),
+    "dotted paths": (
+        {**JSONL, "good": "pair.ok", "bad": "pair.no", "paradigm": "tags.1"},
+        {"a.jsonl": jsonl({"pair": {"ok": "He runs.", "no": "He run."}, "tags": ["sva", "num"]})},
+        {"good": ["He runs."], "bad": ["He run."], "paradigm": ["num"]},
+    ),
+    "a pair of the same sentence": (
+        PAIRS,
+        {"a.csv": "good,bad\nHe runs.,He runs.\nHe runs.,He run.\n"},
+        {"identical": [True, False]},
+    ),
+    "a table without headings": (
+        {**SINGLE, "files": "*.tsv", "columns": ["source", "ok", "mark", "s"]},
+        {"a.tsv": "x\t1\t\tHe runs.\nx\t0\t*\tHe run.\n"},
+        {
+            "good": ["He runs.", "He run."],
+            "bad": ["He runs.", "He run."],
+            "acceptable": [True, False],
+        },
+    ),
+    "rows with labels in turn": (LABELLED, {"a.csv": LABELLED_CSV}, {"pair": TWO[::-1]}),
+    "rows with labels and items": (
+        {**LABELLED, "item": "item"},
+        {"a.csv": LABELLED_CSV},
+        {"pair": TWO[::-1]},
+    ),
+    "good rows first": (
+        {**ORDERED, "order": "good first"},
+        {"a.csv": ORDERED_CSV},
+        {"good": ["He runs.", "He sleeps."]},
+    ),
+    "bad rows first": (
+        {**ORDERED, "order": "bad first"},
+        {"a.csv": ORDERED_CSV},
+        {"bad": ["He runs.", "He sleeps."]},
+    ),
+    "each good and bad sentence of an item": (
+        {**LABELLED, "good": ["good"], "bad": ["bad"], "item": "item"},
+        {"a.csv": "item,s,ok\n1,He runs.,good\n1,He run.,bad\n1,He running.,bad\n"},
+        {"pair": [("He runs.", "He run."), ("He runs.", "He running.")]},
+    ),
+    "the right one of two sentences": (
+        CHOICES,
+        {"a.csv": "a,b,right\nHe runs.,He run.,a\nHe sleep.,He sleeps.,b\n"},
+        {"pair": [("He runs.", "He run."), ("He sleeps.", "He sleep.")]},
+    ),
+    "two endings of a context": (
+        {**JSONL, "good": "{context} {ending}", "bad": "{context} {other}"}
+        | {"critical": {"good": "ending", "bad": "other"}},
+        {"a.jsonl": jsonl({"context": "It rained.", "ending": "We got wet.", "other": "No."})},
+        {
+            "pair": [("It rained. We got wet.", "It rained. No.")],
+            "region": [("We got wet.", "No.")],
+        },
+    ),
+    "the critical word beside the difference": (
+        {**PAIRS, "critical": "word"},
+        {"a.csv": "good,bad,word\nA cat is a cat is fun.,A cat is a cats is fun.,is\n"},
+        {"good_start": [15], "bad_start": [16]},
+    ),
+    "critical offsets": (
+        {**PAIRS, "critical": OFFSETS},
+        {"a.csv": "good,bad,a,b,c,d\nHe runs.,He run.,3,7,3,6\n"},
+        {"region": [("runs", "run")]},
+    ),
+    "an empty region": (
+        {**CONDITIONS, "regions": ["a", "b", "d"], "predictions": ["(d;%x%) < (d;%y%)"]},
+        {"a.csv": "i,c,a,b,d\n1,x,He,,runs\n1,y,He,often,runs\n"},
+        {"good": ["He runs", "He often runs"], "region_starts": [[0, 2, 3], [0, 3, 9]]},
+    ),
+    "regions of scripts without spaces": (
+        {**CONDITIONS, "regions": ["a", "b"], "predictions": ["(b;%x%) < (b;%y%)"]}
+        | {"joined_by": ""},
+        {"a.csv": "i,c,a,b\n1,x,我,来\n1,y,我,去\n"},
+        {"good": ["我来", "我去"]},
+    ),
+    "a design in a row": (
+        DESIGN,
+        {"a.csv": "a,b,word,other\nHe runs.,He run.,runs,run\n"},
+        {
+            "condition": ["gram", "ungram"],
+            "region_starts": [[0, 3], [0, 3]],
+            "region_ends": [[8, 7], [7, 6]],
+        },
+    ),
+    "a hidden file": (PAIRS, {"a.csv": CSV, ".a.csv": "x"}, {"file": ["a.csv"] * 2}),
+    "ratings of pairs": (
+        {**PAIRS, "files": "a.csv", "rating": "grade"},
+        {"a.csv": GRADED},
+        {"rating": [0.5, None]},
+    ),
+    "ratings of labelled rows": (
+        {**LABELLED, "item": "item", "rating": "grade"},
+        {"a.csv": RATED_CSV},
+        {"rating": [4.5, None]},
+    ),
+    "ratings of sentences": (
+        {**SINGLE, "rating": "grade"},
+        {"a.csv": RATED_CSV},
+        {"rating": [6.5, 2, 6, None]},
+    ),
+    "ratings beside pairs": (
+        {**PAIRS, "rating": GRADES},
+        {"a.csv": GRADED, "grades.tsv": GRADES_TSV},
+        {"rating": [4.5, None]},
+    ),
+    "ratings beside sentences": (
+        {**SINGLE, "rating": GRADES},
+        {"a.csv": RATED_CSV, "grades.tsv": GRADES_TSV},
+        {"rating": [6.5, 2, 6, None]},
+    ),
+}
 
 
-def test_names_of_members_say_the_paradigm(tmp_path):
-    data = {**PAIRS, "files": "a.zip", "members": "data/{paradigm}.csv"}
-    content = zipped(first=CSV, second=CSV.replace("cats", "dogs"))
-    rows = built(tmp_path / "toy", {"a.zip": content}, data=[data])
-    assert [row["paradigm"] for row in rows] == ["first"] * 2 + ["second"] * 2
-
-
-def test_new_names_can_stand_in_a_table(tmp_path):
-    data = {**PAIRS, "constants": {"phenomenon": "sva"}, "rename": {"phenomenon": "names.tsv"}}
-    files = {"a.csv": CSV, "names.tsv": "sva\tSubject-verb agreement\n"}
-    rows = built(tmp_path / "toy", files, data=[data])
-    assert {row["phenomenon"] for row in rows} == {"Subject-verb agreement"}
-
-
-def test_phenomena_group_paradigms(tmp_path):
-    data = {**PAIRS, "files": "{paradigm}.csv"}
-    files = {"sva_1.csv": CSV, "npi_1.csv": CSV}
-    phenomena = {"Agreement": ["sva_*"], "Licensing": ["npi_1"]}
-    rows = built(tmp_path / "toy", files, data=[data], phenomena=phenomena)
-    assert {row["paradigm"]: row["phenomenon"] for row in rows} == {
-        "sva_1": "Agreement",
-        "npi_1": "Licensing",
-    }
-
-
-def test_rows_can_be_left_out_by_a_column(tmp_path):
-    text = "good,bad,split\nThe cats sleep.,The cats sleeps.,test\nHe runs.,He run.,train\n"
-    data = {**PAIRS, "where": {"split": "test"}}
-    assert pairs_of(built(tmp_path / "toy", {"a.csv": text}, data=[data])) == TWO[:1]
-
-
-def test_columns_that_are_kept_stand_in_the_items(tmp_path):
-    text = "good,bad,depth,name\nHe runs.,He run.,3,x17\n"
-    data = {**PAIRS, "keep": ["depth"], "id": "name"}
-    (row,) = built(tmp_path / "toy", {"a.csv": text}, data=[data])
-    assert (row["depth"], row["sent_id"]) == ("3", "x17")
-
-
-def test_fields_inside_json_are_named_by_dotted_paths(tmp_path):
-    record = {"pair": {"ok": "He runs.", "no": "He run."}, "tags": ["sva", "number"]}
-    data = {**PAIRS, "files": "*.jsonl", "good": "pair.ok", "bad": "pair.no", "paradigm": "tags.1"}
-    (row,) = built(tmp_path / "toy", {"a.jsonl": jsonl(record)}, data=[data])
-    assert (row["good"], row["bad"], row["paradigm"]) == ("He runs.", "He run.", "number")
-
-
-def test_a_pair_that_is_twice_the_same_sentence_is_kept_and_marked(tmp_path):
-    text = "good,bad\nHe runs.,He runs.\nHe runs.,He run.\n"
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[PAIRS])
-    assert [row["identical"] for row in rows] == [True, False]
-
-
-def test_a_table_without_headings_has_stated_columns(tmp_path):
-    text = "x\t1\t\tHe runs.\nx\t0\t*\tHe run.\n"
-    data = {
-        "layout": "sentences",
-        "files": "*.tsv",
-        "columns": ["source", "label", "mark", "text"],
-        "sentence": "text",
-        "label": "label",
-    }
-    rows = built(tmp_path / "toy", {"a.tsv": text}, data=[data])
-    assert [(row["good"], row["bad"], row["acceptable"]) for row in rows] == [
-        ("He runs.", "He runs.", True),
-        ("He run.", "He run.", False),
-    ]
-
-
-def test_two_rows_are_a_pair_by_their_labels(tmp_path):
-    text = "item,s,ok\n1,He run.,0\n1,He runs.,1\n2,The cats sleep.,1\n2,The cats sleeps.,0\n"
-    data = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s", "label": "ok"}
-    data |= {"good": [1], "bad": [0]}
-    expected = [("He runs.", "He run."), ("The cats sleep.", "The cats sleeps.")]
-    for more in ({}, {"item": "item"}):
-        rows = built(tmp_path / "toy", {"a.csv": text}, data=[{**data, **more}])
-        assert pairs_of(rows) == expected
-
-
-@pytest.mark.parametrize(("order", "turned"), [("good first", 1), ("bad first", -1)])
-def test_two_rows_without_labels_are_a_pair_by_their_order(tmp_path, order, turned):
-    data = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s", "order": order}
-    text = "s\nHe runs.\nHe run.\nHe sleeps.\nHe sleep.\n"
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
-    assert pairs_of(rows) == [
-        ("He runs.", "He run.")[::turned],
-        ("He sleeps.", "He sleep.")[::turned],
-    ]
-
-
-def test_an_item_of_several_rows_has_a_pair_for_each_good_and_bad_sentence(tmp_path):
-    text = "item,s,ok\n1,He runs.,good\n1,He run.,bad\n1,He running.,bad\n"
-    data = {"layout": "labelled_rows", "files": "*.csv", "sentence": "s", "label": "ok"}
-    data |= {"good": ["good"], "bad": ["bad"], "item": "item"}
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
-    assert pairs_of(rows) == [("He runs.", "He run."), ("He runs.", "He running.")]
-
-
-def test_of_two_sentences_a_column_says_which_is_right(tmp_path):
-    text = "sentence_a,sentence_b,right\nHe runs.,He run.,a\nHe sleep.,He sleeps.,b\n"
-    right = {"column": "right", "first": ["a"], "second": ["b"]}
-    data = {"layout": "choices", "files": "*.csv", "first": "sentence_a", "second": "sentence_b"}
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[{**data, "right": right}])
-    assert pairs_of(rows) == [("He runs.", "He run."), ("He sleeps.", "He sleep.")]
-
-
-def test_a_context_has_two_endings_and_the_endings_are_the_critical_regions(tmp_path):
-    record = {"context": "It rained.", "ending": "We got wet.", "other": "We got dry."}
-    data = {"layout": "pairs", "files": "*.jsonl", "good": "{context} {ending}"}
-    data |= {"bad": "{context} {other}", "critical": {"good": "ending", "bad": "other"}}
-    (row,) = built(tmp_path / "toy", {"a.jsonl": jsonl(record)}, data=[data])
-    assert (row["good"], row["bad"]) == ("It rained. We got wet.", "It rained. We got dry.")
-    assert regions_of(row) == ("We got wet.", "We got dry.")
+@pytest.mark.parametrize("name", READ)
+def test_rows_are_read_as_their_entry_says(tmp_path, name):
+    data, files, expected, *more = READ[name]
+    rows = built(tmp_path / "toy", files, data=[data], **dict(*more))
+    rows = [{**row, "pair": (row["good"], row["bad"]), "region": regions_of(row)} for row in rows]
+    assert {column: [row[column] for row in rows] for column in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -312,24 +364,9 @@ def test_a_context_has_two_endings_and_the_endings_are_the_critical_regions(tmp_
     ],
 )
 def test_the_critical_region_is_where_sentences_differ_in_any_script(tmp_path, good, bad, expected):
-    record = {"good": good, "bad": bad}
-    data = {**PAIRS, "files": "*.jsonl"}
-    (row,) = built(tmp_path / "toy", {"a.jsonl": jsonl(record)}, data=[data])
+    files = {"a.jsonl": jsonl({"good": good, "bad": bad})}
+    (row,) = built(tmp_path / "toy", files, data=[JSONL])
     assert regions_of(row) == expected
-
-
-def test_of_several_places_of_a_critical_word_the_one_beside_the_difference_counts(tmp_path):
-    text = "good,bad,word\nA cat is a cat is fun.,A cat is a cats is fun.,is\n"
-    data = {**PAIRS, "critical": "word"}
-    (row,) = built(tmp_path / "toy", {"a.csv": text}, data=[data])
-    assert (row["good_start"], row["bad_start"]) == (15, 16)
-
-
-def test_critical_regions_can_be_offsets(tmp_path):
-    text = "good,bad,a,b,c,d\nHe runs.,He run.,3,7,3,6\n"
-    spans = dict(zip(("good_start", "good_end", "bad_start", "bad_end"), "abcd", strict=True))
-    (row,) = built(tmp_path / "toy", {"a.csv": text}, data=[{**PAIRS, "critical": spans}])
-    assert regions_of(row) == ("runs", "run")
 
 
 EXPECTED = {"match": ["The cats", "sleep"], "mismatch": ["The cats", "sleeps"]}
@@ -361,36 +398,6 @@ def test_conditions_can_have_a_row_each_or_a_row_for_each_region(tmp_path):
         assert rows[0]["regions"] == ["np", "2"]
 
 
-def test_an_empty_region_takes_no_space(tmp_path):
-    data = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
-    data |= {"regions": ["a", "b", "d"], "predictions": ["(d;%x%) < (d;%y%)"]}
-    text = "i,c,a,b,d\n1,x,He,,runs\n1,y,He,often,runs\n"
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
-    assert [row["good"] for row in rows] == ["He runs", "He often runs"]
-    assert conditions_of(rows) == {"x": ["He", "", "runs"], "y": ["He", "often", "runs"]}
-
-
-def test_scripts_without_spaces_join_regions_with_nothing(tmp_path):
-    data = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
-    data |= {"regions": ["a", "b"], "predictions": ["(b;%x%) < (b;%y%)"], "joined_by": ""}
-    text = "i,c,a,b\n1,x,我,来\n1,y,我,去\n"
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
-    assert [row["good"] for row in rows] == ["我来", "我去"]
-
-
-def test_a_design_has_a_sentence_for_each_condition_in_a_row(tmp_path):
-    data = {
-        "layout": "designs",
-        "files": "*.csv",
-        "sentences": {"gram": "a", "ungram": "b"},
-        "critical": {"gram": "word", "ungram": "other"},
-        "predictions": ["(critical;%gram%) < (critical;%ungram%)"],
-    }
-    text = "a,b,word,other\nHe runs.,He run.,runs,run\n"
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[data])
-    assert conditions_of(rows) == {"gram": ["He runs.", "runs"], "ungram": ["He run.", "run"]}
-
-
 def test_effects_and_what_counts_as_right_stand_in_the_items(tmp_path):
     data = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
     data |= {"regions": ["a", "b"], "predictions": ["(b;%x%) < (b;%y%)"], "right": "mean"}
@@ -409,38 +416,6 @@ def test_effects_and_what_counts_as_right_stand_in_the_items(tmp_path):
             built(tmp_path / "toy", files, data=[{**data, "effects": {"x": formula}}])
     with pytest.raises(UserError, match="right must be all or mean in the whole of data"):
         built(tmp_path / "toy", files, data=[data, {**data, "right": "all"}])
-
-
-def test_hidden_files_of_the_folder_are_no_data(tmp_path):
-    rows = built(tmp_path / "toy", {"a.csv": CSV, ".a.csv": "x"}, data=[PAIRS])
-    assert {row["file"] for row in rows} == {"a.csv"}
-
-
-# Ratings
-
-GRADED = "good,bad,grade\nA b.,A c.,0.5\nD e.,D f.,\n"
-LABELLED = {"layout": "labelled_rows", "files": "a.csv", "sentence": "s", "label": "ok"}
-LABELLED |= {"good": [1], "bad": [0], "item": "item"}
-LABELLED_CSV = "item,ok,s,grade\n1,1,A b.,6.5\n1,0,A c.,2\n2,1,D e.,6\n2,0,D f.,\n"
-GRADES = {"files": "grades.tsv", "sentence": "text", "rating": "score"}
-GRADES_TSV = "text\tscore\nA b.\t6\nA b.\t7\nA c.\t2\nD e.\t6\n"
-SINGLE = {"layout": "sentences", "files": "a.csv", "sentence": "s", "label": "ok"}
-
-
-@pytest.mark.parametrize(
-    ("entry", "text", "expected"),
-    [
-        ({**PAIRS, "files": "a.csv", "rating": "grade"}, GRADED, [0.5, None]),
-        ({**PAIRS, "files": "a.csv", "rating": GRADES}, GRADED, [4.5, None]),
-        ({**LABELLED, "rating": "grade"}, LABELLED_CSV, [4.5, None]),
-        ({**LABELLED, "rating": GRADES}, LABELLED_CSV, [4.5, None]),
-        ({**SINGLE, "rating": "grade"}, LABELLED_CSV, [6.5, 2, 6, None]),
-        ({**SINGLE, "rating": GRADES}, LABELLED_CSV, [6.5, 2, 6, None]),
-    ],
-)
-def test_items_have_ratings_of_their_row_or_of_their_sentences(tmp_path, entry, text, expected):
-    rows = built(tmp_path / "toy", {"a.csv": text, "grades.tsv": GRADES_TSV}, data=[entry])
-    assert [row["rating"] for row in rows] == expected
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
 from blimpworks.benchmarks.predictions import Prediction
 from blimpworks.errors import UserError
@@ -27,63 +26,6 @@ def margin(text, values, bounds=None):
     return float(result)
 
 
-# Formulas of SyntaxGym's test suites, and what they say in Python.
-REAL = {
-    "[ (6;%plaus%) + (7;%plaus%) ] < [ (6;%implaus%) + (7;%implaus%) ]": lambda s: (
-        s["6", "plaus"] + s["7", "plaus"] < s["6", "implaus"] + s["7", "implaus"]
-    ),
-    "(5;%nn_ambig%)>(5;%nn_unambig%)": lambda s: s["5", "nn_ambig"] > s["5", "nn_unambig"],
-    "[ (7;%match_sing%) < (7;%mismatch_sing%) ] & [ (7;%match_plural%) < (7;%mismatch_plural%) ]": (
-        lambda s: (
-            s["7", "match_sing"] < s["7", "mismatch_sing"]
-            and s["7", "match_plural"] < s["7", "mismatch_plural"]
-        )
-    ),
-    (
-        "[(5;%no-obj_no-comma%) > (5;%no-obj_comma%) ] "
-        "&  [(5;%no-obj_no-comma%) > (5;%obj_no-comma%) ] "
-        "& [[(5;%no-obj_no-comma%) - (5;%no-obj_comma%) ] "
-        "> [(5;%obj_no-comma%) - (5;%obj_comma%) ]]"
-    ): lambda s: (
-        s["5", "no-obj_no-comma"] > s["5", "no-obj_comma"]
-        and s["5", "no-obj_no-comma"] > s["5", "obj_no-comma"]
-        and s["5", "no-obj_no-comma"] - s["5", "no-obj_comma"]
-        > s["5", "obj_no-comma"] - s["5", "obj_comma"]
-    ),
-    (
-        "[(6;%np_mismatch%)-(6;%np_match%)]+[[(5;%vp_mismatch%)+(6;%vp_mismatch%)]"
-        "-[(5;%vp_match%)+(6;%vp_match%)]]>0"
-    ): lambda s: (
-        s["6", "np_mismatch"]
-        - s["6", "np_match"]
-        + (
-            (s["5", "vp_mismatch"] + s["6", "vp_mismatch"])
-            - (s["5", "vp_match"] + s["6", "vp_match"])
-        )
-        > 0
-    ),
-    (
-        "[(9;%what_nogap%) =  (9;%that_nogap%)]& [(6;%what_subjgap%) =  (6;%that_subjgap%)] "
-    ): lambda s: (
-        np.isclose(s["9", "what_nogap"], s["9", "that_nogap"], rtol=1e-5, atol=1e-3)
-        and np.isclose(s["6", "what_subjgap"], s["6", "that_subjgap"], rtol=1e-5, atol=1e-3)
-    ),
-}
-
-
-@pytest.mark.parametrize("text", REAL)
-@given(st.data())
-@settings(max_examples=60)
-def test_formulas_of_test_suites_hold_where_they_do_by_hand(text, data):
-    prediction = Prediction.parse(text)
-    places = sorted(prediction.places)
-    shape = (len(places), 5)
-    drawn = data.draw(arrays.arrays(np.float64, shape, elements=SURPRISALS, fill=st.nothing()))
-    holds = prediction.margins(dict(zip(places, drawn, strict=True))) > 0
-    items = [dict(zip(places, map(float, column), strict=True)) for column in drawn.T]
-    assert holds.tolist() == [bool(REAL[text](item)) for item in items]
-
-
 def test_formulas_of_all_test_suites_are_predictions_of_their_own_regions(mirror):
     formulas = {}
     for path in sorted((mirror / "syntaxgym/test_suites/json").glob("*.xz")):
@@ -97,7 +39,6 @@ def test_formulas_of_all_test_suites_are_predictions_of_their_own_regions(mirror
         formulas |= {each["formula"]: places for each in suite["predictions"]}
     assert len(formulas) == 25
     assert all(Prediction.parse(text).places <= places for text, places in formulas.items())
-    assert {*REAL} <= {*formulas}
 
 
 def close(left, right):
@@ -171,6 +112,9 @@ def test_a_negation_has_the_negative_margin(formula, values):
         ("(7;%a%) - (6;%b%) - (6;%a%) > 0", 3.0),
         ("-(7;%a%) < -(-1.5)", 11.5),
         ("( 6 ;%a%)<\n1.25e1", 10.5),
+        ("(7;%a%) < 10", 0.0),
+        ("(7;%a%) > 10", 0.0),
+        ("!(7;%a%) < 10", 0.0),
     ],
 )  # fmt: skip
 def test_margins_by_hand(text, expected):
@@ -195,12 +139,6 @@ def test_equality_is_relative_to_the_right_side():
     values = {A: 0.0, B: 200.0}
     assert margin("(6;%a%) = (6;%b%)", values) == pytest.approx(0.003 - 200)
     assert margin("(6;%b%) = (6;%a%)", values) == pytest.approx(0.001 - 200)
-
-
-def test_neither_a_tied_comparison_nor_its_negation_holds():
-    values = {A: 4.0, B: 4.0}
-    texts = ["(6;%a%) < (6;%b%)", "(6;%a%) > (6;%b%)", "!(6;%a%) < (6;%b%)"]
-    assert [margin(text, values) for text in texts] == [0.0, 0.0, 0.0]
 
 
 def test_sums_that_differ_by_no_more_than_the_bounds_of_all_their_places_are_tied():
@@ -243,19 +181,12 @@ def test_names_hold_hyphens_dots_underscores_blanks_and_any_script():
         ("(6;%a%) <= 3", "column 10, '='; expected '(', '[', '-' or a number."),
         ("(;%a%) < 3", "column 2, ';'; expected '!', '(', '[', '-', a number or a region before"),
         ("(6;%a%) + [(6;%a%) < 3]", "column 20, '<'; expected '-', '+' or ']'."),
+        ("(6;%a%) $ 3", "column 9, '$'; expected '&', "),
+        ("1 < 2", "formula '1 < 2' names no region; expected one such as"),
     ],
 )
 def test_a_malformed_formula_is_refused_with_column_and_what_was_expected(text, message):
     with pytest.raises(UserError) as error:
         Prediction.parse(text)
-    assert str(error.value).startswith(f"formula {text!r} is malformed at {message}")
-
-
-def test_a_character_that_no_formula_has_is_refused_at_its_column():
-    with pytest.raises(UserError, match=r"malformed at column 9, '\$'; expected '&', "):
-        Prediction.parse("(6;%a%) $ 3")
-
-
-def test_a_formula_of_numbers_alone_is_refused():
-    with pytest.raises(UserError, match="formula '1 < 2' names no region; expected one such as"):
-        Prediction.parse("1 < 2")
+    where = "" if message.startswith("formula") else f"formula {text!r} is malformed at "
+    assert str(error.value).startswith(where + message)

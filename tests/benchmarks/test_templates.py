@@ -7,8 +7,7 @@ import pytest
 
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.entries import Rules
-from blimpworks.benchmarks.row import Row
-from blimpworks.benchmarks.templates import cell
+from blimpworks.benchmarks.templates import Row, cell
 from blimpworks.errors import UserError
 from support.declared_kit import PAIRS, built, conditions_of, jsonl, pairs_of, regions_of
 

@@ -66,11 +66,6 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
     return middle - below, middle + above
 
 
-def _with_totals(rows: pd.DataFrame) -> pd.DataFrame:
-    """``rows`` again for each phenomenon as a whole, and for all phenomena together."""
-    return pd.concat([rows, rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)])
-
-
 def _plus_one(accuracies: pd.DataFrame) -> pd.Series:
     """Accuracies of paradigms as if there were one more item and it correct; others as they are.
 
@@ -90,12 +85,7 @@ def _templates(judgements: pd.DataFrame) -> pd.Series:
 
 
 def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
-    """Factor for each row of ``accuracies``: n divided by the nominal number of prompts.
-
-    Only in the method ``published``; of a template its nominal number, of a phenomenon and of
-    all the sum of those of their templates. Within a template (where one of two answers is
-    right) nothing nominal is known, so these count what there is.
-    """
+    """Factor for each row of ``accuracies``: n divided by the nominal number of prompts."""
     each = _templates(judgements)
     whole = each.groupby(level=0).sum()
     template = accuracies["paradigm"].astype(str).str.extract(TEMPLATE, expand=False)
@@ -125,7 +115,9 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
     keys = [TABLE, *KEYS] if TABLE in judgements else KEYS
-    groups = _with_totals(rows).groupby(keys, sort=True)
+    groups = pd.concat(
+        [rows, rows.assign(paradigm=ALL), rows.assign(paradigm=ALL, phenomenon=ALL)]
+    ).groupby(keys, sort=True)
     every: pd.DataFrame = groups.agg(
         correct=("correct", "sum"),
         n=("correct", "count"),

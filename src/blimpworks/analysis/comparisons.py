@@ -89,10 +89,7 @@ def _verdicts(path: Path, method: str) -> pd.Series:
 def _language(
     models: Sequence[tuple[str, Path]], method: str, exact_below: int
 ) -> Iterator[dict[str, object]]:
-    """Comparisons of all models on one language, with the models' names.
-
-    A pair that stands in two conditions is two rows, as in the accuracies.
-    """
+    """Comparisons of all models on one language, with the models' names."""
     columns = {model: _verdicts(path, method) for model, path in models}
     verdicts = pd.DataFrame(columns)
     names = list(verdicts)

@@ -120,10 +120,7 @@ def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float |
 def _token_differences(
     variant: Compared, reference: Compared, side: str
 ) -> tuple[NDArray[Any], int, int]:
-    """Differences of tokens [t], how many tokens only one has scored, how many the first has.
-
-    Sentences of different numbers of tokens can't be compared token by token.
-    """
+    """Differences of tokens [t], how many tokens only one has scored, how many the first has."""
     (rows, ids, ours), (their_rows, their_ids, theirs) = (
         each.tokens(side) for each in (variant, reference)
     )
@@ -231,20 +228,6 @@ def _compared(
     )
 
 
-def _row(
-    method: Method, name: str, compared: Compared | str, reference: Compared, near: NearTies
-) -> dict[str, Any]:
-    """A row of the parity table; of what is not possible, the reason alone."""
-    if isinstance(compared, str):
-        return {"variant": name, "method": method.name, "impossible": compared}
-    return {
-        **{"variant": name, "method": method.name},
-        **{"dtype": compared.dtype, "first_token": compared.first_token, "start": compared.start},
-        **score_differences(compared, reference),
-        **decision_differences(method, compared, reference, near),
-    }
-
-
 def measure_parity(
     checkpoint: Path,
     items: Sequence[Path],
@@ -282,11 +265,16 @@ def measure_parity(
         compared[variant.name] = each
     first = cast(Compared, compared[chosen[0].name])
     near = chosen[0].options(settings).near_tie
-    table = [
-        _row(method, name, each, first, near)
-        for method in parsed
-        for name, each in compared.items()
-    ]
+    table: list[dict[str, Any]] = []
+    for method in parsed:
+        for name, each in compared.items():
+            row = {"variant": name, "method": method.name}
+            if isinstance(each, str):
+                table.append({**row, "impossible": each})
+                continue
+            row |= {"dtype": each.dtype, "first_token": each.first_token, "start": each.start}
+            decisions = decision_differences(method, each, first, near)
+            table.append({**row, **score_differences(each, first), **decisions})
     write_rows(table, PARITY, output / "parity.parquet")
     scored = {name: each for name, each in compared.items() if isinstance(each, Compared)}
     seconds = {name: each.seconds for name, each in scored.items()}

@@ -58,7 +58,6 @@ def _impossible(row: Row) -> str:
 
 
 def _decisions(row: Row) -> dict[str, str]:
-    """One line of a table of decisions."""
     return {
         "variant": row["variant"],
         "margin: largest": _number(row["margin_max"]),

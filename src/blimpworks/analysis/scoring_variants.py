@@ -157,22 +157,8 @@ class Scored:
     """Time that scoring took, loading included; None if it was never all done in one go."""
 
 
-def _command(
-    variant: Variant, items: Path, checkpoint: Path, folder: Path, options: ScoringOptions
-) -> list[str]:
-    """Arguments of the command that scores, for an interpreter."""
-    return [
-        *("-m", "blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
-        *("--engine", variant.engine, "--options", options.model_dump_json()),
-        *("--store", str(folder / "shards"), "--manifest", str(folder / "manifest.json")),
-    ]
-
-
 def _run(command: Sequence[str], log: Path, name: str) -> None:
-    """Run a command; what it says goes to ``log``.
-
-    Raises Impossible with the reason that it gives, and UserError when it ends without one.
-    """
+    """Run a command; what it says goes to ``log``."""
     source = str(Path(blimpworks.__file__).parents[1])
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -219,7 +205,11 @@ def score_variant(
         raise Impossible(reason)
     folder = output / "variants" / re.sub(r"[^\w.=-]", "-", variant.name)
     fresh = not (folder / "shards").is_dir()
-    command = _command(variant, items, checkpoint, folder, variant.options(base))
+    command = [
+        *("-m", "blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
+        *("--engine", variant.engine, "--options", variant.options(base).model_dump_json()),
+        *("--store", str(folder / "shards"), "--manifest", str(folder / "manifest.json")),
+    ]
     python = pythons.get(variant.engine, sys.executable)
     _run([python, *command], folder / "log.txt", variant.name)
     table, manifest = folder / "scores.parquet", folder / "manifest.json"

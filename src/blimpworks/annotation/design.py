@@ -6,7 +6,7 @@ twice.
 """
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -61,7 +61,6 @@ class Deal:
         self._seen: list[Counter[str]] = [Counter() for _ in range(participants)]
 
     def _clashes(self, pair: Pair, group: Group) -> int:
-        """How many pairs of the same sentence the lists of a group have, all together."""
         return sum(self._seen[number][text] for number in group for text in pair.sentences)
 
     def _count(self, pair: Pair, group: Group, by: int) -> None:
@@ -114,11 +113,8 @@ class Deal:
                 waiting[kind].remove(pair)
                 waiting[kind].append(self._put(place, pair))
                 return True
-        return any(self._swapped(place, other) for other in self._others(place))
-
-    def _others(self, place: int) -> Iterator[int]:
-        kind = self.places[place][0]
-        return (n for n, (of, _) in enumerate(self.places) if of == kind and n != place)
+        alike = (n for n, (of, _) in enumerate(self.places) if of == kind and n != place)
+        return any(self._swapped(place, other) for other in alike)
 
     def _swapped(self, place: int, other: int) -> bool:
         """Exchange the pairs of two places if that makes fewer clashes."""

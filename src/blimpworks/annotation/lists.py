@@ -102,10 +102,7 @@ def _stream(options: ValidationOptions, *steps: int) -> np.random.Generator:
 
 
 def _lists_of(dealt: Deal, options: ValidationOptions) -> list[list[_Entry]]:
-    """The pairs of each list; the sentences that come first are balanced in every grouping.
-
-    Among a pair's judges, a paradigm's judgements, a list, and a paradigm in a list.
-    """
+    """The pairs of each list; the sentences that come first are balanced in every grouping."""
     places = zip(dealt.pairs, dealt.places, strict=True)
     slots = [(pair, number) for pair, (_, group) in places for number in group]
     left: list[Keys] = [(pair.item_id, pair.paradigm) for pair, _ in slots]
@@ -150,20 +147,13 @@ def is_short(sentence: str) -> bool:
     return len(_parted(sentence)[0]) <= MOST
 
 
-def _obvious(words: Sequence[str], order: Sequence[str]) -> bool:
-    """Whether no two words follow each other as before, and another word stands last.
-
-    Urdu's order is free enough for sentences to survive the move of a phrase; none survives this.
-    """
-    return order[-1] != words[-1] and not {*pairwise(words)} & {*pairwise(order)}
-
-
 def scrambled(sentence: str, random: np.random.Generator) -> str:
     """The words of a sentence that ``suits``, in a random order; the marks at its end stay."""
     words, end = _parted(sentence)
     for _ in range(TRIES):
         order = [words[place] for place in random.permutation(len(words))]
-        if _obvious(words, order):
+        # Urdu sentences can survive the move of a phrase, but not that no word follows as before.
+        if order[-1] != words[-1] and not {*pairwise(words)} & {*pairwise(order)}:
             return " ".join(order) + end
     # Of sentences with many repeated words.
     return " ".join(reversed(words)) + end
@@ -172,10 +162,7 @@ def scrambled(sentence: str, random: np.random.Generator) -> str:
 def _checks(
     pairs: Collection[Pair], entries: Sequence[_Entry], options: ValidationOptions, number: int
 ) -> list[_Entry]:
-    """A list's attention checks, from sentences of pairs that it does not have.
-
-    Raises UserError where there are too few.
-    """
+    """A list's attention checks, from sentences of pairs that it does not have."""
     random = _stream(options, CHECKS, number)
     free = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
     fit = sorted((p for p in free if suits(p.good)), key=lambda pair: not is_short(pair.good))
@@ -194,10 +181,7 @@ def _checks(
 
 
 def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:
-    """Pairs to practise on, the same for all: of each paradigm in turn, and nobody's otherwise.
-
-    Those of new sentences come first. Raises UserError where there are too few.
-    """
+    """Pairs to practise on, the same for all: of each paradigm in turn, and nobody's otherwise."""
     random, judged = _stream(options, PRACTISED), {pair.item_id for pair in dealt.pairs}
     rest = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
     new = {pair.item_id for pair in _unrelated(rest.values(), dealt.pairs)}
@@ -222,14 +206,6 @@ def _ordered(entries: Sequence[_Entry], random: np.random.Generator) -> list[_En
     return [entries[n] for n in apart([entry.pair.paradigm for entry in entries], random)]
 
 
-def _with_checks(entries: Sequence[_Entry], checks: Sequence[_Entry]) -> Iterator[_Entry]:
-    """Entries in their order with checks among them, evenly."""
-    before = spread(len(checks), len(entries)) if checks else []
-    for number in range(len(entries) + 1):
-        yield from (check for place, check in zip(before, checks, strict=True) if place == number)
-        yield from entries[number : number + 1]
-
-
 def _rows(entries: Sequence[_Entry], name: str, seed: int) -> Iterator[Row]:
     for place, entry in enumerate(entries, 1):
         pair, sentences = entry.pair, (entry.pair.good, entry.wrong)
@@ -244,16 +220,6 @@ def _rows(entries: Sequence[_Entry], name: str, seed: int) -> Iterator[Row]:
         yield Row(row, name, place, entry.part, *about, first, second, right)
 
 
-def _warn(dealt: Deal, options: ValidationOptions) -> None:
-    """Say what could not be had: paradigms with too few pairs, two of one sentence in a list."""
-    sizes = Counter(pair.paradigm for pair in dealt.pairs)
-    few = [f"{kind} ({n})" for kind, n in sorted(sizes.items()) if n < options.per_paradigm]
-    if few:
-        log.warning("fewer than %d pairs of %s", options.per_paradigm, ", ".join(few))
-    if again := len(dealt.clashing()):
-        log.warning("%d pairs share a list with another one of the same sentence", again)
-
-
 def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]:
     """All rows of all lists, list by list from the top.
 
@@ -262,13 +228,26 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
     """
     people, each = options.participants, options.per_pair
     dealt = deal(pairs, options.per_paradigm, people, each, _stream(options, DRAW))
-    _warn(dealt, options)
+    sizes = Counter(pair.paradigm for pair in dealt.pairs)
+    few = [f"{kind} ({n})" for kind, n in sorted(sizes.items()) if n < options.per_paradigm]
+    if few:
+        log.warning("fewer than %d pairs of %s", options.per_paradigm, ", ".join(few))
+    if again := len(dealt.clashing()):
+        log.warning("%d pairs share a list with another one of the same sentence", again)
     practice = _practice(pairs, dealt, options)
     rows: list[Row] = []
     for number, entries in enumerate(_lists_of(dealt, options)):
         random = _stream(options, ORDER, number)
         head, body = _ordered(practice, random), _ordered(entries, random)
         checks = _checks(pairs, [*practice, *entries], options, number)
-        whole = [*head, *_with_checks(body, checks)]
-        rows += _rows(whole, options.names[number], options.seed)
+        checks_before = spread(len(checks), len(body)) if checks else []
+        entries_in_order = head
+        for position in range(len(body) + 1):
+            entries_in_order += [
+                check
+                for check, before in zip(checks, checks_before, strict=True)
+                if before == position
+            ]
+            entries_in_order += body[position : position + 1]
+        rows += _rows(entries_in_order, options.names[number], options.seed)
     return rows

@@ -41,16 +41,6 @@ Key = Mapping[str, Mapping[str, Any]]
 """Rows of the key by their identifier."""
 
 
-def _part(row: Row) -> str:
-    """What a participant may know of a row: not that it is an attention check."""
-    return row.part if row.part == PRACTICE else MAIN
-
-
-def _line(row: Row) -> dict[str, str]:
-    note = PRACTICE if row.part == PRACTICE else ""
-    return {ID: row.row, CHOICE: "", NOTE: note, **_texts(asdict(row))}
-
-
 def write_pcibex(rows: Sequence[Row], path: Path) -> None:
     """Write all lists as a table for PennController's ``Template``: UTF-8 CSV without a mark.
 
@@ -59,7 +49,9 @@ def write_pcibex(rows: Sequence[Row], path: Path) -> None:
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(PCIBEX)
-        writer.writerows((row.list, row.row, _part(row), row.first, row.second) for row in rows)
+        for row in rows:
+            part = PRACTICE if row.part == PRACTICE else MAIN  # not that it is an attention check
+            writer.writerow((row.list, row.row, part, row.first, row.second))
 
 
 def write_lists(
@@ -84,7 +76,17 @@ def write_lists(
     rows = make_lists(read_pairs(items), options)
     for name, path in zip(options.names, sheets, strict=True):
         columns = SHEET if rows[0].second else SINGLE
-        write_sheet(path, columns, [_line(row) for row in rows if row.list == name])
+        lines = [
+            {
+                ID: row.row,
+                CHOICE: "",
+                NOTE: PRACTICE if row.part == PRACTICE else "",
+                **_texts(asdict(row)),
+            }
+            for row in rows
+            if row.list == name
+        ]
+        write_sheet(path, columns, lines)
     write_pcibex(rows, pcibex)
     write_rows([asdict(row) | {"lang": lang} for row in rows], VALIDATION_KEY, key)
     return len({row.item_id for row in rows if row.part == PAIR})

@@ -50,18 +50,14 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, 
         writer.writerows([guarded(row[column]) for column in columns] for row in rows)
 
 
-def _text(path: Path) -> str:
-    with reading(path, "a filled annotation sheet", "Save the sheet as CSV in UTF-8."):
-        return text_of(path, "utf-8-sig")
-
-
 def read_sheet(path: Path) -> Iterator[Line]:
     """Rows of a sheet by column; between commas, semicolons or tabs, as its first line has them.
 
     Lines without any text are left out. Raises UserError for a file that is missing or not
     UTF-8, for repeated columns, and for rows with more or fewer cells than there are columns.
     """
-    text = _text(path)
+    with reading(path, "a filled annotation sheet", "Save the sheet as CSV in UTF-8."):
+        text = text_of(path, "utf-8-sig")
     head = text.partition("\n")[0]
     separator = max(SEPARATORS, key=head.count)
     # A field may be as long as the file.

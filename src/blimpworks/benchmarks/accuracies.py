@@ -14,21 +14,19 @@ from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import (
     Declaration,
     People,
-    Perplexities,
     Released,
     declaration_in,
+    grouping,
     read_declaration,
 )
 from blimpworks.benchmarks.entries import Files, Values
 from blimpworks.benchmarks.files import local_files
-from blimpworks.benchmarks.grouping import grouping
 from blimpworks.benchmarks.layouts import Naming, not_empty, number
 from blimpworks.benchmarks.names import pattern_of
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.row import Row, is_one_of
 from blimpworks.benchmarks.rows import rows_in, with_new_names
 from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
-from blimpworks.benchmarks.templates import cell
+from blimpworks.benchmarks.templates import Row, cell, is_one_of
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_frame, write_rows
 
@@ -137,7 +135,6 @@ def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
 
 
 def _check_any_right(outcomes: Sequence[Outcome], how: People | Released, column: str) -> None:
-    """Refuse judgements of which none is right, as where ``right`` has other values than files."""
     if outcomes and not any(each.correct for each in outcomes):
         raise UserError(
             f"{', '.join(how.patterns)}: no value of {column!r} is one of 'right' "
@@ -170,17 +167,8 @@ def _accuracies(source: Source, how: People) -> Iterator[Outcome]:
         yield Outcome(HUMAN, *source.place(row, how), value / whole * (n or 1), n)
 
 
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """What a person says of a sentence."""
-
-    person: str
-    place: tuple[str, str, str]
-    side: str
-    value: float
-
-
-def _ratings_of(source: Source, how: People) -> Iterator[Rating]:
+def _ratings_of(source: Source, how: People) -> Iterator[dict[str, Any]]:
+    """What each person says of each sentence."""
     rows = source.rows(how)
     how = with_new_names(how, source.folder)  # for headings, which rows have as they stand
     for row in rows:
@@ -192,7 +180,15 @@ def _ratings_of(source: Source, how: People) -> Iterator[Rating]:
                     f"{row.place}: the side of a rating is {side!r}; expected good or bad. Map the "
                     "values with 'rename', or correct 'headings'."
                 )
-            yield Rating(person, source.place(each, how), side, number(each, "rating"))
+            lang, phenomenon, paradigm = source.place(each, how)
+            yield {
+                "person": person,
+                "lang": lang,
+                "phenomenon": phenomenon,
+                "paradigm": paradigm,
+                "side": side,
+                "value": number(each, "rating"),
+            }
 
 
 def _single_ratings(row: Row, how: People) -> Iterator[Row]:
@@ -214,12 +210,8 @@ def _single_ratings(row: Row, how: People) -> Iterator[Row]:
 
 
 def _ratings(source: Source, how: People) -> Iterator[Outcome]:
-    """Of each person and paradigm the share of pairs whose good sentence has the higher rating.
-
-    Every good sentence of the paradigm that the person rated makes a pair with every bad one,
-    because lists seldom show both sentences of a pair to one person; equal ratings count half.
-    """
-    rows = pd.DataFrame([_as_row(each) for each in _ratings_of(source, how)])
+    """Share of pairs, of each person and paradigm, whose good sentence has the higher rating."""
+    rows = pd.DataFrame(_ratings_of(source, how))
     if rows.empty:
         raise UserError(
             f"{declaration_in(source.folder)}: no rating is in {', '.join(how.patterns)}; correct "
@@ -231,6 +223,7 @@ def _ratings(source: Source, how: People) -> Iterator[Outcome]:
         good, bad = (group["value"][group["side"] == side].to_numpy() for side in SIDES)
         alone += len(group) * (not len(good) or not len(bad))
         if len(good) and len(bad):
+            # Lists seldom show both sentences of a pair to one person, so all are compared.
             ahead = good[:, None] - bad[None, :]
             share = float((ahead > 0).mean() + 0.5 * (ahead == 0).mean())
             _, lang, phenomenon, paradigm = map(str, key)
@@ -247,27 +240,7 @@ def _ratings(source: Source, how: People) -> Iterator[Outcome]:
         )
 
 
-def _as_row(rating: Rating) -> dict[str, Any]:
-    lang, phenomenon, paradigm = rating.place
-    return {
-        "person": rating.person,
-        "lang": lang,
-        "phenomenon": phenomenon,
-        "paradigm": paradigm,
-        "side": rating.side,
-        "value": rating.value,
-    }
-
-
 KINDS = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
-
-
-def _released(source: Source, how: Released) -> Iterator[Outcome]:
-    for row in source.rows(how):
-        right = _is_right(row, how.correct, cell(row, how.correct), how.right)
-        lang, phenomenon, paradigm = source.place(row, how)
-        phenomenon = phenomenon or source.naming.phenomenon_of(paradigm) or paradigm
-        yield Outcome(not_empty(row, how.model), lang, phenomenon, paradigm, float(right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,10 +289,7 @@ def _name(outcome: Outcome) -> str:
 
 
 def _of_people(source: Source, how: People, places: Places) -> tuple[list[Outcome], Counter[str]]:
-    """What people judged, and how much is left out by the name of a paradigm.
-
-    Raises UserError for paradigms that the benchmark lacks, and for names that nothing has.
-    """
+    """What people judged, and how much is left out by the name of a paradigm."""
     path, every = declaration_in(source.folder), [*KINDS[how.kind](source, how)]
     if how.kind == "choices" and not how.answer:
         _check_any_right(every, how, how.correct or how.headings or "")
@@ -450,18 +420,18 @@ def read_released(
     source = Source.read(declaration, files, sources, benchmark)
     outcomes = []
     for how in source.declared.released:
-        every = [*_released(source, how)]
+        every = []
+        for row in source.rows(how):
+            right = _is_right(row, how.correct, cell(row, how.correct), how.right)
+            lang, phenomenon, paradigm = source.place(row, how)
+            phenomenon = phenomenon or source.naming.phenomenon_of(paradigm) or paradigm
+            model = not_empty(row, how.model)
+            every.append(Outcome(model, lang, phenomenon, paradigm, float(right)))
         _check_any_right(every, how, how.correct)
         outcomes += every
     frame = _summary(iter(outcomes), benchmark, RELEASED)
     write_frame(frame, ACCURACIES, output)
     return len(frame)
-
-
-def _perplexities(source: Source, how: Perplexities) -> Iterator[dict[str, Any]]:
-    for row in source.rows(how):
-        value = number(row, how.perplexity)
-        yield {"model": as_text(cell(row, how.model)), "perplexity": value}
 
 
 def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
@@ -470,6 +440,10 @@ def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, o
     Raises UserError for malformed files.
     """
     source = Source.read(declaration, files, sources, "")
-    rows = [row for how in source.declared.perplexities for row in _perplexities(source, how)]
+    rows = [
+        {"model": as_text(cell(row, how.model)), "perplexity": number(row, how.perplexity)}
+        for how in source.declared.perplexities
+        for row in source.rows(how)
+    ]
     write_rows(rows, MODEL_PERPLEXITIES, output)
     return len(rows)

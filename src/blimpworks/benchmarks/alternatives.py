@@ -7,8 +7,7 @@ from blimpworks.benchmarks.designs import SENTENCE, WHOLE, Condition, Design
 from blimpworks.benchmarks.entries import Alternatives, Answer
 from blimpworks.benchmarks.layouts import Naming, text
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.row import Row, compared
-from blimpworks.benchmarks.templates import cell
+from blimpworks.benchmarks.templates import Row, cell, compared
 from blimpworks.errors import UserError
 from blimpworks.json_files import load_json
 
@@ -23,7 +22,22 @@ def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Ite
     """
     region = WHOLE if data.compared == "sentence" else OPTION
     for row in rows:
-        texts = _option_texts(row, data)
+        if isinstance(data.options, str):
+            values = [*_listed(row, data.options, data.split_by)]
+            columns = (data.options,) * len(values)
+        else:
+            columns = data.options
+            values = [cell(row, column) for column in columns]
+        for number, (column, value) in enumerate(zip(columns, values, strict=True), start=1):
+            lacks = not as_text(value).strip()
+            is_allowed = column in row.rules.allow_empty if lacks else isinstance(value, str)
+            if not is_allowed:
+                raise UserError(
+                    f"{row.place}: option {number} (column {column!r}) is {value!r:.60}; expected "
+                    f"text. Correct the file, or add 'allow_empty: [{column}]' where options can "
+                    "lack."
+                )
+        texts = [as_text(value).strip() for value in values]
         right = _position(row, data.right, texts)
         labels = naming.labels(row, data)
         wrong = [option for n, option in enumerate(texts) if option and n != right]
@@ -35,7 +49,9 @@ def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Ite
                 "the file, or 'options' and 'split_by'."
             )
         start = ""
-        if data.context and not _lacks_context(row, data.context):
+        if data.context and not (
+            data.context in row.rules.allow_empty and not as_text(cell(row, data.context)).strip()
+        ):
             start = text(row, data.context) + naming.joiner(row, labels["lang"], data.joined_by)
         options = {RIGHT: texts[right]} | {f"wrong {n}": o for n, o in enumerate(wrong, start=1)}
         labels["more"] = {**labels["more"], "alternatives": len(options)}
@@ -48,39 +64,14 @@ def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Ite
         )
 
 
-def _lacks_context(row: Row, column: str) -> bool:
-    return column in row.rules.allow_empty and not as_text(cell(row, column)).strip()
-
-
 def _condition(name: str, start: str, option: str, row: Row) -> Condition:
     sentence = start + option
     spans = ((0, len(sentence)), (len(start), len(sentence)))
     return Condition(name, (SENTENCE, OPTION), (sentence,), "", row, spans)
 
 
-def _option_texts(row: Row, data: Alternatives) -> list[str]:
-    """Return the options, empty where one may lack. Raises UserError for what is no text."""
-    if isinstance(data.options, str):
-        values = [*_listed(row, data.options, data.split_by)]
-        columns = (data.options,) * len(values)
-    else:
-        columns = data.options
-        values = [cell(row, column) for column in columns]
-    for number, (column, value) in enumerate(zip(columns, values, strict=True), start=1):
-        lacks = not as_text(value).strip()
-        if (lacks and column not in row.rules.allow_empty) or not (lacks or isinstance(value, str)):
-            raise UserError(
-                f"{row.place}: option {number} (column {column!r}) is {value!r:.60}; expected "
-                f"text. Correct the file, or add 'allow_empty: [{column}]' where options can lack."
-            )
-    return [as_text(value).strip() for value in values]
-
-
 def _listed(row: Row, column: str, separator: str | None) -> Sequence[object]:
-    """Return a cell's list, from JSON too, or what a separator sets apart.
-
-    Of a list of records, ``LIST.*.FIELD`` has one field. Raises UserError for what is no list.
-    """
+    """Return a cell's list, from JSON too, or what a separator sets apart."""
     name, _, field = column.partition(".*.")
     value = cell(row, name)
     if separator and isinstance(value, str):

@@ -3,7 +3,9 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 from unicodedata import is_normalized
 
@@ -12,14 +14,19 @@ import pyarrow as pa
 from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.alternatives import alternatives
-from blimpworks.benchmarks.declaration import Declaration, declaration_in, read_declaration
+from blimpworks.benchmarks.declaration import (
+    Declaration,
+    check_phenomena,
+    declaration_in,
+    grouping,
+    read_declaration,
+)
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.entries import Labels, Ratings
 from blimpworks.benchmarks.files import local_files
-from blimpworks.benchmarks.grouping import check_phenomena, grouping
 from blimpworks.benchmarks.layouts import Item, Naming
-from blimpworks.benchmarks.ratings import with_ratings
 from blimpworks.benchmarks.rows import Named, rows_in
+from blimpworks.benchmarks.templates import Row
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id
 from blimpworks.tables import ITEMS, LABEL, write_table
@@ -57,7 +64,12 @@ def read_items(
         account = Account(f"{declaration_in(folder)}: key data.{number}")
         accounts.append(account)
         try:
-            _check_kept(data, account)
+            taken = {*ITEMS.names, *EXTRA, "identical", "acceptable", "item"} & {*data.keep}
+            if taken:
+                raise UserError(
+                    f"{account.entry}: 'keep' names {min(taken)!r}, which is a column of all "
+                    "tables of items; leave it out (an item's name is the key 'id')."
+                )
             rows = rows_in(data, named, folder, account)
             read: list[Item | Design] = []
             for batch in [rows] if data.layout in GROUPED else ([row] for row in rows):
@@ -72,7 +84,13 @@ def read_items(
             faults.append(str(error))
             continue
         account.items = len(read)
-        _note_normalisation(read, account)
+        for item in read:
+            if isinstance(item, Item):
+                composed = [is_normalized("NFC", side) for side in (item.good, item.bad)]
+                if composed[0] != composed[1]:
+                    account.notes["pairs with one sentence in Unicode's NFC and one not"] += 1
+                elif not composed[0]:
+                    account.notes["items not in Unicode's NFC"] += 1
         items += read
     if faults:
         raise UserError("\n".join(faults))
@@ -80,29 +98,7 @@ def read_items(
     return items
 
 
-def _check_kept(data: Labels, account: Account) -> None:
-    """Refuse a kept column that would stand in place of one that all items have."""
-    taken = {*ITEMS.names, *EXTRA, "identical", "acceptable", "item"} & {*data.keep}
-    if taken:
-        raise UserError(
-            f"{account.entry}: 'keep' names {min(taken)!r}, which is a column of all tables of "
-            "items; leave it out (an item's name is the key 'id')."
-        )
-
-
-def _note_normalisation(items: Iterable[Item | Design], account: Account) -> None:
-    """Count items whose letters are not composed as Unicode's NFC has them."""
-    for item in items:
-        if isinstance(item, Item):
-            composed = [is_normalized("NFC", side) for side in (item.good, item.bad)]
-            if composed[0] != composed[1]:
-                account.notes["pairs with one sentence in Unicode's NFC and one not"] += 1
-            elif not composed[0]:
-                account.notes["items not in Unicode's NFC"] += 1
-
-
 def _columns(item: Item | Design) -> dict[str, Any]:
-    """Columns that all items have."""
     return {
         "lang": item.lang,
         "phenomenon": item.phenomenon,
@@ -112,19 +108,6 @@ def _columns(item: Item | Design) -> dict[str, Any]:
         "sent_id": item.id,
         "line": item.line,
         **item.more,
-    }
-
-
-def _row(item: Item, key: str, unit: str) -> dict[str, Any]:
-    """The row of a pair, or of a sentence, which stands on both sides."""
-    same = {"identical": item.good == item.bad} if unit == "pair" else {}
-    return {
-        "item_id": key,
-        "good": item.good,
-        "bad": item.bad,
-        **item.regions._asdict(),
-        **same,
-        **_columns(item),
     }
 
 
@@ -162,18 +145,6 @@ def _content(item: Item | Design) -> tuple[str, ...]:
     """What makes an item the one that it is, in its paradigm."""
     content = (item.good, item.bad) if isinstance(item, Item) else (item.file, item.id)
     return (item.paradigm, *content)
-
-
-def _with_ids(
-    items: Iterable[Item | Design], benchmark: str
-) -> Iterator[tuple[str, Item | Design]]:
-    """Items with their ids; one that stands there again has an id by how often it did before."""
-    times: Counter[tuple[str, ...]] = Counter()
-    for item in items:
-        content = _content(item)
-        key = item_id(benchmark, *content)
-        yield (item_id(key, times[content]) if times[content] else key), item
-        times[content] += 1
 
 
 def check_number(declaration: Declaration, lang: str, count: int, folder: Path) -> None:
@@ -240,7 +211,15 @@ def build_items(
     named = local_files(folder) | {path.relative_to(sources).as_posix(): path for path in files}
     accounts: list[Account] = []
     every = read_items(declared, folder, named, accounts)
-    items = [*_with_ids((item for item in every if item.lang == lang), benchmark)]
+    items: list[tuple[str, Item | Design]] = []
+    times: Counter[tuple[str, ...]] = Counter()
+    for item in every:
+        if item.lang == lang:
+            content = _content(item)
+            key = item_id(benchmark, *content)
+            # An item that stands there again has an id by how often it did before.
+            items.append((item_id(key, times[content]) if times[content] else key, item))
+            times[content] += 1
     check_number(declared, lang, len(items), folder)
     groups: dict[tuple[str, str], list[tuple[str, Item | Design]]] = {}
     for key, item in items:
@@ -249,19 +228,21 @@ def build_items(
     chosen = [each for group in groups.values() for each in evenly(group, most)]
     for key, item in chosen:
         if isinstance(item, Item):
-            rows.append(_row(item, key, declared.unit))
+            same = {"identical": item.good == item.bad} if declared.unit == "pair" else {}
+            sentences = {"good": item.good, "bad": item.bad, **item.regions._asdict(), **same}
+            rows.append({"item_id": key, **sentences, **_columns(item)})
         else:
             rows += _design_rows(item, key)
     _write(rows, output)
-    same = sum(row.get("identical", False) for row in rows)
-    if same:
-        log.warning("%s: %d of %d pairs are twice the same sentence", output, same, len(rows))
+    identical = sum(row.get("identical", False) for row in rows)
+    if identical:
+        log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))
     repeated = len(chosen) - len({_content(item) for _, item in chosen})
     if repeated:
         log.warning("%s: %d of %d items stand there again", output, repeated, len(chosen))
     facts = {
         "items": len(chosen),
-        "identical": same,
+        "identical": identical,
         "repeated": repeated,
         "files": {name: how for account in accounts for name, how in account.files.items()},
         "account": {account.entry.rpartition(" ")[2]: account.record() for account in accounts},
@@ -270,3 +251,37 @@ def build_items(
         facts["unrated"] = sum(item.more.get("rating") is None for _, item in chosen)
         log.info("%s: %d of %d items have no rating", output, facts["unrated"], len(chosen))
     return facts
+
+
+def with_ratings(
+    items: Iterable[Item | Design], data: Labels, rows: Iterable[Row]
+) -> list[Item | Design]:
+    """Items with the grades of their sentences, from ``rows`` of the files that have them.
+
+    A sentence on several rows has the mean of its grades, and one that has none stays, with null.
+    Raises UserError for a design, and where the rows have no sentence of any item.
+    """
+    how = data.rating
+    assert isinstance(how, Ratings)
+    grades: dict[str, list[float]] = {}
+    for row in rows:
+        grade = layouts.number(row, how.rating)
+        grades.setdefault(layouts.text(row, how.sentence), []).append(grade)
+    means = {sentence: fmean(each) for sentence, each in grades.items()}
+    rated: list[Item | Design] = []
+    for item in items:
+        if isinstance(item, Design):
+            raise UserError(
+                f"{item.file}:{item.line}: grades of sentences are of pairs and single sentences, "
+                "and this is an item of several conditions; name a column as 'rating'."
+            )
+        good, bad = (means.get(sentence) for sentence in (item.good, item.bad))
+        rating = good if "acceptable" in item.more else layouts.ahead(good, bad)
+        rated.append(replace(item, more={**item.more, "rating": rating}))
+    if all(item.more["rating"] is None for item in rated):
+        raise UserError(
+            f"{', '.join(how.patterns)}: no sentence of column {how.sentence!r} is one of "
+            f"{', '.join(data.patterns)}, such as {next(iter(means), '')!r}; correct 'sentence' of "
+            "'rating'."
+        )
+    return rated

@@ -85,10 +85,6 @@ def _texts(item: Thing) -> tuple[Hashable, ...]:
     return item.lang, item.good, item.bad
 
 
-def _plain_texts(item: Thing) -> tuple[Hashable, ...]:
-    return item.lang, *map(plain, sentences_of(item))
-
-
 def _alike(items: Sequence[Thing], key: Callable[[Thing], Hashable]) -> Iterator[list[Thing]]:
     """Items with the same key, where there are several."""
     groups: dict[Hashable, list[Thing]] = {}
@@ -104,7 +100,7 @@ def _duplicates(items: Sequence[Thing], unit: str) -> Iterator[Finding]:
     yield Finding(WARNING, text, [*map(_shown, groups)])
     near = [
         [*{_texts(item): item for item in reversed(group)}.values()][::-1]
-        for group in _alike(items, _plain_texts)
+        for group in _alike(items, lambda item: (item.lang, *map(plain, sentences_of(item))))
     ]
     places = [_shown(group) for group in near if len(group) > 1]
     number = counted(len(places), unit)

@@ -49,7 +49,6 @@ def _condition(condition: Condition, item: Design) -> Segments:
 
 
 def _sentences(item: Item | Design) -> Iterator[tuple[str, Segments]]:
-    """A sign or a condition for each sentence of an item, and its segments."""
     if isinstance(item, Design):
         for condition in item.conditions:
             yield condition.name, _condition(condition, item)

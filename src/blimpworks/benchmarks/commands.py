@@ -18,10 +18,8 @@ from blimpworks.commands.declare import (
     Arguments,
     Declared,
     Use,
-    calls,
     command,
     dumped,
-    recorded,
 )
 from blimpworks.commands.options import argument, option, pairs_of, settings, written
 from blimpworks.records.job import Planned
@@ -46,7 +44,7 @@ READING = ("openpyxl", "pyarrow")
 """Packages of the commands that read files of benchmarks."""
 
 
-@calls(f"{PACKAGE}.build:build_items", packages=(*READING, "lark"))
+@command(calls=f"{PACKAGE}.build:build_items", packages=(*READING, "lark"))
 def build_declared_items(
     declaration: Path = DECLARATION,
     benchmark: str = shared.BENCHMARK,
@@ -59,8 +57,8 @@ def build_declared_items(
     """Turn the files of a declared benchmark into items of a language."""
 
 
-@calls(
-    f"{PACKAGE}.accuracies:read_people",
+@command(
+    calls=f"{PACKAGE}.accuracies:read_people",
     packages=(*READING, *shared.STATISTICS),
     cheap=True,
 )
@@ -75,8 +73,8 @@ def read_people(
     """Make a table of people's accuracies on a declared benchmark."""
 
 
-@calls(
-    f"{PACKAGE}.accuracies:read_released",
+@command(
+    calls=f"{PACKAGE}.accuracies:read_released",
     packages=(*READING, *shared.STATISTICS),
     notes="rows",
     cheap=True,
@@ -91,7 +89,9 @@ def read_released(
     """Make a table of accuracies from the decisions that a benchmark's authors released."""
 
 
-@calls(f"{PACKAGE}.accuracies:read_perplexities", packages=READING, notes="rows", cheap=True)
+@command(
+    calls=f"{PACKAGE}.accuracies:read_perplexities", packages=READING, notes="rows", cheap=True
+)
 def read_perplexities(
     declaration: Path = DECLARATION,
     benchmark: str = shared.BENCHMARK,
@@ -282,8 +282,8 @@ def judgement_sheets(
     typer.echo(f"{number} items on {len(sheets)} lists")
 
 
-@recorded(
-    "blimpworks.annotation.results:read_validation",
+@command(
+    recorded="blimpworks.annotation.results:read_validation",
     packages=("numpy", "pandas", "pyarrow", "statsmodels"),
     cheap=True,
 )

@@ -107,11 +107,6 @@ COLUMNS = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url
 """Columns of a table of sources, in their usual order."""
 
 
-def _line(row: SourceRow) -> str:
-    cells = (getattr(row, name) for name in COLUMNS)
-    return "\t".join("" if cell is None else str(cell) for cell in cells)
-
-
 def pin_dataset(
     dataset: Dataset, folder: Path, patience: Patience | None = None
 ) -> Sequence[SourceRow]:
@@ -126,8 +121,11 @@ def pin_dataset(
     twice = {row.name for row in before} & {row.name for row in rows}
     if twice:
         raise UserError(f"{path} has a row {min(twice)!r} already; take it out to pin it anew.")
-    lines = ["\t".join(COLUMNS), *map(_line, (*before, *rows))]
-    write_text(path, "\n".join(lines) + "\n")
+    lines: list[tuple[str, ...]] = [COLUMNS]
+    for row in (*before, *rows):
+        cells = (getattr(row, name) for name in COLUMNS)
+        lines.append(tuple("" if cell is None else str(cell) for cell in cells))
+    write_text(path, "".join("\t".join(line) + "\n" for line in lines))
     for row in rows:
         if not row.sha256:
             pin_row(path, row.name, patience)

@@ -13,8 +13,7 @@ from blimpworks.benchmarks.entries import Conditions, Designs, Predictions, Suit
 from blimpworks.benchmarks.layouts import Naming, item_key, region_in, text
 from blimpworks.benchmarks.predictions import Effect, Formula, Prediction
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.row import Row
-from blimpworks.benchmarks.templates import cell
+from blimpworks.benchmarks.templates import Row, cell
 from blimpworks.errors import UserError
 
 WHOLE = "*"
@@ -75,12 +74,35 @@ class Design:
     """Further columns."""
 
 
-def _checked(design: Design) -> Design:
-    """The item, if its conditions have the regions that its predictions name.
+def _places(formula: str, form: type[Formula], place: str) -> frozenset[tuple[str, str]]:
+    try:
+        return form.parse(formula).places
+    except UserError as error:
+        raise UserError(f"{place}: {error}") from error
 
-    Raises UserError else, and for a condition that stands twice.
-    """
-    place = f"{design.file}:{design.line}"
+
+def _design(
+    conditions: Sequence[Condition], name: str, data: Predictions, naming: Naming
+) -> Design:
+    """An item of some conditions, if they have the regions that its predictions name."""
+    first = conditions[0].row
+    place = first.place
+    labels = {**naming.labels(first, data), "id": name}
+    predictions = data.predictions
+    if isinstance(predictions, Mapping):
+        if labels["paradigm"] not in predictions:
+            raise UserError(
+                f"{place}: the paradigm {labels['paradigm']!r} has no predictions; those that have "
+                f"some are {', '.join(predictions)}. Add it to 'predictions'."
+            )
+        predictions = predictions[labels["paradigm"]]
+    design = Design(
+        conditions=tuple(conditions),
+        predictions=predictions,
+        right=data.right,
+        effects=data.effects,
+        **labels,
+    )
     names = [each.name for each in design.conditions]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -119,42 +141,6 @@ def _checked(design: Design) -> Design:
                 f"{', '.join(names)} and the regions {', '.join(regions)}. Correct one of them."
             )
     return design
-
-
-def _places(formula: str, form: type[Formula], place: str) -> frozenset[tuple[str, str]]:
-    """Regions and conditions that a formula names. Raises UserError for a malformed one."""
-    try:
-        return form.parse(formula).places
-    except UserError as error:
-        raise UserError(f"{place}: {error}") from error
-
-
-def _formulas(data: Predictions, paradigm: str, place: str) -> tuple[str, ...]:
-    if isinstance(data.predictions, tuple):
-        return data.predictions
-    if paradigm not in data.predictions:
-        raise UserError(
-            f"{place}: the paradigm {paradigm!r} has no predictions; those that have some are "
-            f"{', '.join(data.predictions)}. Add it to 'predictions'."
-        )
-    return data.predictions[paradigm]
-
-
-def _design(
-    conditions: Sequence[Condition], name: str, data: Predictions, naming: Naming
-) -> Design:
-    """An item of some conditions, checked against its predictions."""
-    first = conditions[0].row
-    labels = {**naming.labels(first, data), "id": name}
-    return _checked(
-        Design(
-            conditions=tuple(conditions),
-            predictions=_formulas(data, labels["paradigm"], first.place),
-            right=data.right,
-            effects=data.effects,
-            **labels,
-        )
-    )
 
 
 def conditions(rows: Iterable[Row], data: Conditions, naming: Naming) -> Iterator[Design]:

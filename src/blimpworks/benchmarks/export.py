@@ -17,12 +17,6 @@ COLUMNS = ("lang", "phenomenon", "paradigm", "good", "bad", *Regions._fields)
 PAIRS = "pairs.jsonl"
 
 
-def _record(item: dict[str, Any]) -> dict[str, Any]:
-    """A line: the pair, and its critical regions if it has any."""
-    kept = {name: item[name] for name in COLUMNS if item[name] is not None}
-    return {"id": item["sent_id"] or item["item_id"], **kept}
-
-
 def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:
     """Write a declaration and its pairs from items tables, one for each language.
 
@@ -42,7 +36,9 @@ def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: s
                 f"{table} has items of conditions, or single sentences; expected pairs. Name "
                 "tables of a benchmark of pairs."
             )
-        records += map(_record, arrow.select([*COLUMNS, "sent_id", "item_id"]).to_pylist())
+        for item in arrow.select([*COLUMNS, "sent_id", "item_id"]).to_pylist():
+            kept = {name: item[name] for name in COLUMNS if item[name] is not None}
+            records.append({"id": item["sent_id"] or item["item_id"], **kept})
     regions = all(field in record for record in records for field in Regions._fields)
     declaration = {
         "label": label,

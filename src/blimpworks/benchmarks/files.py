@@ -75,7 +75,6 @@ def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a file's name, or that of a folder above it, begins with a dot."""
     return any(part.startswith(".") and part not in (".", "..") for part in name.split("/"))
 
 

@@ -19,8 +19,8 @@ from blimpworks.benchmarks.entries import Files
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.paper import NAME
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.row import compared
 from blimpworks.benchmarks.rows import rows_in
+from blimpworks.benchmarks.templates import compared
 from blimpworks.campaign.catalogue import LanguageRow
 from blimpworks.campaign.load import placed
 from blimpworks.campaign.settings.campaign import CatalogueFiles
@@ -67,11 +67,6 @@ def _name(column: str) -> str:
     return re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)).strip("_").lower()
 
 
-def _length(text: str) -> int:
-    """Number of words between spaces; in scripts without spaces, of characters."""
-    return len(text.split()) if text.isascii() else len(units(text))
-
-
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Values of some rows by column, without lists and what is inside of them."""
@@ -100,8 +95,13 @@ class Columns:
     @property
     def texts(self) -> list[str]:
         """Columns with texts of several words."""
-        means = {name: sum(map(_length, texts)) / len(texts) for name, texts in self.values.items()}
-        return [name for name, mean in means.items() if mean > LONG]
+        names = []
+        for name, texts in self.values.items():
+            # In scripts without spaces the length is of characters, else of words.
+            lengths = (len(text.split() if text.isascii() else units(text)) for text in texts)
+            if sum(lengths) / len(texts) > LONG:
+                names.append(name)
+        return names
 
     def side(self, words: set[str], not_words: set[str]) -> list[str]:
         """List columns of sentences whose heading has one of some words, and none of others."""

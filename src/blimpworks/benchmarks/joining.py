@@ -8,8 +8,7 @@ from pathlib import Path
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.entries import Files, Lookup, PlainFiles
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.row import Row
-from blimpworks.benchmarks.templates import cell
+from blimpworks.benchmarks.templates import Row, cell
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, below, table_rows
 
@@ -30,7 +29,11 @@ def side_by_side(
     for captures, rows in tables:
         joined = rows
         for entry, files in aligned:
-            fitting = [each for each in files if not _differ(each[0], captures)]
+            fitting = [
+                (said, more)
+                for said, more in files
+                if all(said[name] == captures[name] for name in said.keys() & captures.keys())
+            ]
             if len(fitting) != 1:
                 raise UserError(
                     f"{joined[0].file}: 'aligned' {', '.join(map(repr, entry.patterns))} has "
@@ -46,10 +49,6 @@ def side_by_side(
                 f"{name} is 'aligned', but beside no file of the entry; correct one of the "
                 "patterns."
             )
-
-
-def _differ(first: Captures, second: Captures) -> bool:
-    return any(first[name] != second[name] for name in first.keys() & second.keys())
 
 
 def _beside(rows: Sequence[Row], more: Sequence[Row], captures: Captures) -> Iterator[Row]:

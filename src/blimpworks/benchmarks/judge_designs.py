@@ -14,7 +14,6 @@ from blimpworks.benchmarks.design_table import (
     OPTIONAL,
     Design,
     DesignTable,
-    Spans,
     joined,
 )
 from blimpworks.benchmarks.predictions import Values
@@ -50,21 +49,6 @@ class RegionSide(Side):
         """[n] length of each region in bytes of UTF-8."""
         spans = zip(self.texts.to_pylist(), self.span_start, self.span_end, strict=True)
         return np.array([len(text[first:after].encode()) for text, first, after in spans], np.int64)
-
-
-def _side(table: pa.Table, scores: pa.Table, regions: Spans) -> RegionSide:
-    """Token scores of n regions, from the sentences of all rows and the ``scores`` of each."""
-    rows = pa.array(regions.rows)
-    taken = scores.take(rows)
-    return RegionSide(
-        texts=table["good"].take(rows).combine_chunks(),
-        logprobs=taken["good_logprobs"].combine_chunks(),
-        ends=taken["good_ends"].combine_chunks(),
-        ids=taken["good_ids"].combine_chunks(),
-        rounding=taken["rounding"].to_numpy(),
-        span_start=regions.starts,
-        span_end=regions.ends,
-    )
 
 
 def _by_place(designs: Sequence[Design], values: Floats) -> Iterator[Values]:
@@ -145,17 +129,6 @@ def _usable(
     return usable
 
 
-def _regional(named: str) -> Method:
-    """A method over regions. Raises UserError for others."""
-    if not regional([named]):
-        known = ", ".join(name for name in METHODS if regional([name]))
-        raise UserError(
-            f"method {named!r} takes tokens outside of regions, but predictions compare regions; "
-            f"expected {known}, or one such as 'mean=mean(region)'."
-        )
-    return find_method(named)
-
-
 def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     """Write one judgement per item and method: whether all predictions of the item hold.
 
@@ -178,13 +151,30 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     Raises UserError when a table is missing or lacks a column, a method is unknown or not over
     regions, a sentence has no scores, a formula is malformed, or an item lacks what it names.
     """
-    chosen = [_regional(name) for name in rules.methods]
+    for name in rules.methods:
+        if not regional([name]):
+            expected = ", ".join(known for known in METHODS if regional([known]))
+            raise UserError(
+                f"method {name!r} takes tokens outside of regions, but predictions compare "
+                f"regions; expected {expected}, or one such as 'mean=mean(region)'."
+            )
+    chosen = [find_method(name) for name in rules.methods]
     policies = tie_values(chosen, rules.ties)
     table = DesignTable(read_items(items, COLUMNS, OPTIONAL))
     aligned = align_scores(table.table, read_table(SCORES, scores, SCORED), scores)
     designs = [*table.designs()]
     regions = joined([spans for design in designs for spans in design.spans.values()])
-    side = _side(table.table, aligned, regions)
+    rows = pa.array(regions.rows)
+    taken = aligned.take(rows)
+    side = RegionSide(
+        texts=table.table["good"].take(rows).combine_chunks(),
+        logprobs=taken["good_logprobs"].combine_chunks(),
+        ends=taken["good_ends"].combine_chunks(),
+        ids=taken["good_ids"].combine_chunks(),
+        rounding=taken["rounding"].to_numpy(),
+        span_start=regions.starts,
+        span_end=regions.ends,
+    )
     usable = _usable(table, aligned, side, regions.rows, rules.unknown)
     labels = labels_of(table.items, "item")
     tables = []

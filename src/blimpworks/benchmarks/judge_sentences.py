@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from blimpworks.benchmarks.matthews import correlation
-from blimpworks.benchmarks.verdicts import read_items, right_of, verdict_columns
+from blimpworks.benchmarks.verdicts import correlation, read_items, right_of, verdict_columns
 from blimpworks.campaign.methods import Method, find_method
 from blimpworks.items import item_id
 from blimpworks.judging.judge import (

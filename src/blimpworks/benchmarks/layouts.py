@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import PurePosixPath
 from typing import Any
 
+from blimpworks.benchmarks.differences import Span, difference, span_of
 from blimpworks.benchmarks.entries import (
     Choices,
     Column,
@@ -22,9 +23,7 @@ from blimpworks.benchmarks.entries import (
     Sentences,
 )
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.regions import Span, difference, span_of
-from blimpworks.benchmarks.row import Row, is_one_of
-from blimpworks.benchmarks.templates import cell, word_span
+from blimpworks.benchmarks.templates import Row, cell, is_one_of, word_span
 from blimpworks.errors import UserError
 from blimpworks.items import Regions
 
@@ -189,12 +188,6 @@ def region_in(row: Row, sentence: str, critical: Column | CriticalIndex, near: S
     return span
 
 
-def _by_words(row: Row, good: str, bad: str, critical: CriticalWords) -> Regions:
-    near = difference(good, bad)
-    first = region_in(row, good, critical.good, near[:2])
-    return Regions(*first, *region_in(row, bad, critical.bad, near[2:]))
-
-
 def _by_offsets(row: Row, good: str, bad: str, critical: CriticalOffsets) -> Regions:
     columns = [getattr(critical, name) for name in Regions._fields]
     offsets = []
@@ -227,17 +220,9 @@ def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regi
         return _by_offsets(row, good, bad, critical)
     if not isinstance(critical, CriticalWords):
         critical = CriticalWords(good=critical, bad=critical)
-    return _by_words(row, good, bad, critical)
-
-
-def _check_beginnings(row: Row, *columns: Column) -> None:
-    """Refuse white space before a sentence, which would move spans of characters."""
-    for column in columns:
-        if cell(row, column)[0].isspace():
-            raise UserError(
-                f"{row.place}: column {column!r} begins with white space, which is left out, so "
-                "that spans of characters would be wrong; correct the file, or 'critical'."
-            )
+    near = difference(good, bad)
+    first = region_in(row, good, critical.good, near[:2])
+    return Regions(*first, *region_in(row, bad, critical.bad, near[2:]))
 
 
 def pairs(rows: Iterable[Row], data: Pairs, naming: Naming) -> Iterator[Item]:
@@ -245,7 +230,13 @@ def pairs(rows: Iterable[Row], data: Pairs, naming: Naming) -> Iterator[Item]:
     for row in rows:
         good, bad = text(row, data.good), text(row, data.bad)
         if isinstance(data.critical, CriticalOffsets):
-            _check_beginnings(row, data.good, data.bad)
+            for column in (data.good, data.bad):
+                if cell(row, column)[0].isspace():
+                    raise UserError(
+                        f"{row.place}: column {column!r} begins with white space, which is left "
+                        "out, so that spans of characters would be wrong; correct the file, or "
+                        "'critical'."
+                    )
         regions = regions_of(row, good, bad, data.critical)
         yield Item(good=good, bad=bad, regions=regions, **naming.labels(row, data))
 

@@ -90,11 +90,7 @@ class Measured:
 
 
 def _measured(name: str, good: pd.Series, bad: pd.Series, *, paired: bool) -> Measured:
-    """Good against bad, of pairs or of single sentences.
-
-    Of single sentences the share is of all couples of an acceptable and another one, and n is the
-    number of the rarer ones, so that the interval is rather too wide than too narrow.
-    """
+    """Good against bad, of pairs or of single sentences."""
     n = min(len(good), len(bad))
     if paired:
         right = ahead(good, bad)

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blimpworks.benchmarks.declaration import (
+    ALL,
     Declaration,
     declaration_in,
+    grouping,
     read_declaration,
 )
 from blimpworks.benchmarks.entries import Files, Labels, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.files import local_files, new_names_table
-from blimpworks.benchmarks.grouping import ALL, grouping
 from blimpworks.benchmarks.names import columns_in
 from blimpworks.campaign.catalogue import (
     Catalogue,
@@ -154,7 +155,7 @@ class Declared:
             return number
         key = (campaign.pathvars.resources, campaign.mirror, most)
         if key not in self._counts:
-            from blimpworks.benchmarks.counting import count_items  # no parse of the Snakefile's
+            from blimpworks.benchmarks.preview import count_items  # no parse of the Snakefile's
 
             resources, mirror, most = Path(key[0]), key[1], key[2]
             self._counts[key] = count_items(self, resources, mirror, most)
@@ -163,7 +164,6 @@ class Declared:
 
     @cached_property
     def _counts(self) -> dict[tuple[str, Path | None, int | None], Mapping[str, int] | None]:
-        """Counts of the files in a campaign's resources and mirror, so that each is read once."""
         return {}
 
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
@@ -398,10 +398,7 @@ def named_sizes(campaign: Campaign) -> list[float]:
 
 
 def _folders() -> Iterable[Path]:
-    """Folders of benchmarks, one of each name.
-
-    Those that campaigns name go first, then those of the current directory, then the repository's.
-    """
+    """Folders of benchmarks, one of each name."""
     here = Path.cwd()
     named = map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))
     folders = {

@@ -1,8 +1,10 @@
-"""A look at what a declaration reads from its files, without a campaign."""
+"""What a declaration reads from its files, and how many items, without a campaign."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import check_number, read_items
@@ -10,8 +12,10 @@ from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Item
 from blimpworks.benchmarks.paper import Declared
+from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
 from blimpworks.items import evenly
+from blimpworks.retrieval.sources import Pin, in_mirror, retrieve
 
 
 def counted(n: int, noun: str) -> str:
@@ -38,20 +42,6 @@ def source_files(declared: Declared, sources: Path) -> dict[str, Path]:
 
 def _marked(sentence: str, start: int, end: int) -> str:
     return f"{sentence[:start]}[{sentence[start:end]}]{sentence[end:]}"
-
-
-def _example(item: Item | Design, unit: str) -> Iterator[str]:
-    yield f"  {item.file}:{item.line}  id {item.id}  {item.paradigm}"
-    if isinstance(item, Design):
-        for each in item.conditions:
-            yield f"    {each.name}: " + " ".join(f"[{text}]" for text in each.texts if text)
-        yield from (f"    predicted: {formula}" for formula in item.predictions)
-    elif unit == "sentence":
-        yield f"    {'+' if item.more['acceptable'] else '-'} {item.good}"
-    else:
-        regions = item.regions
-        yield f"    + {_marked(item.good, regions.good_start, regions.good_end)}"
-        yield f"    - {_marked(item.bad, regions.bad_start, regions.bad_end)}"
 
 
 def _chosen(items: Sequence[Item | Design], show: int) -> list[Item | Design]:
@@ -103,4 +93,53 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
     yield "such as"
     for item in _chosen(items, show):
-        yield from _example(item, unit)
+        yield f"  {item.file}:{item.line}  id {item.id}  {item.paradigm}"
+        if isinstance(item, Design):
+            for each in item.conditions:
+                yield f"    {each.name}: " + " ".join(f"[{text}]" for text in each.texts if text)
+            yield from (f"    predicted: {formula}" for formula in item.predictions)
+        elif unit == "sentence":
+            yield f"    {'+' if item.more['acceptable'] else '-'} {item.good}"
+        else:
+            regions = item.regions
+            yield f"    + {_marked(item.good, regions.good_start, regions.good_end)}"
+            yield f"    - {_marked(item.bad, regions.bad_start, regions.bad_end)}"
+
+
+def count_items(
+    declared: Declared, resources: Path, mirror: Path | None, most: int | None
+) -> Mapping[str, int] | None:
+    """Items of each language, at most so many of each paradigm; None without all of the files.
+
+    Copies in a mirror count if they are what was pinned. Raises UserError for a malformed file, or
+    a copy that is another.
+    """
+    with TemporaryDirectory() as folder:
+        named = local_files(declared.folder)
+        for row in declared.rows_of(declared.declared.data):
+            path = _file_of(row, resources, mirror, Path(folder))
+            if path is None:
+                return None
+            named[row.name] = path
+        counts: Counter[str] = Counter()
+        groups = Counter(
+            (item.lang, item.phenomenon, item.paradigm)
+            for item in read_items(declared.declared, declared.folder, named, [])
+        )
+    for (lang, _, _), number in groups.items():
+        counts[lang] += min(number, most or number)
+    return counts
+
+
+def _file_of(row: SourceRow, resources: Path, mirror: Path | None, folder: Path) -> Path | None:
+    """The file of a source: retrieved, or unpacked from a mirror into a folder; else None."""
+    retrieved = resources / "sources" / row.name
+    pin = replace(Pin.of(row, Path()), catalogue="")  # beside which nothing is to be recorded
+    if retrieved.is_file():
+        return retrieved
+    if not (row.sha256 or row.git_blob) or in_mirror(pin, mirror) is None:
+        return None
+    output = folder / row.name
+    output.parent.mkdir(parents=True, exist_ok=True)
+    retrieve(pin, output, mirror)
+    return output

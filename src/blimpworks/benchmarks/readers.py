@@ -304,7 +304,6 @@ def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
 def _records(
     table: Table, values: Iterable[tuple[int, Any]], account: Account, skipped: set[int]
 ) -> Cells:
-    """Fields of records by dotted path; what is no record becomes a fault."""
     for line, value in values:
         if _is_skipped(line, account, skipped):
             continue

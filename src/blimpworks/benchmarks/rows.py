@@ -11,7 +11,7 @@ from blimpworks.benchmarks.files import new_names_table, tables_in
 from blimpworks.benchmarks.joining import Tabled, looked_up, side_by_side
 from blimpworks.benchmarks.names import columns_in
 from blimpworks.benchmarks.readers import BLANK, as_text, is_wide
-from blimpworks.benchmarks.row import Row, compared, is_one_of
+from blimpworks.benchmarks.templates import Row, compared, is_one_of
 from blimpworks.errors import UserError, reading
 
 Named = Mapping[str, Path]

@@ -6,15 +6,48 @@ stands in the sentence once, and ``{premise|unpunctuated}`` goes through a filte
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any
 
+from blimpworks.benchmarks.account import Account
+from blimpworks.benchmarks.differences import Span, occurrences, words_at
+from blimpworks.benchmarks.entries import Rules
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.regions import Span, occurrences, words_at
-from blimpworks.benchmarks.row import Row, compared
 from blimpworks.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a file: its cells by column, and where it stands."""
+
+    cells: Mapping[str, Any]
+    file: str
+    """Name of the file; of one inside an archive ARCHIVE/MEMBER."""
+    line: int
+    """Line, row or record, from 1."""
+    account: Account
+    """Account of the entry that reads the row."""
+    rules: Rules = field(default_factory=Rules)
+    """How templates are read in it."""
+
+    @property
+    def place(self) -> str:
+        """File and line, for messages."""
+        return f"{self.file}:{self.line}"
+
+
+def is_one_of(value: object, among: object) -> bool:
+    """Whether a cell is one of some values, or the only one, whatever their types and case."""
+    several = among if isinstance(among, tuple | list) else (among,)
+    return compared(value) in map(compared, several)
+
+
+def compared(value: object) -> str:
+    """A cell's text as values are compared: without case, and 1.0 like 1."""
+    return re.sub(r"^(-?\d+)\.0+$", r"\1", as_text(value).strip().casefold())
+
 
 # A quotation holds braces only where one can begin, so that {don't} is a column.
 _BRACES = re.compile(r"""\{((?>(?<=[\[=])(?:'[^']*'|"[^"]*")|[^{}])++)\}""")
@@ -31,13 +64,10 @@ _DOTLESS = ("tur", "aze", "azj", "crh")
 """Languages in which i and ı are two letters, with capitals of their own."""
 
 
-def _lower(letter: str) -> str:
-    return letter.lower()[:1]  # of İ without the dot that combines
-
-
 FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "unpunctuated": lambda text, _lang: _unpunctuated(text.rstrip()),
-    "uncapitalised": lambda text, lang: _with_case(text, lang, {"I": "ı"}, _lower),
+    # İ becomes i without the dot that combines.
+    "uncapitalised": lambda text, lang: _with_case(text, lang, {"I": "ı"}, lambda c: c.lower()[:1]),
     "capitalised": lambda text, lang: _with_case(text, lang, {"i": "İ", "ı": "I"}, str.upper),
 }
 """Functions of a text and its language by name."""
@@ -55,7 +85,6 @@ class Expression:
 
 @cache
 def _split(template: str) -> tuple[str, ...]:
-    """Split a template into text and, at odd positions, what stands in braces."""
     return tuple(_BRACES.split(template))
 
 
@@ -111,7 +140,16 @@ def _filled(row: Row, inside: str) -> str:
         )
     text = _column_text(row, expression.column)
     for old, new in expression.exchanges:
-        text = _exchanged(row, text, old, new)
+        value = new[1:-1] if new[0] in "'\"" else _named_or_literal(row, new)
+        if old[0] in "'\"":
+            start, end = _quoted_span(row, text, old[1:-1])
+        else:
+            start, end = word_span(row, text, old)
+            value = _with_marks(text[start:end], value)
+        if not value and (not text[:start].strip() or text[:start][-1:].isspace()):
+            # Of the spaces on both sides of what is taken out, one stays.
+            end += len(text[end:]) - len(text[end:].lstrip())
+        text = text[:start] + value + text[end:]
     for name in expression.filters:
         text = FILTERS[name](text, as_text(row.cells.get("lang")))
     return text
@@ -145,20 +183,6 @@ def _with_case(text: str, lang: str, dotless: Mapping[str, str], case: Callable[
     letter = text[:1]
     changed = dotless[letter] if letter in dotless and lang in _DOTLESS else case(letter)
     return changed + text[1:]
-
-
-def _exchanged(row: Row, text: str, old: str, new: str) -> str:
-    """Exchange a word, or a text that stands there once. Raises UserError where it does not."""
-    value = new[1:-1] if new[0] in "'\"" else _named_or_literal(row, new)
-    if old[0] in "'\"":
-        start, end = _quoted_span(row, text, old[1:-1])
-    else:
-        start, end = word_span(row, text, old)
-        value = _with_marks(text[start:end], value)
-    if not value and (not text[:start].strip() or text[:start][-1:].isspace()):
-        # Of the spaces on both sides of what is taken out, one stays.
-        end += len(text[end:]) - len(text[end:].lstrip())
-    return text[:start] + value + text[end:]
 
 
 def _with_marks(word: str, value: str) -> str:
@@ -212,10 +236,7 @@ def _number(row: Row, name: str | int) -> int:
 
 
 def _named_or_literal(row: Row, name: str) -> str:
-    """Return a column's text, or the name itself where there is no such column.
-
-    Raises UserError for one that can be a misspelt column, or that only some rows have.
-    """
+    """Return a column's text, or the name itself where there is no such column."""
     is_column = name in row.cells
     if row.rules.columns.setdefault(name, is_column) != is_column:
         raise UserError(
@@ -235,5 +256,4 @@ def _named_or_literal(row: Row, name: str) -> str:
 
 @lru_cache(maxsize=1000)
 def _resembled(name: str, columns: tuple[str, ...]) -> str | None:
-    """Return a column like the name; empty where it looks like a column's all the same."""
     return next(iter(get_close_matches(name, columns, 1)), "" if "_" in name else None)

@@ -8,7 +8,6 @@ from typing import TypeVar
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.benchmarks.exhibits import describe
 from blimpworks.benchmarks.exhibits.baselines import Baselines
 from blimpworks.benchmarks.exhibits.formulas import (
     PARADIGM,
@@ -24,7 +23,6 @@ from blimpworks.benchmarks.exhibits.view import (
     PEOPLE,
     SOURCE,
     View,
-    measure,
     number_text,
     present,
     read_view,
@@ -33,7 +31,7 @@ from blimpworks.benchmarks.exhibits.view import (
     with_interval,
     with_people,
 )
-from blimpworks.benchmarks.matthews import correlation_interval
+from blimpworks.benchmarks.verdicts import correlation_interval
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each
@@ -85,10 +83,7 @@ def _counts(view: View) -> dict[str, dict[str, str]]:
 def _sections(
     view: View, rows: Sequence[str], always: Sequence[str] = (), more: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Rows by language, once for each few models; columns that stand in each of these first.
-
-    Where the last of these are few, ``more`` columns stand beside them, else below.
-    """
+    """Rows by language, once for each few models; columns that stand in each of these first."""
     names = [name for name in view.columns if name not in always]
     parts = [*blocks(names)]
     if more and len(parts[-1]) > FEW:
@@ -120,10 +115,8 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
         for cell in baselines.cells(lang, phenomenon, row_of(view, lang, phenomenon))
     ]
     return Exhibit(
-        **describe(
+        **view.described(
             "phenomena",
-            name=view.name,
-            measure=measure(labels),
             unit=labels.facts["benchmark"]["unit"],
             means=means_of_seeds(view),
             baselines=baselines.note,
@@ -151,7 +144,6 @@ def _beside_people(view: View, lang: str, model: str, unit: str) -> pd.DataFrame
 
 
 def _models(view: View) -> dict[str, str]:
-    """The model of each column but that of people."""
     return {name: models[0] for name, models in view.columns.items() if name != PEOPLE}
 
 
@@ -212,10 +204,8 @@ def people(tables: Tables, labels: Labels) -> Exhibit:
     rows = list(dict.fromkeys(cell.row for cell in (*cells, *alike)))
     few = "" if alike else f" There are fewer than {FEWEST} paradigms to correlate."
     return Exhibit(
-        **describe(
+        **view.described(
             "people",
-            name=view.name,
-            measure=measure(labels),
             people=labels.facts["benchmark"].get("people", ""),
             few=few,
             shared=view.shared,

@@ -203,11 +203,6 @@ class HeatMap:
         axes.set(xlim=(0, len(self.columns)), ylim=(len(part), 0), xticks=[], yticks=[])
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
-        self._draw_names(axes, part)
-        self._draw_cells(axes, part)
-
-    def _draw_names(self, axes: Axes, part: Sequence[Line]) -> None:
-        """Names of columns above, and of rows and groups at the left."""
         for y, line in enumerate(part):
             if line.key:
                 x, look = -MARGIN, self.names.look(ha="right", va="center")
@@ -218,6 +213,7 @@ class HeatMap:
             slant = {"rotation": 45 if self.numbered else 90, "rotation_mode": "anchor"}
             look = self.names.look(ha="left", va="center", **slant)
             axes.text(place + 0.5, -0.4, self.names.shown[column], **look)
+        self._draw_cells(axes, part)
 
     def _draw_cells(self, axes: Axes, part: Sequence[Line]) -> None:
         values = [[self.values.get((line.key, c)) for c in self.columns] for line in part]

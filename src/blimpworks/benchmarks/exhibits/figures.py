@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.benchmarks.exhibits import describe
 from blimpworks.benchmarks.exhibits.drawing import (
     PERCENT,
     SMALL,
@@ -27,7 +26,6 @@ from blimpworks.benchmarks.exhibits.view import (
     SOURCE,
     View,
     family_of,
-    measure,
     present,
     read_view,
     where_of,
@@ -108,7 +106,6 @@ def _limits(cells: Sequence[Cell], chance: bool) -> tuple[float, float]:
 
 
 def _is_pairs(labels: Labels) -> bool:
-    """Whether accuracies by chance are one half."""
     return bool(labels.facts["benchmark"]["layout"] == "pairs")
 
 
@@ -133,10 +130,8 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
             axes.set_title(names.shown[view.languages[lang]], fontfamily=[*names.families])
     seeds = any(seeds for rows in ranked.values() for _, seeds in rows)
     key = "models_seeds" if seeds else "models"
-    description = describe(
+    description = view.described(
         key,
-        name=view.name,
-        measure=measure(labels),
         chance=_chance_sentence(labels),
         listed=names.listed,
     )
@@ -144,16 +139,6 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
 
 
 # Sizes
-
-
-def _measured_sizes(view: View) -> dict[str, float]:
-    """Parameters [billions] of the models shown whose number is known, by column."""
-    sizes = view.labels.facts["sizes"]
-    return {
-        column: float(sizes[model])
-        for column, (model, *_) in view.columns.items()
-        if sizes.get(model)
-    }
 
 
 def _scale(axes: Axes, values: Sequence[float]) -> None:
@@ -186,7 +171,11 @@ def _draw_sizes(
 def sizes(tables: Tables, labels: Labels) -> Exhibit:
     """Accuracy by number of parameters, of the models whose number is known."""
     view = read_view(tables, labels)
-    known = _measured_sizes(view)
+    known = {
+        column: float(size)
+        for column, (model, *_) in view.columns.items()
+        if (size := view.labels.facts["sizes"].get(model))
+    }
     by_lang = {
         lang: [cell for cell, _ in _overall(view, lang) if cell.row in known]
         for lang in view.languages
@@ -200,10 +189,8 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
     )
     unknown = [column for column in view.columns if column not in known]
     return Exhibit(
-        **describe(
+        **view.described(
             "sizes",
-            name=view.name,
-            measure=measure(labels),
             chance=_chance_sentence(labels),
             unknown=f" Not shown, of unknown size: {', '.join(unknown)}." if unknown else "",
         ),
@@ -241,20 +228,22 @@ def _sizes_figure(
 
 MARKERS = "osD^vPX<>ph*"
 TEST = "Test perplexity"
+NAMED = ["model", "corpus", "seed"]
+"""What names a model with a perplexity."""
 TABLE, PERPLEXITIES = "model_perplexities", "perplexities"
 """The kind of table that exhibits ask for, and the kind that cells name, as the directory is
 called."""
 
 
 def _released_perplexities(tables: Tables, view: View) -> pd.DataFrame:
-    """Perplexities of the models that there are accuracies of, by their name there.
-
-    Raises UserError when a model has several.
-    """
+    """Perplexities of the models that there are accuracies of, by their name there."""
     models = {*view.rows["model"]}
     rows = read_plain(MODEL_PERPLEXITIES, tables[TABLE])
     rows = rows[rows["perplexity"].notna()]
-    keys = [row["model"] if row["model"] in models else _joined(row) for _, row in rows.iterrows()]
+    keys = [
+        row["model"] if row["model"] in models else "_".join(row[NAMED].dropna().map(str))
+        for _, row in rows.iterrows()
+    ]
     rows = rows.assign(key=keys)[pd.Series(keys, index=rows.index).isin(models)]
     twice = rows["key"][rows["key"].duplicated()]
     if len(twice):
@@ -263,11 +252,6 @@ def _released_perplexities(tables: Tables, view: View) -> pd.DataFrame:
             f"{twice.iloc[0]!r}; expected one. Take the others out of the release's files."
         )
     return rows.set_index("key")
-
-
-def _joined(row: pd.Series) -> str:
-    """Model, corpus and seed as one name."""
-    return "_".join(str(row[key]) for key in ("model", "corpus", "seed") if pd.notna(row[key]))
 
 
 def _kind(row: pd.Series) -> tuple[str, str]:
@@ -280,23 +264,18 @@ def _kind(row: pd.Series) -> tuple[str, str]:
 
 
 def _perplexity_cells(view: View, rows: pd.DataFrame) -> Iterator[Cell]:
-    """Mean accuracy and perplexity of each model."""
     for model, row in rows.iterrows():
         own = view.rows[view.rows["model"] == model]
         where = {k: v for k, v in where_of(own).items() if k in ("benchmark", "method", "model")}
         value = OF_PARADIGMS(own)
         yield Cell(str(model), ACCURACY, value, f"{value:.1f}", OF_PARADIGMS, SOURCE, where)
-        keys = [key for key in ("model", "corpus", "seed") if pd.notna(row[key])]
+        keys = [key for key in NAMED if pd.notna(row[key])]
         text = f"{row['perplexity']:.1f}"
         yield row_cell(PERPLEXITIES, row, keys, "perplexity", (str(model), TEST), text)
 
 
 def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
-    """Points [model] with the colour of their kind and the mark of their corpus.
-
-    Kinds that are too many for colours are written beside their points; corpora that are too many
-    for marks have none.
-    """
+    """Points [model] with the colour of their kind and the mark of their corpus."""
     axes = figure.subplots()
     kinds = list(dict.fromkeys(points["kind"]))
     corpora = sorted({*points["corpus"]} - {""})
@@ -335,10 +314,8 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
     else:
         figure = empty_figure("no perplexity of these models is released", COLUMN_INCHES)
     return Exhibit(
-        **describe(
+        **view.described(
             "perplexity",
-            name=view.name,
-            measure=measure(labels),
             without=f" Without a released perplexity: {', '.join(without)}." if without else "",
         ),
         cells=cells,

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from blimpworks.benchmarks.grouping import ALL
+from blimpworks.benchmarks.declaration import ALL
 from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula
 
 PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
@@ -75,12 +75,8 @@ def rated_count(rows: pd.DataFrame, column: str) -> float:
     return float(len(rated(rows, column)))
 
 
-def _single(rows: pd.DataFrame) -> float:
-    return float(100 * rows["accuracy"][rows[PARADIGM] != ALL].mean())
-
-
 def _matthews(rows: pd.DataFrame) -> float:
-    from blimpworks.benchmarks.matthews import matthews
+    from blimpworks.benchmarks.verdicts import matthews
 
     judged = rows[rows["correct"].notna()]
     masks = (judged[name].to_numpy(bool) for name in ("acceptable", "accepted"))
@@ -107,7 +103,10 @@ def effect_count(rows: pd.DataFrame, name: str) -> int:
     return len(effects_in(rows, name))
 
 
-OF_PARADIGMS = Formula("100 × mean of the accuracies of single paradigms", _single)
+OF_PARADIGMS = Formula(
+    "100 × mean of the accuracies of single paradigms",
+    lambda rows: float(100 * rows["accuracy"][rows[PARADIGM] != ALL].mean()),
+)
 POOLED = Formula(
     "100 × sum(correct) ÷ sum(n)", lambda rows: 100 * rows["correct"].sum() / rows["n"].sum()
 )

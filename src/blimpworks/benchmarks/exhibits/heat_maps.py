@@ -26,7 +26,7 @@ from blimpworks.benchmarks.exhibits.drawing import (
     empty_figure,
 )
 from blimpworks.benchmarks.exhibits.formulas import PARADIGM, PEARSON, accuracies_by, correlation
-from blimpworks.benchmarks.exhibits.view import View, measure, present, read_view, spoken
+from blimpworks.benchmarks.exhibits.view import View, present, read_view, spoken
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables
 from blimpworks.exhibits.style import COLUMN_INCHES, PAGE_INCHES
@@ -130,10 +130,8 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
         figure, names = _accuracy_map(view, cells, [*view.columns, *baselines.columns])
         listed = names.listed
     return Exhibit(
-        **describe(
+        **view.described(
             "paradigms",
-            name=view.name,
-            measure=measure(labels),
             means=means_of_seeds(view),
             baselines=baselines.note,
             listed=listed,

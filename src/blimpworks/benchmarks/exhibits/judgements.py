@@ -33,7 +33,7 @@ from blimpworks.benchmarks.exhibits.view import (
     spoken,
     with_interval,
 )
-from blimpworks.benchmarks.matthews import correlation_interval
+from blimpworks.benchmarks.verdicts import correlation_interval
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import ACCURACY, TEXT, mean_of, select_rows
@@ -78,10 +78,7 @@ RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
 
 
 def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
-    """Judgements of the campaign's models by the method shown, with model and language.
-
-    Raises UserError when there are none.
-    """
+    """Judgements of the campaign's models by the method shown, with model and language."""
     frames = []
     for path in tables[SOURCE]:
         if path.stem in labels.models:
@@ -193,10 +190,7 @@ class Entry(NamedTuple):
 
 
 def _entries(judgements: pd.DataFrame, tables: Tables, layout: str) -> Iterator[Entry]:
-    """Rows of the hardest items of a language.
-
-    Raises UserError for one that the items lack.
-    """
+    """Rows of the hardest items of a language."""
     chosen = hardest(judgements)
     few = judgements[judgements["item_id"].isin(chosen["item_id"])]
     items = _items(tables, layout, chosen)
@@ -277,20 +271,13 @@ def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Ite
     yield formula_cell(own, (row, COUNT), JUDGED, SOURCE, where, "d", n=n)
 
 
-def _groups(judgements: pd.DataFrame, labels: Labels) -> list[str]:
-    """Phenomena in the benchmark's order, and all of them last; all alone where there is one."""
-    order = ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
-    return [*order, ALL] if len(order) > 1 else [ALL]
-
-
 def _by_group(
     judgements: pd.DataFrame, labels: Labels, cells_of: RowCells, best: Mapping[str, int]
 ) -> dict[str, Any]:
-    """Cells of each model under its language and phenomenon, as parts of an exhibit.
-
-    ``best`` are columns whose largest number is in bold, with the decimals that count.
-    """
-    languages, groups = _languages(judgements, labels), _groups(judgements, labels)
+    """Cells of each model under its language and phenomenon, as parts of an exhibit."""
+    languages = _languages(judgements, labels)
+    order = ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
+    groups = [*order, ALL] if len(order) > 1 else [ALL]
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
     rows: dict[str, str] = {}

@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.benchmarks.exhibits import describe
 from blimpworks.benchmarks.exhibits.accuracies import (
     FEWEST,
     UNITS,
@@ -27,7 +26,6 @@ from blimpworks.benchmarks.exhibits.formulas import PEARSON, SPEARMAN
 from blimpworks.benchmarks.exhibits.view import (
     PEOPLE,
     View,
-    measure,
     read_view,
     spoken,
     with_people,
@@ -38,13 +36,6 @@ from blimpworks.exhibits.style import GREY, PAGE_INCHES, PALETTE, SKY, colours, 
 
 HUES = len(PALETTE)
 """Models up to which each has a colour of its own."""
-
-
-def _hues(view: View) -> dict[str, Any]:
-    """Colour of each column: black of people, of many models the same."""
-    models = [column for column in view.columns if column != PEOPLE]
-    many = colours(len(models)) if len(models) <= HUES else [SKY] * len(models)
-    return {PEOPLE: "black", **dict(zip(models, many, strict=True))}
 
 
 def _draw_phenomena(
@@ -96,7 +87,9 @@ def _people_figure(
     names: Names,
 ) -> Figure:
     """For each language a panel of phenomena, and one of correlations where there are any."""
-    hues = _hues(view)
+    models = [column for column in view.columns if column != PEOPLE]
+    many = colours(len(models)) if len(models) <= HUES else [SKY] * len(models)
+    hues = {PEOPLE: "black", **dict(zip(models, many, strict=True))}
     few = len(hues) - 1 <= HUES
     phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
     columns = 2 if any(alike.values()) else 1
@@ -145,10 +138,8 @@ def people_fig(tables: Tables, labels: Labels) -> Exhibit:
     figure = _people_figure(view, cells, alike, units, names)
     few = "" if any(alike.values()) else f" Fewer than {FEWEST} paradigms to correlate."
     return Exhibit(
-        **describe(
+        **view.described(
             "people_fig",
-            name=view.name,
-            measure=measure(labels),
             people=labels.facts["benchmark"].get("people", ""),
             few=few,
             shared=view.shared,

@@ -10,8 +10,10 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, mean_interval, wilson
+from blimpworks.benchmarks.exhibits import describe
 from blimpworks.benchmarks.exhibits.formulas import POOLED
 from blimpworks.errors import UserError
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import UNWEIGHTED
 from blimpworks.exhibits.shared import Tables, read_plain
@@ -109,6 +111,10 @@ class View:
         """The benchmark's name in print."""
         return str(self.labels.facts["benchmark"]["label"])
 
+    def described(self, key: str, **more: object) -> Description:
+        """Title and caption of an exhibit, by its description."""
+        return describe(key, name=self.name, measure=measure(self.labels), **more)
+
     @cached_property
     def languages(self) -> dict[str, str]:
         """Printed names of the languages that there are accuracies of."""
@@ -172,6 +178,9 @@ class View:
             formula = POOLED
             low, high = wilson(float(rows["correct"].sum()), int(rows["n"].sum()))
         value = formula(rows)
+        facts = self.labels.facts["benchmark"]
+        judged_pairs = facts["layout"] == "pairs" and self.labels.source == "measured"
+        has_ties = len(rows) == 1 and judged_pairs and HUMAN not in {*rows["model"]}
         return Cell(
             *place,
             value,
@@ -182,13 +191,8 @@ class View:
             n=int(rows["n"].sum()) if counted else None,
             low=percent(low),
             high=percent(high),
-            ties=int(rows["ties"].sum()) if len(rows) == 1 and self._has_ties(rows) else None,
+            ties=int(rows["ties"].sum()) if has_ties else None,
         )
-
-    def _has_ties(self, rows: pd.DataFrame) -> bool:
-        """Whether rows are of pairs that the campaign's models have judged."""
-        pairs = self.labels.facts["benchmark"]["layout"] == "pairs"
-        return pairs and self.labels.source == "measured" and HUMAN not in {*rows["model"]}
 
 
 def where_of(rows: pd.DataFrame) -> dict[str, Any]:
@@ -220,13 +224,11 @@ def read_view(tables: Tables, labels: Labels) -> View:
             "its released decisions, and summarise again."
         )
     rows = rows.reset_index(drop=True)
-    return View(labels, rows, _families(rows, labels) if published else _models(rows, labels))
-
-
-def _models(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
-    """The campaign's models that have accuracies, by their name in print."""
-    present = {*rows["model"]}
-    return {name: [key] for key, name in distinct(labels.models).items() if key in present}
+    if published:
+        return View(labels, rows, _families(rows, labels))
+    judged = {*rows["model"]}
+    names = distinct(labels.models).items()
+    return View(labels, rows, {name: [key] for key, name in names if key in judged})
 
 
 def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
@@ -269,10 +271,7 @@ def _units(rows: pd.DataFrame) -> set[tuple[str, str]]:
 
 
 def _over_common(view: View) -> View:
-    """The same of what people and models both judged, and a sentence on what that is.
-
-    Of a language where people judged all that models did, sums stay as they are.
-    """
+    """The same of what people and models both judged, and a sentence on what that is."""
     kept, partial, without = [], set(), []
     numbers = Counter[str]()
     for lang, name in view.languages.items():
