@@ -5,12 +5,15 @@ from fractions import Fraction
 import numpy as np
 
 from blimpworks.models import ngram
+from blimpworks.models.text import read_sentences
+from blimpworks.models.words import split_words
 
 
 def write_arpa(text, directory, order):
     """The ARPA file of a model of ``text``, estimated as ``train_ngram`` does it."""
     plain, arpa = directory / "plain.txt", directory / "model.arpa"
-    ngram._write_inputs(text, plain, directory / "vocabulary.txt")
+    sentences = ([word for word, _ in split_words(each)] for each in read_sentences(text))
+    plain.write_text("".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8")
     smoothing = ("-o", str(order), "--discount_fallback", "-S", ngram.MEMORY)
     where = ("-T", str(directory), "--text", str(plain), "--arpa", str(arpa))
     ngram._run("lmplz", *smoothing, *where)

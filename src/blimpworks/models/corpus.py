@@ -198,19 +198,6 @@ def write_vocabulary(directory: Path, words: Iterable[str]) -> None:
     write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in every))
 
 
-def _copy_known(source: Path, target: Path, known: set[str], vocabulary: Path) -> None:
-    """Copy a file of a released corpus. Raises UserError at a word out of its vocabulary."""
-    for number, line in enumerate(read_lines(source), start=1):
-        strange = next((word for word in line.split() if word not in known), None)
-        if strange is not None:
-            raise UserError(
-                f"{source}:{number}: word {strange!r} is not in {vocabulary}; expected a corpus "
-                f"whose other words are {UNKNOWN}: check that the two files belong together."
-            )
-    with atomic(target) as temporary:
-        shutil.copyfile(source, temporary)
-
-
 def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
     """Take over a released corpus as it is: tokenised, split, and with ``<unk>``.
 
@@ -227,9 +214,18 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
         )
     directory = begin(corpus)
     words = [word for line in read_lines(files["vocab"]) for word in line.split()]
-    known = {*words, *SPECIALS}
+    vocabulary = {*words, *SPECIALS}
     for split in SPLITS:
-        _copy_known(files[split], directory / f"{split}.txt", known, files["vocab"])
+        for number, line in enumerate(read_lines(files[split]), start=1):
+            strange = next((word for word in line.split() if word not in vocabulary), None)
+            if strange is not None:
+                raise UserError(
+                    f"{files[split]}:{number}: word {strange!r} is not in {files['vocab']}; "
+                    f"expected a corpus whose other words are {UNKNOWN}: check that the two files "
+                    "belong together."
+                )
+        with atomic(directory / f"{split}.txt") as temporary:
+            shutil.copyfile(files[split], temporary)
     write_vocabulary(directory, words)
     return seal(corpus, "whitespace", None)
 
@@ -278,11 +274,6 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
     return numbers
 
 
-def _drawn(text: Path, chosen: Sequence[int]) -> Iterator[list[str]]:
-    drawn = {*chosen}
-    return (words for number, words in enumerate(sentences_of(text)) if number in drawn)
-
-
 def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corpus:
     """Write a corpus with a random part of another one's training text.
 
@@ -302,8 +293,9 @@ def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corp
             "out of 'tokens' of the recipe, or give the corpus more text."
         )
     directory = begin(sample)
-    chosen = draw_sentences([len(words) for words in sentences_of(text)], tokens, seed)
-    write_sentences(directory / "train.txt", _drawn(text, chosen))
+    chosen = {*draw_sentences([len(words) for words in sentences_of(text)], tokens, seed)}
+    sentences = (words for number, words in enumerate(sentences_of(text)) if number in chosen)
+    write_sentences(directory / "train.txt", sentences)
     for name in SHARED:
         with atomic(directory / name) as temporary:
             shutil.copyfile(corpus.parent / name, temporary)

@@ -78,17 +78,6 @@ def tokenised_sentences(text: Path) -> Iterator[str]:
                 yield JOINED.sub(r"\1", sentence)
 
 
-def _of_text(paths: Sequence[Path], options: CorpusOptions) -> Iterator[Candidate]:
-    if options.words == "split":
-        for path in paths:
-            for text in plain_sentences(path):
-                yield Candidate(text, tuple(word for word, _ in split_words(text)))
-    else:
-        for path in paths:
-            for text in tokenised_sentences(path):
-                yield Candidate(text, tuple(word for word, _ in split_at_spaces(text)))
-
-
 def _of_treebank(tokens: Path, options: CorpusOptions, lang: str) -> Iterator[Candidate]:
     """Sentences of a tokens table; under ``whitespace`` its tokens are the words."""
     texts = treebank_sentences(tokens)
@@ -111,25 +100,6 @@ def _key(text: str) -> str:
     return " ".join(words[:-1] if words[-1:] == ["."] else words)
 
 
-def _is_forbidden(candidate: Candidate, forbidden: set[str]) -> bool:
-    return _key(candidate.text) in forbidden or _key(" ".join(candidate.words)) in forbidden
-
-
-def _gather(
-    candidates: Iterable[Candidate], forbidden: set[str], dropped: Counter[str]
-) -> list[Words]:
-    """Sentences neither forbidden nor seen before, in order."""
-    kept: dict[Words, None] = {}
-    for candidate in candidates:
-        if _is_forbidden(candidate, forbidden):
-            dropped["held_out"] += 1
-        elif candidate.words in kept:
-            dropped["repeated"] += 1
-        elif candidate.words:
-            kept[candidate.words] = None
-    return list(kept)
-
-
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
     """Cut a list of sentences into train, valid and test, of such shares of its tokens.
 
@@ -143,18 +113,6 @@ def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split
     for sentence, part in zip(sentences, parts.tolist(), strict=True):
         splits[SPLITS[part]].append(sentence)
     return splits
-
-
-def _known_only(
-    sentences: Iterable[Words], vocabulary: set[str], most_unknown: float, dropped: Counter[str]
-) -> Iterator[Words]:
-    """Sentences with ``<unk>`` for each unknown word; those with too many are left out."""
-    for sentence in sentences:
-        known = tuple(word if word in vocabulary else UNKNOWN for word in sentence)
-        if known.count(UNKNOWN) > most_unknown * len(known):
-            dropped["unknown"] += 1
-        else:
-            yield known
 
 
 def build_corpus(
@@ -181,13 +139,29 @@ def build_corpus(
     sentence is left.
     """
     forbidden = {_key(text) for text in item_texts(list(items))}
-    candidates = list(_of_text(text_files, options))
+    by_rule = options.words == "split"
+    read, split = (
+        (plain_sentences, split_words) if by_rule else (tokenised_sentences, split_at_spaces)
+    )
+    candidates = [
+        Candidate(text, tuple(word for word, _ in split(text)))
+        for path in text_files
+        for text in read(path)
+    ]
     if tokens is not None and sentences is not None:
         forbidden |= {_key(text) for text in origins(tokens, sentences, list(items))}
         if treebank_text:
             candidates += _of_treebank(tokens, options, lang)
     dropped = Counter(held_out=0, repeated=0, beyond=0, unknown=0)
-    gathered = _gather(candidates, forbidden, dropped)
+    distinct: dict[Words, None] = {}
+    for text, words in candidates:
+        if _key(text) in forbidden or _key(" ".join(words)) in forbidden:
+            dropped["held_out"] += 1
+        elif words in distinct:
+            dropped["repeated"] += 1
+        elif words:
+            distinct[words] = None
+    gathered = [*distinct]
     if not gathered:
         raise UserError(
             f"{corpus}: no sentence is left of {len(candidates)} found ({dropped['held_out']} "
@@ -196,19 +170,17 @@ def build_corpus(
     kept = every_kth(gathered, options.max_sentences or len(gathered))
     dropped["beyond"] = len(gathered) - len(kept)
     order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
-    return _write([kept[number] for number in order], corpus, options, dropped)
-
-
-def _write(
-    sentences: Sequence[Words], corpus: Path, options: CorpusOptions, dropped: Counter[str]
-) -> Corpus:
-    """Split, replace rare words, and write all files."""
-    parts = split_corpus(sentences, options.shares)
-    seen = (*parts["train"], *parts["valid"])
-    words = make_vocabulary(seen, options.vocabulary, options.min_count)
-    directory, known = begin(corpus), {*words}
-    for split, part in parts.items():
-        kept = _known_only(part, known, options.unknown_share, dropped)
-        write_sentences(directory / f"{split}.txt", kept)
-    write_vocabulary(directory, words)
+    splits = split_corpus([kept[number] for number in order], options.shares)
+    vocabulary = make_vocabulary(
+        (*splits["train"], *splits["valid"]), options.vocabulary, options.min_count
+    )
+    directory, frequent = begin(corpus), {*vocabulary}
+    for name, shuffled in splits.items():
+        replaced = [
+            tuple(word if word in frequent else UNKNOWN for word in words) for words in shuffled
+        ]
+        written = [s for s in replaced if s.count(UNKNOWN) <= options.unknown_share * len(s)]
+        dropped["unknown"] += len(replaced) - len(written)
+        write_sentences(directory / f"{name}.txt", written)
+    write_vocabulary(directory, vocabulary)
     return seal(corpus, options.words, options, dict(dropped))

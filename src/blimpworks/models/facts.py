@@ -4,7 +4,7 @@ Nothing is loaded but JSON, the heads of safetensors files, and the tokenizer; c
 a model is never run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,18 +75,6 @@ class ModelFacts:
         return (self.parameters or 0) * BYTES.get(self.dtype, 4) / 1e9 or self.file_gb
 
 
-def _kinds(config: Mapping[str, Any]) -> Iterator[str]:
-    """Architectures of the classes that a configuration names."""
-    # Models that see pictures generate text conditionally, but by a causal model of text alone.
-    causal = "text_config" in config and not config.get("is_encoder_decoder")
-    for name in config.get("architectures") or []:
-        if name.endswith("WithLMHeadModel"):  # XLM and FlauBERT, which are masked unless they say
-            yield "causal" if config.get("causal") else "masked"
-        for end, kind in HEADS.items():
-            if name.endswith(end):
-                yield "causal" if causal and kind == "encoder-decoder" else kind
-
-
 def architecture_of(config: Mapping[str, Any], where: str, given: str | None = None) -> str:
     """Architecture by the class that a configuration names.
 
@@ -95,13 +83,20 @@ def architecture_of(config: Mapping[str, Any], where: str, given: str | None = N
     model.
     """
     classes = config.get("architectures") or []
-    kind = next(_kinds(config), given)
-    if kind is None:
+    # Models that see pictures generate text conditionally, but by a causal model of text alone.
+    sees = "text_config" in config and not config.get("is_encoder_decoder")
+    for name in classes:
+        if name.endswith("WithLMHeadModel"):  # XLM and FlauBERT, which are masked unless they say
+            return "causal" if config.get("causal") else "masked"
+        for end, architecture in HEADS.items():
+            if name.endswith(end):
+                return "causal" if sees and architecture == "encoder-decoder" else architecture
+    if given is None:
         raise UserError(
             f"{where}: architectures is {classes}; expected a language model "
             f"({', '.join(f'…{end}' for end in HEADS)}). Name another model."
         )
-    return kind
+    return given
 
 
 def _policy_of(tokenizer: Any) -> FirstToken:
@@ -184,21 +179,6 @@ def _sealed(folder: Path, start: FirstToken | None) -> ModelFacts:
     )
 
 
-def _of_ngram_file(place: Path) -> ModelFacts:
-    """Facts of an n-gram file. Raises UserError for a file that is none."""
-    is_binary(place)
-    return ModelFacts(
-        architecture="ngram",
-        engine=ENGINES["ngram"],
-        dtype="float32",
-        first_token="bos",
-        parameters=None,
-        chat=False,
-        scope="multi",
-        file_gb=unpacked_bytes(place) / 1e9,
-    )
-
-
 def described_facts(
     folder: Path,
     counts: Mapping[str, int],
@@ -244,7 +224,17 @@ def facts_of(
     own.
     """
     if place.is_file():
-        return _of_ngram_file(place)
+        is_binary(place)  # which raises for what is no n-gram file
+        return ModelFacts(
+            architecture="ngram",
+            engine=ENGINES["ngram"],
+            dtype="float32",
+            first_token="bos",
+            parameters=None,
+            chat=False,
+            scope="multi",
+            file_gb=unpacked_bytes(place) / 1e9,
+        )
     if not place.is_dir():
         raise UserError(f"{place} is no directory; expected a model in Hugging Face's layout.")
     refuse_adapter((path.name for path in place.iterdir()), str(place))

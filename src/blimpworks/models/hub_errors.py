@@ -55,14 +55,6 @@ def _behind(error: BaseException) -> BaseException:
     return cause or error
 
 
-def _is_passing(error: BaseException) -> bool:
-    """Whether the same request may be answered in a moment."""
-    if isinstance(error, HfHubHTTPError):
-        return error.response.status_code in _PASSING
-    # A size that is not the announced one: the library reports a broken transfer so.
-    return type(error).__name__ in _BROKEN or "Consistency check failed" in str(error)
-
-
 def _requested_pause(error: BaseException) -> float | None:
     """Seconds that the hub asks to wait, in either of the headers in which it does."""
     headers = error.response.headers if isinstance(error, HfHubHTTPError) else {}
@@ -83,7 +75,13 @@ def patiently(ask: Callable[[], Answer]) -> Answer:
             return ask()
         except _ERRORS as error:
             reason = _behind(error)
-            if not _is_passing(reason):
+            if isinstance(reason, HfHubHTTPError):
+                may_pass = reason.response.status_code in _PASSING
+            else:
+                # A size that is not the announced one: the library reports a broken transfer so.
+                may_pass = "Consistency check failed" in str(reason)
+                may_pass = may_pass or type(reason).__name__ in _BROKEN
+            if not may_pass:
                 raise
             requested = _requested_pause(reason)
             seconds = pause if requested is None else requested
@@ -104,6 +102,7 @@ def explained_errors(hf_id: str, revision: str, name: str = "") -> Iterator[None
 
 
 def _fault(error: BaseException, hf_id: str, revision: str) -> str:
+    """Say what the hub or its library answered of a model, and what to do about it."""
     hub, variable = shown(constants.ENDPOINT), offline_variable()
     if variable or isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
         return (
@@ -113,19 +112,24 @@ def _fault(error: BaseException, hf_id: str, revision: str) -> str:
         )
     if isinstance(error, HFValidationError):
         return "is no name of the hub, expected 'owner/name'; correct it."
-    if isinstance(error, HfHubHTTPError):
-        return _refusal(error, hf_id, revision, hub)
-    return (
-        f"cannot be had: the hub {hub} cannot be reached ({_reason(error)}); check the network, "
-        "HF_ENDPOINT and HTTPS_PROXY, or set HF_HUB_OFFLINE=1 to use the cache alone."
-    )
-
-
-def _refusal(error: HfHubHTTPError, hf_id: str, revision: str, hub: str) -> str:
-    """What the hub answered, and what to do about it."""
+    if not isinstance(error, HfHubHTTPError):
+        return (
+            f"cannot be had: the hub {hub} cannot be reached ({_reason(error)}); check the "
+            "network, HF_ENDPOINT and HTTPS_PROXY, or set HF_HUB_OFFLINE=1 to use the cache alone."
+        )
     code = error.response.status_code
+    message = scrubbed(error.response.headers.get("X-Error-Message", "").rstrip("."))[:200]
+    answer = f"HTTP {code}: {message}" if message else f"HTTP {code}"
+    if isinstance(error, GatedRepoError) and get_token() is None:
+        return (
+            f"is gated (HTTP {code}): its licence must be accepted first; do so at {hub}/{hf_id} "
+            "and set HF_TOKEN to a token of that account."
+        )
     if isinstance(error, GatedRepoError):
-        return _gated(code, f"{hub}/{hf_id}")
+        return (
+            f"is gated (HTTP {code}), and the account of your token has not accepted its licence; "
+            f"do so at {hub}/{hf_id}, or set HF_TOKEN to a token of an account that has."
+        )
     if isinstance(error, RevisionNotFoundError):
         return (
             f"has no revision {revision!r} on {hub} (HTTP {code}); name an existing branch, tag "
@@ -135,40 +139,16 @@ def _refusal(error: HfHubHTTPError, hf_id: str, revision: str, hub: str) -> str:
         return f"lacks a file on {hub} that it lists (HTTP {code}); try again later."
     if isinstance(error, DisabledRepoError):
         return f"is disabled on {hub} (HTTP {code}), so nobody can have it; name another model."
-    said = scrubbed(error.response.headers.get("X-Error-Message", "").rstrip("."))[:200]
-    is_hidden = isinstance(error, RepositoryNotFoundError)
-    return (
-        _without_access(code, said, hub)
-        if code == 401 or is_hidden
-        else _other(f"HTTP {code}: {said}" if said else f"HTTP {code}", code, hub, hf_id)
-    )
-
-
-def _gated(code: int, address: str) -> str:
-    if get_token() is None:
-        return (
-            f"is gated (HTTP {code}): its licence must be accepted first; do so at {address} and "
-            "set HF_TOKEN to a token of that account."
-        )
-    return (
-        f"is gated (HTTP {code}), and the account of your token has not accepted its licence; do "
-        f"so at {address}, or set HF_TOKEN to a token of an account that has."
-    )
-
-
-def _without_access(code: int, said: str, hub: str) -> str:
-    if "credentials" in said:
+    if (code == 401 or isinstance(error, RepositoryNotFoundError)) and "credentials" in message:
         return (
             f"is not given by {hub} (HTTP {code}), which does not know your token; set HF_TOKEN to "
             "a valid one, or run `hf auth login`."
         )
-    return (
-        f"does not exist on {hub} or is private (HTTP {code}); correct it, or set HF_TOKEN to a "
-        "valid token of an account that may read it."
-    )
-
-
-def _other(answer: str, code: int, hub: str, hf_id: str) -> str:
+    if code == 401 or isinstance(error, RepositoryNotFoundError):
+        return (
+            f"does not exist on {hub} or is private (HTTP {code}); correct it, or set HF_TOKEN to "
+            "a valid token of an account that may read it."
+        )
     if code == 403:
         return (
             f"is not given to you ({answer}); allow your token to read it in the token's settings, "

@@ -43,18 +43,6 @@ def written(system: str, prompt: str, answer: str) -> str:
     return f"{BOS}{said}{EOS}"
 
 
-def _dialogue(line: str, place: str) -> str:
-    """The dialogue of a line of JSON, as text. Raises UserError, with the place, for others."""
-    try:
-        fields = load_json(line)
-        return written(fields["system"], fields["prompt"], fields["answer"])
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
-        raise UserError(
-            f"{place}: no dialogue; expected a JSON object with the texts system, "
-            "prompt and answer. Build the dialogues again."
-        ) from error
-
-
 def read_dialogues(path: Path) -> list[str]:
     """Dialogues of a JSON Lines file, as text.
 
@@ -64,7 +52,15 @@ def read_dialogues(path: Path) -> list[str]:
     expected = reading(path, "dialogues", "Build them.")
     with expected, path.open(encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
-            dialogues.append(_dialogue(line, f"{path}:{number}"))
+            try:
+                fields = load_json(line)
+                dialogue = written(fields["system"], fields["prompt"], fields["answer"])
+            except (ValueError, RecursionError, KeyError, TypeError) as error:
+                raise UserError(
+                    f"{path}:{number}: no dialogue; expected a JSON object with the texts system, "
+                    "prompt and answer. Build the dialogues again."
+                ) from error
+            dialogues.append(dialogue)
     if not dialogues:
         raise UserError(f"{path} has no dialogues; build them again.")
     return dialogues

@@ -4,7 +4,6 @@ import hashlib
 import logging
 import os
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 from blimpworks.errors import UserError
@@ -23,14 +22,6 @@ from blimpworks.models.ngram_file import is_compressed, opened, read_vocabulary
 from blimpworks.models.weights import model_files
 
 log = logging.getLogger(__name__)
-
-
-def _model_files(folder: Path) -> list[Path]:
-    """The files that a model consists of."""
-    if (folder / FILE_NAME).exists():
-        names = read_checkpoint(folder / FILE_NAME).files
-        return [folder / name for name in sorted(names)]
-    return model_files((path for path in folder.iterdir() if path.is_file()), str(folder))
 
 
 def place_file(source: Path, target: Path, *, linked: bool = False) -> None:
@@ -63,10 +54,6 @@ def _take_ngram(place: Path, directory: Path) -> None:
         shutil.copyfileobj(source, target)
 
 
-def _digest(files: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(files).encode()).hexdigest()
-
-
 def take_local(
     name: str, scope: str, address: str, described: Checkpoint, checkpoint: Path
 ) -> Checkpoint:
@@ -93,10 +80,14 @@ def take_local(
     if place.is_file():
         _take_ngram(place, checkpoint.parent)
     else:
-        for path in _model_files(place):
+        if (place / FILE_NAME).exists():
+            files = [place / name for name in sorted(read_checkpoint(place / FILE_NAME).files)]
+        else:
+            files = model_files((path for path in place.iterdir() if path.is_file()), str(place))
+        for path in files:
             place_file(path, checkpoint.parent / path.name)
     sealed = seal(checkpoint, described)
-    source = Copied(
-        directory=place.resolve().name, sha256=_digest(f"{k} {v}" for k, v in sealed.files.items())
-    )
+    names = "\n".join(f"{name} {digest}" for name, digest in sealed.files.items())
+    digest = hashlib.sha256(names.encode()).hexdigest()
+    source = Copied(directory=place.resolve().name, sha256=digest)
     return seal(checkpoint, described.model_copy(update={"source": source}))

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from blimpworks.campaign.settings.training import NgramRecipe
@@ -64,32 +63,6 @@ def _run(name: str, *arguments: str) -> None:
         )
 
 
-def _pretokenised(text: Path) -> Iterator[list[str]]:
-    for sentence in read_sentences(text):
-        yield [word for word, _ in split_words(sentence)]
-
-
-def _write_inputs(text: Path, corpus: Path, vocabulary: Path) -> None:
-    """Write the corpus for lmplz and the vocabulary: one word per line, its id the line."""
-    words: set[str] = set()
-    with corpus.open("w", encoding="utf-8", newline="\n") as handle:
-        for sentence in _pretokenised(text):
-            words.update(sentence)
-            handle.write(" ".join(sentence) + "\n")
-    if not words:
-        raise UserError(f"{text} holds no word; expected training text, one sentence per line.")
-    write_text(vocabulary, "".join(f"{word}\n" for word in (UNKNOWN, END, *sorted(words))))
-
-
-def _estimate(corpus: Path, scratch: Path, order: int, model: Path) -> None:
-    arpa = scratch / "model.arpa"
-    limits = ("-S", MEMORY, "-T", str(scratch))
-    smoothing = ("-o", str(order), "--discount_fallback")
-    _run("lmplz", *smoothing, *limits, "--text", str(corpus), "--arpa", str(arpa))
-    with atomic(model) as temporary:
-        _run("build_binary", "-T", str(scratch), "trie", str(arpa), str(temporary))
-
-
 def train_ngram(
     text: Path, checkpoint: Path, *, name: str, scope: str, recipe_name: str, recipe: NgramRecipe
 ) -> Checkpoint:
@@ -107,10 +80,21 @@ def train_ngram(
     directory = checkpoint.parent
     clear(directory)
     with tempfile.TemporaryDirectory(dir=directory, prefix=SCRATCH) as folder:
-        scratch = Path(folder)
-        corpus = scratch / "corpus.txt"
-        _write_inputs(text, corpus, directory / VOCABULARY)
-        _estimate(corpus, scratch, recipe.order, directory / MODEL)
+        corpus, arpa = Path(folder, "corpus.txt"), Path(folder, "model.arpa")
+        words: set[str] = set()
+        with corpus.open("w", encoding="utf-8", newline="\n") as handle:
+            for sentence in read_sentences(text):
+                pieces = [word for word, _ in split_words(sentence)]
+                words.update(pieces)
+                handle.write(" ".join(pieces) + "\n")
+        if not words:
+            raise UserError(f"{text} holds no word; expected training text, one sentence per line.")
+        vocabulary = (UNKNOWN, END, *sorted(words))
+        write_text(directory / VOCABULARY, "".join(f"{word}\n" for word in vocabulary))
+        settings = ("-o", str(recipe.order), "--discount_fallback", "-S", MEMORY, "-T", folder)
+        _run("lmplz", *settings, "--text", str(corpus), "--arpa", str(arpa))
+        with atomic(directory / MODEL) as temporary:
+            _run("build_binary", "-T", folder, "trie", str(arpa), str(temporary))
     log.info("%s: %d-gram model of %s", directory, recipe.order, text)
     source = Trained(
         recipe=recipe_name, settings=recipe.model_dump(), seed=None, text_sha256=sha256_of(text)

@@ -80,7 +80,20 @@ def retrieve_model(
         cached = shared_snapshot(model, shared, commit) if shared else None
         snapshot = cached or _snapshot(model, commit)
     files = complete_files(snapshot, model)
-    _check_intact(files, model)
+    for path in files:
+        # The cache names a large file after its SHA-256 and a small one after git's id, as the
+        # hub announced them.
+        blob = path.resolve()
+        name, digest = "", blob.name
+        if re.fullmatch(r"[0-9a-f]{64}", blob.name):
+            name, digest = "SHA-256", sha256_of(blob)
+        elif re.fullmatch(r"[0-9a-f]{40}", blob.name):
+            name, digest = "git id", git_blob_of(blob)
+        if digest != blob.name:
+            raise UserError(
+                f"{model.hf_id}: {path.name} in the cache is damaged: its {name} is not "
+                f"{blob.name}; delete {blob} and run again."
+            )
     refuse_named_code(files, model.hf_id)
     lock(model.hf_id, model.revision, snapshot.name, tables, model.name)
     with disk_errors(checkpoint):
@@ -129,17 +142,14 @@ def _snapshot(model: HubModel, commit: str) -> Path:
             )
             constants.HF_HUB_DISABLE_XET = True
             folder = patiently(lambda: _download(model, commit, offline=False))
-    _name(Path(folder), model.revision)
-    return Path(folder)
-
-
-def _name(folder: Path, revision: str) -> None:
-    """Let a folder of the cache be found by its branch or tag offline, also by other programs."""
-    reference = folder.parents[1] / "refs" / revision
-    if revision != folder.name and not (
-        reference.exists() and reference.read_text(encoding="utf-8") == folder.name
+    # So it is found by its branch or tag offline, also by other programs.
+    snapshot = Path(folder)
+    reference = snapshot.parents[1] / "refs" / model.revision
+    if model.revision != snapshot.name and not (
+        reference.exists() and reference.read_text(encoding="utf-8") == snapshot.name
     ):
-        write_text(reference, folder.name)
+        write_text(reference, snapshot.name)
+    return snapshot
 
 
 def cached_snapshot(model: HubModel, commit: str) -> Path:
@@ -179,29 +189,3 @@ def complete_files(snapshot: Path, model: HubModel) -> list[Path]:
             "NEW-DIRECTORY, and name the new directory in place of the hub's name."
         )
     return files
-
-
-def _digest_as(name: str, blob: Path) -> str | None:
-    """Digest of a file of the kind that its name in the cache is, if that is any.
-
-    The cache names a large file after its SHA-256 and a small one after git's id, as the hub
-    announced them.
-    """
-    if re.fullmatch(r"[0-9a-f]{64}", name):
-        return sha256_of(blob)
-    if re.fullmatch(r"[0-9a-f]{40}", name):
-        return git_blob_of(blob)
-    return None
-
-
-def _check_intact(files: list[Path], model: HubModel) -> None:
-    """Raise UserError for a file whose digest is not the one that the hub announced."""
-    for path in files:
-        blob = path.resolve()
-        digest = _digest_as(blob.name, blob)
-        if digest not in (None, blob.name):
-            kind = "SHA-256" if len(blob.name) == 64 else "git id"
-            raise UserError(
-                f"{model.hf_id}: {path.name} in the cache is damaged: its {kind} is not "
-                f"{blob.name}; delete {blob} and run again."
-            )

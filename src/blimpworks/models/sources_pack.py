@@ -7,11 +7,10 @@ import hashlib
 import io
 import shutil
 import tarfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from blimpworks.campaign.catalogue import Catalogue, SourceRow, TreebankRow
 from blimpworks.campaign.lock_file import place_here
@@ -45,7 +44,7 @@ class Entry:
     url: str = ""
 
 
-_COLUMNS = tuple(field.name for field in fields(Entry))
+COLUMNS = tuple(field.name for field in fields(Entry))
 
 
 def pack_sources(
@@ -56,48 +55,66 @@ def pack_sources(
     Returns the manifest. Raises UserError, before anything is written, where a file or a model has
     not been retrieved or is not what was pinned.
     """
-    contents = [*_files(campaign, catalogue, parts), *_models(campaign, catalogue, parts)]
-    by_path = {entry.path: (entry, content) for entry, content in contents}
+    contents: dict[Entry, Path | bytes] = {}
+    for row in read_files(campaign, catalogue, parts):
+        if is_usable(campaign, row):
+            file = Path(campaign.pathvars.resources, "sources", row.name)
+            contents[_entry_of(row, file, campaign, catalogue)] = file
+    # Models from the hub, in the layout of the cache of its client.
+    retrieved = [part for part in parts if not part.trained]
+    for part in {part.checkpoint(campaign): part for part in retrieved}.values():
+        checkpoint = part.checkpoint(campaign)
+        _require(checkpoint, checkpoint.parent)
+        described = read_description(checkpoint)
+        source = described.source
+        if type(source) is not Retrieved:
+            continue  # a directory of this machine
+        folder = f"hub/models--{source.hf_id.replace('/', '--')}"
+        revision = catalogue.models[part.model].revision
+        if revision != source.revision:
+            commit = source.revision.encode()
+            digest = hashlib.sha256(commit).hexdigest()
+            contents[Entry(f"{folder}/refs/{revision}", len(commit), digest, "")] = commit
+        for name, digest in described.files.items():
+            file = checkpoint.parent / name
+            if sha256_of(file) != digest:
+                raise UserError(f"{file} is not what was retrieved; retrieve the model again.")
+            path = f"{folder}/snapshots/{source.revision}/{name}"
+            contents[Entry(path, file.stat().st_size, digest, f"of {source.hf_id}")] = file
+    by_path = {entry.path: (entry, content) for entry, content in contents.items()}
     entries = [entry for entry, _ in by_path.values()]
+    lines = [COLUMNS, *(tuple(map(str, astuple(entry))) for entry in entries)]
+    manifest = "".join("\t".join(cells) + "\n" for cells in lines).encode()
     with disk_errors(pack), atomic(pack) as temporary, tarfile.open(temporary, "w") as tar:
-        manifest = _written(entries)
         tar.addfile(_member(MANIFEST, len(manifest)), io.BytesIO(manifest))
-        for entry, file in by_path.values():
-            with io.BytesIO(file) if isinstance(file, bytes) else file.open("rb") as content:
-                tar.addfile(_member(entry.path, entry.bytes), content)
+        for entry, content in by_path.values():
+            with (
+                io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as handle
+            ):
+                tar.addfile(_member(entry.path, entry.bytes), handle)
     return entries
 
 
 def _member(path: str, size: int) -> tarfile.TarInfo:
-    """A plain file of nobody, so that the same files give the same tar."""
+    """Describe a plain file of nobody, so that the same files give the same tar."""
     member = tarfile.TarInfo(path)
     member.size, member.mode = size, 0o644
     return member
 
 
-def _not_there(what: str) -> UserError:
-    return UserError(
-        f"{what} has not been retrieved; run `snakemake … --until retrieve` where there is a "
-        "network, then pack."
-    )
-
-
-def _files(
-    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
-) -> Iterator[tuple[Entry, Path]]:
-    """Retrieved files, at their places in a mirror."""
-    for row in read_files(campaign, catalogue, parts):
-        if is_usable(campaign, row):
-            file = Path(campaign.pathvars.resources, "sources", row.name)
-            if not file.is_file():
-                raise _not_there(str(file))
-            yield _entry_of(row, file, campaign, catalogue), file
+def _require(file: Path, subject: Path) -> None:
+    if not file.is_file():
+        raise UserError(
+            f"{subject} has not been retrieved; run `snakemake … --until retrieve` where there is "
+            "a network, then pack."
+        )
 
 
 def _entry_of(
     row: SourceRow | TreebankRow, file: Path, campaign: Campaign, catalogue: Catalogue
 ) -> Entry:
-    """A retrieved file's entry. Raises UserError where it is not what was retrieved."""
+    """Describe a retrieved file. Raises UserError where it is not what was retrieved."""
+    _require(file, file)
     digest, size = sha256_of(file), file.stat().st_size
     table = catalogue.tables.get(row.name, campaign.catalogue.treebanks)
     locked = None if row.sha256 else locked_file(table, row.name, row.url)
@@ -110,56 +127,8 @@ def _entry_of(
     entry = Entry(row.mirror or row.name, size, digest, " ".join(row.licence.split()))
     if locked is None:
         return entry
-    own = place_here(table).as_posix()
-    return replace(entry, name=row.name, catalogue=own, verified=locked.verified, url=row.url)
-
-
-def _models(
-    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
-) -> Iterator[tuple[Entry, Path | bytes]]:
-    """Files of models from the hub, in the layout of the cache of its client."""
-    own = [part for part in parts if not part.trained]
-    for part in {part.checkpoint(campaign): part for part in own}.values():
-        checkpoint = part.checkpoint(campaign)
-        if not checkpoint.is_file():
-            raise _not_there(str(checkpoint.parent))
-        described = read_description(checkpoint)
-        source = described.source
-        if type(source) is not Retrieved:
-            continue  # a directory of this machine
-        folder = f"hub/models--{source.hf_id.replace('/', '--')}"
-        named = catalogue.models[part.model].revision
-        if named != source.revision:
-            commit = source.revision.encode()
-            digest = hashlib.sha256(commit).hexdigest()
-            yield Entry(f"{folder}/refs/{named}", len(commit), digest, ""), commit
-        for name, digest in described.files.items():
-            file = checkpoint.parent / name
-            if sha256_of(file) != digest:
-                raise UserError(f"{file} is not what was retrieved; retrieve the model again.")
-            path = f"{folder}/snapshots/{source.revision}/{name}"
-            yield Entry(path, file.stat().st_size, digest, f"of {source.hf_id}"), file
-
-
-def _written(entries: Sequence[Entry]) -> bytes:
-    lines = [_COLUMNS, *(tuple(map(str, astuple(entry))) for entry in entries)]
-    return "".join("\t".join(cells) + "\n" for cells in lines).encode()
-
-
-def _read(content: bytes, pack: Path) -> dict[str, Entry]:
-    """Entries of a manifest by path. Raises UserError for one that is none."""
-    try:
-        first, *lines = content.decode().removesuffix("\n").split("\n")
-        if tuple(first.split("\t")) != _COLUMNS:
-            raise ValueError("other columns")
-        rows = (line.split("\t") for line in lines)
-        entries = [Entry(path, int(size), *more) for path, size, *more in rows]
-        return {relative(entry.path): entry for entry in entries}
-    except (ValueError, TypeError) as error:
-        raise UserError(
-            f"{pack}: its {MANIFEST} cannot be read ({error}); expected a pack of "
-            "`blimpworks pack-sources`."
-        ) from error
+    named = place_here(table).as_posix()
+    return replace(entry, name=row.name, catalogue=named, verified=locked.verified, url=row.url)
 
 
 def unpack_sources(pack: Path, mirror: Path) -> list[Entry]:
@@ -177,33 +146,64 @@ def unpack_sources(pack: Path, mirror: Path) -> list[Entry]:
         raise UserError(f"{pack} is no file, expected a pack of `blimpworks pack-sources`.")
     try:
         with tarfile.open(pack, "r:") as tar:
-            entries = _read(_manifest(tar, pack), pack)
-            locked = [*_locked(entries.values(), pack)]
-            left = dict(entries)
+            entries = _read_manifest(tar, pack)
+            locked = _locked_files(entries.values(), pack)
+            missing = dict(entries)
             for member in islice(tar, 1, None):
-                entry = left.pop(member.name, None)
+                entry = missing.pop(member.name, None)
                 content = tar.extractfile(member) if member.isreg() else None
                 if entry is None or content is None or member.size != entry.bytes:
                     raise UserError(
                         f"{pack}: {member.name!r:.200} is not as its {MANIFEST} says; replace the "
                         "pack."
                     )
-                _place(content, entry, mirror, pack)
+                path = below(mirror, entry.path, str(pack))
+                with disk_errors(path), atomic(path) as temporary:
+                    with temporary.open("wb") as target:
+                        shutil.copyfileobj(content, target, PIECE)
+                    if sha256_of(temporary) != entry.sha256:
+                        raise UserError(
+                            f"{pack}: {entry.path} has another SHA-256 than its {MANIFEST} says; "
+                            "copy it again."
+                        )
     except (tarfile.TarError, *BROKEN) as error:
         raise UserError(f"{pack} is no whole pack ({error}); copy it again.") from error
-    if left:
-        raise UserError(f"{pack} lacks {min(left)}, which its {MANIFEST} has; copy it again.")
+    if missing:
+        raise UserError(f"{pack} lacks {min(missing)}, which its {MANIFEST} has; copy it again.")
     for row, table in locked:
         record_file(row, table)
     return [*entries.values()]
 
 
-def _locked(entries: Iterable[Entry], pack: Path) -> Iterator[tuple[LockedFile, Path]]:
-    """What is to be recorded of files, each with its table of the catalogue.
+def _read_manifest(tar: tarfile.TarFile, pack: Path) -> dict[str, Entry]:
+    """Read the entries of a pack by path. Raises UserError where its first member has none."""
+    member = tar.next()
+    file = tar.extractfile(member) if member is not None and member.isreg() else None
+    if member is None or file is None or member.name != MANIFEST:
+        raise UserError(f"{pack} does not begin with {MANIFEST}; it is no pack of sources.")
+    if member.size > LARGEST_MANIFEST:
+        raise UserError(f"{pack}: its {MANIFEST} has {member.size:,} bytes; it is no pack.")
+    try:
+        first, *lines = file.read().decode().removesuffix("\n").split("\n")
+        if tuple(first.split("\t")) != COLUMNS:
+            raise ValueError("other columns")
+        rows = (line.split("\t") for line in lines)
+        entries = [Entry(path, int(size), *more) for path, size, *more in rows]
+        return {relative(entry.path): entry for entry in entries}
+    except (ValueError, TypeError) as error:
+        raise UserError(
+            f"{pack}: its {MANIFEST} cannot be read ({error}); expected a pack of "
+            "`blimpworks pack-sources`."
+        ) from error
+
+
+def _locked_files(entries: Iterable[Entry], pack: Path) -> list[tuple[LockedFile, Path]]:
+    """List what is to be recorded of files, each with its table of the catalogue.
 
     Raises UserError for a table that is not here, and for what is no record of a file.
     """
-    for entry in (each for each in entries if each.verified):
+    locked = []
+    for entry in (entry for entry in entries if entry.verified):
         try:
             table = Path(relative(entry.catalogue))
             row = LockedFile(**{name: getattr(entry, name) for name in LockedFile.model_fields})
@@ -217,27 +217,5 @@ def _locked(entries: Iterable[Entry], pack: Path) -> Iterator[tuple[LockedFile, 
                 f"{pack} has files of {table}, and there is no {table.parent} in {Path.cwd()}; "
                 "unpack it in the directory of the campaign."
             )
-        yield row, table
-
-
-def _manifest(tar: tarfile.TarFile, pack: Path) -> bytes:
-    """The first member. Raises UserError where it is no manifest."""
-    member = tar.next()
-    content = tar.extractfile(member) if member is not None and member.isreg() else None
-    if member is None or content is None or member.name != MANIFEST:
-        raise UserError(f"{pack} does not begin with {MANIFEST}; it is no pack of sources.")
-    if member.size > LARGEST_MANIFEST:
-        raise UserError(f"{pack}: its {MANIFEST} has {member.size:,} bytes; it is no pack.")
-    return content.read()
-
-
-def _place(content: IO[bytes], entry: Entry, mirror: Path, pack: Path) -> None:
-    """Write one file of a pack, if it is the one in the manifest."""
-    place = below(mirror, entry.path, str(pack))
-    with disk_errors(place), atomic(place) as temporary:
-        with temporary.open("wb") as target:
-            shutil.copyfileobj(content, target, PIECE)
-        if sha256_of(temporary) != entry.sha256:
-            raise UserError(
-                f"{pack}: {entry.path} has another SHA-256 than its {MANIFEST} says; copy it again."
-            )
+        locked.append((row, table))
+    return locked

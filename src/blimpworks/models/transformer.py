@@ -151,11 +151,6 @@ CAUSAL: Kind[TransformerRecipe] = Kind(
 )
 
 
-def _corpus_sentences(corpus: Path) -> list[str]:
-    """Training sentences of a corpus, its words joined by spaces."""
-    return [" ".join(words) for words in sentences_of(corpus.parent / "train.txt")]
-
-
 def of_words(corpus: Path) -> Kind[TransformerRecipe]:
     """Causal models of the words of a corpus: ``<eos>`` stands at both ends of a sentence.
 
@@ -177,7 +172,9 @@ def of_words(corpus: Path) -> Kind[TransformerRecipe]:
         model=partial(new_model, bos=end),
         encode=encode,
         batch=_next_tokens,
-        sentences=_corpus_sentences,
+        sentences=lambda path: [
+            " ".join(words) for words in sentences_of(path.parent / "train.txt")
+        ],
     )
 
 

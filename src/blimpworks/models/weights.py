@@ -136,22 +136,17 @@ def sizes(head: Mapping[str, Any]) -> Counter[str]:
     return counts
 
 
-def _numbers(path: Path) -> Counter[str]:
-    """How many numbers of each format a safetensors file holds, from its head.
-
-    Raises UserError for a file that is none.
-    """
-    expected = reading(path, "a safetensors file", "Download the model again.")
-    with expected, path.open("rb") as handle:
-        size = int.from_bytes(handle.read(8), "little")
-        if not 0 < size <= path.stat().st_size - 8:
-            raise ValueError("its head does not fit into it")
-        return sizes(json.loads(handle.read(size)))
-
-
 def total(files: Iterable[Path]) -> Counter[str]:
-    """How many numbers of each format safetensors files hold. Raises UserError for other files."""
-    return sum(map(_numbers, files), Counter())
+    """Count the numbers of each format in safetensors files. Raises UserError for other files."""
+    counts: Counter[str] = Counter()
+    for path in files:
+        expected = reading(path, "a safetensors file", "Download the model again.")
+        with expected, path.open("rb") as handle:
+            size = int.from_bytes(handle.read(8), "little")
+            if not 0 < size <= path.stat().st_size - 8:
+                raise ValueError("its head does not fit into it")
+            counts += sizes(json.loads(handle.read(size)))
+    return counts
 
 
 def quantisation_of(folder: Path) -> str:
