@@ -10,14 +10,7 @@ import pytest
 
 from blimpworks.campaign.engines import ENGINES
 from blimpworks.campaign.exhibits import exhibits
-from blimpworks.commands.declare import (
-    Declared,
-    Use,
-    command,
-    library_arguments,
-    library_function,
-    recorded,
-)
+from blimpworks.commands.declare import Declared, Use, command, library_arguments, library_function
 from blimpworks.commands.options import option, written
 from blimpworks.commands.registry import (
     code_of,
@@ -29,9 +22,7 @@ from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
 from blimpworks.records.job import Planned, planning
 
-BODILESS = {
-    name: each for name, each in declared_commands().items() if each.run.__name__ == "_run_library"
-}
+BODILESS = {name: command for name, command in declared_commands().items() if command.calls}
 
 
 @pytest.fixture
@@ -68,7 +59,7 @@ def test_a_command_without_a_body_says_what_it_does(name):
 
 
 def test_paths_are_inputs_written_ones_outputs_and_the_rest_is_recorded(declared):
-    @recorded("blimpworks.files:sha256_of")
+    @command(recorded="blimpworks.files:sha256_of")
     def try_this(
         table: Path = option("Read."),
         more: list[Path] = option("Read too.", default=list),
@@ -90,7 +81,7 @@ def test_paths_are_inputs_written_ones_outputs_and_the_rest_is_recorded(declared
 def test_what_a_body_returns_is_noted(declared, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    @recorded("blimpworks.files:sha256_of")
+    @command(recorded="blimpworks.files:sha256_of")
     def count_lines(output: Path = written("Written.")):
         output.write_text("a line\n")
         return {"lines": 1}

@@ -18,7 +18,7 @@ HELP = "import runpy; sys.argv = ['blimpworks', '--help']\n" + (
 
 TABLES = "\n".join(
     f"import blimpworks.{name}"
-    for name in ("cli", "exhibits.build", "papers.multiblimp.exhibits.evaluation")
+    for name in ("cli", "exhibits.render", "papers.multiblimp.exhibits.evaluation")
 )
 
 

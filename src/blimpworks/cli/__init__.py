@@ -45,8 +45,31 @@ DISK_ERRORS = {
 }
 
 
-def _group(help_text: str | None, **how: Any) -> typer.Typer:
-    return typer.Typer(help=help_text, no_args_is_help=True, **how)
+def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
+    """The ``blimpworks`` command with some commands, by default with all."""
+    app = typer.Typer(
+        help="Minimal pairs: evaluate models, rebuild the papers' tables and figures, audit "
+        "numbers.",
+        no_args_is_help=True,
+        name="blimpworks",
+        callback=lambda: None,  # an app of one command then expects its name, too
+        pretty_exceptions_enable=False,
+    )
+    chosen = [*(declared_commands().values() if commands is None else commands)]
+    names = filter(None, dict.fromkeys(command.group for command in chosen))
+    groups = {name: typer.Typer(help=GROUPS[name], no_args_is_help=True) for name in names}
+    if commands is None:
+        text = "Commands that the workflow runs, a job each."
+        groups[WORKFLOW] = typer.Typer(help=text, no_args_is_help=True)
+    order = {panel: position for position, panel in enumerate(PANELS)}
+    for declared in sorted(chosen, key=lambda command: order.get(command.panel, len(order))):
+        _add(groups.get(declared.group, app), declared, hidden=declared.by_workflow)
+    for declared in chosen if commands is None else ():
+        if declared.by_workflow:
+            _add(groups[WORKFLOW], declared)
+    for name, group in groups.items():
+        app.add_typer(group, name=name, rich_help_panel=ELSEWHERE)
+    return app
 
 
 def _add(app: typer.Typer, declared: Declared, *, hidden: bool = False) -> None:
@@ -57,43 +80,6 @@ def _add(app: typer.Typer, declared: Declared, *, hidden: bool = False) -> None:
         rich_help_panel=declared.panel or None,
         epilog=f"Example: blimpworks {declared.example}" if declared.example else None,
     )(declared.callback)
-
-
-def _place(panel: str) -> int:
-    """Where a heading stands in the help; unknown ones last."""
-    return PANELS.index(panel) if panel in PANELS else len(PANELS)
-
-
-def _one_of_many() -> None:
-    """Let an app of one command expect its name, as one of many does."""
-
-
-def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
-    """The ``blimpworks`` command with some commands, by default with all."""
-    app = _group(
-        "Minimal pairs: evaluate models, rebuild the papers' tables and figures, audit numbers.",
-        name="blimpworks",
-        callback=_one_of_many,
-        pretty_exceptions_enable=False,
-    )
-    chosen = [*(declared_commands().values() if commands is None else commands)]
-    groups = {name: _group(GROUPS[name]) for name in dict.fromkeys(c.group for c in chosen) if name}
-    for declared in sorted(chosen, key=lambda each: _place(each.panel)):
-        _add(groups.get(declared.group, app), declared, hidden=declared.by_workflow)
-    for name, group in groups.items():
-        app.add_typer(group, name=name, rich_help_panel=ELSEWHERE)
-    if commands is None:
-        app.add_typer(_workflow(chosen), name=WORKFLOW, rich_help_panel=ELSEWHERE)
-    return app
-
-
-def _workflow(commands: Iterable[Declared]) -> typer.Typer:
-    """The commands that the workflow runs, as a group."""
-    group = _group("Commands that the workflow runs, a job each.")
-    for declared in commands:
-        if declared.by_workflow:
-            _add(group, declared)
-    return group
 
 
 def run_here(arguments: Sequence[str]) -> None:
@@ -125,53 +111,27 @@ class _NoPandas:
             raise ModuleNotFoundError("pandas is left out for speed", name=fullname)
 
 
-def _log_of(arguments: Sequence[str]) -> Path | None:
-    """The log that a command of scoring or generation names; its attempts are entered beside it."""
-    if arguments[:1] not in (["score"], ["answer"]) or "--log" not in arguments[:-1]:
-        return None
-    return Path(arguments[arguments.index("--log") + 1])
-
-
 def _attempt(arguments: Sequence[str]) -> None:
     """Run a command of scoring or generation as a child process, and record how it ended.
 
-    In that child, only make sure that it ends with its parent.
+    In that child, only make sure that it ends with its parent. Attempts are entered beside the log
+    that the command names.
     """
-    log = _log_of(arguments)
-    if log is None:
+    if arguments[:1] not in (["score"], ["answer"]) or "--log" not in arguments[:-1]:
         return
     from blimpworks.cluster.attempt import die_with_parent, is_attempt, run_attempt
 
     if is_attempt():
         die_with_parent()
     else:
+        log = Path(arguments[arguments.index("--log") + 1])
         sys.exit(run_attempt([sys.executable, "-m", "blimpworks", *arguments], log))
 
 
-def _close_input() -> None:
-    """Let standard input be empty: what decides a product is in its record, and nothing else.
-
-    So no library can ask a question, such as whether to run a model's own code, and get what
-    happens to be typed or piped for an answer.
-    """
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-
-
 def _share() -> Mapping[str, Any]:
-    """The job, node and GPUs that SLURM has given this process, for the records of products."""
     from blimpworks.cluster.allocation import find_allocation
 
     return find_allocation().place()
-
-
-def _needs_one_thread(declared: Declared) -> bool:
-    """Whether a command computes so little that threads of numpy's own would only wait.
-
-    They do so busily, from its import on: a fifth of what a small job takes.
-    """
-    commands = declared.commands.values()
-    return bool(commands) and not any("torch" in each.packages for each in commands)
 
 
 def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
@@ -179,18 +139,24 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
 
     None for all, where it names none.
     """
-    commands = [each for line in command_lines(arguments) for each in called_commands(line)]
-    if any(each.runs for each in commands):
+    commands = [called for line in command_lines(arguments) for called in called_commands(line)]
+    if any(declared.runs for declared in commands):
         from blimpworks.records.job import record_arguments, record_share
 
         record_share(_share)
         record_arguments(arguments)
-        _close_input()
+        # No library can ask a question, such as whether to run a model's own code, and take for an
+        # answer what happens to be typed or piped: only what is in the record decides a product.
+        with Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
     # Pyarrow imports pandas, a second in every job, as soon as it converts anything to numpy.
     # It does without where pandas is not installed, and so do some commands.
-    if commands and not any(each.pandas for each in commands):
+    if commands and not any(declared.pandas for declared in commands):
         sys.meta_path.insert(0, _NoPandas())
-    if commands and all(map(_needs_one_thread, commands)):
+    # Threads of numpy's own wait busily, from its import on: a fifth of what a small job takes.
+    recorded = [[*declared.commands.values()] for declared in commands]
+    networks = any("torch" in command.packages for several in recorded for command in several)
+    if recorded and all(recorded) and not networks:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return called_commands(arguments) or None
 
@@ -229,8 +195,8 @@ def main() -> None:
         if error.errno not in DISK_ERRORS:
             raise
         # A failing copy names its source first.
-        place = error.filename2 or error.filename
-        where = f"{place}: " if place else ""
+        file = error.filename2 or error.filename
+        where = f"{file}: " if file else ""
         print(
             f"blimpworks: {where}{os.strerror(error.errno).lower()}; nothing half-written is "
             "left, free some room or give yourself the permission and run the same again.",

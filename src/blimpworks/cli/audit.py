@@ -1,16 +1,12 @@
 """Commands for auditors: where a number comes from, and whether anything was altered."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from blimpworks.commands.declare import AUDIT, command
 from blimpworks.commands.options import argument, option
 from blimpworks.errors import UserError
-
-if TYPE_CHECKING:
-    from blimpworks.audit.check import Audit
 
 JSON = option("Print JSON.", "--json", default=False)
 ITEMS = option("Show so many of its items.", default=1, min=0)
@@ -128,21 +124,17 @@ def check(
     if remembered:
         remembered.keep()
     typer.echo(as_json(result) if json else as_text(result, root, whole))
-    if sign or signers:
-        _check_signature(root, result, sign, signers)
-    raise typer.Exit(1 if result.findings else 0)
-
-
-def _check_signature(root: Path, audit: "Audit", key: Path | None, signers: Path | None) -> None:
-    """Check who has signed an audited tree, and sign it. Raises UserError where either fails."""
-    from blimpworks.audit.signature import sign, signer
-
     if signers:
-        typer.echo(f"Signed by {signer(root, audit.root_hash, signers)}.", err=True)
-    if key and audit.findings:
-        raise UserError(f"{root} was not signed: it is not as recorded, see above.")
-    if key:
-        typer.echo(f"Signed: {sign(root, audit.root_hash, key)}", err=True)
+        from blimpworks.audit.signature import signer
+
+        typer.echo(f"Signed by {signer(root, result.root_hash, signers)}.", err=True)
+    if sign:
+        from blimpworks.audit.signature import sign as write_signature
+
+        if result.findings:
+            raise UserError(f"{root} was not signed: it is not as recorded, see above.")
+        typer.echo(f"Signed: {write_signature(root, result.root_hash, sign)}", err=True)
+    raise typer.Exit(1 if result.findings else 0)
 
 
 @command(panel=AUDIT, example="adopt results/demo --configfile config/demo/config.yaml")

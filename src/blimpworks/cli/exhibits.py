@@ -40,7 +40,7 @@ def _needs(pairs: list[str]) -> dict[str, list[Path]]:
 
 def _exhibits() -> Iterator[Command]:
     for spec in exhibits().values():
-        entries = (spec.function, "blimpworks.exhibits.build:build_exhibit")
+        entries = (spec.function, "blimpworks.exhibits.render:build_exhibit")
         yield Command(f"build_exhibit {spec.key}", entries, PLOTTING)
 
 
@@ -54,8 +54,8 @@ def build_exhibit(
 ) -> None:
     """Build a table or figure from the campaign's tables."""
     from blimpworks.campaign.exhibits import find_exhibit
-    from blimpworks.exhibits.build import build_exhibit as build
     from blimpworks.exhibits.exhibit import Labels
+    from blimpworks.exhibits.render import build_exhibit as build
 
     spec, tables, names = find_exhibit(key), _needs(inputs), json.loads(labels)
     sources = [path for paths in tables.values() for path in paths]
@@ -75,8 +75,8 @@ def build_published(
     """Build every table and figure of a paper that its printed numbers make."""
     from blimpworks.campaign.exhibit_spec import FORMATS
     from blimpworks.campaign.exhibits import exhibits
-    from blimpworks.exhibits.build import build_exhibit as build
     from blimpworks.exhibits.exhibit import Labels
+    from blimpworks.exhibits.render import build_exhibit as build
 
     tables, names = _needs(inputs), json.loads(labels)
     for spec in exhibits().values():

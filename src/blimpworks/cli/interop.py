@@ -6,7 +6,7 @@ import typer
 
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.commands import shared
-from blimpworks.commands.declare import GROUPS, command, recorded
+from blimpworks.commands.declare import GROUPS, command
 from blimpworks.commands.options import argument, option, written
 from blimpworks.errors import UserError
 
@@ -144,7 +144,9 @@ def export_hub(
     )
 
 
-@recorded("blimpworks.interop.lm_eval_import:import_items", packages=shared.ARROW, group="import")
+@command(
+    recorded="blimpworks.interop.lm_eval_import:import_items", packages=shared.ARROW, group="import"
+)
 def import_lm_eval(
     files: list[Path] = argument("Samples files of lm-eval, or data sets as JSON lines."),
     lang: str = option("ISO 639-3 code of the items' language."),

@@ -22,9 +22,9 @@ def _read(configfile: Path) -> "tuple[Campaign, Catalogue]":
     """A campaign and its catalogue. Raises UserError for files that are missing or malformed."""
     from blimpworks.campaign.catalogue import load_catalogue
     from blimpworks.campaign.load import load_campaign
+    from blimpworks.campaign.parts import check_runs
     from blimpworks.campaign.reference import groups_of_models
     from blimpworks.campaign.registry import check_papers
-    from blimpworks.campaign.run_checks import check_runs
 
     campaign = load_campaign(configfile)
     catalogue = load_catalogue(campaign)

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from blimpworks.commands import shared
-from blimpworks.commands.declare import calls, command
+from blimpworks.commands.declare import command
 from blimpworks.commands.options import argument, option
 
 PRINTED = option("Directory of printed numbers, one below per paper.")
@@ -17,12 +17,11 @@ CELLS = argument("Cells of exhibits, …/PAPER/EXHIBIT.…")
 
 
 def _by_exhibit(cells: Sequence[Path], paper: str) -> dict[str, Path]:
-    """Cells files of one paper by exhibit."""
     return {path.name.split(".")[0]: path for path in cells if path.parent.name == paper}
 
 
-@calls(
-    "blimpworks.reproduction.printed:read_published",
+@command(
+    calls="blimpworks.reproduction.printed:read_published",
     packages=("numpy", "pyarrow", "scipy"),
     notes="accuracies",
     cheap=True,

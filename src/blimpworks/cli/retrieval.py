@@ -1,13 +1,13 @@
 """Commands that retrieve files and pin them. They import little: a campaign runs hundreds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from blimpworks.campaign.addresses import without_secrets
-from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, Use, command, recorded
+from blimpworks.commands.declare import AUTHOR, REPRODUCE, UNRECORDED, Use, command
 from blimpworks.commands.options import argument, option, written
 from blimpworks.errors import UserError
 
@@ -18,7 +18,7 @@ def _size(text: str) -> int | None:
     return int(text) if text else None
 
 
-@recorded("blimpworks.retrieval.sources:retrieve", pandas=False)
+@command(recorded="blimpworks.retrieval.sources:retrieve", pandas=False)
 def retrieve(
     name: str = option("Row of the catalogue."),
     url: str = option(
@@ -53,16 +53,9 @@ def retrieve(
     from blimpworks.retrieval import sources
 
     pin = sources.Pin(name, url, sha256, _size(size), mirror_path, catalogue, git_blob)
-    others = Path(addresses) if addresses else None
+    table = Path(addresses) if addresses else None
     directory = Path(mirror) if mirror else None
-    return {"origin": sources.retrieve(pin, output, directory, addresses=others)}
-
-
-def _pin_models(table: Path, names: Sequence[str]) -> None:
-    from blimpworks.models.revisions import pin_models
-
-    for locked in pin_models(table, names):
-        typer.echo(f"{locked.hf_id}\t{locked.revision}\t{locked.commit}")
+    return {"origin": sources.retrieve(pin, output, directory, addresses=table)}
 
 
 @command(panel=AUTHOR, example="pin config/sources.tsv text/eng.txt")
@@ -80,7 +73,10 @@ def pin(
     from blimpworks.campaign.table_files import headings
 
     if "hf_id" in headings(catalogue):
-        _pin_models(catalogue, names)
+        from blimpworks.models.revisions import pin_models
+
+        for locked in pin_models(catalogue, names):
+            typer.echo(f"{locked.hf_id}\t{locked.revision}\t{locked.commit}")
         return
     from blimpworks.retrieval.pinning import left_unpinned, pin_row, unpinned_names
 

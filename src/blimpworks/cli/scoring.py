@@ -18,7 +18,7 @@ from blimpworks.campaign.settings.parsing import parse_options, parse_rows
 from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
 from blimpworks.campaign.variants import Variant
 from blimpworks.commands import shared
-from blimpworks.commands.declare import EVALUATE, Use, calls, command
+from blimpworks.commands.declare import EVALUATE, Use, command
 from blimpworks.commands.options import argument, option, pairs_of, settings
 from blimpworks.errors import UserError
 from blimpworks.records.commands import Command
@@ -26,7 +26,6 @@ from blimpworks.records.job import Job, Planned, is_planning
 from blimpworks.strict import Strict
 
 if TYPE_CHECKING:
-    from blimpworks.cluster.pack_run import Member
     from blimpworks.scoring.watch import Watches
 
 SOFTWARE = {
@@ -100,7 +99,9 @@ def score(
         job.note(engine=result.engine, sentences=result.sentences, statuses=result.statuses)
 
 
-@calls("blimpworks.judging.sample:sample_items", packages=("pyarrow",), pandas=False, cheap=True)
+@command(
+    calls="blimpworks.judging.sample:sample_items", packages=("pyarrow",), pandas=False, cheap=True
+)
 def limit_items(
     items: Path = argument("Items table."),
     output: Path = shared.OUTPUT,
@@ -125,25 +126,6 @@ class Packed(Strict):
     """Those of items whose critical regions are enough."""
 
 
-def _tables(items: Path, named: Sequence[str]) -> list[Path]:
-    """Items tables below a directory, by BENCHMARK/LANG."""
-    return [items / f"{name}.parquet" for name in named]
-
-
-def _member(packed: Packed, items: Path, store: Path, logs: Path, options: str) -> "Member":
-    from blimpworks.cluster.pack_run import Member
-
-    own = store / packed.part
-    manifest = own / "manifest.json"
-    named = {"checkpoint": packed.checkpoint, "engine": packed.engine, "options": options}
-    named |= {"store": own / "shards", "manifest": manifest}
-    arguments = [str(path) for path in _tables(items, packed.whole)]
-    arguments += [f"--regions={path}" for path in _tables(items, packed.regions)]
-    arguments += [f"--{name}={value}" for name, value in named.items()]
-    log_file = logs / f"{packed.part}.log"
-    return Member(packed.part, tuple(arguments), manifest, log_file, packed.slots)
-
-
 @command()
 def score_pack(
     members: str = option("What to score, as a JSON list."),
@@ -155,19 +137,29 @@ def score_pack(
     gpus: bool = option("Whether the job has GPUs."),
 ) -> None:
     """Score with several models side by side, each as an attempt with a log of its own."""
-    from blimpworks.cluster.pack_run import run_pack
+    from blimpworks.cluster.pack_run import Member, run_pack
 
     settings, described = parse_options(ScoringOptions, options), parse_rows(Packed, members)
-    if is_planning():
-        for each in described:
-            tables = _tables(items, (*each.whole, *each.regions))
-            own = store / each.part
-            products = (own / "manifest.json", own / "shards")
+    chosen = []
+    for packed in described:
+        folder = store / packed.part
+        manifest, shards = folder / "manifest.json", folder / "shards"
+        complete, partial = (
+            [items / f"{name}.parquet" for name in names]
+            for names in (packed.whole, packed.regions)
+        )
+        if is_planning():
+            tables = [*complete, *partial]
             with suppress(Planned):
-                score_job(tables, each.checkpoint, each.engine, *products, settings)
-        return
-    chosen = [_member(each, items, store, logs, options) for each in described]
-    raise typer.Exit(run_pack(chosen, width, gpus=gpus))
+                score_job(tables, packed.checkpoint, packed.engine, manifest, shards, settings)
+            continue
+        arguments = [*map(str, complete), *(f"--regions={path}" for path in partial)]
+        arguments += [f"--checkpoint={packed.checkpoint}", f"--engine={packed.engine}"]
+        arguments += [f"--options={options}", f"--store={shards}", f"--manifest={manifest}"]
+        log_file = logs / f"{packed.part}.log"
+        chosen.append(Member(packed.part, tuple(arguments), manifest, log_file, packed.slots))
+    if not is_planning():
+        raise typer.Exit(run_pack(chosen, width, gpus=gpus))
 
 
 @command(
@@ -219,7 +211,9 @@ def judge(
             job.note(unjudged=library.judge(table, scored, target, rules))
 
 
-@calls("blimpworks.analysis.accuracy:compute_accuracies", packages=shared.STATISTICS, cheap=True)
+@command(
+    calls="blimpworks.analysis.accuracy:compute_accuracies", packages=shared.STATISTICS, cheap=True
+)
 def compute_accuracies(
     judgements: Path = shared.EVALUATED_TABLES,
     models: str = shared.EVALUATED,
@@ -234,8 +228,8 @@ def compute_accuracies(
     """Summarise judgements as accuracies with Wilson 95 % intervals."""
 
 
-@calls(
-    "blimpworks.analysis.comparisons:compare_models",
+@command(
+    calls="blimpworks.analysis.comparisons:compare_models",
     packages=shared.MODELLING,
     notes="rows",
     cheap=True,
@@ -322,21 +316,6 @@ def collect_answers(
             collect.collect_answers(table, prompts, shards, target)
 
 
-def _pythons(given: list[str]) -> dict[str, str]:
-    """Interpreters by engine, from ``ENGINE=PATH``."""
-    from blimpworks.analysis.scoring_variants import default_pythons
-
-    pythons = default_pythons()
-    for text in given:
-        engine, sign, path = text.partition("=")
-        if not sign:
-            raise UserError(f"--python is {text!r}, expected ENGINE=PATH, such as vllm=bin/python.")
-        if not shutil.which(path):
-            raise UserError(f"--python names {path!r} for {engine}, but no such program exists.")
-        pythons[engine] = path
-    return pythons
-
-
 PAIRS = ParityOptions.model_fields["pairs"].default
 VARIANT = "ENGINE[:SETTING]…, such as transformers:bfloat16 or vllm:skip; repeatable."
 
@@ -365,6 +344,7 @@ def parity(
     Reference and variants that are not named are those that suit the model's architecture.
     """
     from blimpworks.analysis.parity import measure_parity
+    from blimpworks.analysis.scoring_variants import default_pythons
     from blimpworks.campaign.engines import comparison_of
     from blimpworks.models.checkpoint import read_description
 
@@ -378,7 +358,14 @@ def parity(
         "count": pairs,
         "settings": json.loads(options),
     }
-    pythons = _pythons(python)
+    pythons = default_pythons()
+    for text in python:
+        name, sign, path = text.partition("=")
+        if not sign:
+            raise UserError(f"--python is {text!r}, expected ENGINE=PATH, such as vllm=bin/python.")
+        if not shutil.which(path):
+            raise UserError(f"--python names {path!r} for {name}, but no such program exists.")
+        pythons[name] = path
     # The directory too: the sample and what each variant left are products of this job.
     outputs = [output / "parity.parquet", output]
     inputs = [checkpoint, *items]

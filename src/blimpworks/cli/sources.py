@@ -9,21 +9,15 @@ from typing import Any
 import typer
 
 from blimpworks.campaign.settings.treebanks import TreebankOptions
-from blimpworks.commands.declare import (
-    AUTHOR,
-    READ,
-    UNRECORDED,
-    WITH_FOLDER,
-    Use,
-    command,
-    recorded,
-)
+from blimpworks.commands.declare import AUTHOR, READ, UNRECORDED, WITH_FOLDER, Use, command
 from blimpworks.commands.options import argument, option, settings, written
 
 SCHEMAS = Path("workflow/schemas")
 
 
-@recorded("blimpworks.models.retrieve:retrieve_model", packages=("huggingface_hub", "hf_xet"))
+@command(
+    recorded="blimpworks.models.retrieve:retrieve_model", packages=("huggingface_hub", "hf_xet")
+)
 def retrieve_model(
     name: str = option("Row of the catalogue of models."),
     scope: str = option("ISO 639-3 code, or multi."),
@@ -70,12 +64,11 @@ def convert_weights(
 
 
 def _treebanks(files: Sequence[Path]) -> list[str]:
-    """Name of each file's treebank: its directory's."""
     return [path.absolute().parent.name for path in files]
 
 
-@recorded(
-    "blimpworks.linguistics.treebanks.build:build_tokens",
+@command(
+    recorded="blimpworks.linguistics.treebanks.build:build_tokens",
     packages=("conllu", "numpy", "pyarrow"),
     pandas=False,
 )

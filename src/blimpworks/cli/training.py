@@ -19,7 +19,7 @@ from blimpworks.campaign.settings.training import (
     TransformerRecipe,
 )
 from blimpworks.commands import shared
-from blimpworks.commands.declare import WITH_FOLDER, Use, calls, recorded, spread
+from blimpworks.commands.declare import WITH_FOLDER, Use, command, spread
 from blimpworks.commands.options import argument, option, settings, written
 
 MODELS = "blimpworks.models"
@@ -34,7 +34,6 @@ def _files_of(corpus: Path) -> list[Path]:
 
 
 def _read_by(text: Path, given: Mapping[str, Any]) -> Iterable[Path]:
-    """Files that a recipe is trained on: those of a corpus for recipes of corpora, or a text."""
     return _files_of(text) if getattr(given["recipe"], "corpus", None) else [text]
 
 
@@ -61,7 +60,7 @@ PLAIN = option("Plain text; may be repeated.", "--text", default=list)
 ITEMS = option("Items to hold out; repeatable.", default=list)
 
 
-@calls(f"{MODELS}.text:build_text", packages=shared.ARROW, pandas=False)
+@command(calls=f"{MODELS}.text:build_text", packages=shared.ARROW, pandas=False)
 def build_text(
     output: Path = NEW_TEXT,
     options: TrainingOptions = settings(
@@ -78,7 +77,7 @@ def build_text(
     """Write training text from plain text and treebanks, without the items' sentences."""
 
 
-@calls(f"{MODELS}.text:join_text")
+@command(calls=f"{MODELS}.text:join_text")
 def join_text(
     texts: list[Path] = argument("Training texts of languages."),
     output: Path = NEW_TEXT,
@@ -86,8 +85,9 @@ def join_text(
     """Concatenate training texts of several languages, each sentence once."""
 
 
-@recorded(
-    (f"{MODELS}.corpus_build:build_corpus", f"{MODELS}.corpus:take_released"), packages=shared.ARROW
+@command(
+    recorded=(f"{MODELS}.corpus_build:build_corpus", f"{MODELS}.corpus:take_released"),
+    packages=shared.ARROW,
 )
 def build_corpus(
     output: Path = NEW_CORPUS,
@@ -113,7 +113,7 @@ def build_corpus(
     return corpus_build.build_corpus(*given, lang=lang, treebank_text=treebank_text).counts
 
 
-@calls(f"{MODELS}.corpus:join_corpora", packages=("numpy",), notes=attrgetter("counts"))
+@command(calls=f"{MODELS}.corpus:join_corpora", packages=("numpy",), notes=attrgetter("counts"))
 def join_corpora(
     corpora: list[Path] = argument(
         "corpus.json of each language.",
@@ -124,7 +124,7 @@ def join_corpora(
     """Concatenate corpora of several languages into one, and unite their vocabularies."""
 
 
-@calls(f"{MODELS}.corpus:sample_corpus", packages=("numpy",), notes=attrgetter("counts"))
+@command(calls=f"{MODELS}.corpus:sample_corpus", packages=("numpy",), notes=attrgetter("counts"))
 def sample_corpus(
     corpus: Path = CORPUS_FILE,
     sample: Path = NEW_CORPUS,
@@ -134,8 +134,8 @@ def sample_corpus(
     """Draw a random sample of a corpus's training text; all else stays as it is."""
 
 
-@calls(
-    f"{MODELS}.lstm:train_lstm",
+@command(
+    calls=f"{MODELS}.lstm:train_lstm",
     packages=("numpy", "torch", "safetensors"),
     notes=lambda trained: {
         "test_perplexity": round(trained.perplexity, 4),
@@ -154,8 +154,8 @@ def train_lstm(
     """Train an LSTM language model from scratch."""
 
 
-@calls(
-    f"{MODELS}.perplexity:measure_perplexity",
+@command(
+    calls=f"{MODELS}.perplexity:measure_perplexity",
     packages=("numpy", "pyarrow", "torch"),
     notes=lambda row: {"perplexity": round(row["perplexity"], 4)},
 )
@@ -171,7 +171,7 @@ def measure_perplexity(
     """Measure an LSTM's perplexity on the test text of a corpus."""
 
 
-@recorded(f"{MODELS}.ngram:train_ngram", packages=("kenlm",), pandas=False)
+@command(recorded=f"{MODELS}.ngram:train_ngram", packages=("kenlm",), pandas=False)
 def train_ngram(
     text: Path = TEXT,
     name: str = NAME,
@@ -211,5 +211,7 @@ for _kind, _model, _help in (
     ("encoder_decoder", EncoderDecoderRecipe, "Train a small encoder-decoder from scratch."),
     ("instruct", InstructRecipe, "Train a small model that follows instructions on dialogues."),
 ):
-    _trains = calls(f"{MODELS}.{_kind}:train_{_kind}", packages=NETWORKS, name=f"train_{_kind}")
+    _trains = command(
+        calls=f"{MODELS}.{_kind}:train_{_kind}", packages=NETWORKS, name=f"train_{_kind}"
+    )
     _trains(_trainer(_model, _help))

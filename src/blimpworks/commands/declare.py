@@ -1,12 +1,12 @@
-"""The decorators that declare a command, once, at its function.
+"""The decorator that declares a command, once, at its function.
 
 Its options are the function's parameters, its help is the docstring, and its products'
 records name it, the digest of the code that it ``runs`` and the versions of the ``packages``
-that matter. There are three ways to write one:
+that matter.. Its first argument says how it runs:
 
-``calls``     no body: the library's function is called with the arguments of the same names
-``recorded``  the body runs within a job that is opened from the arguments
-``command``   the body does everything, and opens jobs, if any, with ``NAME.job``
+``command(runs)``            the body does everything, and opens jobs, if any, with ``NAME.job``
+``command(recorded=runs)``   the body runs within a job that is opened from the arguments
+``command(calls=function)``  no body: that function gets the arguments of the same names
 
 A job's inputs, outputs and parameters follow from the arguments' types: a path is read,
 anything else is a parameter of the record under its name; the ``Use`` of an option says
@@ -16,7 +16,7 @@ otherwise. Heavy imports happen inside the bodies, so that ``--help`` starts qui
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, update_wrapper
+from functools import cached_property, update_wrapper
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -81,13 +81,6 @@ CHOSEN = dumped(mode="json", exclude_unset=True)
 """Records those settings that were given."""
 
 
-def _use(parameter: inspect.Parameter, hint: Any) -> Use:
-    """The use of an argument: that of its option, or else by its type."""
-    declared: Use | None = getattr(parameter.default, "use", None)
-    kinds = {hint, *get_args(hint)}
-    return declared or (READ if kinds & {Path, list[Path]} else RECORDED)
-
-
 @dataclass(frozen=True)
 class Declared:
     """A declared command, for the command line, the workflow and its own body."""
@@ -96,8 +89,11 @@ class Declared:
     """Its parameters and docstring are the options and the help."""
     name: str
     """As records have it; the command line has hyphens, and no name of the group before it."""
-    run: Callable[["Declared", Arguments], None]
     runs: Runs = ()
+    calls: str = ""
+    """The library's function that it calls, as ``module:name``, where it has no body."""
+    within_job: bool = False
+    """Whether its body, or the function that it calls, runs within one job."""
     packages: tuple[str, ...] = ()
     notes: Notes = None
     group: str = ""
@@ -118,8 +114,8 @@ class Declared:
     @property
     def words(self) -> tuple[str, ...]:
         """The words of the command line that call it."""
-        own = self.name.removeprefix(f"{self.group}_").replace("_", "-")
-        return (self.group, own) if self.group else (own,)
+        name = self.name.removeprefix(f"{self.group}_").replace("_", "-")
+        return (self.group, name) if self.group else (name,)
 
     def is_called(self, arguments: Sequence[str]) -> bool:
         """Whether a command line begins with its words."""
@@ -131,22 +127,40 @@ class Declared:
 
         def callback(**arguments: Any) -> None:
             """Run the command; its help is the declared function's."""
-            self.run(self, arguments)
+            if not self.within_job:
+                self.function(**arguments)
+                return
+            with self._job_of(arguments) as job:
+                if not self.calls:
+                    job.note(**(self.function(**arguments) or {}))
+                    return
+                result = library_function(self)(**library_arguments(self, arguments))
+                if isinstance(self.notes, str):
+                    facts: Mapping[str, Any] = {self.notes: result}
+                elif self.notes:
+                    facts = self.notes(result)
+                else:
+                    facts = result if isinstance(result, Mapping) else {}
+                job.note(**facts)
 
         return update_wrapper(callback, self.function)
 
     @cached_property
     def uses(self) -> dict[str, Use]:
-        """Uses of the arguments, by name."""
+        """Uses of the arguments, by name: as their options say, or else by their types."""
+        uses = {}
         hints = get_type_hints(self.function)
-        parameters = inspect.signature(self.function).parameters
-        return {name: _use(each, hints[name]) for name, each in parameters.items()}
+        for name, parameter in inspect.signature(self.function).parameters.items():
+            is_path = {hints[name], *get_args(hints[name])} & {Path, list[Path]}
+            declared: Use | None = getattr(parameter.default, "use", None)
+            uses[name] = declared or (READ if is_path else RECORDED)
+        return uses
 
     @cached_property
     def commands(self) -> dict[str, Command]:
         """The names of its records, with the code behind each; empty if it keeps no records."""
         if callable(self.runs):
-            return {each.name: each for each in self.runs()}
+            return {command.name: command for command in self.runs()}
         entries = (self.runs,) if isinstance(self.runs, str) else self.runs
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
@@ -173,6 +187,21 @@ class Declared:
 
         return Job(self.of(*values), inputs=inputs, outputs=outputs, params=params, edited=edited)
 
+    def _job_of(self, arguments: Arguments) -> "Job":
+        """The job with the inputs, outputs and parameters of the arguments."""
+        inputs: list[Path] = []
+        outputs: list[Path] = []
+        params: dict[str, Any] = {}
+        edited: set[Path] = set()
+        for name, use in self.uses.items():
+            value = arguments[name]
+            read = [*use.reads(value, arguments)] if use.reads else []
+            inputs += read
+            edited |= {*read} if use.edited else set()
+            outputs += use.writes(value) if use.writes else ()
+            params |= use.records(name, value) if use.records else {}
+        return self.job(inputs=inputs, outputs=outputs, params=params, edited=edited)
+
 
 DECLARED: dict[str, Declared] = {}
 """Every command whose module has been imported, by its name in records."""
@@ -187,53 +216,9 @@ GROUPS: dict[str, str] = {}
 """Help of each group of commands, such as ``export``."""
 
 
-def _job_of(declared: Declared, arguments: Arguments) -> "Job":
-    """The job with the inputs, outputs and parameters of the arguments."""
-    inputs: list[Path] = []
-    outputs: list[Path] = []
-    params: dict[str, Any] = {}
-    edited: set[Path] = set()
-    for name, use in declared.uses.items():
-        value = arguments[name]
-        read = [*use.reads(value, arguments)] if use.reads else []
-        inputs += read
-        edited |= {*read} if use.edited else set()
-        outputs += use.writes(value) if use.writes else ()
-        params |= use.records(name, value) if use.records else {}
-    return declared.job(inputs=inputs, outputs=outputs, params=params, edited=edited)
-
-
-def _run_body(declared: Declared, arguments: Arguments) -> None:
-    """Run the body, which opens its own jobs."""
-    declared.function(**arguments)
-
-
-def _run_recorded(declared: Declared, arguments: Arguments) -> None:
-    """Run the body within a job, and note what it returns."""
-    with _job_of(declared, arguments) as job:
-        job.note(**(declared.function(**arguments) or {}))
-
-
-def _run_library(declared: Declared, arguments: Arguments) -> None:
-    """Call the library's function within a job, and note what it returns."""
-    with _job_of(declared, arguments) as job:
-        result = library_function(declared)(**library_arguments(declared, arguments))
-        job.note(**_facts(declared.notes, result))
-
-
-def _facts(notes: Notes, result: Any) -> Mapping[str, Any]:
-    """The facts noted of a library's result: by default the result, if it is a mapping."""
-    if isinstance(notes, str):
-        return {notes: result}
-    if notes:
-        return notes(result)
-    return result if isinstance(result, Mapping) else {}
-
-
 def library_function(declared: Declared) -> Callable[..., Any]:
     """The library's function that a command without a body calls."""
-    [entry] = declared.of().entries
-    module, _, name = entry.partition(":")
+    module, _, name = declared.calls.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
     return function
 
@@ -241,7 +226,7 @@ def library_function(declared: Declared) -> Callable[..., Any]:
 def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any]:
     """Those arguments of a command that the library's function takes, as it takes them."""
     parameters = inspect.signature(library_function(declared)).parameters
-    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return {
         name: use.passes(arguments[name], arguments) if use.passes else arguments[name]
         for name, use in declared.uses.items()
@@ -249,36 +234,21 @@ def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any
     }
 
 
-def _declare(
-    run: Callable[[Declared, Arguments], None],
-    runs: Runs = (),
-    *,
-    packages: tuple[str, ...] = (),
-    notes: Notes = None,
-    name: str = "",
-    group: str = "",
-    pandas: bool = True,
-    cheap: bool = False,
-    panel: str = "",
-    example: str = "",
+def command(
+    runs: Runs = (), *, recorded: Runs = (), calls: str = "", name: str = "", **facts: Any
 ) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
     """Decorator that declares a function as a command, by its own name unless ``name`` is given.
 
-    Raises ValueError for a second command of one name.
+    ``runs``, ``recorded`` or ``calls`` are the code behind its records (see above), ``facts`` as
+    in ``Declared``. Raises ValueError for a second command of one name.
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
         """The command that a function declares."""
-        own = name or function.__name__
-        facts = (packages, notes, group, pandas, cheap, panel, example)
-        declared = Declared(function, own, run, runs, *facts)
-        if DECLARED.setdefault(own, declared) is not declared:
-            raise ValueError(f"two commands are called {own!r}")
+        code, within_job = runs or recorded or calls or (), bool(recorded or calls)
+        declared = Declared(function, name or function.__name__, code, calls, within_job, **facts)
+        if DECLARED.setdefault(declared.name, declared) is not declared:
+            raise ValueError(f"two commands are called {declared.name!r}")
         return declared
 
     return declare
-
-
-command = partial(_declare, _run_body)
-recorded = partial(_declare, _run_recorded)
-calls = partial(_declare, _run_library)

@@ -1,7 +1,7 @@
 """Options that several commands have, and how their values are read."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,27 +17,26 @@ if TYPE_CHECKING:
 
 
 def option(
-    help_text: str, *names: str, default: Any = ..., use: Use | None = None, **how: Any
+    help_text: str,
+    *names: str,
+    default: Any = ...,
+    use: Use | None = None,
+    declare: Callable[..., Any] = typer.Option,
+    **how: Any,
 ) -> Any:
     """An option of a command: the default of a parameter, and what is done with its argument.
 
     ``names`` are other than the parameter's; a ``default`` of ``list`` stands for none;
     ``how`` is as for ``typer.Option``.
     """
-    return _declared(typer.Option, default, names, help=help_text, use=use, **how)
-
-
-def argument(help_text: str, *, default: Any = ..., use: Use | None = None, **how: Any) -> Any:
-    """An argument without a name of its own, else as ``option``."""
-    return _declared(typer.Argument, default, (), help=help_text, use=use, **how)
-
-
-def _declared(
-    kind: Callable[..., Any], default: Any, names: Sequence[str], *, use: Use | None, **how: Any
-) -> Any:
-    info = kind(default, *names, show_default=default is not list, **how)
+    info = declare(default, *names, help=help_text, show_default=default is not list, **how)
     info.use = use
     return info
+
+
+def argument(help_text: str, **how: Any) -> Any:
+    """An argument without a name, else as ``option``."""
+    return option(help_text, declare=typer.Argument, **how)
 
 
 def written(help_text: str, *names: str, use: Use = WRITTEN, **how: Any) -> Any:
@@ -116,16 +115,10 @@ def evaluations(
     from blimpworks.tables import Evaluation
 
     tables = (items or results / "items") / benchmark
-    first, second = (results / each / benchmark for each in (kind, "judgements"))
+    outputs, judgements = (results / folder / benchmark for folder in (kind, "judgements"))
     return [
-        Evaluation(
-            model,
-            lang,
-            tables / f"{lang}.parquet",
-            path,
-            second / lang / path.name,
-        )
-        for model, lang, path in tables_below(first, models)
+        Evaluation(model, lang, tables / f"{lang}.parquet", path, judgements / lang / path.name)
+        for model, lang, path in tables_below(outputs, models)
     ]
 
 

@@ -2,7 +2,7 @@
 
 import importlib
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -15,14 +15,12 @@ CORE = (
     "retrieval",
     "audit",
     "evaluate",
-    "compare",
     "progress",
     "sources",
     "training",
     "scoring",
     "exhibits",
     "reproduction",
-    "evaluation",
     "interop",
 )
 """Modules below ``blimpworks.cli`` with commands that no paper has for itself."""
@@ -42,26 +40,22 @@ def declared_commands() -> dict[str, Declared]:
     return DECLARED
 
 
-def _modules_defining(name: str) -> Iterator[str]:
-    """Modules of this package with commands, one of which is a function of that name.
-
-    Their text is searched, because to import all of them takes longer than most commands.
-    """
-    places = [PACKAGE.glob("cli/*.py"), PACKAGE.glob("papers/*/commands.py")]
-    for path in sorted(chain(*places, PACKAGE.glob("benchmarks/commands.py"))):
-        if f"\ndef {name}(" in path.read_text(encoding="utf-8"):
-            yield ".".join(("blimpworks", *path.relative_to(PACKAGE).with_suffix("").parts))
-
-
 def called_commands(arguments: Sequence[str]) -> list[Declared]:
     """The command that a command line calls, if any; imports no more modules than it must.
 
     For commands of a group these are all, because any of them can be in it.
     """
-    for module in _modules_defining("".join(arguments[:1]).replace("-", "_")):
-        importlib.import_module(module)
-    called = [each for each in DECLARED.values() if each.is_called(arguments)]
-    return called or [each for each in declared_commands().values() if each.is_called(arguments)]
+    # Text is searched, because to import all modules takes longer than most commands.
+    definition = f"\ndef {''.join(arguments[:1]).replace('-', '_')}("
+    files = chain(PACKAGE.glob("cli/*.py"), PACKAGE.glob("papers/*/commands.py"))
+    for path in (*sorted(files), PACKAGE / "benchmarks/commands.py"):
+        if definition in path.read_text(encoding="utf-8"):
+            module = path.relative_to(PACKAGE).with_suffix("")
+            importlib.import_module(".".join(("blimpworks", *module.parts)))
+    called = [command for command in DECLARED.values() if command.is_called(arguments)]
+    return called or [
+        command for command in declared_commands().values() if command.is_called(arguments)
+    ]
 
 
 def command_lines(arguments: Sequence[str]) -> list[list[str]]:
@@ -69,17 +63,17 @@ def command_lines(arguments: Sequence[str]) -> list[list[str]]:
 
     Raises UserError for one of these that cannot be split into words.
     """
-    return [*map(_words, arguments[1:])] if [*arguments[:1]] == [IN_TURN] else [[*arguments]]
-
-
-def _words(line: str) -> list[str]:
-    """The words of a command line, as a shell splits it."""
-    try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise UserError(
-            f"{IN_TURN}: {line!r} is no command line ({error}); quote it as for a shell."
-        ) from error
+    if [*arguments[:1]] != [IN_TURN]:
+        return [[*arguments]]
+    lines = []
+    for line in arguments[1:]:
+        try:
+            lines.append(shlex.split(line))
+        except ValueError as error:
+            raise UserError(
+                f"{IN_TURN}: {line!r} is no command line ({error}); quote it as for a shell."
+            ) from error
+    return lines
 
 
 def recorded_commands() -> dict[str, Command]:

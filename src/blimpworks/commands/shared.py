@@ -26,10 +26,6 @@ MODELLING = (*STATISTICS, "statsmodels")
 """Packages of the commands that fit models to results."""
 
 
-def _tables(root: Path, given: Arguments) -> list[tuple[str, str, Path]]:
-    return tables_below(root, given["models"])
-
-
 def of_evaluations(kind: str) -> Use:
     """Use of a directory of results: the evaluations in it, with outputs of a ``kind``."""
 
@@ -56,7 +52,8 @@ EVALUATED = option("Languages of each model, as a JSON object.", use=UNRECORDED)
 EVALUATED_TABLES = argument(
     "Directory of LANG/MODEL.parquet.",
     use=Use(
-        reads=lambda root, given: [path for _, _, path in _tables(root, given)], passes=_tables
+        reads=lambda root, given: [path for *_, path in tables_below(root, given["models"])],
+        passes=lambda root, given: tables_below(root, given["models"]),
     ),
 )
 SAMPLED = option(

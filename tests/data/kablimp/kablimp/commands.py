@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from blimpworks.commands.declare import calls
+from blimpworks.commands.declare import command
 from blimpworks.commands.options import option, written
 
 
-@calls("kablimp.items:build_items", packages=("pyarrow",), notes="pairs")
+@command(calls="kablimp.items:build_items", packages=("pyarrow",), notes="pairs")
 def build_kablimp_items(
     output: Path = written("Items table to write."),
     pairs: int = option("Pairs of each paradigm.", min=1),
