@@ -23,30 +23,35 @@ def text(path):
     return path.read_text(encoding="utf-8")
 
 
-def test_a_directory_is_no_file(tmp_path):
-    assert message_of(tmp_path, text).startswith(f"{tmp_path} is a directory;")
+def parsed(path):
+    return json.loads(text(path))
 
 
-def test_a_file_is_no_directory(tmp_path):
-    (tmp_path / "a").touch()
-    assert "/a/b lies below what is no directory;" in message_of(tmp_path / "a/b", text)
+def cells(path):
+    return list(csv.reader([text(path)]))
 
 
-def test_a_missing_file_does_not_exist(tmp_path):
-    assert message_of(tmp_path / "a", text).startswith(f"{tmp_path}/a does not exist;")
-
-
-def test_a_link_to_itself_is_no_file(tmp_path):
-    (tmp_path / "a").symlink_to("a")
-    assert "/a is a link to itself;" in message_of(tmp_path / "a", text)
-
-
-def test_a_name_with_a_nul_is_shown_without_it(tmp_path):
-    assert r"/a\0b: embedded null byte;" in message_of(tmp_path / "a\0b", text)
-
-
-def test_too_long_a_name_is_cut(tmp_path):
-    assert message_of(tmp_path / ("a" * 300), text).startswith(f"{tmp_path}/aaa")
+@pytest.mark.parametrize(
+    ("name", "content", "read", "fault"),
+    [
+        ("", None, text, " is a directory;"),
+        ("file/b", None, text, "/file/b lies below what is no directory;"),
+        ("a", None, text, "/a does not exist;"),
+        ("loop", None, text, "/loop is a link to itself;"),
+        ("a\0b", None, text, r"/a\0b: embedded null byte;"),
+        ("a" * 300, None, text, "/aaa"),
+        ("a", b"[" * 100_000, parsed, "/a: values are nested too deeply;"),
+        ("a", b'{\n"a" 1}', parsed, "/a:2: Expecting ':'"),
+        ("a", b"x" * 140_000, cells, "/a: field larger than field limit"),
+        ("a", b"PAR1" + b"\xff" * 100 + b"PAR1", pq.ParquetFile, "/a: "),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(tmp_path, name, content, read, fault):
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    assert message_of(tmp_path / name, read).startswith(f"{tmp_path}{fault}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "cp1251"])
@@ -54,34 +59,6 @@ def test_another_encoding_is_named_as_none(tmp_path, encoding):
     path = tmp_path / "a"
     path.write_bytes("жé"[encoding == "latin-1" :].encode(encoding, "ignore"))
     assert f"{path} is not in UTF-8 (" in message_of(path, text)
-
-
-def test_deep_nesting_is_a_fault_of_the_file(tmp_path):
-    path = tmp_path / "a"
-    path.write_text("[" * 100_000)
-    assert f"{path}: values are nested too deeply;" in message_of(
-        path, lambda p: json.loads(text(p))
-    )
-
-
-def test_a_mistake_in_json_is_told_with_its_line(tmp_path):
-    path = tmp_path / "a"
-    path.write_text('{\n"a" 1}')
-    assert message_of(path, lambda p: json.loads(text(p))).startswith(f"{path}:2: Expecting ':'")
-
-
-def test_an_enormous_cell_is_a_fault_of_the_file(tmp_path):
-    path = tmp_path / "a"
-    path.write_text("x" * (csv.field_size_limit() + 1))
-    assert "field larger than field limit" in message_of(
-        path, lambda p: list(csv.reader([text(p)]))
-    )
-
-
-def test_what_is_no_parquet_is_a_fault_of_the_file(tmp_path):
-    path = tmp_path / "a"
-    path.write_bytes(b"PAR1" + b"\xff" * 100 + b"PAR1")
-    assert message_of(path, pq.ParquetFile).startswith(f"{path}: ")
 
 
 def test_a_full_disk_is_no_fault_of_the_file(tmp_path):

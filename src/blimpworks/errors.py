@@ -33,11 +33,6 @@ NO_FILE = {
 }
 
 
-def _few(words: re.Match[str]) -> str:
-    """The first words of a list, and how many more it has before its last."""
-    return f"{words[1]}… ({words[2].count(', ')} more), "
-
-
 def shortened(sentence: str) -> str:
     """A sentence without long words, long values in quotes and long lists, if it is long itself.
 
@@ -48,7 +43,8 @@ def shortened(sentence: str) -> str:
     """
     if len(sentence) > LONGEST:
         sentence = WORD.sub(r"\1…", QUOTATION.sub(r"\1\2…\1", sentence))
-        sentence = LIST.sub(_few, sentence)
+        # The first words of a list, and how many more it has before its last.
+        sentence = LIST.sub(lambda m: f"{m[1]}… ({m[2].count(', ')} more), ", sentence)
     if len(PATH.sub("", sentence)) > MOST:
         rest = MOST // 3
         sentence = f"{sentence[: MOST - rest - 3]} … {sentence[-rest:]}"

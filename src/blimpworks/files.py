@@ -135,10 +135,8 @@ def temporary_path(path: Path) -> Path:
 def _is_dead(number: int) -> bool:
     try:
         os.kill(number, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
     return False
 
 
@@ -183,12 +181,6 @@ def clear_abandoned(directory: Path, start: str) -> None:
                 remove(path)
 
 
-def _newest(path: Path) -> Path:
-    """The file that is written in a directory; a file itself."""
-    files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else []
-    return max(files, key=lambda each: each.stat().st_mtime_ns, default=path)
-
-
 @contextmanager
 def rust_errors(path: Path) -> Iterator[None]:
     """A block that writes ``path`` by a library in Rust, whose errors are OSErrors outside."""
@@ -214,7 +206,10 @@ def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
         with rust_errors(path):
             yield
     except OSError as error:
-        name = str(error.filename2 or error.filename or _newest(place))
+        # The newest file of a directory is the one that was being written.
+        files = [file for file in place.rglob("*") if file.is_file()] if place.is_dir() else []
+        newest = max(files, key=lambda file: file.stat().st_mtime_ns, default=place)
+        name = str(error.filename2 or error.filename or newest)
         error.filename, error.filename2 = name.replace(str(place), str(path)), None
         raise
 

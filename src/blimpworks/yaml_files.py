@@ -1,6 +1,5 @@
 """The one way in which YAML is read: plain values, each key once, and an end within a second."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,6 @@ DIGITS = 100
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 MERGE = "tag:yaml.org,2002:merge"
 Mark = yaml.error.Mark
-
-
-def _children(node: Any) -> Iterator[Any]:
-    """Nodes right below a node: of a mapping, keys and values."""
-    if isinstance(node, yaml.MappingNode):
-        yield from (each for pair in node.value for each in pair)
-    elif isinstance(node, yaml.SequenceNode):
-        yield from node.value
 
 
 class _Loader(Composer, CParser, SafeConstructor, Resolver):
@@ -65,13 +56,26 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         return node
 
     def _measure(self, node: Any, mark: Mark) -> None:
+        children: list[Any] = []
         if isinstance(node, yaml.MappingNode):
-            self._check_keys(node)
+            children = [child for pair in node.value for child in pair]
+            # Each key must stand once; merged ones may stand again.
+            lines: dict[Any, int] = {}
+            for key in (key for key, _ in node.value if key.tag != MERGE):
+                value = self.construct_object(key) if isinstance(key, yaml.ScalarNode) else key
+                if value in lines:
+                    problem = (
+                        f"key {value!r:.60} stands twice, first in line {lines[value]}; keep one"
+                    )
+                    raise ComposerError(None, None, problem, key.start_mark)
+                lines[value] = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode):
+            children = node.value
         if node.tag in NUMBERS:
             self._bound(len(node.value), DIGITS, "characters of a number", mark)
-        below = [self._extents[each] for each in _children(node)]
-        size = 1 + sum(values for values, _ in below)
-        depth = 1 + max((levels for _, levels in below), default=0)
+        extents = [self._extents[child] for child in children]
+        size = 1 + sum(values for values, _ in extents)
+        depth = 1 + max((levels for _, levels in extents), default=0)
         self._extents[node] = size, depth
         self._bound(max(size, len(self._extents)), MOST, "values", mark)
         self._bound(depth, DEEPEST, "levels", mark)
@@ -79,25 +83,6 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
     def _bound(self, number: int, most: int, what: str, mark: Mark) -> None:
         if number > most:
             raise ComposerError(None, None, f"more than {most:,} {what}", mark)
-
-    def _check_keys(self, node: Any) -> None:
-        """Each key of a mapping must stand once; merged ones may stand again."""
-        lines: dict[Any, int] = {}
-        for key in (key for key, _ in node.value if key.tag != MERGE):
-            value = self.construct_object(key) if isinstance(key, yaml.ScalarNode) else key
-            if value in lines:
-                problem = f"key {value!r:.60} stands twice, first in line {lines[value]}; keep one"
-                raise ComposerError(None, None, problem, key.start_mark)
-            lines[value] = key.start_mark.line + 1
-
-
-def _problem(error: Exception) -> str:
-    """What is wrong, and in which line."""
-    if not isinstance(error, yaml.MarkedYAMLError):
-        return " ".join(str(error).split())
-    mark = error.problem_mark
-    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    return place + " ".join(filter(None, (error.context, error.problem)))
 
 
 def load_yaml(text: str, source: str) -> Any:
@@ -113,7 +98,12 @@ def load_yaml(text: str, source: str) -> Any:
     try:
         return _Loader(text).get_single_data()
     except (yaml.YAMLError, ValueError) as error:
-        raise UserError(f"{source} is not valid YAML: {_problem(error)}") from error
+        fault = " ".join(str(error).split())
+        if isinstance(error, yaml.MarkedYAMLError):
+            mark = error.problem_mark
+            where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+            fault = where + " ".join(filter(None, (error.context, error.problem)))
+        raise UserError(f"{source} is not valid YAML: {fault}") from error
 
 
 def read_yaml(path: Path, what: str) -> Any:

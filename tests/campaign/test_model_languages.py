@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.coverage import Coverage
+from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.errors import UserError
@@ -28,8 +28,8 @@ def covered(tmp_path, named, languages=("deu", "eng", "fra")):
     settings |= {"benchmarks": ["multiblimp"], "languages": [*languages]}
     campaign = check_campaign(settings, "mine.yaml")
     catalogue = load_catalogue(campaign)
-    groups = groups_of_models(campaign, catalogue)
-    return Coverage(campaign, catalogue, groups).languages_of(MODEL, "multiblimp")
+    layout = Layout(campaign, catalogue, catalogue, groups_of_models(campaign, catalogue))
+    return tuple(layout.covered_by(MODEL, "multiblimp"))
 
 
 @pytest.mark.parametrize(

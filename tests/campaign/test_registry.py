@@ -76,7 +76,7 @@ def test_an_unknown_benchmark_is_one_sentence(find):
 def test_a_paper_called_like_a_key_of_every_campaign_is_one_sentence(monkeypatch):
     paper = replace(find_paper("clams"), name="models", benchmarks=())
     monkeypatch.setattr(registry, "_load", lambda entry: paper)
-    monkeypatch.setattr(registry, "_own", list)
+    monkeypatch.setattr(registry.pkgutil, "iter_modules", lambda _: [])
     with pytest.raises(UserError, match="'models' is a key of every campaign"):
         registered(monkeypatch, EntryPoint("models", "x:PAPER", "blimpworks.papers"))
 

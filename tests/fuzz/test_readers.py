@@ -28,8 +28,8 @@ HOST = "it reads what the machine, the scheduler or a server says, and does with
 WEIGHTS = "it reads weights or a downloaded model, compared with their checksums first"
 EXCEPTED = {
     OWN: """
-        campaign.schemas commands.options commands.registry errors evaluation.claim evaluation.page
-        evaluation.prepare evaluation.run files interop.crate.code
+        campaign.schemas commands.options commands.registry errors evaluation.page
+        evaluation.session evaluation.run files interop.crate.code
         interop.crate.export interop.crate.words models.ngram papers.blimp.items.generator.generate
         papers.clams.items.grammar.generator papers.lmentry.exhibits.templates
         papers.lmentry.items.dialogues papers.multiblimp.items.export
@@ -42,13 +42,13 @@ EXCEPTED = {
         audit.explain audit.explain_text audit.run audit.shown interop.croissant
         interop.crate.tables papers.lmentry.analysis.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.published
-        scoring.collect scoring.shards reproduction.comparable evaluation.skipped
+        scoring.collect scoring.shards reproduction.measured evaluation.skipped
     """,
     HOST: """
         cluster.attempt cluster.efficiency cluster.failures cluster.guard cluster.pack_run
         cluster.part_status cluster.watchdog evaluation.machine generation.vllm_engine
         retrieval.slots scoring.vllm_engine
-        scoring.vllm_server cli.evaluation cli.exhibits cli.reproduction cli.scoring
+        scoring.vllm_server cli.exhibits cli.reproduction cli.scoring
     """,
     WEIGHTS: """
         generation.conversation models.hub_facts models.local models.lstm
@@ -63,7 +63,7 @@ EXCEPTED = {
     """,
     "checked by its own tests, against all that such a file can have wrong": """
         papers.multiblimp.exhibits.facts papers.multiblimp.items.released
-        campaign.lock_file models.sources_pack retrieval.alternatives evaluation.lm_eval_side
+        campaign.lock_file models.sources_pack retrieval.alternatives evaluation.sides
         benchmarks.joining
     """,
 }

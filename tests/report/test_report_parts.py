@@ -11,8 +11,8 @@ import pytest
 
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError
-from blimpworks.exhibits.build import build_exhibit
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.render import build_exhibit
 from blimpworks.files import sha256_of
 from blimpworks.report.data import Products
 from blimpworks.report.evidence import gather, read_comparison

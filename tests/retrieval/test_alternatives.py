@@ -21,20 +21,6 @@ from support.paths import REPOSITORY
 TABLE = REPOSITORY / "config/addresses.tsv"
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch, tmp_path):
-    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def server():
-    with serving() as running:
-        yield running
-
-
 @pytest.fixture
 def nowhere():
     """An address at which nobody listens."""

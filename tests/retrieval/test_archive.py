@@ -25,14 +25,6 @@ CONTENTS = {
 HEADER = "lang\ttreebank\tfile\tversion\tcommit\tsha256\tgit_blob\tbytes\tlicence\turl\tmirror\n"
 
 
-@pytest.fixture(autouse=True)
-def _here(monkeypatch, tmp_path):
-    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.chdir(tmp_path)
-
-
 def tgz(members):
     """An archive of files by name; a string is what a symbolic link leads to."""
     buffer = io.BytesIO()

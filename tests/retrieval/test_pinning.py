@@ -10,21 +10,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.retrieval import pinning
 from blimpworks.retrieval.lock import LockedFile, record_file
-from support.loopback import COMMIT, DATA, QUICK, serving
-
-
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch):
-    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("NO_PROXY", "*")
-
-
-@pytest.fixture
-def server():
-    with serving() as running:
-        yield running
-
+from support.loopback import COMMIT, DATA, QUICK
 
 HEADER = "name\tkind\tlang\tversion\tsha256\tbytes\tlicence\turl\tmirror"
 

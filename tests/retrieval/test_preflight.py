@@ -7,6 +7,7 @@ import threading
 import time
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from huggingface_hub import constants
@@ -23,13 +24,6 @@ TIP = "0123456789abcdef0123456789abcdef01234567"
 CLOSED = "http://127.0.0.1:9/file.txt"
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch):
-    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("NO_PROXY", "*")
-
-
 def pins(*urls, digest=SUM, size=SIZE):
     return [
         Pin(f"ud/{n}.txt", url, digest, size, f"ud/{n}.txt", "t.tsv") for n, url in enumerate(urls)
@@ -41,36 +35,37 @@ def test_nothing_is_in_the_way_of_a_server_that_answers_whatever_it_says(tmp_pat
         assert obstacles(pins(server.url), [], None, tmp_path / "not/yet") == []
 
 
-def test_files_without_a_checksum_are_counted(tmp_path):
-    [said] = obstacles(pins("", "", digest=""), [], None, tmp_path)
-    assert said.startswith("no checksum: 2 files, such as ud/0.txt; run `blimpworks pin` on t.tsv")
-
-
-def test_a_host_that_is_not_reached_is_named_once(tmp_path):
-    [said] = obstacles(pins(CLOSED, CLOSED, CLOSED), [], None, tmp_path)
-    assert said.startswith("no connection for 3 files: no connection to 127.0.0.1:9 (")
+@pytest.mark.parametrize(
+    ("urls", "digest", "mirror", "offline", "start"),
+    [
+        (
+            ("", ""), "", None, "",
+            "no checksum: 2 files, such as ud/0.txt; run `blimpworks pin` on t.tsv",
+        ),
+        (
+            (CLOSED, CLOSED, CLOSED), SUM, None, "",
+            "no connection for 3 files: no connection to 127.0.0.1:9 (",
+        ),
+        ((CLOSED,), SUM, "none", "", "mirror none is not a directory"),
+        (("",), SUM, None, "", "no address, and in no mirror: ud/0.txt; put them into the mirror"),
+        (
+            (CLOSED, CLOSED), SUM, None, "1",
+            "BLIMPWORKS_OFFLINE forbids the network, and no mirror has 2 files",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_in_the_way_is_told_once(
+    tmp_path, monkeypatch, urls, digest, mirror, offline, start
+):
+    monkeypatch.setenv("BLIMPWORKS_OFFLINE", offline)
+    [said] = obstacles(pins(*urls, digest=digest), [], mirror and Path(mirror), tmp_path)
+    assert said.startswith(start)
 
 
 def test_a_file_of_the_mirror_needs_no_network(tmp_path):
     (tmp_path / "ud").mkdir()
     (tmp_path / "ud/0.txt").write_bytes(DATA)
     assert obstacles(pins(CLOSED), [], tmp_path, tmp_path) == []
-
-
-def test_a_mirror_that_is_not_there_is_named(tmp_path):
-    [said] = obstacles(pins(CLOSED), [], tmp_path / "none", tmp_path)
-    assert said.startswith(f"mirror {tmp_path}/none is not a directory")
-
-
-def test_files_that_are_nowhere_are_named(tmp_path):
-    [said] = obstacles(pins(""), [], None, tmp_path)
-    assert said == "no address, and in no mirror: ud/0.txt; put them into the mirror"
-
-
-def test_a_variable_that_forbids_the_network_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("BLIMPWORKS_OFFLINE", "1")
-    [said] = obstacles(pins(CLOSED, CLOSED), [], None, tmp_path)
-    assert said.startswith("BLIMPWORKS_OFFLINE forbids the network, and no mirror has 2 files")
 
 
 def test_files_that_do_not_fit_on_the_disk_are_added_up(tmp_path):

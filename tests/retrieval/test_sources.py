@@ -19,21 +19,8 @@ from blimpworks.files import temporary_path
 from blimpworks.retrieval import sources
 from blimpworks.retrieval.disk import PIECE, part_path
 from blimpworks.retrieval.sources import Pin
-from support.loopback import DATA, QUICK, serving
+from support.loopback import DATA, QUICK
 from support.paths import REPOSITORY
-
-
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch):
-    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("NO_PROXY", "*")
-
-
-@pytest.fixture
-def server():
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture
@@ -261,15 +248,12 @@ def test_a_server_that_falls_silent(pin, output, server):
     assert "keeps breaking off" in refuse(pin, output, patience=replace(QUICK, read=0.1))
 
 
-def test_refused_connection(pin, output):
+def test_a_host_that_is_not_there(pin, output):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     sentence = refuse(replace(pin, url=f"http://127.0.0.1:{port}/x"), output)
     assert f"no connection to 127.0.0.1:{port} (connection refused)" in sentence
-
-
-def test_missing_host(pin, output):
     sentence = refuse(replace(pin, url="https://nowhere.invalid/x"), output)
     assert "the host nowhere.invalid cannot be found" in sentence
 
@@ -304,10 +288,6 @@ def test_a_row_without_checksum(pin, output, tmp_path, server):
     sentence = refuse(replace(pin, sha256=""), output, tmp_path / "mirror")
     assert "`blimpworks pin sources.tsv ud/x/file.txt`" in sentence
     assert server.ranges_requested == []
-
-
-def test_a_row_without_address(pin, output):
-    assert "expected an https address" in refuse(replace(pin, url=""), output)
 
 
 # --- the verb
@@ -378,10 +358,7 @@ SECRET = "hunter2-hunter2"
     ("url", "said"),
     [
         ("file:///etc/passwd", "does not begin with https://"),
-        ("http://example.org/x", "begins with http://"),
-        ("https://example.org:99999/x", "port is no number from 1 to 65535"),
-        (f"https://{'a' * 300}.org/x", "host is too long"),
-        ("https://[::1/x", "cannot be read as an address"),
+        ("", "expected an https address"),
         (f"https://user:{SECRET}@example.org/x", "holds a user or password"),
     ],
 )
@@ -396,9 +373,6 @@ def test_an_address_that_is_not_allowed_is_refused_before_any_request(pin, outpu
     ("target", "said"),
     [
         ("http://example.org/x", "begins with http://"),
-        ("file:///etc/passwd", "does not begin with https://"),
-        ("https://example.org:port/x", "port is no number"),
-        (f"https://{'a' * 300}.org/x", "host is too long"),
         ("https://[::1/x", "and "),
         (f"https://user:{SECRET}@example.org/x?token={SECRET}", "holds a user or password"),
     ],

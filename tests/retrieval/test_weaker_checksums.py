@@ -20,29 +20,13 @@ from blimpworks.retrieval.checksums import git_blob_of
 from blimpworks.retrieval.lock import LockedFile, locked_file, record_file
 from blimpworks.retrieval.preflight import obstacles
 from blimpworks.retrieval.sources import Pin, retrieve
-from support.loopback import COMMIT, DATA, QUICK, serving
+from support.loopback import COMMIT, DATA, QUICK
 from support.paths import REPOSITORY
 
 BLOB = hashlib.sha1(f"blob {len(DATA)}\0".encode() + DATA, usedforsecurity=False).hexdigest()
 MD5 = hashlib.md5(DATA, usedforsecurity=False).hexdigest()
 DIGEST = sha256(DATA).hexdigest()
 COLUMNS = "name\tverified\turl\tsha256\tbytes\n"
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch, tmp_path):
-    """A directory of its own, with a network that is this machine."""
-    for variable in ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def server():
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

@@ -102,8 +102,3 @@ def wants_its_object(lexeme):
         each.frame in OTHER_FRAMES or each.tags & {"drops", "bare", "alternates"}
         for each in entries
     )
-
-
-def takes_clauses(lexeme):
-    """Whether a verb has a finite clause as its complement."""
-    return any(each.frame == "clause" for each in entries_of(lexeme))

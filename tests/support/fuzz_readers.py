@@ -40,7 +40,7 @@ from blimpworks.models.own_code import read_json
 from blimpworks.models.text import read_sentences
 from blimpworks.models.weights import files_of_index
 from blimpworks.papers.blimp.items.build import read_records
-from blimpworks.papers.blimp.items.generator.declarations import read_declaration as read_paradigm
+from blimpworks.papers.blimp.items.generator.checks import read_declaration as read_paradigm
 from blimpworks.papers.blimp.items.lexicon.load import read_lexicon
 from blimpworks.papers.blimp.released_results import _of_humans, _of_models, _of_rerun
 from blimpworks.papers.clams.analysis.wals import choose_languages, read_categories

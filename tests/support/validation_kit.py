@@ -3,7 +3,10 @@
 import numpy as np
 import pyarrow as pa
 
-from blimpworks.annotation.sheets import SHEET
+from blimpworks.annotation.lists import CHECK
+from blimpworks.annotation.options import ValidationOptions
+from blimpworks.annotation.results import read_validation
+from blimpworks.annotation.sheets import SHEET, write_lists
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
 from blimpworks.annotation.tables import VALIDATION_KEY
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
@@ -64,3 +67,34 @@ def fill(sheet, key, right, path=None, says=("1", "2")):
     path = path or sheet.with_name(f"filled.{sheet.name}")
     write_sheet(path, SHEET, filled)
     return path
+
+
+OPTIONS = ValidationOptions(participants=6, per_paradigm=8, checks=4, practice=2)
+
+
+def skilled(person):
+    """Whether an answer is right: p06 fails the checks; errors fall on pairs, not people."""
+
+    def right(row):
+        if row["part"] == CHECK:
+            return person != "p06"
+        number = int(row["item_id"][-3:])
+        return number % 7 != 3 or (row["place"] + number) % 3 == 0
+
+    return right
+
+
+def measured_people(root):
+    """Tables of six people's ratings, of themselves, and of their accuracies, by kind."""
+    sheets = [root / f"urd.{name}.csv" for name in OPTIONS.names]
+    key = root / "urd.key.parquet"
+    write_items(root / "rated.parquet", items(12))
+    write_lists(root / "rated.parquet", "urd", sheets, key, root / "pcibex.csv", OPTIONS)
+    filled = [
+        fill(sheet, key, skilled(name), root / f"filled.{name}.csv")
+        for name, sheet in zip(OPTIONS.names, sheets, strict=True)
+    ]
+    names = ("validation_ratings", "validation_participants", "people")
+    paths = tuple(root / f"{name}.parquet" for name in names)
+    read_validation(filled, [key], "urblimp", paths, OPTIONS)
+    return {name: [path] for name, path in zip(names, paths, strict=True)}

@@ -9,7 +9,9 @@ import yaml
 
 from blimpworks.campaign.catalogue import whole_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.evaluation.models import choose_engine, resolve_models, write_models
+from blimpworks.evaluation.machine import choose_engine
+from blimpworks.evaluation.models import resolve_models
+from blimpworks.evaluation.request import write_models
 from blimpworks.models.checkpoint import FILE_NAME, read_checkpoint
 from support import tiny
 from support.checkout import CAMPAIGN, output_of

@@ -13,7 +13,7 @@ from blimpworks.campaign.catalogue import whole_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.lock_file import read_lock, record
 from blimpworks.campaign.locked_models import LockedModel
-from blimpworks.evaluation.models import write_models
+from blimpworks.evaluation.request import write_models
 from support import hub_kit
 from support.checkout import CAMPAIGN, output_of
 from support.loopback import serving

@@ -24,7 +24,7 @@ from blimpworks.campaign.registry import (
     papers_of,
 )
 from blimpworks.campaign.retrieved import available, lexicon_sources, read_files
-from blimpworks.campaign.run_checks import check_runs
+from blimpworks.campaign.parts import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.commands.registry import code_of
 from blimpworks.campaign.local_models import in_cache, is_local, state_of

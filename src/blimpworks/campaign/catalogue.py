@@ -4,9 +4,12 @@ Tab-separated tables in ``config/``, one typed model per row. Reading needs only
 standard library, because the Snakefile reads them each time it is parsed.
 """
 
+import difflib
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -16,16 +19,10 @@ from pydantic import (
 )
 
 from blimpworks.campaign.addresses import check_listed
-from blimpworks.campaign.catalogue_checks import (
-    check_models,
-    check_sources,
-    check_treebanks,
-    keyed,
-)
+from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.local_models import is_local, model_address
 from blimpworks.campaign.registry import papers, papers_of
-from blimpworks.campaign.seeds import Seed, from_seeds
-from blimpworks.campaign.selection import select_rows
+from blimpworks.campaign.seeds import Seed, from_seeds, row_called
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.settings.scoring import FirstToken
@@ -35,6 +32,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Part, PerhapsWithin, Strict, Within
 
+Row = TypeVar("Row")
 Lang = Annotated[str, Field(pattern=r"^[a-z]{3}$")]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
@@ -42,6 +40,15 @@ GitBlob = Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")]
 
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
 """Kinds of sources that a lexicon is read from, in this order."""
+TRAINED_AS = {
+    "ngram": ("ngram", "kenlm", "float32", "bos"),
+    "transformer": ("causal", "transformers", "float32", "bos"),
+    "masked": ("masked", "transformers", "float32", "bos"),
+    "encoder-decoder": ("encoder-decoder", "transformers", "float32", "bos"),
+    "instruct": ("causal", "transformers", "float32", "bos"),
+    "lstm": ("lstm", "lstm", "float32", "eos"),
+}
+"""Architecture, engine, dtype and first token of a model, by the kind of its recipe."""
 
 
 def _split(value: Any) -> Any:
@@ -290,6 +297,42 @@ def _models(campaign: Campaign) -> dict[str, ModelRow]:
     return rows
 
 
+def keyed(rows: list[Row], key: str, path: Path) -> dict[str, Row]:
+    """Rows by one of their fields. Raises UserError where two have the same."""
+    names = Counter(getattr(row, key) for row in rows)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise UserError(f"{path}: {key} {twice[0]!r} stands in {names[twice[0]]} rows; keep one.")
+    return {getattr(row, key): row for row in rows}
+
+
+def select_rows(
+    names: Sequence[str] | Literal["all"], rows: dict[str, Row], what: str, path: Path
+) -> dict[str, Row]:
+    """The wanted rows, in catalogue order. Raises UserError for an unknown name."""
+    if names == "all":
+        return rows
+    for name in names:
+        if name in rows:
+            continue
+        spellings = {key.casefold(): key for key in rows}
+        for key, row in rows.items():
+            for column in ("name", "label", "hf_id"):
+                spellings.setdefault(getattr(row, column, key).casefold(), key)
+        close = difflib.get_close_matches(name.casefold(), spellings, n=1)
+        remedy = f"Did you mean {spellings[close[0]]!r}?" if close else "Correct it or add a row."
+        if model := row_called(name, rows):
+            remedy = (
+                f"Name {model!r}: which seeds it has follows from 'seeds' of its recipe, and "
+                "which sizes from 'tokens'."
+            )
+        raise UserError(
+            f"{what} {name!r} of the campaign is not in {path}, which has "
+            f"{', '.join(list(rows)[:8])}, … ({len(rows)} in all). {remedy}"
+        )
+    return {name: row for name, row in rows.items() if name in names}
+
+
 def load_catalogue(campaign: Campaign) -> Catalogue:
     """Read the campaign's catalogues and keep what it selects.
 
@@ -319,8 +362,15 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     by_table = _sources(campaign)
     sources = {name: row for rows in by_table.values() for name, row in rows.items()}
     tables = {name: path for path, rows in by_table.items() for name in rows}
-    check_sources(campaign, sources)
-    check_models(campaign, models)
+    for wanted, used in campaign.substitutes.items():
+        for name in (wanted, used):
+            if name not in sources:
+                raise UserError(
+                    f"substitutes of campaign {campaign.campaign!r}: {name!r} is not in "
+                    f"{files.sources}. Correct it or add a row."
+                )
+    for model in models.values():
+        _check_model(campaign, model)
     trained, seeds = from_seeds(campaign, models, every)
     catalogue = Catalogue(languages, trained, treebanks, sources, seeds, tables)
     active = papers_of(campaign)
@@ -329,8 +379,54 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
     instructed = all(follows_instructions(campaign.training.recipes, name) for name in named)
     if not instructed and campaign.training.treebank_text:
         read |= {lang for lang, row in languages.items() if not row.papers}
-    check_treebanks(campaign, {lang: rows for lang, rows in treebanks.items() if lang in read})
+    for lang in (lang for lang in treebanks if lang in read):
+        keyed(treebanks[lang], "name", files.treebanks)
+        if not treebanks[lang]:
+            raise UserError(f"{files.treebanks} has no treebank file of {lang!r}; add its rows.")
+        if campaign.unpinned == "skip" and not any(
+            row.is_pinned(campaign.checksums) for row in treebanks[lang]
+        ):
+            raise UserError(
+                f"{files.treebanks}: no treebank file of {lang!r} has a checksum, and the campaign "
+                f"skips such files; leave the language out, or run `blimpworks pin "
+                f"{files.treebanks}`."
+            )
     return catalogue
+
+
+def _check_model(campaign: Campaign, model: ModelRow) -> None:
+    """See that an engine runs a model, and that it can be had. Raises UserError else."""
+    path, recipes = campaign.catalogue.models, campaign.training.recipes
+    try:
+        find_engine(campaign.engines.get(model.engine, model.engine), model.architecture)
+    except UserError as error:
+        raise UserError(
+            f"{path}: model {model.name!r}: {error} Correct the row, or "
+            f"'engines' of campaign {campaign.campaign!r}."
+        ) from error
+    # Of all models those of other papers need nothing.
+    if campaign.models == "all" and not {*model.papers} & {*campaign.benchmarks}:
+        return
+    if not model.recipe:
+        if not model.hf_id and campaign.models != "all":
+            raise UserError(
+                f"{path}: model {model.name!r} has neither hf_id nor recipe, so it cannot be "
+                f"had: {model.note or 'no note says why'}."
+            )
+        return
+    if model.recipe not in recipes:
+        raise UserError(
+            f"{path}: model {model.name!r} has recipe {model.recipe!r}, which training.recipes "
+            f"of campaign {campaign.campaign!r} lacks (it has: {', '.join(recipes) or 'none'}). "
+            "Add it."
+        )
+    declared = (model.architecture, model.engine, model.dtype, model.first_token)
+    expected = TRAINED_AS[recipes[model.recipe].kind]
+    if declared != expected:
+        raise UserError(
+            f"{path}: model {model.name!r} has architecture, engine, dtype, first_token "
+            f"{', '.join(declared)}; its recipe makes {', '.join(expected)}. Correct the row."
+        )
 
 
 def whole_catalogue(campaign: Campaign) -> Catalogue:
@@ -338,7 +434,5 @@ def whole_catalogue(campaign: Campaign) -> Catalogue:
 
     What the papers print is not bound to a campaign. Raises UserError for a malformed table.
     """
-    files = campaign.catalogue
-    languages = _languages(files.languages)
-    models = _models(campaign)
-    return Catalogue(languages, models, treebanks={}, sources={})
+    languages = _languages(campaign.catalogue.languages)
+    return Catalogue(languages, _models(campaign), treebanks={}, sources={})

@@ -3,7 +3,7 @@
 A measured number says something about the printed one only where these are the same.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,8 +18,8 @@ from blimpworks.campaign.catalogue import (
     load_catalogue,
 )
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.locked_models import LockedModels, locked_models, model_tables
-from blimpworks.campaign.paper import Benchmark, Paper
+from blimpworks.campaign.locked_models import locked_models, model_tables
+from blimpworks.campaign.paper import Paper
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles
@@ -66,132 +66,82 @@ def _same_file(used: Pinned, known: Pinned) -> bool:
     return all(a == b for a, b in stated) if stated else used.url == known.url
 
 
-def _treebank_difference(
-    used: list[TreebankRow], known: list[TreebankRow], campaign: Campaign
-) -> str:
-    """How treebanks of one language differ from those of the repository's table."""
-    pins = {(row.treebank, row.file): row for row in known}
-    others = [
-        row
-        for row in used
-        if (pin := pins.get((row.treebank, row.file))) is None or not _same_file(row, pin)
-    ]
-    if others:
-        return f"other treebanks ({_shown(list(dict.fromkeys(r.treebank for r in others)))})"
-    here = sum(is_usable(campaign, row) for row in used)
-    return "" if here == len(known) else f"{here} of {len(known)} treebank files"
-
-
-def _repositorys(campaign: Campaign, table: str) -> Path | None:
+def _default_table(campaign: Campaign, table: str) -> Path | None:
     """The repository's own table of a catalogue; None where the campaign has this one."""
-    known: Path = REPOSITORY / getattr(CatalogueFiles(), table)
-    own: Path = getattr(campaign.catalogue, table)
-    return None if own.resolve() == known.resolve() else known
+    default: Path = REPOSITORY / getattr(CatalogueFiles(), table)
+    used: Path = getattr(campaign.catalogue, table)
+    return None if used.resolve() == default.resolve() else default
 
 
 def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Languages whose treebanks differ, with reasons."""
     languages = paper.treebanks(campaign, catalogue)
-    known = _repositorys(campaign, "treebanks") if languages else None
-    rows = [row for lang in languages for row in catalogue.treebanks[lang]]
-    reference = rows if known is None else read_rows(TreebankRow, known)
+    default = _default_table(campaign, "treebanks") if languages else None
+    reference = read_rows(TreebankRow, default) if default else None
     for lang in languages:
-        pinned = [row for row in reference if row.lang == lang]
-        difference = _treebank_difference(catalogue.treebanks[lang], pinned, campaign)
-        if difference:
-            yield lang, difference
-
-
-def _known_sources(campaign: Campaign) -> dict[str, SourceRow] | None:
-    """The repository's sources by name; None where the campaign has this table."""
-    known = _repositorys(campaign, "sources")
-    return None if known is None else {row.name: row for row in read_rows(SourceRow, known)}
+        used = catalogue.treebanks[lang]
+        rows = used if reference is None else [row for row in reference if row.lang == lang]
+        pins = {(row.treebank, row.file): row for row in rows}
+        changed: dict[str, None] = {}
+        for row in used:
+            pin = pins.get((row.treebank, row.file))
+            if pin is None or not _same_file(row, pin):
+                changed[row.treebank] = None
+        usable = sum(is_usable(campaign, row) for row in used)
+        if changed:
+            yield lang, f"other treebanks ({_shown([*changed])})"
+        elif usable != len(rows):
+            yield lang, f"{usable} of {len(rows)} treebank files"
 
 
 def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Languages whose sources, beside treebanks, differ, with reasons."""
-    known = _known_sources(campaign)
+    default = _default_table(campaign, "sources")
+    pins = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
     replaced = {used: name for name, used in campaign.substitutes.items()}
-    rows = [r for r in paper.sources(campaign, catalogue) if isinstance(r, SourceRow)]
+    rows = [row for row in paper.sources(campaign, catalogue) if isinstance(row, SourceRow)]
     for row in rows:
-        of_campaign = catalogue.tables[row.name] == campaign.catalogue.sources
         if row.name in replaced:
             yield row.lang, f"{row.name} in place of {replaced[row.name]}"
         elif not is_usable(campaign, row):
             yield row.lang, f"without {row.name}"
-        elif known is not None and of_campaign:
-            pin = known.get(row.name)
+        elif default and catalogue.tables[row.name] == campaign.catalogue.sources:
+            pin = pins.get(row.name)
             if pin is None or not _same_file(row, pin):
                 yield row.lang, f"another {row.name}"
-    if known is not None:
-        yield from _left_out(rows, known, paper, campaign, catalogue)
-
-
-def _left_out(
-    rows: list[SourceRow],
-    known: Mapping[str, SourceRow],
-    paper: Paper,
-    campaign: Campaign,
-    catalogue: Catalogue,
-) -> Iterator[tuple[str, str]]:
-    """Languages for which the paper would read sources that the campaign's table has not."""
-    have = {row.name for row in rows} | {*campaign.substitutes}
-    whole = replace(
+    if default is None:
+        return
+    # Sources that the paper would read if the campaign's table had them.
+    read = {row.name for row in rows} | {*campaign.substitutes}
+    complete = replace(
         catalogue,
-        sources={**known, **catalogue.sources},
-        tables={**dict.fromkeys(known, campaign.catalogue.sources), **catalogue.tables},
+        sources={**pins, **catalogue.sources},
+        tables={**dict.fromkeys(pins, campaign.catalogue.sources), **catalogue.tables},
     )
-    for row in paper.sources(campaign, whole):
-        if isinstance(row, SourceRow) and row.name not in have and row.name in known:
-            yield row.lang, f"without {row.name}"
-
-
-def _folders(paper: Paper, campaign: Campaign) -> str:
-    """How data of a paper that the campaign can replace differ."""
-    others: list[str] = []
-    for name, (default, _) in paper.folders.items():
-        folder, own = campaign.folder(name), REPOSITORY / default
-        if folder.resolve() not in (default.resolve(), own.resolve()):
-            others.append(f"other data (catalogue.{name}: {folder})")
-    return "; ".join(others)
-
-
-def _joined(reasons: Iterator[tuple[str, str]]) -> dict[str, str]:
-    """Reasons by language, several as one text."""
-    by_language: dict[str, list[str]] = {}
-    for lang, reason in reasons:
-        by_language.setdefault(lang, []).append(reason)
-    return {lang: _shown(texts) for lang, texts in by_language.items()}
-
-
-def _method(paper: Paper, benchmark: Benchmark, campaign: Campaign) -> str:
-    """How the campaign decides otherwise than the paper: the variant, or the method shown."""
-    if benchmark.options(campaign).variant != "published":
-        return "the variant “corrected”"
-    default = campaign.model_copy(update={paper.name: paper.settings()})
-    method, usual = (benchmark.methods(each, "") for each in (campaign, default))
-    return "" if method[:1] == usual[:1] else f"decided by {method[0]}, not {usual[0]}"
+    for source in paper.sources(campaign, complete):
+        if isinstance(source, SourceRow) and source.name in pins.keys() - read:
+            yield source.lang, f"without {source.name}"
 
 
 def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     """Models that are trained here, or others than the repository's of these names."""
-    known = _repositorys(campaign, "models")
-    printed = {row.name: row for row in read_rows(ModelRow, known)} if known else {}
-    locked = locked_models(model_tables(campaign.catalogue.models)) if known else {}
+    default = _default_table(campaign, "models")
+    printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
+    locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
+
+    def identity(row: ModelRow) -> list[str]:
+        """What tells a model apart from others of its name; a locked branch is its commit."""
+        lock = locked.get((row.hf_id, row.revision))
+        commit = lock.row.commit if lock else row.revision
+        return [commit, *(getattr(row, field) for field in IDENTITY)]
+
     reasons = {}
     for name, row in catalogue.models.items():
-        usual = printed.get(name, row)
         if row.recipe and not row.hf_id:
             reasons[name] = "a model trained here"
-        elif _identity(row, locked) != _identity(usual, locked):
+        elif identity(row) != identity(printed.get(name, row)):
             reasons[name] = f"another model ({row.hf_id} at {row.revision})"
     return reasons
-
-
-def _identity(row: ModelRow, locked: LockedModels) -> list[str]:
-    """What tells a model apart from others of its name: a branch is the commit that it was."""
-    commit = locked[key].row.commit if (key := (row.hf_id, row.revision)) in locked else key[1]
-    return [commit, *(getattr(row, field) for field in IDENTITY)]
 
 
 @cache
@@ -200,8 +150,8 @@ def _default() -> tuple[Campaign, Catalogue]:
     campaign = load_campaign(REPOSITORY / "config/config.yaml")
     files = {n: REPOSITORY / path for n, path in CatalogueFiles().model_dump().items()}
     catalogue = campaign.catalogue.model_copy(update=files)
-    whole = campaign.model_copy(update={"languages": "all", "catalogue": catalogue})
-    return whole, load_catalogue(whole)
+    complete = campaign.model_copy(update={"languages": "all", "catalogue": catalogue})
+    return complete, load_catalogue(complete)
 
 
 def _paper_languages(paper: Paper) -> list[str]:
@@ -221,20 +171,33 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
     if benchmark is None or not {b.name for b in paper.benchmarks} & {*campaign.benchmarks}:
         return SAME
     languages = [*benchmark.languages(campaign, catalogue)]
-    data = _joined(
-        reason
-        for reasons in (_treebanks, _sources)
-        for reason in reasons(paper, campaign, catalogue)
-    )
-    if folders := _folders(paper, campaign):
-        data = {lang: "; ".join(filter(None, (data.get(lang), folders))) for lang in languages}
+    reasons: dict[str, list[str]] = {}
+    for differences in (_treebanks, _sources):
+        for lang, reason in differences(paper, campaign, catalogue):
+            reasons.setdefault(lang, []).append(reason)
+    data = {lang: _shown(texts) for lang, texts in reasons.items()}
+    folders = []
+    for key, (default, _) in paper.folders.items():
+        folder = campaign.folder(key)
+        if folder.resolve() not in (default.resolve(), (REPOSITORY / default).resolve()):
+            folders.append(f"other data (catalogue.{key}: {folder})")
+    if folders:
+        data = {lang: "; ".join(filter(None, (data.get(lang), *folders))) for lang in languages}
     sample = f"a sample of {campaign.limit}" if campaign.limit else ""
     items = {lang: paper.other_items(campaign, lang) or sample for lang in languages}
+    usual = campaign.model_copy(update={paper.name: paper.settings()})
+    methods, usual_methods = benchmark.methods(campaign, ""), benchmark.methods(usual, "")
+    if benchmark.options(campaign).variant != "published":
+        method = "the variant “corrected”"
+    elif methods[:1] != usual_methods[:1]:
+        method = f"decided by {methods[0]}, not {usual_methods[0]}"
+    else:
+        method = ""
     return Basis(
         languages=languages,
         data=data,
         items={lang: reason for lang, reason in items.items() if reason},
-        method=_method(paper, benchmark, campaign),
+        method=method,
         models=_models(campaign, catalogue),
         unit=benchmark.unit,
         paper_languages=_paper_languages(paper),

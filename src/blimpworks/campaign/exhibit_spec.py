@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -81,12 +81,21 @@ def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
             )
         rows = [(f"{path}:{reader.line_num}", row) for row in reader]
     names = Counter(row["name"] for _, row in rows)
-    for place, row in rows:
-        _check(row, place, names[row["name"]])
-    return tuple(ExhibitSpec(paper=paper, **dict(_values(row, package))) for _, row in rows)
+    specs = []
+    for line, row in rows:
+        _check(row, line, names[row["name"]])
+        values: dict[str, Any] = {}
+        for name, cell in row.items():
+            several = str(_COLUMNS[name].type).startswith("tuple")
+            values[name] = tuple(cell.split()) if several else cell
+        values["function"] = f"{package}.{row['function']}"
+        if "of_samples" in row:
+            values["of_samples"] = _FLAGS[row["of_samples"]]
+        specs.append(ExhibitSpec(paper=paper, **values))
+    return tuple(specs)
 
 
-def _check(row: Mapping[Any, Any], place: str, times: int) -> None:
+def _check(row: Mapping[Any, Any], line: str, times: int) -> None:
     """Raise UserError if a row of specs is not as ``read_specs`` says."""
     checks = {
         "has more cells than headings": None not in row,
@@ -105,15 +114,4 @@ def _check(row: Mapping[Any, Any], place: str, times: int) -> None:
     }
     fault = next((fault for fault, passed in checks.items() if not passed), None)
     if fault:
-        raise UserError(f"{place}: the row of an exhibit {fault}; correct it.")
-
-
-def _values(row: Mapping[str, str], package: str) -> Iterator[tuple[str, Any]]:
-    for name, cell in row.items():
-        if name == "function":
-            yield name, f"{package}.{cell}"
-        elif name == "of_samples":
-            yield name, _FLAGS[cell]
-        else:
-            several = str(_COLUMNS[name].type).startswith("tuple")
-            yield name, tuple(cell.split()) if several else cell
+        raise UserError(f"{line}: the row of an exhibit {fault}; correct it.")

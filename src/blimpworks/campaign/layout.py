@@ -10,9 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from blimpworks.campaign.blocks import Block, blocks_of
 from blimpworks.campaign.catalogue import Catalogue, Pinned
-from blimpworks.campaign.coverage import Coverage
 from blimpworks.campaign.engines import Comparison, comparison_of, find_engine
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import (
@@ -26,12 +24,13 @@ from blimpworks.campaign.paper import Generation
 from blimpworks.campaign.parts import (
     Groups,
     Part,
-    answer_parts,
+    benchmarks_of,
+    covered_by,
     every_part,
     exhibits_of,
     items_table,
+    languages_of,
     part_of,
-    score_parts,
 )
 from blimpworks.campaign.parts import engine_of as engine_of_row
 from blimpworks.campaign.registry import (
@@ -51,6 +50,20 @@ from blimpworks.errors import UserError
 
 WHOLE_WORDS = ("ngram", "lstm")
 """Architectures that know words, not pieces of them."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one job makes tables of: all languages that a checkpoint covers, or one at a time."""
+
+    benchmark: str
+    suffix: str
+    """What tells its rules from those of the benchmark's other blocks."""
+    place: str
+    """Place of its logs, with wildcards."""
+    languages: tuple[str, ...]
+    """Languages, or their wildcard."""
+    models: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -75,11 +88,11 @@ class Layout:
 
     def expand(self, template: str, paper: str) -> list[str]:
         """Paths of a template with {results}, {resources}, {paper}, and perhaps {lang}: each."""
-        if not template:
-            return []
-        known = {"results": self.results, "resources": self.resources, "paper": paper}
         languages = self.item_languages(paper) if "{lang}" in template else [""]
-        return [template.format(**known, lang=lang) for lang in languages]
+        return [
+            template.format(results=self.results, resources=self.resources, paper=paper, lang=lang)
+            for lang in (languages if template else ())
+        ]
 
     def usable(self, rows: Iterable[Pinned]) -> list[str]:
         """Paths of retrieved files; rows without a checksum only if the campaign insists."""
@@ -114,20 +127,36 @@ class Layout:
     # Benchmarks and models
 
     @cached_property
-    def _coverage(self) -> Coverage:
-        return Coverage(self.campaign, self.catalogue, self.groups)
+    def _remembered(self) -> dict[tuple[str, ...], list[str]]:
+        """Models and languages of benchmarks: every job asks, and papers look at files to say."""
+        return {}
 
     def models_of(self, benchmark: str) -> list[str]:
         """Models that a benchmark is run on."""
-        return [*self._coverage.models(benchmark)]
+        if ("models", benchmark) not in self._remembered:
+            self._remembered["models", benchmark] = [
+                name
+                for name, row in self.catalogue.models.items()
+                if benchmark in benchmarks_of(self.campaign, row)
+                and self.covered_by(name, benchmark)
+            ]
+        return [*self._remembered["models", benchmark]]
 
     def covered_by(self, model: str, benchmark: str) -> list[str]:
-        """Languages of a benchmark that a model exists for."""
-        return [*self._coverage.languages_of(model, benchmark)]
+        """Languages of a benchmark that a model exists for, in the catalogue's order."""
+        if ("languages", benchmark, model) not in self._remembered:
+            languages = covered_by(
+                self.groups, self.catalogue.models[model], self.item_languages(benchmark)
+            )
+            self._remembered["languages", benchmark, model] = [*languages]
+        return [*self._remembered["languages", benchmark, model]]
 
     def item_languages(self, benchmark: str) -> list[str]:
         """Languages that a benchmark has items in."""
-        return [*self._coverage.languages(benchmark)]
+        if ("languages", benchmark) not in self._remembered:
+            languages = languages_of(self.campaign, self.catalogue, benchmark)
+            self._remembered["languages", benchmark] = [*languages]
+        return [*self._remembered["languages", benchmark]]
 
     def items_table(self, benchmark: str, lang: str) -> str:
         """Path of the items of a benchmark in a language."""
@@ -219,14 +248,16 @@ class Layout:
     @cached_property
     def score_parts(self) -> dict[tuple[str, str], Part]:
         """What single jobs score, by model and part."""
-        parts = score_parts(self.campaign, self.catalogue, self.groups)
-        return {(part.model, part.part): part for part in parts}
+        return self._parts_of("score")
 
     @cached_property
     def answer_parts(self) -> dict[tuple[str, str], Part]:
         """What single jobs answer, by model and part."""
-        parts = answer_parts(self.campaign, self.catalogue, self.groups)
-        return {(part.model, part.part): part for part in parts}
+        return self._parts_of("answer")
+
+    def _parts_of(self, kind: str) -> dict[tuple[str, str], Part]:
+        parts = every_part(self.campaign, self.catalogue, self.groups)
+        return {(part.model, part.part): part for part in parts if part.kind == kind}
 
     def generation_of(self, part: Part) -> Generation:
         """How the prompts of a part are answered.
@@ -255,8 +286,30 @@ class Layout:
         return part_of(self.campaign, self.catalogue.models[model], lang)
 
     def blocks(self, unit: str) -> list[Block]:
-        """Blocks of all the campaign's benchmarks of pairs, or of prompts."""
-        return blocks_of(self, unit)
+        """Blocks of all the campaign's benchmarks of pairs, or of prompts.
+
+        With the benchmark in their paths, rules for a hundred languages are told apart quickly.
+        """
+        blocks = []
+        for benchmark in self.campaign.benchmarks:
+            if find_benchmark(benchmark).unit != unit:
+                continue
+            together: dict[tuple[str, ...], list[str]] = {}
+            alone = []
+            for model in self.models_of(benchmark):
+                if model in self.parted:
+                    alone.append(model)
+                else:
+                    languages = tuple(self.covered_by(model, benchmark))
+                    together.setdefault(languages, []).append(model)
+            for number, (languages, models) in enumerate(together.items()):
+                suffix = f"_{number}" if number else ""
+                if languages:
+                    blocks.append(Block(benchmark, suffix, "{model}", languages, tuple(models)))
+            if alone:
+                wildcards = (("{lang}",), tuple(alone))
+                blocks.append(Block(benchmark, "_of_language", "{lang}/{model}", *wildcards))
+        return blocks
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
         """Manifest of the job that scores (or answers) a language with a model."""

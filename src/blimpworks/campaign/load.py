@@ -1,7 +1,7 @@
 """Reading a campaign: the core's settings, with a section for each paper that there is."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,7 +14,6 @@ from blimpworks.campaign.registry import FOLDERS, benchmarks, check_usable, pape
 from blimpworks.campaign.settings.campaign import Campaign, CatalogueFiles, once_each
 from blimpworks.campaign.settings.declared import DeclaredOptions
 from blimpworks.campaign.settings.parsing import read_settings, validated
-from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
 
@@ -101,7 +100,6 @@ def named_folder(text: str) -> Path | None:
 
 
 def _texts(value: object) -> list[str]:
-    """Texts of a list; what is no such list is told when settings are validated."""
     return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
@@ -118,12 +116,25 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     campaign = validated(campaign_model(), settings, source)
     campaign = campaign.model_copy(update={"catalogue": placed(campaign.catalogue)})
     for paper in papers().values():
-        _check_methods(paper.method_settings(campaign), source)
+        for key, methods in paper.method_settings(campaign).items():
+            try:
+                for method in methods:
+                    find_method(method)
+            except UserError as error:
+                raise UserError(f"{source}: key {key!r}: {error}") from error
         try:
             paper.check_settings(campaign)
         except UserError as error:
             raise UserError(f"{source}: {error}") from error
-    _check_corpora(campaign.training, source)
+    corpora = campaign.training.corpora
+    for name, recipe in campaign.training.recipes.items():
+        corpus = getattr(recipe, "corpus", None)
+        if corpus is not None and corpus not in corpora:
+            raise UserError(
+                f"{source}: key 'training.recipes.{name}.corpus' is {corpus!r}, which "
+                f"training.corpora lacks (it has: {', '.join(corpora)}); add it there, "
+                "or correct the name."
+            )
     if campaign.models == "all":
         return campaign
     models = (*dict.fromkeys((*campaign.models, *campaign.own_models)),)
@@ -135,31 +146,12 @@ def placed(files: CatalogueFiles) -> CatalogueFiles:
 
     So the workflow runs in any directory, and a campaign can still have tables of its own there.
     """
-    paths = {name: getattr(files, name) for name in type(files).model_fields}
-    absent = {name: path for name, path in paths.items() if not path.exists()}
-    there = {n: REPOSITORY / path for n, path in absent.items() if (REPOSITORY / path).exists()}
-    return files.model_copy(update=there)
-
-
-def _check_methods(methods: Mapping[str, Sequence[str]], source: str) -> None:
-    """Methods must be known, or expressions that can be read."""
-    for key, names in methods.items():
-        try:
-            [find_method(name) for name in names]
-        except UserError as error:
-            raise UserError(f"{source}: key {key!r}: {error}") from error
-
-
-def _check_corpora(training: TrainingOptions, source: str) -> None:
-    """Each recipe's corpus must be among the campaign's."""
-    for name, recipe in training.recipes.items():
-        corpus = getattr(recipe, "corpus", None)
-        if corpus is not None and corpus not in training.corpora:
-            raise UserError(
-                f"{source}: key 'training.recipes.{name}.corpus' is {corpus!r}, which "
-                f"training.corpora lacks (it has: {', '.join(training.corpora)}); add it there, "
-                "or correct the name."
-            )
+    update = {}
+    for name in type(files).model_fields:
+        path = getattr(files, name)
+        if not path.exists() and (REPOSITORY / path).exists():
+            update[name] = REPOSITORY / path
+    return files.model_copy(update=update)
 
 
 def check_files(files: Sequence[str]) -> None:

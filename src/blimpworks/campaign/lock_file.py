@@ -8,8 +8,7 @@ writing it makes nothing stale.
 import csv
 import fcntl
 import unicodedata
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Self, TypeVar
 
@@ -100,25 +99,6 @@ def read_lock(kind: type[Row], table: Path) -> dict[tuple[str, ...], Row]:
     return rows
 
 
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """A block that no other process runs for ``path`` at the same time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(f".{path.name}.guard").open("w", encoding="utf-8") as guard:
-        # Some disks of networks lock nothing: then a row may be lost, and is recorded again.
-        with suppress(OSError):
-            fcntl.flock(guard, fcntl.LOCK_EX)
-        yield
-
-
-def _text(kind: type[Row], rows: Mapping[tuple[str, ...], Row]) -> str:
-    """A lock file: headings, and rows by their keys, so that their order is always the same."""
-    lines = [[*kind.model_fields]]
-    for _, row in sorted(rows.items()):
-        lines.append([str(getattr(row, name)) for name in kind.model_fields])
-    return "".join("\t".join(line) + "\n" for line in lines)
-
-
 def record(row: Row, table: Path, *, replace: bool = False) -> Row:
     """Put a row into the lock file of a table, whole or not at all.
 
@@ -127,9 +107,17 @@ def record(row: Row, table: Path, *, replace: bool = False) -> Row:
     written.
     """
     path, kind = lock_path(table), type(row)
-    with _alone(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f".{path.name}.guard").open("w", encoding="utf-8") as guard:
+        # Some disks of networks lock nothing: then a row may be lost, and is recorded again.
+        with suppress(OSError):
+            fcntl.flock(guard, fcntl.LOCK_EX)
         standing = read_lock(kind, table).get(row.identity())
         if standing is not None and not replace:
             return standing
-        write_text(path, _text(kind, read_file(kind, path) | {row.identity(): row}))
+        lines = [[*kind.model_fields]]
+        # By their keys, so that their order is always the same.
+        for _, locked in sorted((read_file(kind, path) | {row.identity(): row}).items()):
+            lines.append([str(getattr(locked, name)) for name in kind.model_fields])
+        write_text(path, "".join("\t".join(line) + "\n" for line in lines))
     return row

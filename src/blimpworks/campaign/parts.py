@@ -5,6 +5,7 @@ The one place that says which there are, for the workflow, for plans and for pro
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -12,10 +13,12 @@ from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.engines import can_generate
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import of_benchmarks
+from blimpworks.campaign.local_models import is_local
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.training import follows_instructions
+from blimpworks.errors import UserError
 from blimpworks.items import SAMPLED
 
 ANSWERS_SUFFIX = " (answers)"
@@ -171,38 +174,31 @@ def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
     return "multi" if campaign.scoring.jobs == "model" else f"multi.{lang}"
 
 
-def _parts(campaign: Campaign, catalogue: Catalogue, groups: Groups, kind: Kind) -> list[Part]:
-    """Parts of a kind: models in the catalogue's order, and languages within them."""
+def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
+    """The parts that score, and behind them those that answer.
+
+    Of each kind models in the catalogue's order, and languages within them.
+    """
     parts = []
     languages = {name: languages_of(campaign, catalogue, name) for name in campaign.benchmarks}
-    for name, row in catalogue.models.items():
-        shares: dict[str, list[tuple[str, str]]] = {}
+    for kind, (name, row) in product(STORES, catalogue.models.items()):
+        sets: dict[str, list[tuple[str, str]]] = {}
         for benchmark in benchmarks_of(campaign, row):
             if (find_benchmark(benchmark).unit == "prompt") != (kind == "answer"):
                 continue
             for lang in covered_by(groups, row, languages[benchmark]):
-                shares.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
+                sets.setdefault(part_of(campaign, row, lang), []).append((benchmark, lang))
         engine = engine_of(campaign, row)
         parts += [
-            Part(name, part, engine, tuple(sets), kind, trained=bool(row.recipe))
-            for part, sets in shares.items()
+            Part(name, part, engine, tuple(tables), kind, trained=bool(row.recipe))
+            for part, tables in sets.items()
         ]
     return parts
 
 
 def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
     """Every part of a campaign that scores sentences, in the catalogue's order."""
-    return _parts(campaign, catalogue, groups, "score")
-
-
-def answer_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
-    """Every part of a campaign that answers prompts, in the catalogue's order."""
-    return _parts(campaign, catalogue, groups, "answer")
-
-
-def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
-    """The parts that score, and behind them those that answer."""
-    return [p for kind in STORES for p in _parts(campaign, catalogue, groups, kind)]
+    return [part for part in every_part(campaign, catalogue, groups) if part.kind == "score"]
 
 
 def exhibits_of(
@@ -215,3 +211,59 @@ def exhibits_of(
     for part in parts:
         evaluated[part.model in curved] |= {benchmark for benchmark, _ in part.sets}
     return of_benchmarks(having, campaign, evaluated=evaluated[False], sampled=evaluated[True])
+
+
+def obstacle(
+    campaign: Campaign, catalogue: Catalogue, groups: Groups, row: ModelRow, benchmark: str
+) -> str:
+    """Why a model is not run on a benchmark that it does not cover in any language."""
+    prompts = find_benchmark(benchmark).unit == "prompt"
+    engine = engine_of(campaign, row)
+    if row.papers and paper_of(benchmark).name not in row.papers:
+        return f"the model is of {', '.join(row.papers)} alone (column papers)"
+    if prompts and not can_generate(engine, row.architecture):
+        return f"it has prompts, which {row.architecture} models cannot answer with {engine}"
+    if not prompts and follows_instructions(campaign.training.recipes, row.recipe):
+        return "it has sentences to score, and the model is trained to answer prompts alone"
+    if languages_of(campaign, catalogue, benchmark):
+        fixed = is_local(row.hf_id) and "{lang}" not in row.hf_id
+        others = "; `evaluate --languages` names others that it is to be run on" if fixed else ""
+        return f"it exists for the languages of {row.languages!r} (column languages) alone{others}"
+    return "the campaign has no language of it"
+
+
+def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None:
+    """See that each model that a campaign names runs on something, and each benchmark is run.
+
+    Nothing is checked in campaigns of the data alone, of print alone, or of all models. Raises
+    UserError with the reason for each pair of model and benchmark.
+    """
+    if not campaign.benchmarks or not campaign.models or campaign.models == "all":
+        return
+    parts = every_part(campaign, catalogue, groups)
+    running = {catalogue.row_of(part.model) for part in parts}
+    rows = {catalogue.row_of(name): row for name, row in catalogue.models.items()}
+    for name in campaign.models:
+        if name in running or name not in rows:
+            continue
+        reasons = (
+            f"{benchmark}: {obstacle(campaign, catalogue, groups, rows[name], benchmark)}"
+            for benchmark in campaign.benchmarks
+        )
+        raise UserError(
+            f"model {name!r} of campaign {campaign.campaign!r} runs on none of its benchmarks "
+            f"({'; '.join(reasons)}). Take it out of models, name a benchmark that it runs on, or "
+            f"correct its row in {campaign.catalogue.models}."
+        )
+    run = {benchmark for part in parts for benchmark, _ in part.sets}
+    for benchmark in campaign.benchmarks:
+        if benchmark not in run:
+            reasons = (
+                f"{name}: {obstacle(campaign, catalogue, groups, row, benchmark)}"
+                for name, row in catalogue.models.items()
+            )
+            raise UserError(
+                f"benchmark {benchmark!r} of campaign {campaign.campaign!r} is run with none of "
+                f"its models ({'; '.join(reasons)}). Take it out of benchmarks, or name a model "
+                "that runs on it."
+            )

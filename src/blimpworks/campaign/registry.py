@@ -37,12 +37,6 @@ FOLDERS = "BLIMPWORKS_DECLARED"
 """Environment variable with the folders of benchmarks that campaigns name, which jobs inherit."""
 
 
-def _own() -> list[EntryPoint]:
-    rooms = importlib.import_module(GROUP).__path__
-    names = [module.name for module in pkgutil.iter_modules(rooms) if module.ispkg]
-    return [EntryPoint(name, f"{GROUP}.{name}.paper:PAPER", GROUP) for name in names]
-
-
 def _load(entry: EntryPoint) -> Paper:
     try:
         paper = entry.load()
@@ -84,7 +78,10 @@ def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
     Raises UserError for a paper of a package that cannot be loaded, or whose name is taken.
     """
     found: dict[str, Paper] = {}
-    for entry in [*_own(), *registered_papers()]:
+    rooms = pkgutil.iter_modules(importlib.import_module(GROUP).__path__)
+    names = [module.name for module in rooms if module.ispkg]
+    entries = [EntryPoint(name, f"{GROUP}.{name}.paper:PAPER", GROUP) for name in names]
+    for entry in [*entries, *registered_papers()]:
         _register(_load(entry), entry.value, found)
     declared, faults = cast(
         Callable[[], tuple[Mapping[Path, Paper], dict[str, str]]], load(DECLARED)

@@ -19,10 +19,10 @@ def is_usable(campaign: Campaign, row: Pinned) -> bool:
 
 
 def released_corpus(
-    campaign: Campaign, catalogue: Catalogue, recipe: LstmRecipe, lang: str
+    campaign: Campaign, catalogue: Catalogue, corpus: str, lang: str
 ) -> list[SourceRow]:
-    """Files of the released corpus of a language, where a recipe trains on those; or none."""
-    options = campaign.training.corpora[recipe.corpus]
+    """Files of the released corpus of a language, where corpora called so are those; or none."""
+    options = campaign.training.corpora[corpus]
     rows = catalogue.sources_of(CORPUS, lang)
     suits = options.released and options.words == "whitespace"
     return rows if suits and all(is_usable(campaign, row) for row in rows) else []
@@ -65,24 +65,6 @@ def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
     return own | {*catalogue.languages} if campaign.training.treebank_text else own
 
 
-def _trained_on(
-    campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
-) -> tuple[set[str], list[SourceRow]]:
-    """Languages whose own text models are trained on, and the released corpora of others."""
-    own: set[str] = set()
-    corpora: list[SourceRow] = []
-    for part in parts:
-        recipe = campaign.training.recipes.get(catalogue.models[part.model].recipe)
-        reads_text = recipe is not None and not isinstance(recipe, InstructRecipe)
-        for lang in part.languages if reads_text else ():
-            files: list[SourceRow] = []
-            if isinstance(recipe, LstmRecipe):
-                files = released_corpus(campaign, catalogue, recipe, lang)
-            corpora += files
-            own |= set() if files else {lang}
-    return own, corpora
-
-
 def read_files(
     campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
 ) -> list[TreebankRow | SourceRow]:
@@ -90,7 +72,18 @@ def read_files(
 
     Some may have no checksum: those a campaign does without, or insists on (``unpinned``).
     """
-    trained, corpora = _trained_on(campaign, catalogue, parts)
+    trained: set[str] = set()
+    corpora: list[SourceRow] = []
+    for part in parts:
+        recipe = campaign.training.recipes.get(catalogue.models[part.model].recipe)
+        if recipe is None or isinstance(recipe, InstructRecipe):
+            continue
+        for lang in part.languages:
+            files: list[SourceRow] = []
+            if isinstance(recipe, LstmRecipe):
+                files = released_corpus(campaign, catalogue, recipe.corpus, lang)
+            corpora += files
+            trained |= set() if files else {lang}
     active = papers_of(campaign)
     read = {lang for paper in active for lang in paper.treebanks(campaign, catalogue)}
     read |= trained & treebank_languages(campaign, catalogue)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 from blimpworks.campaign.settings.campaign import Campaign
@@ -38,18 +39,6 @@ def size_name(tokens: int) -> str:
     return str(tokens)
 
 
-def _trainings(name: str, sizes: Collection[int], count: int) -> Iterator[tuple[str, str, Seed]]:
-    """Name, what the label says more, and seed of each training of a row."""
-    every: Collection[int | None] = sizes or (None,)
-    for tokens in every:
-        size = "" if tokens is None else f"-{size_name(tokens)}"
-        sampled = "" if tokens is None else f", {tokens:,} tokens"
-        for number in range(1, count + 1):
-            last = f"-seed{number}" if count > 1 else ""
-            more = f", seed {number}" if count > 1 else ""
-            yield f"{name}{size}{last}", f"{sampled}{more}", Seed(name, number, tokens)
-
-
 def from_seeds(
     campaign: Campaign, models: Mapping[str, ModelRow], taken: Collection[str] = ()
 ) -> tuple[dict[str, ModelRow], dict[str, Seed]]:
@@ -74,16 +63,21 @@ def from_seeds(
                 f"{row.recipe!r} has seeds: 0, so that nothing is trained; give "
                 f"training.recipes.{row.recipe} seeds, or take the model out of models."
             )
-        for named, suffix, seed in _trainings(name, sizes, count):
-            if named in taken:
-                size = f" of {seed.tokens:,} tokens" if seed.tokens else ""
+        for tokens, number in product(sizes or (None,), range(1, count + 1)):
+            size = "" if tokens is None else f"-{size_name(tokens)}"
+            label = row.label + ("" if tokens is None else f", {tokens:,} tokens")
+            training = f"{name}{size}"
+            if count > 1:
+                training, label = f"{training}-seed{number}", f"{label}, seed {number}"
+            if training in taken:
+                sampled = f" of {tokens:,} tokens" if tokens else ""
                 raise UserError(
-                    f"{campaign.catalogue.models}: model {named!r} is called like seed "
-                    f"{seed.number}{size} of {name!r}, whose recipe {row.recipe!r} has seeds: "
+                    f"{campaign.catalogue.models}: model {training!r} is called like seed "
+                    f"{number}{sampled} of {name!r}, whose recipe {row.recipe!r} has seeds: "
                     f"{count}; rename the row."
                 )
-            rows[named] = row.model_copy(update={"name": named, "label": f"{row.label}{suffix}"})
-            seeds[named] = seed
+            rows[training] = row.model_copy(update={"name": training, "label": label})
+            seeds[training] = Seed(name, number, tokens)
     return rows, seeds
 
 
@@ -109,6 +103,5 @@ def for_seeds(site: Site | None, seeds: Mapping[str, Seed]) -> Site | None:
     """
     if site is None:
         return None
-    said = {name: seed.model for name, seed in seeds.items() if seed.model in site.models}
-    models = {name: site.models[model] for name, model in said.items()}
+    models = {n: site.models[s.model] for n, s in seeds.items() if s.model in site.models}
     return site.model_copy(update={"models": models | site.models})

@@ -40,5 +40,4 @@ def statement_of(url: str) -> Statement | None:
 
 
 def _is(host: str | None, archive: str) -> bool:
-    """Whether a host is an archive, or this machine, which stands for any in tests."""
     return host == archive or is_loopback(host or "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from blimpworks.campaign.parts import benchmarks_of, checkpoint_file, whole_items_table
 from blimpworks.campaign.registry import find_benchmark
-from blimpworks.campaign.retrieved import CORPUS, TEXT, treebank_languages
+from blimpworks.campaign.retrieved import TEXT, released_corpus, treebank_languages
 from blimpworks.campaign.seeds import Seed
 from blimpworks.campaign.settings.training import HOW_MANY, Recipe
 
@@ -107,19 +107,12 @@ class TrainingLayout:
         packs = (find_benchmark(name).spelling(self.layout.campaign, lang) for name in names)
         return [str(pack) for pack in packs if pack is not None][:1]
 
-    def _released_corpus(self, corpus: str, lang: str) -> list[str]:
-        """Files of the released corpus of a language, if corpora called so are to be those."""
-        options = self.layout.campaign.training.corpora[corpus]
-        if not options.released or options.words != "whitespace":
-            return []
-        rows = self.layout.catalogue.sources_of(CORPUS, lang)
-        paths = self.layout.usable(rows)
-        return paths if len(paths) == len(rows) else []
-
     def corpus_inputs(self, corpus: str, lang: str) -> Files:
         """What the corpus of a language is made from: a released one, or all its text."""
-        if released := self._released_corpus(corpus, lang):
-            return {"released": released}
+        layout = self.layout
+        released = released_corpus(layout.campaign, layout.catalogue, corpus, lang)
+        if released:
+            return {"released": layout.usable(released)}
         return {
             "tokens": f"{self.layout.results}/tokens/{lang}.parquet",
             "sentences": f"{self.layout.results}/sentences/{lang}.parquet",

@@ -49,7 +49,7 @@ def _words(
     campaign: Campaign, catalogue: Catalogue, recipe: LstmRecipe, languages: Sequence[str]
 ) -> int | None:
     """Words that a checkpoint is trained on; None where a corpus is made here."""
-    if all(released_corpus(campaign, catalogue, recipe, lang) for lang in languages):
+    if all(released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in languages):
         return RELEASED_WORDS * len(languages)
     return None
 

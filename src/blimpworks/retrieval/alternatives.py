@@ -10,7 +10,7 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, table_rows
 
 COLUMNS = ("address", "instead")
-_PLACE = re.compile(r"\{(\w+)\}")
+_NAME = re.compile(r"\{(\w+)\}")
 
 
 class NotReceived(UserError):
@@ -38,35 +38,29 @@ def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) 
     addresses = []
     with reading(table, "a table of addresses", "Correct it."):
         for line, row in table_rows(table, COLUMNS, delimiter="\t"):
-            match = _pattern(row["address"], line).fullmatch(url)
-            known = {name: value for name, value in checksums.items() if value}
+            pattern = ""
+            # Fixed text and names take turns.
+            for position, piece in enumerate(_NAME.split(row["address"])):
+                wild = f"(?P<{piece}>{'.+' if piece == 'path' else '[^/]+'})"
+                pattern += wild if position % 2 else re.escape(piece)
+            try:
+                match = re.fullmatch(pattern, url)
+            except re.error as error:
+                raise BadLine(line, f"address has names that cannot be: {error}") from error
             if match is None:
                 continue
-            parts = match.groupdict() | known
-            names = {*_PLACE.findall(row["instead"])}
+            values = match.groupdict() | {key: value for key, value in checksums.items() if value}
+            names = {*_NAME.findall(row["instead"])}
             if unknown := names - {*match.groupdict(), *checksums}:
                 raise BadLine(line, f"instead names {min(unknown)}, which address does not")
-            if names <= parts.keys():
-                addresses.append(_filled(row["instead"], parts, line))
+            if names <= values.keys():
+                address = row["instead"]
+                for name in names:
+                    address = address.replace(f"{{{name}}}", quote(unquote(values[name])))
+                try:
+                    check_address(address)
+                except ValueError as error:
+                    fault = f"instead is no address to download from: {error}"
+                    raise BadLine(line, fault) from error
+                addresses.append(address)
     return addresses
-
-
-def _pattern(address: str, line: int) -> re.Pattern[str]:
-    """What an address with names in braces matches. Raises BadLine for names that cannot be."""
-    pieces = _PLACE.split(address)
-    # Names and what stands between them take turns.
-    wild = (f"(?P<{name}>{'.+' if name == 'path' else '[^/]+'})" for name in pieces[1::2])
-    fixed = map(re.escape, pieces[::2])
-    try:
-        return re.compile("".join(a + b for a, b in zip(fixed, (*wild, ""), strict=True)))
-    except re.error as error:
-        raise BadLine(line, f"address has names that cannot be: {error}") from error
-
-
-def _filled(template: str, parts: Mapping[str, str], line: int) -> str:
-    address = _PLACE.sub(lambda place: quote(unquote(parts[place[1]])), template)
-    try:
-        check_address(address)
-    except ValueError as error:
-        raise BadLine(line, f"instead is no address to download from: {error}") from error
-    return address

@@ -5,7 +5,7 @@ import tarfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import IO, Annotated
 
 from pydantic import AfterValidator
 
@@ -49,7 +49,7 @@ class Taken:
 
 
 class _Differs(Exception):
-    """A member is not the file that was pinned."""
+    """A member is not the file that was pinned; the message says how."""
 
 
 def pins_of(rows: Iterable[SourceRow | TreebankRow], catalogue: Path) -> list[Pin]:
@@ -105,7 +105,7 @@ def new_mirror(mirror: Path) -> None:
 
 def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: Taken) -> None:
     """Take expected members, each when it comes by."""
-    left, unpacked = dict(expected), 0
+    missing, unpacked = dict(expected), 0
     if not archive.is_file():
         raise UserError(
             f"{archive} is no file, expected a tar archive; correct --file, or leave it out."
@@ -116,38 +116,33 @@ def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: T
                 unpacked += member.size
                 if unpacked > MOST:
                     raise UserError(f"{archive} unpacks to more than {MOST:,} bytes; replace it.")
-                if pin := left.pop(member.name, None):
-                    _take(members, member, pin, mirror, outcome)
-                if not left:
+                if pin := missing.pop(member.name, None):
+                    content = members.extractfile(member) if member.isreg() else None
+                    try:
+                        _take(content, member.size, pin, mirror)
+                        outcome.taken.append(pin.name)
+                    except _Differs as error:
+                        outcome.differing.append(f"{pin.name} {error}")
+                if not missing:
                     break
     except (tarfile.TarError, *BROKEN) as error:
         raise UserError(
             f"{archive} is no whole tar archive ({error}); remove it and fetch it again."
         ) from error
-    outcome.absent += [pin.name for pin in left.values()]
+    outcome.absent += [pin.name for pin in missing.values()]
 
 
-def _take(
-    members: tarfile.TarFile, member: tarfile.TarInfo, pin: Pin, mirror: Path, outcome: Taken
-) -> None:
-    """Copy one member into the mirror if it is the file that was pinned."""
-    content = members.extractfile(member) if member.isreg() else None
+def _take(content: IO[bytes] | None, size: int, pin: Pin, mirror: Path) -> None:
+    """Copy one member into the mirror. Raises _Differs for another file than was pinned."""
     if content is None:
-        outcome.differing.append(f"{pin.name} is no file there")
-        return
-    if member.size > (LARGEST if pin.bytes is None else pin.bytes):
-        outcome.differing.append(f"{pin.name} has {member.size:,} bytes there")
-        return
-    place = below(mirror, pin.place, f"{pin.where}: mirror")
-    try:
-        with disk_errors(place), atomic(place) as temporary:
-            with temporary.open("wb") as target:
-                shutil.copyfileobj(content, target, PIECE)
-            proof = Proof.of(pin, None)
-            if problem := proof.problem(temporary):
-                raise _Differs(f"{pin.name} {problem}")
-            proof.record(temporary)
-    except _Differs as error:
-        outcome.differing.append(str(error))
-    else:
-        outcome.taken.append(pin.name)
+        raise _Differs("is no file there")
+    if size > (LARGEST if pin.bytes is None else pin.bytes):
+        raise _Differs(f"has {size:,} bytes there")
+    target = below(mirror, pin.place, f"{pin.where}: mirror")
+    with disk_errors(target), atomic(target) as temporary:
+        with temporary.open("wb") as handle:
+            shutil.copyfileobj(content, handle, PIECE)
+        proof = Proof.of(pin, None)
+        if problem := proof.problem(temporary):
+            raise _Differs(problem)
+        proof.record(temporary)

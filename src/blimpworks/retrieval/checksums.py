@@ -2,11 +2,13 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from blimpworks.files import sha256_of
 
 SHA256, GIT_BLOB, MD5 = "SHA-256", "git blob id", "MD5"
+_md5 = partial(hashlib.md5, usedforsecurity=False)
 
 
 def git_blob_of(path: Path) -> str:
@@ -19,14 +21,6 @@ def git_blob_of(path: Path) -> str:
     digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, lambda: digest).hexdigest()
-
-
-def _md5_of(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-
-
-_METHODS = {SHA256: sha256_of, GIT_BLOB: git_blob_of, MD5: _md5_of}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +47,10 @@ class Checksum:
         if self.bytes is not None and size != self.bytes:
             number = f"{size:,}" if size < self.bytes else "more"
             return f"has {number} bytes, expected {self.bytes:,}{by}"
-        digest = _METHODS[self.kind](path)
-        return (
-            None
-            if digest == self.digest
-            else f"has {self.kind} {digest}, expected {self.digest}{by}"
-        )
+        if self.kind == MD5:
+            with path.open("rb") as handle:
+                digest = hashlib.file_digest(handle, _md5).hexdigest()
+        else:
+            digest = (sha256_of if self.kind == SHA256 else git_blob_of)(path)
+        same = digest == self.digest
+        return None if same else f"has {self.kind} {digest}, expected {self.digest}{by}"

@@ -133,17 +133,6 @@ def refusal_of(response: requests.Response) -> tuple[str, str]:
     return f"{host_of(response.url)} {text} (HTTP {response.status_code})", remedy
 
 
-def _continues(response: requests.Response, have: int) -> bool:
-    """Whether the body is the rest of the file after its first ``have`` bytes."""
-    span = response.headers.get("Content-Range", "")
-    return response.status_code == requests.codes.partial and span.startswith(f"bytes {have}-")
-
-
-def _framed(response: requests.Response) -> bool:
-    """Whether an early end of the body would have been noticed as an error."""
-    return not {"Content-Length", "Transfer-Encoding"}.isdisjoint(response.headers)
-
-
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """The download of ``url`` into the file ``part``, which may hold its first bytes already."""
@@ -170,20 +159,6 @@ class Transfer:
         connection that keeps breaking off; the part stays for the next try. Also, without a part
         left, for more than ``LARGEST`` bytes.
         """
-        self._check_allowed()
-        self.part.parent.mkdir(parents=True, exist_ok=True)
-        best, stalls = -1, 0
-        opened = open_session(self.patience)
-        with disk_errors(self.part), slot(host_of(self.url)), opened as session:
-            while not self._pull(session):
-                reached = self.received()
-                stalls = 0 if reached > best else stalls + 1
-                best = max(best, reached)
-                if stalls >= self.patience.stalls:
-                    raise self._failed(self._broken_off(best), "run again to go on from there")
-                time.sleep(self.patience.backoff * 2**stalls)
-
-    def _check_allowed(self) -> None:
         try:
             check_address(self.url)
         except ValueError as error:
@@ -191,69 +166,66 @@ class Transfer:
                 f"{self.where}: url is {shown(self.url)!r}, expected an https address, but "
                 f"{error}; correct it, or {self.instead}."
             ) from error
-        variable = offline_variable()
-        if variable:
-            raise UserError(
-                self._failed(f"{variable} forbids the network", f"unset {variable}").args[0]
-            )
+        if variable := offline_variable():
+            offline = self._failure(f"{variable} forbids the network", f"unset {variable}")
+            raise UserError(str(offline))
+        self.part.parent.mkdir(parents=True, exist_ok=True)
+        best, stalls = -1, 0
+        opened = open_session(self.patience)
+        with disk_errors(self.part), slot(host_of(self.url)), opened as session:
+            while not self._request_rest(session):
+                reached = self.received()
+                stalls = 0 if reached > best else stalls + 1
+                best = max(best, reached)
+                if stalls >= self.patience.stalls:
+                    total = "" if self.size is None else f" of {self.size:,}"
+                    raise self._failure(
+                        f"the connection keeps breaking off, last after {best:,}{total} bytes",
+                        "run again to go on from there",
+                    )
+                time.sleep(self.patience.backoff * 2**stalls)
 
-    def _failed(self, cause: str, remedy: str) -> NotReceived:
+    def _failure(self, cause: str, remedy: str) -> NotReceived:
         return NotReceived(
             f"{self.where}: {shown(self.url)} was not downloaded: {cause}; {remedy}, or "
             f"{self.instead}.",
             f"{shown(self.url)}: {cause}",
         )
 
-    def _broken_off(self, reached: int) -> str:
-        whole = "" if self.size is None else f" of {self.size:,}"
-        return f"the connection keeps breaking off, last after {reached:,}{whole} bytes"
-
-    def _pull(self, session: requests.Session) -> bool:
+    def _request_rest(self, session: requests.Session) -> bool:
         """Make one request; True when the part holds all that the server has."""
-        have = self.received()
-        if self.size is not None and have > self.size:
+        start = self.received()
+        if self.size is not None and start > self.size:
             self.part.unlink()
-            have = 0
-        if have and have == self.size:
+            start = 0
+        if start and start == self.size:
             return True
-        with self._ask(session, have) as response:
-            if response.status_code == requests.codes.requested_range_not_satisfiable:
-                return self._at_end(response, have)
-            return self._save(response, have if _continues(response, have) else 0)
-
-    def _ask(self, session: requests.Session, have: int) -> requests.Response:
         # A compressed body could neither be resumed nor measured.
-        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
         limits = (self.patience.connect, self.patience.read)
         try:
             response = session.get(self.url, headers=headers, stream=True, timeout=limits)
         except RequestException as error:
             redirected = isinstance(error, _Refused | TooManyRedirects)
             remedy = "correct the row's url" if redirected else "check the network and proxy"
-            raise self._failed(cause_of(error, self.url), remedy) from error
-        usable = (200, 206, 416) if have else (200,)
-        if response.status_code not in usable:
-            response.close()
-            raise self._failed(*refusal_of(response))
-        return response
-
-    def _check_size(self, reached: int) -> None:
-        """Raises UserError, and removes the part, for more than what nobody has stated can be."""
-        if self.size is None and reached > LARGEST:
-            self.part.unlink(missing_ok=True)
-            raise self._failed(
-                f"it is larger than {LARGEST:,} bytes, the most for a file of unstated size",
-                "write its size into the row's bytes",
+            raise self._failure(cause_of(error, self.url), remedy) from error
+        with response:
+            if response.status_code not in ((200, 206, 416) if start else (200,)):
+                raise self._failure(*refusal_of(response))
+            span = response.headers.get("Content-Range", "")
+            if response.status_code == requests.codes.requested_range_not_satisfiable:
+                # Nothing comes after the part: it is complete, or of another file.
+                if span == f"bytes */{start}" and self.size is None:
+                    return True
+                self.part.unlink()
+                return False
+            continued = response.status_code == requests.codes.partial
+            return self._save(
+                response, start if span.startswith(f"bytes {start}-") and continued else 0
             )
 
-    def _at_end(self, response: requests.Response, have: int) -> bool:
-        """The server has nothing after byte ``have``: the part is whole, or of another file."""
-        if response.headers.get("Content-Range") == f"bytes */{have}" and self.size is None:
-            return True
-        self.part.unlink()
-        return False
-
     def _save(self, response: requests.Response, start: int) -> bool:
+        """Write a response's body behind the first ``start`` bytes; True where it is complete."""
         length = response.headers.get("Content-Length")
         total = start + int(length) if length else self.size
         self._check_size(total or 0)
@@ -271,4 +243,15 @@ class Transfer:
                         return True
             except RequestException:
                 return False
-        return _framed(response) or self.received() == self.size
+        # Without a length and without chunks an early end is no error.
+        framed = length is not None or "Transfer-Encoding" in response.headers
+        return framed or self.received() == self.size
+
+    def _check_size(self, reached: int) -> None:
+        """Raise NotReceived, and remove the part, for too much where no size is stated."""
+        if self.size is None and reached > LARGEST:
+            self.part.unlink(missing_ok=True)
+            raise self._failure(
+                f"it is larger than {LARGEST:,} bytes, the most for a file of unstated size",
+                "write its size into the row's bytes",
+            )

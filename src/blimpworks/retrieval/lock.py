@@ -44,8 +44,7 @@ def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedF
 def record_file(row: LockedFile, table: Path) -> None:
     """Record what a file is; where that cannot be written, the log says so.
 
-    Raises UserError for a malformed lock file, and where another job has recorded another SHA-256
-    of the same version.
+    Raises UserError for a malformed lock file, and for another SHA-256 of the same version.
     """
     try:
         standing = record(row, table)

@@ -5,7 +5,6 @@ import io
 import lzma
 import re
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -64,11 +63,41 @@ def pin_row(
     Raises UserError for an unknown or already pinned row, an address that names no commit
     or version, and whatever keeps the download from succeeding.
     """
-    pin = _unpinned(name, _pins(catalogue), catalogue)
-    own = in_mirror(pin, mirror)
-    filled = _measured(pin, own) if own else _measure(pin, patience or Patience())
+    pin = named_row({pin.name: pin for pin in _pins(catalogue)}, name, catalogue)
+    if pin.sha256:
+        raise UserError(
+            f"{pin.where} already has SHA-256 {pin.sha256}; to pin it anew, empty its sha256 "
+            "and bytes first."
+        )
+    mirrored = in_mirror(pin, mirror)
+    with scratch("blimpworks-pin") as directory:
+        file = directory / "file"
+        if mirrored:
+            packed = mirrored.suffix == ".xz" and not pin.mirror.endswith(".xz")
+            expected = reading(mirrored, "a file of the mirror, perhaps as .xz", "Replace it.")
+            opened = lzma.open if packed else open
+            with expected, opened(mirrored, "rb") as source, file.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        elif not is_fixed(pin.url):
+            raise UserError(
+                f"{pin.where}: url is {shown(pin.url)!r}, expected one with a 40-digit commit or "
+                "a version, because a moving file has no lasting checksum; put the commit into "
+                "the url. Of a file of your own, name the directory that it lies in with --mirror."
+            )
+        else:
+            instead = "pin it on another machine"
+            patience = patience or Patience()
+            Transfer(pin.url, file, pin.bytes, pin.where, instead, patience).run()
+        recorded = checksum_of(pin.locked, catalogue) if pin.locked else None
+        for checksum in filter(None, (pin.blob, recorded)):
+            if problem := checksum.problem(file):
+                origin = mirrored or shown(pin.url)
+                raise UserError(
+                    f"{pin.where}: {origin} {problem}; correct the row, or replace the file."
+                )
+        filled = replace(pin, sha256=sha256_of(file), bytes=file.stat().st_size)
     # Read again: somebody may have edited the table while the file came in.
-    _record(catalogue, [p.name for p in _pins(catalogue)].index(name), filled)
+    _record(catalogue, [pin.name for pin in _pins(catalogue)].index(name), filled)
     return filled
 
 
@@ -77,62 +106,6 @@ def _pins(catalogue: Path) -> list[Pin]:
     columns = headings(catalogue)
     kind: type[TreebankRow | SourceRow] = TreebankRow if "treebank" in columns else SourceRow
     return [Pin.of(row, catalogue) for row in read_rows(kind, catalogue)]
-
-
-def _unpinned(name: str, pins: Sequence[Pin], catalogue: Path) -> Pin:
-    """The one row called ``name``, which has no checksum."""
-    known = {pin.name: pin for pin in pins}
-    pin = named_row(known, name, catalogue)
-    if pin.sha256:
-        raise UserError(
-            f"{pin.where} already has SHA-256 {pin.sha256}; to pin it anew, empty its sha256 "
-            "and bytes first."
-        )
-    return pin
-
-
-def _measured(pin: Pin, own: Path) -> Pin:
-    """Measure a file of a mirror, uncompressed."""
-    with scratch("blimpworks-pin") as directory:
-        copy = directory / "file"
-        opened = lzma.open if own.suffix == ".xz" and not pin.mirror.endswith(".xz") else open
-        expected = reading(own, "a file of the mirror, perhaps as .xz", "Replace it.")
-        with expected, opened(own, "rb") as source, copy.open("wb") as target:
-            shutil.copyfileobj(source, target)
-        return _filled(pin, copy, str(own))
-
-
-def _filled(pin: Pin, file: Path, place: str) -> Pin:
-    """The pin with checksum and size of a file.
-
-    Raises UserError for one with another git blob id, or other than what was retrieved at first.
-    """
-    locked = pin.locked
-    recorded = checksum_of(locked, Path(pin.catalogue)) if locked else None
-    for checksum in filter(None, (pin.blob, recorded)):
-        if problem := checksum.problem(file):
-            raise UserError(
-                f"{pin.where}: {place} {problem}; correct the row, or replace the file."
-            )
-    return replace(pin, sha256=sha256_of(file), bytes=file.stat().st_size)
-
-
-def _measure(pin: Pin, patience: Patience) -> Pin:
-    """Download the whole file (never continuing an old part) and measure it.
-
-    Raises UserError for an address that names no commit or version, too.
-    """
-    if not is_fixed(pin.url):
-        raise UserError(
-            f"{pin.where}: url is {shown(pin.url)!r}, expected one with a 40-digit commit or a "
-            "version, because a moving file has no lasting checksum; put the commit into the url. "
-            "Of a file of your own, name the directory that it lies in with --mirror."
-        )
-    with scratch("blimpworks-pin") as directory:
-        part = directory / "file"
-        instead = "pin it on another machine"
-        Transfer(pin.url, part, pin.bytes, pin.where, instead, patience).run()
-        return _filled(pin, part, shown(pin.url))
 
 
 def _record(catalogue: Path, index: int, pin: Pin) -> None:

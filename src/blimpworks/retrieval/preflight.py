@@ -4,6 +4,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
@@ -14,12 +15,7 @@ from requests.exceptions import ReadTimeout, RequestException
 from blimpworks.campaign.addresses import check_address, offline_variable
 from blimpworks.campaign.locked_models import Locked
 from blimpworks.errors import UserError
-from blimpworks.retrieval.download import (
-    Patience,
-    cause_of,
-    host_of,
-    open_session,
-)
+from blimpworks.retrieval.download import Patience, cause_of, host_of, open_session
 from blimpworks.retrieval.hub_session import limit_waits
 from blimpworks.retrieval.sources import Pin, in_mirror
 
@@ -43,30 +39,7 @@ class HubNeed:
 
 
 def _such_as(names: Sequence[str]) -> str:
-    """How many files, and the first by name."""
     return f"{len(names)} files, such as {names[0]}" if len(names) > 1 else names[0]
-
-
-def _unpinned(pins: Sequence[Pin]) -> Iterator[str]:
-    names = [pin.name for pin in pins]
-    if names:
-        tables = " and ".join(dict.fromkeys(pin.catalogue for pin in pins))
-        yield (
-            f"no checksum: {_such_as(names)}; run `blimpworks pin` on {tables or 'the catalogue'} "
-            "where there is a network, or set unpinned: skip in the campaign"
-        )
-
-
-def _room(pins: Sequence[Pin], folder: Path) -> Iterator[str]:
-    """Whether files whose size is known fit on the disk."""
-    needed = sum(pin.bytes or 0 for pin in pins)
-    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    free = shutil.disk_usage(existing).free
-    if needed > free:
-        yield (
-            f"{folder}: the files take {needed / 1e9:,.1f} GB, {free / 1e9:,.1f} GB are free; "
-            "make room, or name another directory as pathvars.resources"
-        )
 
 
 def _unreachable(url: str) -> str:
@@ -85,15 +58,6 @@ def _unreachable(url: str) -> str:
     return ""
 
 
-def _is_allowed(url: str) -> bool:
-    """Whether an address may be asked at all; the download says what is wrong with another."""
-    try:
-        check_address(url)
-    except ValueError:
-        return False
-    return True
-
-
 def _causes(urls: Iterable[str]) -> dict[str, str]:
     """Hosts of some addresses that cannot be reached, and why."""
     hosts = {host_of(url): url for url in urls}
@@ -104,14 +68,20 @@ def _causes(urls: Iterable[str]) -> dict[str, str]:
 
 def _network(pins: Sequence[Pin], addresses: Path | None) -> Iterator[str]:
     """Hosts that cannot be reached, of files that no other host can give."""
-    causes = _causes(pin.url for pin in pins)
-    cut_off = [pin for pin in pins if host_of(pin.url) in causes]
-    others = {pin.name: pin.other_addresses(addresses) for pin in cut_off}
-    causes |= _causes(url for urls in others.values() for url in urls)
+    allowed = []
+    for pin in pins:
+        with suppress(ValueError):  # the download says what is wrong with another address
+            check_address(pin.url)
+            allowed.append(pin)
+    causes = _causes(pin.url for pin in allowed)
+    alternatives = {
+        pin: pin.other_addresses(addresses) for pin in allowed if host_of(pin.url) in causes
+    }
+    causes |= _causes(url for urls in alternatives.values() for url in urls)
     files = Counter(
         host_of(pin.url)
-        for pin in cut_off
-        if all(host_of(url) in causes for url in others[pin.name])
+        for pin, urls in alternatives.items()
+        if all(host_of(url) in causes for url in urls)
     )
     for host, number in files.items():
         yield f"no connection for {number} files: {causes[host]}; check the network and proxy"
@@ -142,7 +112,7 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"
     elif downloads:
-        yield from _network([pin for pin in downloads if _is_allowed(pin.url)], addresses)
+        yield from _network(downloads, addresses)
 
 
 def _refusal(need: HubNeed) -> str:
@@ -215,11 +185,24 @@ def obstacles(
     other addresses that files have. Takes seconds: asks each host once for any answer, and the hub
     about each model that is gated or locked.
     """
-    every = checksums == "any"
-    pinned = [pin for pin in pins if (pin.is_pinned if every or pin.needed else pin.sha256)]
-    return [
-        *_unpinned([pin for pin in pins if pin not in pinned]),
-        *_elsewhere(pinned, mirror, addresses),
-        *_hub(models),
-        *_room(pinned, folder),
-    ]
+    pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
+    for pin in pins:
+        by_any = checksums == "any" or pin.needed
+        (pinned if (pin.is_pinned if by_any else pin.sha256) else unpinned).append(pin)
+    if unpinned:
+        tables = " and ".join(dict.fromkeys(pin.catalogue for pin in unpinned))
+        problems.append(
+            f"no checksum: {_such_as([pin.name for pin in unpinned])}; run `blimpworks pin` on "
+            f"{tables or 'the catalogue'} where there is a network, or set unpinned: skip in the "
+            "campaign"
+        )
+    problems += [*_elsewhere(pinned, mirror, addresses), *_hub(models)]
+    needed = sum(pin.bytes or 0 for pin in pinned)
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if needed > free:
+        problems.append(
+            f"{folder}: the files take {needed / 1e9:,.1f} GB, {free / 1e9:,.1f} GB are free; "
+            "make room, or name another directory as pathvars.resources"
+        )
+    return problems

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from blimpworks.errors import UserError
 
@@ -18,32 +17,21 @@ PAUSE = 0.2
 """Seconds between two looks for a free slot."""
 
 
-def _folder() -> Path:
-    """Directory of this user's locks, which nobody else can write to."""
+@contextmanager
+def slot(host: str) -> Iterator[None]:
+    """A block that holds one of the ``AT_ONCE`` slots of a host; waits until one is free."""
     folder = Path(tempfile.gettempdir(), f"blimpworks-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise UserError(f"{folder} is another user's; remove it, or set TMPDIR to a directory.")
-    return folder
-
-
-def _taken(path: Path) -> IO[str] | None:
-    """The open file, locked until it is closed; None where another process has locked it."""
-    handle = path.open("w", encoding="utf-8")
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        handle.close()
-        return None
-    return handle
-
-
-@contextmanager
-def slot(host: str) -> Iterator[None]:
-    """A block that holds one of the ``AT_ONCE`` slots of a host; waits until one is free."""
-    key, folder = hashlib.sha256(host.encode()).hexdigest()[:16], _folder()
-    paths = [folder / f"{key}.{number}" for number in range(AT_ONCE)]
-    while (handle := next(filter(None, map(_taken, paths)), None)) is None:
-        time.sleep(PAUSE)
-    with handle:
-        yield
+    key, number = hashlib.sha256(host.encode()).hexdigest()[:16], 0
+    while True:
+        with (folder / f"{key}.{number}").open("w", encoding="utf-8") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:  # another job has this slot
+                number = (number + 1) % AT_ONCE
+            else:
+                yield
+                return
+        time.sleep(0 if number else PAUSE)

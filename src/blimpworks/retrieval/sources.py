@@ -2,11 +2,10 @@
 
 import lzma
 import os
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from blimpworks.campaign.addresses import shown, without_secrets
 from blimpworks.campaign.statements import statement_of
@@ -45,16 +44,8 @@ class Pin:
     @classmethod
     def of(cls, row: "SourceRow | TreebankRow", table: Path) -> "Pin":
         """What a row of a table of the catalogue says of its file."""
-        return cls(
-            name=row.name,
-            url=row.url,
-            sha256=row.sha256,
-            bytes=row.bytes,
-            mirror=row.mirror,
-            catalogue=str(table),
-            git_blob=row.git_blob,
-            needed=row.needed,
-        )
+        pinned = (row.url, row.sha256, row.bytes, row.mirror)
+        return cls(row.name, *pinned, str(table), row.git_blob, row.needed)
 
     @property
     def where(self) -> str:
@@ -122,13 +113,34 @@ def retrieve(
     the mirror, a file that is not what was pinned, and whatever keeps a download from succeeding.
     """
     if not pin.is_pinned:
-        raise UserError(_unpinned(pin))
-    local = in_mirror(pin, mirror)
+        raise _not_pinned(pin)
+    mirrored = in_mirror(pin, mirror)
     proof = Proof.of(pin, patience)
-    if mirror is None or local is None:
+    if mirror is None or mirrored is None:
         return without_secrets(_download(proof, output, patience, addresses))
-    _copy(proof, local, output)
-    return local.relative_to(mirror).as_posix()
+    compressed = mirrored.name == f"{Path(pin.place).name}.xz"
+    remedy = "replace it or remove it from the mirror."
+    with disk_errors(output), atomic(output) as temporary:
+        try:
+            with (
+                lzma.open(mirrored) if compressed else mirrored.open("rb") as source,
+                temporary.open("wb") as handle,
+            ):
+                # More bytes than expected show that it is another file.
+                while proof.bytes is None or handle.tell() <= proof.bytes:
+                    if not (piece := source.read(PIECE)):
+                        break
+                    handle.write(piece)
+        except (EOFError, lzma.LZMAError) as error:
+            fault = str(error).rstrip(".")
+            raise UserError(
+                f"{pin.where}: {mirrored} is not a whole .xz file "
+                f"({fault[:1].lower()}{fault[1:]}); {remedy}"
+            ) from error
+        if problem := proof.problem(temporary):
+            raise UserError(f"{pin.where}: {mirrored} {problem}; {remedy}")
+        proof.record(temporary)
+    return mirrored.relative_to(mirror).as_posix()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,17 +197,16 @@ def _stated(pin: Pin, patience: "Patience | None") -> Checksum:
 
     statement = statement_of(pin.url)
     if statement is None:
-        raise UserError(_unpinned(pin))
+        raise _not_pinned(pin)
     return stated_checksum(statement, pin.where, patience or Patience())
 
 
-def _unpinned(pin: Pin) -> str:
-    command = f"blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}"
-    return (
+def _not_pinned(pin: Pin) -> UserError:
+    return UserError(
         f"{pin.where} is not pinned yet: its sha256 and git_blob are empty, expected 64 or 40 "
-        "hexadecimal digits; "
-        f"on a machine with internet access run `{command}`, which downloads it from its address "
-        f"({shown(pin.url) or 'none given'}) and records the checksum."
+        "hexadecimal digits; on a machine with internet access run "
+        f"`blimpworks pin {pin.catalogue or 'CATALOGUE'} {pin.name}`, which downloads it from its "
+        f"address ({shown(pin.url) or 'none given'}) and records the checksum."
     )
 
 
@@ -214,42 +225,6 @@ def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
     names = (pin.place, f"{pin.place}.xz")
     candidates = [below(mirror, name, f"{pin.where}: mirror") for name in names]
     return next((path for path in candidates if path.is_file()), None)
-
-
-def _copy(proof: Proof, mirrored: Path, output: Path) -> None:
-    """Copy a mirror's file, decompressed, if it is the pinned one."""
-    pin = proof.pin
-    compressed = mirrored.name == f"{Path(pin.place).name}.xz"
-    with disk_errors(output), atomic(output) as temporary:
-        try:
-            with lzma.open(mirrored) if compressed else mirrored.open("rb") as source:
-                _pour(source, temporary, proof.bytes)
-        except (EOFError, lzma.LZMAError) as error:
-            raise UserError(
-                f"{pin.where}: {mirrored} is not a whole .xz file ({_lower(error)}); "
-                "replace it or remove it from the mirror."
-            ) from error
-        problem = proof.problem(temporary)
-        if problem:
-            raise UserError(
-                f"{pin.where}: {mirrored} {problem}; replace it or remove it from the mirror."
-            )
-        proof.record(temporary)
-
-
-def _lower(error: Exception) -> str:
-    text = str(error).rstrip(".")
-    return text[:1].lower() + text[1:]
-
-
-def _pour(source: IO[bytes], target: Path, limit: int | None) -> None:
-    """Copy until the end, or until it is clear that more than ``limit`` bytes come."""
-    with target.open("wb") as handle:
-        if limit is None:
-            shutil.copyfileobj(source, handle, PIECE)
-            return
-        while handle.tell() <= limit and (piece := source.read(PIECE)):
-            handle.write(piece)
 
 
 def _download(
@@ -281,10 +256,8 @@ def _download(
 def _download_from(url: str, proof: Proof, output: Path, patience: "Patience | None") -> None:
     from blimpworks.retrieval.download import Patience, Transfer
 
-    pin = proof.pin
-    part = part_path(output, url)
-    given = patience or Patience()
-    transfer = Transfer(url, part, proof.bytes, pin.where, pin.instead, given)
+    pin, part = proof.pin, part_path(output, url)
+    transfer = Transfer(url, part, proof.bytes, pin.where, pin.instead, patience or Patience())
     resumed = transfer.received() > 0
     transfer.run()
     problem = proof.problem(part)
@@ -301,11 +274,6 @@ def _download_from(url: str, proof: Proof, output: Path, patience: "Patience | N
             f"{shown(url)} {problem}",
         )
     proof.record(part)
-    _publish(part, output)
-
-
-def _publish(part: Path, output: Path) -> None:
-    """Give a verified part its final name, flushed to disk first."""
     with part.open("rb") as handle:
         os.fsync(handle.fileno())
     part.replace(output)

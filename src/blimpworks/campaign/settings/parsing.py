@@ -19,22 +19,12 @@ LONGEST = 100
 """Characters of a value that a message repeats; of longer ones it has the type."""
 
 
-def _known_keys() -> list[str]:
-    return [key for model in Strict.__subclasses__() for key in model.model_fields]
-
-
-def _inside(settings: Any, part: int | str) -> bool:
-    """Whether ``part`` is a key or an index of ``settings``."""
-    if isinstance(settings, list):
-        return isinstance(part, int) and part < len(settings)
-    return isinstance(settings, dict) and part in settings
-
-
 def _key(error: ErrorDetails, settings: Any) -> str:
     """The key that an error is about, without the names pydantic adds for alternatives."""
     parts: list[str] = []
     for part in error["loc"]:
-        if _inside(settings, part):
+        in_list = isinstance(settings, list) and isinstance(part, int) and part < len(settings)
+        if in_list or (isinstance(settings, dict) and part in settings):
             settings = settings[part]
             parts.append(str(part))
     if error["type"] == "missing":
@@ -57,7 +47,7 @@ def _expected(error: ErrorDetails) -> str:
 def _unknown(key: str, own: Collection[str]) -> str:
     """That a key is none, and perhaps which is meant: those of the whole, ``own``, go first."""
     *above, last = key.split(".")
-    known = _known_keys()
+    known = [key for model in Strict.__subclasses__() for key in model.model_fields]
     near = difflib.get_close_matches(last, () if above else own, n=1)
     close = [k for k in (*near, *difflib.get_close_matches(last, known, n=3)) if k not in above]
     hint = f"did you mean {close[0]!r}?" if close else "remove it or see workflow/schemas."
