@@ -132,11 +132,13 @@ def copy_bytecode(target: Path) -> None:
         shutil.copytree(cache, target / cache.relative_to(REPOSITORY), dirs_exist_ok=True)
 
 
-def fresh(path: Path) -> Checkout:
-    """A checkout in which nothing was built."""
+def fresh(path: Path, like: Checkout | None = None) -> Checkout:
+    """A checkout in which nothing was built, with the campaign for tests of another, if given."""
     copy_repository(path)
     copy_bytecode(path)
     small_campaign(path)
+    if like:
+        shutil.copy(like.path / CAMPAIGN, path / CAMPAIGN)
     return Checkout(path)
 
 

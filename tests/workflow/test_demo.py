@@ -114,7 +114,7 @@ def test_languages_whose_size_is_unknown_have_a_job_for_each_step(scratch):
 
 @pytest.mark.long
 def test_a_second_run_from_scratch_gives_the_same_bytes(built, tmp_path):
-    second = fresh(tmp_path / "second")
+    second = fresh(tmp_path / "second", like=built)
     done = second.snakemake()
     assert done.returncode == 0, output_of(done)
     # Other tests may have had the first campaign build more.

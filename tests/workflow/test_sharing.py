@@ -55,7 +55,7 @@ def test_campaigns_that_share_resources_run_at_once(shared):
 @pytest.fixture
 def copied(built, tmp_path):
     """Results and resources in another checkout, without ages and without Snakemake's memory."""
-    checkout = fresh(tmp_path / "elsewhere")
+    checkout = fresh(tmp_path / "elsewhere", like=built)
     for name in ("results", "resources"):
         source, target = built.path / name, checkout.path / name
         shutil.copytree(source, target, copy_function=shutil.copyfile)

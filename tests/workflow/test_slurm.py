@@ -54,7 +54,7 @@ def campaign(cluster, local, tmp_path):
 
 @pytest.mark.slow_slurm
 def test_the_demo_campaign_gives_the_same_on_slurm_as_without(cluster, built, tmp_path):
-    checkout = fresh(tmp_path / "slurm")
+    checkout = fresh(tmp_path / "slurm", like=built)
     (checkout.path / "config/site.yaml").write_text(yaml.safe_dump(SITE))
     done = checkout.run(
         "snakemake", "--profile", "slurm", *POLL, "--configfile", CAMPAIGN, **cluster.environment()
