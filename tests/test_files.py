@@ -1,5 +1,6 @@
 """Files and directories are whole or absent, and what killed processes leave is removed."""
 
+import csv
 import os
 import re
 import signal
@@ -20,6 +21,7 @@ from blimpworks.files import (
     KEPT,
     SILENCE,
     atomic,
+    cells_of_any_size,
     named_errors,
     new_scratch,
     rust_errors,
@@ -182,3 +184,11 @@ def test_a_full_disk_names_the_file_that_did_not_fit(write, small_disk):
         write(folder / "page")
     assert full.value.filename == str(small_disk / "folder" / "page")
     assert [each.name for each in small_disk.iterdir()] == ["first"]
+
+
+def test_cells_of_any_size_are_read_within_its_block_alone():
+    row = "x" * 2 * csv.field_size_limit()
+    with cells_of_any_size():
+        assert next(csv.reader([row])) == [row]
+    with pytest.raises(csv.Error, match="field limit"):
+        next(csv.reader([row]))

@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -283,6 +284,16 @@ def write_text(path: Path, text: str) -> None:
     """Write UTF-8 ``text`` to ``path`` atomically, with LF line ends."""
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def cells_of_any_size() -> Iterator[None]:
+    """Let the csv module read cells of any size, for this block alone."""
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
 
 
 def read_cells(path: Path) -> list[dict[str, str]]:

@@ -60,7 +60,7 @@ class Form:
         Raises UserError, with a sentence for each of the first wrong rows, for an unknown row, an
         altered text, and a label that is missing or another word.
         """
-        lines = [*read_sheet(path)]
+        lines = read_sheet(path)
         if not lines:
             raise UserError(f"{path} has no rows; expected a filled sheet.")
         names = [*lines[0].cells]

@@ -7,12 +7,12 @@ apostrophe in front keeps them from it; reading takes it away again.
 import csv
 import io
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from blimpworks.errors import UserError, reading
-from blimpworks.files import atomic, text_of
+from blimpworks.files import atomic, cells_of_any_size, text_of
 
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 GUARD = "'"
@@ -50,7 +50,7 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, 
         writer.writerows([guarded(row[column]) for column in columns] for row in rows)
 
 
-def read_sheet(path: Path) -> Iterator[Line]:
+def read_sheet(path: Path) -> list[Line]:
     """Rows of a sheet by column; between commas, semicolons or tabs, as its first line has them.
 
     Lines without any text are left out. Raises UserError for a file that is missing or not
@@ -60,22 +60,23 @@ def read_sheet(path: Path) -> Iterator[Line]:
         text = text_of(path, "utf-8-sig")
     head = text.partition("\n")[0]
     separator = max(SEPARATORS, key=head.count)
-    # A field may be as long as the file.
-    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    columns = [unguarded(name.strip()) for name in next(rows, [])]
-    if len({*columns}) < len(columns):
-        raise UserError(f"{path}:1: a column is named twice; expected a name for each.")
-    start = rows.line_num + 1
-    for row in rows:
-        if len(row) != len(columns) and any(row):
-            raise UserError(
-                f"{path}:{start}: {len(row)} cells, expected {len(columns)} as in line 1; "
-                "save the sheet as CSV again."
-            )
-        if any(cell.strip() for cell in row):
-            yield Line(start, dict(zip(columns, map(unguarded, row), strict=True)))
+    lines = []
+    with cells_of_any_size():
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        columns = [unguarded(name.strip()) for name in next(rows, [])]
+        if len({*columns}) < len(columns):
+            raise UserError(f"{path}:1: a column is named twice; expected a name for each.")
         start = rows.line_num + 1
+        for row in rows:
+            if len(row) != len(columns) and any(row):
+                raise UserError(
+                    f"{path}:{start}: {len(row)} cells, expected {len(columns)} as in line 1; "
+                    "save the sheet as CSV again."
+                )
+            if any(cell.strip() for cell in row):
+                lines.append(Line(start, dict(zip(columns, map(unguarded, row), strict=True))))
+            start = rows.line_num + 1
+    return lines
 
 
 def plain(text: str) -> str:

@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import re
-import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +22,7 @@ from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.declaration import People
 from blimpworks.benchmarks.entries import PlainFiles
 from blimpworks.errors import UserError, reading
+from blimpworks.files import cells_of_any_size
 from blimpworks.json_files import load_json
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
@@ -188,44 +188,41 @@ def _csv_cells(
     """Cells of each line, or of each row where ``quotes: csv`` allows line breaks in cells."""
     rows: list[tuple[int, Sequence[str]]] = []
     line = 1
-    # Cells may be of any size here, and other readers keep their limit.
-    limit = csv.field_size_limit(sys.maxsize)
     try:
-        if table.how.quotes == "csv":
-            lines = (f"{line}\n" for line in table.lines)
-            reader = csv.reader(lines, delimiter=table.separator, **STRICTLY)
-            for cells in reader:
-                if not _is_skipped(line, account, skipped) and not _is_blank(
-                    not cells, line, table, account
-                ):
+        with cells_of_any_size():
+            if table.how.quotes == "csv":
+                lines = (f"{line}\n" for line in table.lines)
+                reader = csv.reader(lines, delimiter=table.separator, **STRICTLY)
+                for cells in reader:
+                    if not _is_skipped(line, account, skipped) and not _is_blank(
+                        not cells, line, table, account
+                    ):
+                        rows.append((line, cells))
+                    line = reader.line_num + 1
+                return rows
+            for line, text in enumerate(table.lines, start=1):
+                if _is_skipped(line, account, skipped) or _is_blank(not text, line, table, account):
+                    continue
+                if table.quotes == "none":
+                    rows.append((line, text.split(table.separator)))
+                    if table.how.quotes is None:
+                        _check_quotes(table, *rows[-1])
+                    continue
+                try:
+                    cells = next(csv.reader([text], delimiter=table.separator, **STRICTLY))
+                except csv.Error as error:
+                    account.faults.append(
+                        f"{table.name}:{line}: a quotation mark is not closed before the cell or "
+                        f"the line ends ({error}); write 'quotes: none' where quotation marks are "
+                        "text, or 'quotes: csv' where cells hold line breaks."
+                    )
+                else:
                     rows.append((line, cells))
-                line = reader.line_num + 1
-            return rows
-        for line, text in enumerate(table.lines, start=1):
-            if _is_skipped(line, account, skipped) or _is_blank(not text, line, table, account):
-                continue
-            if table.quotes == "none":
-                rows.append((line, text.split(table.separator)))
-                if table.how.quotes is None:
-                    _check_quotes(table, *rows[-1])
-                continue
-            try:
-                cells = next(csv.reader([text], delimiter=table.separator, **STRICTLY))
-            except csv.Error as error:
-                account.faults.append(
-                    f"{table.name}:{line}: a quotation mark is not closed before the cell or the "
-                    f"line ends ({error}); write 'quotes: none' where quotation marks are text, or "
-                    "'quotes: csv' where cells hold line breaks."
-                )
-            else:
-                rows.append((line, cells))
     except csv.Error as error:
         account.faults.append(
             f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' where "
             "quotation marks are text."
         )
-    finally:
-        csv.field_size_limit(limit)
     return rows
 
 
