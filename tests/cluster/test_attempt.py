@@ -12,7 +12,7 @@ import pytest
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.cluster.allocation import Allocation, read_job
-from blimpworks.cluster.attempt import Ending, cause_of
+from blimpworks.cluster.attempt import cause_of
 from blimpworks.records.journal import journal_path, read_attempts
 from blimpworks.scoring.progress import ATTEMPT
 from blimpworks.scoring.run import score_items
@@ -154,13 +154,12 @@ pathlib.Path({str(tmp_path / "job.progress.json")!r}).write_text(json.dumps(fact
         ({"code": -9, "kills": 1}, "memory"),
         ({"code": 2, "kills": 1}, "memory"),
         ({"code": 0, "kills": 1}, "done"),
-        ({"code": 1, "said": "torch.OutOfMemoryError: CUDA out of memory."}, "gpu_memory"),
+        ({"code": 1, "log": "torch.OutOfMemoryError: CUDA out of memory."}, "gpu_memory"),
         ({"code": 137}, "killed"),
     ],
 )
 def test_what_is_known_at_the_end_says_why(ending, cause):
-    facts = {"kills": 0, "on_request": False, "out_of_time": False, "said": ""} | ending
-    assert cause_of(Ending(**facts)) == cause
+    assert cause_of(**ending) == cause
 
 
 @pytest.fixture(scope="module")

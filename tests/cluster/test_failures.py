@@ -2,7 +2,7 @@
 
 import pytest
 
-from blimpworks.cluster.failures import failing_words
+from blimpworks.cluster.guard import failing_words
 
 FURTHER = "For further error details see the cluster/cloud log and the log files of the rule(s)."
 REFUSED = f"""\

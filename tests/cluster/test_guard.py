@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from blimpworks.cluster import guard
-from blimpworks.cluster.guard import RUNS, end_orphans, is_alive, register, run_id
-from blimpworks.cluster.watchdog import Vigil, awaited
+from blimpworks.cluster.guard import RUNS, Vigil, awaited, end_orphans, is_alive, register, run_id
 from blimpworks.errors import UserError
 
 LOG = """\

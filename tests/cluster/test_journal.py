@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.cluster.sizing import MOST, UNKNOWN, RetryScaling, retry_scaling
+from blimpworks.cluster.requests import MOST, UNKNOWN, RetryScaling, retry_scaling
 from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
 from blimpworks.records.journal import (

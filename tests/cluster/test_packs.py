@@ -19,7 +19,7 @@ from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import load_site
 from blimpworks.cluster.allocation import Allocation
-from blimpworks.cluster.attempt import PACKED, _own_share
+from blimpworks.cluster.attempt import PACKED, member_share
 from blimpworks.cluster.estimate import expected_items
 from blimpworks.cluster.needs import needs_of
 from blimpworks.cluster.pack_run import Member, _give_up
@@ -201,7 +201,7 @@ def test_a_member_that_needs_more_than_the_job_has_is_refused(pack, models):
 def test_members_of_a_pack_ask_for_the_whole_between_them(monkeypatch):
     place = Allocation("1", "n", gpus=("a",) * 4, mem_mb=4000, minutes=60)
     monkeypatch.setenv(PACKED, "1/4,8")
-    own = _own_share(place)
+    own = member_share(place)
     assert (len(own.gpus), own.mem_mb) == (1, 1000)
     assert 8 * len(own.gpus) * own.minutes == 4 * 60
 

@@ -20,7 +20,7 @@ from blimpworks.cluster.dry_run import DryRun, read_dry_run
 from blimpworks.cluster.plan import ANSWER_BYTES, STORE_BYTES, make_plan
 from blimpworks.cluster.plan_data import Plan
 from blimpworks.cluster.plan_text import plan_text
-from blimpworks.cluster.present import stored
+from blimpworks.cluster.status import stored
 from blimpworks.cluster.text import number
 from blimpworks.papers.lmentry.paper import PROMPTS
 from support.checkout import output_of

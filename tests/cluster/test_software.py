@@ -2,14 +2,14 @@
 
 import pytest
 
-from blimpworks.cluster import software
-from blimpworks.cluster.software import missing_software
+from blimpworks.cluster import stops
+from blimpworks.cluster.stops import missing_software
 
 
 @pytest.fixture
 def bare(tmp_path, monkeypatch):
     """A repository without environments, on a machine with nothing installed."""
-    monkeypatch.setattr(software, "find_spec", lambda name: None)
+    monkeypatch.setattr(stops, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path
 
@@ -37,7 +37,7 @@ def test_programs_of_kenlm_are_needed_to_train_alone(bare):
     assert [*missing_software((), {"score"}, bare)] == []
     [said] = missing_software((), {"train_ngram"}, bare)
     assert said.startswith("KenLM's programs lmplz, build_binary are neither in .tools/bin nor")
-    for name in software.KENLM:
+    for name in stops.KENLM:
         executable(bare / ".tools/bin" / name)
     assert [*missing_software((), {"train_ngram"}, bare)] == []
 

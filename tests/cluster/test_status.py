@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 import os
 import re
@@ -21,17 +19,13 @@ from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import Part, score_parts
 from blimpworks.campaign.reference import groups_of_models
-from blimpworks.cluster.efficiency import Efficiency, account_for, in_all, read_models
-from blimpworks.cluster.efficiency_text import advice
-from blimpworks.cluster.efficiency_text import as_text as efficiency_text
-from blimpworks.cluster.part_status import last_words, read_part_status
-from blimpworks.cluster.slurm import Accounted, Queue, accounting, read_queue
-from blimpworks.cluster.status import read_status
+from blimpworks.cluster.slurm import Queue, read_queue
+from blimpworks.cluster.status import last_words, read_part_status, read_status
 from blimpworks.cluster.status_text import as_text
 from blimpworks.cluster.text import Columns, amount, duration, printed, shortened, terminal_width
 from blimpworks.errors import UserError
 from blimpworks.files import Listing
-from blimpworks.records.journal import Asked, Attempt, Ended, journal_path, now, progress_path
+from blimpworks.records.journal import journal_path, now, progress_path
 from support import tiny
 from support.journal_kit import ASKED, attempt, scored, started, write_attempts, write_progress
 from support.paths import REPOSITORY
@@ -79,9 +73,6 @@ class Tree:
     def status(self, queue=None):
         return read_status(self.campaign, self.catalogue, self.groups, queue)
 
-    def models(self):
-        return read_models(self.campaign, self.catalogue, self.groups)
-
 
 @pytest.fixture
 def within(tmp_path, monkeypatch):
@@ -111,7 +102,7 @@ def test_a_manifest_is_all_that_done_takes(tree):
     tree.manifest(90)
     status = tree.part_status()
     assert (status.state, status.done, status.sentences) == ("done", 90, 90)
-    assert status.finished_languages() == 3
+    assert status.state == "done"
 
 
 def test_a_manifest_that_says_why_there_are_no_scores_is_a_failure(tree):
@@ -222,16 +213,6 @@ def test_a_queue_that_fails_says_nothing(slurm):
     assert read_queue([("m", "deu")]) == Queue()
 
 
-def test_accounts_add_up_a_jobs_runs_and_take_its_largest_step(slurm):
-    slurm(
-        "sacct",
-        "echo '7|PREEMPTED|60|'; echo '7.batch|CANCELLED|60|2048K'; echo '7|COMPLETED|100|'; "
-        "echo '7.0|COMPLETED|100|1.5G'; echo '8|CANCELLED by 0|5|'; echo '9|RUNNING|1|'",
-    )
-    result = accounting(["7", "8", "x"])
-    assert result == {"7": Accounted("COMPLETED", 160, 1536), "8": Accounted("CANCELLED", 5, None)}
-
-
 # Models and the whole campaign.
 
 
@@ -251,7 +232,7 @@ def test_languages_and_sentences_are_counted_by_model(tree):
 def test_what_remains_is_told_by_the_models_own_pace(tree):
     write_progress(tree.log(), scored(100, 400))
     model = tree.status().models[0]
-    assert (model.pace, model.tokens_per_second) == (50, 450)
+    assert (model.rate("new"), model.rate("tokens")) == (50, 450)
     assert (model.left, model.borrowed) == (300 / 50, False)
 
 
@@ -422,110 +403,6 @@ def test_an_amount_is_right_to_a_percent(number):
     assert len(text) <= 6
 
 
-# What it took.
-
-
-def test_hours_are_those_of_gpus(tree):
-    first = attempt("walltime", 1800, job="7", seconds=3600, rss_mb=9000)
-    second = attempt("done", 900, job="8", seconds=1800, rss_mb=7000)
-    write_attempts(tree.log(), first, second)
-    [use] = tree.models()
-    assert (use.unit, use.jobs, use.requested, use.held) == ("GPU", ["7", "8"], 16, 3)
-    assert use.scoring == pytest.approx(2 * (1800 + 900) / 50 / 3600)
-    assert use.share == pytest.approx(use.scoring / 3)
-    assert (use.tokens, use.tokens_per_second) == (9 * 2700, 450)
-    assert use.tokens_per_second_held == pytest.approx(9 * 2700 / 5400)
-    assert (use.load_seconds, use.rss_mb, use.mem_mb) == (60, 9000, 64000)
-    assert use.causes == {"walltime": 1, "done": 1}
-
-
-def test_models_are_added_up_with_the_jobs_that_they_share_counted_once(tree):
-    write_attempts(tree.log(), attempt("done", 1800, job="7", seconds=3600, rss_mb=9000))
-    write_attempts(tree.log("gemma-3-27b"), attempt("done", 900, job="7", seconds=1800))
-    models = tree.models()
-    total = in_all(models)
-    assert (total.jobs, len(total.runs)) == (["7"], 2)
-    for name in ("requested", "held", "scoring", "tokens", "load_seconds"):
-        assert getattr(total, name) == sum(getattr(use, name) for use in models)
-    assert (total.rss_mb, total.tokens_per_second) == (9000, 450)
-    text = efficiency_text(Efficiency("x", models, []), 200)
-    assert re.search(r"^in all +1 +2 +16 +3.0 ", text, re.MULTILINE)
-
-
-def test_hours_without_gpus_are_those_of_cores(tree):
-    requested = Asked(mem_mb=4000, minutes=30, gpus=0, cores=4)
-    write_attempts(
-        tree.log(), attempt("done", 90, seconds=900, begun=started("7", asked=requested))
-    )
-    [use] = tree.models()
-    assert (use.unit, use.requested, use.held) == ("core", 2, 1)
-
-
-def test_lost_and_running_attempts_hold_what_is_known_of_them(tree):
-    lost = attempt("lost", 500)
-    vanished = attempt("lost", job="8")
-    running = attempt("open", begun=started("9", ago=100))
-    write_attempts(tree.log(), lost, vanished, running)
-    write_progress(tree.log(), scored(50), running, ago=20)
-    [use] = tree.models()
-    assert [run.seconds for run in use.runs] == [40, None, pytest.approx(80, abs=2)]
-    assert use.tokens == 9 * 550
-    [use] = account_for([use], {"8": Accounted("NODE_FAIL", 700, 5)})
-    assert [run.seconds for run in use.runs][1] == 700
-
-
-def test_work_without_a_journal_counts_by_its_progress(tree):
-    write_progress(tree.log(), scored(100))
-    [use] = tree.models()
-    assert (use.tokens, use.tokens_per_second, use.runs) == (900, 450, [])
-
-
-@pytest.mark.parametrize(
-    ("cause", "new", "seconds", "rss_mb", "expected"),
-    [
-        ("done", 9000, 14000, 60000, []),
-        ("done", 9000, 14000, 9000, ["asked for 64 GB of memory, used 9.0"]),
-        ("done", 9000, 900, 60000, ["asked for 4 h 00, took 15 min at most"]),
-        ("walltime", 9000, 900, 60000, []),
-        ("walltime", 0, 14000, 60000, ["1 of 1 attempts ran out of time before their first shard"]),
-        ("memory", 9000, 14000, 64000, ["1 of 1 attempts ran out of memory"]),
-        (
-            "gpu_memory",
-            9000,
-            14000,
-            60000,
-            ["1 of 1 attempts filled their GPUs (give it memory_gb or gpus)"],
-        ),
-    ],
-)
-def test_what_stands_out_is_told(tree, cause, new, seconds, rss_mb, expected):
-    begun = started("7")
-    busy = scored(new, score_seconds=0.9 * seconds)
-    facts = {"cause": cause, "exit": 1, "seconds": seconds, "rss_mb": rss_mb, "scored": busy}
-    ended = Ended(attempt=begun.attempt, time=now(), **facts)
-    write_attempts(tree.log(), Attempt(begun, ended))
-    [use] = tree.models()
-    assert advice(use) == expected
-
-
-@pytest.mark.parametrize(
-    ("load", "score", "expected"),
-    [
-        (100, 850, []),
-        (600, 390, ["60 % of its time was loading (fewer, longer jobs load less)"]),
-        (100, 300, ["60 % of its time was neither loading nor scoring"]),
-    ],
-)
-def test_time_without_scores_is_told(tree, load, score, expected):
-    begun = started("7", asked=Asked(mem_mb=100, minutes=20, gpus=1, cores=1))
-    busy = scored(90, load_seconds=load, score_seconds=score)
-    facts = {"cause": "done", "exit": 0, "seconds": 1000, "rss_mb": 90, "scored": busy}
-    ended = Ended(attempt=begun.attempt, time=now(), **facts)
-    write_attempts(tree.log(), Attempt(begun, ended))
-    [use] = tree.models()
-    assert advice(use) == expected
-
-
 # The commands, on a campaign that ran.
 
 
@@ -612,20 +489,6 @@ def test_a_part_that_stopped_half_way_is_told_and_goes_on(scratch):
     model = next(m for m in result["models"] if m["model"] == part.model)
     assert model["states"] == {"done": 3}
     assert model["tokens_per_second"] > 0
-    message = blimpworks(scratch, "efficiency")
-    assert re.search(rf"{part.model} .* [\d.]+[kM]? +[\d.]+", message)
-
-
-@pytest.mark.xdist_group("workflow")
-def test_rules_are_those_that_snakemake_measured(built, tmp_path):
-    output = tmp_path / "e.csv"
-    result = json.loads(blimpworks(built, "efficiency", "--json", "--output", str(output)))
-    folders = built.path / "logs/demo/benchmarks"
-    counted = {p.name: len([*p.rglob("*.tsv")]) for p in folders.iterdir() if p.is_dir()}
-    assert {rule["rule"]: rule["jobs"] for rule in result["rules"]} == counted
-    assert all(rule["hours"] > 0 for rule in result["rules"])
-    rows = [*csv.DictReader(io.StringIO(output.read_text()))]
-    assert [row["model"] for row in rows] == [model["model"] for model in result["models"]]
 
 
 def run(*arguments):
@@ -637,33 +500,6 @@ def test_a_model_that_the_campaign_lacks_is_told(within):
     error = run("status", "--configfile", "x.yaml", "--model", "gpt").exception
     assert isinstance(error, UserError)
     assert f"model 'gpt' is not in campaign 'x'; it has: {MODEL}." in str(error)
-
-
-def test_measurements_that_are_none_are_told(within):
-    Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
-    path = Path("logs/benchmarks/judge/x.tsv")
-    path.parent.mkdir(parents=True)
-    path.write_text("s\tmax_rss\nlong\t3\n")
-    error = run("efficiency", "--configfile", "x.yaml").exception
-    assert isinstance(error, UserError)
-    assert "judge/x.tsv: expected Snakemake's measurements" in str(error)
-
-
-def test_accounts_of_slurm_are_columns_where_there_are_any(within, slurm):
-    Path("x.yaml").write_text(f"campaign: x\nlanguages: [deu]\nmodels: [{MODEL}]\n")
-    log = Path(f"logs/score/{MODEL}/multi.log")
-    write_attempts(log, attempt("done", 90, job="7", seconds=1200))
-    slurm("sacct", "exit 1")
-    assert (
-        json.loads(run("efficiency", "--configfile", "x.yaml", "--json").stdout)["models"][0][
-            "sacct_hours"
-        ]
-        is None
-    )
-    slurm("sacct", "echo '7|COMPLETED|1800|'; echo '7.batch|COMPLETED|1800|3G'")
-    [model] = json.loads(run("efficiency", "--configfile", "x.yaml", "--json").stdout)["models"]
-    assert (model["sacct_hours"], model["sacct_rss_mb"]) == (0.5, 3072)
-    assert "By SLURM's accounting" in run("efficiency", "--configfile", "x.yaml").stdout
 
 
 @pytest.mark.slow

@@ -114,12 +114,6 @@ def test_status_counts_answers_beside_scores(answered):
     assert "(answers)" in whole.stdout
 
 
-def test_what_answering_took_is_told_apart_from_scoring(answered):
-    done = answered.run("blimpworks", "efficiency", "--configfile", "config/test.yaml", "--json")
-    assert done.returncode == 0, output_of(done)
-    assert "transformer-small (answers)" in done.stdout
-
-
 def test_a_campaign_without_any_pack_is_told_so(campaign):
     campaign.change("config/none.yaml", benchmarks=["lmentry"], languages=["fra"])
     done = campaign.snakemake("-n", campaign="config/none.yaml")

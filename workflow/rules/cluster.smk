@@ -7,8 +7,8 @@ from blimpworks.cluster.estimate import expected_items
 from blimpworks.cluster.packs import pack_parts
 from blimpworks.cluster.requests import (
     cpu_request,
-    longest_hours,
-    score_request,
+    pack_request,
+    sized_request,
     train_request,
 )
 from blimpworks.cluster.trainings import training_retries
@@ -48,7 +48,7 @@ def cpu_job(memory_mb, minutes=30):
 
 def train_job(kind):
     """Resources of a job that trains: LSTMs on a GPU where the site has any, others without."""
-    request = train_request(SITE) if SITE and kind == "lstm" else None
+    request = train_request(SITE) if kind == "lstm" else None
     return request or cpu_job(4000, minutes=240)
 
 
@@ -81,9 +81,6 @@ def _age(log):
 
 @functools.lru_cache(maxsize=None)
 def _requested(part, _age):
-    # Pyarrow, which counts pairs, would double the time that it takes to read this file.
-    from blimpworks.cluster.sizing import sized_request
-
     return sized_request(
         CATALOGUE.models[part.model],
         part.engine,
@@ -126,10 +123,8 @@ def pack_request_of(name):
 
 @functools.lru_cache(maxsize=None)
 def _pack_requested(name, _ages):
-    from blimpworks.cluster.sizing import pack_request
-
     pack = next(pack for pack in PACKS if pack.name == name)
-    logs = {part.key: part.log(CAMPAIGN) for part in pack.parts}
+    logs = [part.log(CAMPAIGN) for part in pack.parts]
     return pack_request(pack, score_needs, SITE, logs)
 
 
@@ -206,7 +201,7 @@ def impossible():
 def cluster_words(log):
     """Take over from a run that was killed, watch over this one, and say what was done."""
     from blimpworks.cluster.guard import end_orphans
-    from blimpworks.cluster.watchdog import watch_over
+    from blimpworks.cluster.guard import watch_over
 
     try:
         orphans = end_orphans(Path.cwd())

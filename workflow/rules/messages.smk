@@ -4,7 +4,7 @@ import time
 
 from snakemake.jobs import Job
 
-from blimpworks.cluster.failures import failing_words
+from blimpworks.cluster.guard import failing_words
 
 # Logs of before are no word of a job that this run has started.
 STARTED = time.time()
@@ -58,7 +58,7 @@ def check_software():
 
 def missing_beside_snakemake(jobs):
     """What jobs need that is in none of the environments of this machine."""
-    from blimpworks.cluster.software import missing_software
+    from blimpworks.cluster.stops import missing_software
 
     names = {job.rule.name for job in jobs}
     scoring = ("score", "answer")
@@ -76,7 +76,7 @@ def check_retrieval():
     jobs = [j for j in workflow.dag.needrun_jobs() if j.rule.name == "retrieve"]
     if not jobs:
         return
-    from blimpworks.retrieval.ending import end_downloads_on_signals
+    from blimpworks.retrieval.preflight import end_downloads_on_signals
     from blimpworks.retrieval.preflight import HubNeed, obstacles
     from blimpworks.retrieval.sources import Pin
 
@@ -159,6 +159,4 @@ def closing_words():
         "Is everything as it was made?",
         f"  {prefix}blimpworks check {RESULTS}",
     ]
-    if SITE:
-        lines += ["What did it cost?", f"  {prefix}blimpworks efficiency {chosen}"]
     return "\n".join(lines)

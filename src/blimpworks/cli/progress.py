@@ -1,4 +1,4 @@
-"""Commands on a campaign's progress and its machines: plan, status, efficiency, check-gpu."""
+"""Commands on a campaign's progress and its machines: plan, status, check-gpu."""
 
 import time
 from pathlib import Path
@@ -33,27 +33,6 @@ def _read(configfile: Path) -> "tuple[Campaign, Catalogue]":
     return campaign, catalogue
 
 
-def _status_text(configfile: Path, model: str | None, *, json: bool) -> str:
-    """Progress of a campaign, or of one ``model`` by language; as JSON if ``json``."""
-    from blimpworks.campaign.parts import every_part
-    from blimpworks.campaign.reference import groups_of_models
-    from blimpworks.cluster import status_text
-    from blimpworks.cluster.slurm import read_queue
-    from blimpworks.cluster.status import read_status
-    from blimpworks.cluster.text import terminal_width
-
-    campaign, catalogue = _read(configfile)
-    groups = groups_of_models(campaign, catalogue)
-    parts = every_part(campaign, catalogue, groups)
-    queue = read_queue((part.title, part.part) for part in parts)
-    progress = read_status(campaign, catalogue, groups, queue)
-    if json:
-        return status_text.as_json(progress)
-    if model:
-        return status_text.languages_text(status_text.find_model(progress, model), terminal_width())
-    return status_text.as_text(progress, str(configfile), terminal_width())
-
-
 @command(panel=REPRODUCE, example="status --configfile config/demo/config.yaml")
 def status(
     configfile: Path = CONFIG,
@@ -64,9 +43,27 @@ def status(
     """Report how far a campaign is: stages, models, languages, running and failed parts."""
     if watch and json:
         raise UserError("--watch and --json exclude each other; choose one.")
+    from blimpworks.campaign.parts import every_part
+    from blimpworks.campaign.reference import groups_of_models
+    from blimpworks.cluster import status_text
+    from blimpworks.cluster.slurm import read_queue
+    from blimpworks.cluster.status import read_status
+    from blimpworks.cluster.text import terminal_width
+
     try:
         while True:
-            text = _status_text(configfile, model, json=json)
+            campaign, catalogue = _read(configfile)
+            groups = groups_of_models(campaign, catalogue)
+            parts = every_part(campaign, catalogue, groups)
+            queue = read_queue((part.title, part.part) for part in parts)
+            progress = read_status(campaign, catalogue, groups, queue)
+            if json:
+                text = status_text.as_json(progress)
+            elif model:
+                languages = status_text.find_model(progress, model)
+                text = status_text.languages_text(languages, terminal_width())
+            else:
+                text = status_text.as_text(progress, str(configfile), terminal_width())
             if watch:
                 typer.echo("\x1b[H\x1b[2J", nl=False)
             typer.echo(text)
@@ -75,32 +72,6 @@ def status(
             time.sleep(watch)
     except KeyboardInterrupt:
         return
-
-
-@command(panel=REPRODUCE, example="efficiency --configfile config/demo/config.yaml")
-def efficiency(
-    configfile: Path = CONFIG,
-    output: Path | None = option("Write a CSV file too.", default=None),
-    json: bool = JSON,
-) -> None:
-    """Report what a campaign requested of the cluster, held and used, and what to change."""
-    from blimpworks.campaign.reference import groups_of_models
-    from blimpworks.cluster import efficiency_text
-    from blimpworks.cluster.efficiency import Efficiency, account_for, read_models, read_rules
-    from blimpworks.cluster.slurm import accounting
-    from blimpworks.cluster.text import terminal_width
-    from blimpworks.files import write_text
-
-    campaign, catalogue = _read(configfile)
-    models = read_models(campaign, catalogue, groups_of_models(campaign, catalogue))
-    models = account_for(models, accounting({job for use in models for job in use.jobs}))
-    report = Efficiency(campaign.campaign, models, read_rules(campaign))
-    if output:
-        write_text(output, efficiency_text.as_csv(models))
-    if json:
-        typer.echo(efficiency_text.as_json(report))
-    else:
-        typer.echo(efficiency_text.as_text(report, terminal_width()))
 
 
 @command(panel=REPRODUCE, example="plan --configfile config/demo/config.yaml")

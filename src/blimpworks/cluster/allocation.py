@@ -1,4 +1,4 @@
-"""What SLURM has given this job, as far as it can be asked on the node.
+"""The allocation of this job, as far as SLURM can be asked on the node, and work before its end.
 
 Asked from the controller, not from the environment: steps inside steps lose most variables.
 """
@@ -6,14 +6,19 @@ Asked from the controller, not from the environment: steps inside steps lose mos
 import os
 import platform
 import re
+import time
+from collections import deque
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from blimpworks.cluster.slurm import ask
+import pyarrow as pa
 
-UNITS = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}
+from blimpworks.cluster.slurm import ask, mebibytes
+from blimpworks.errors import OutOfTime, UserError
+from blimpworks.scoring.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ class Allocation:
     """Whether SLURM may start it again."""
 
     def requested(self) -> dict[str, int]:
-        """What the job asked for; zeros outside of SLURM."""
+        """Amounts that the job asked for; zeros outside of SLURM."""
         return {
             "mem_mb": self.mem_mb or 0,
             "minutes": self.minutes or 0,
@@ -48,41 +53,13 @@ class Allocation:
         return {name: fields[name] for name in ("slurm_job", "node", "gpus")}
 
 
-def _minutes(limit: str) -> int | None:
-    """Minutes of a time limit (``[DAYS-]HH:MM:SS``); None for one without end."""
-    match = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", limit)
-    if not match:
-        return None
-    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return (days * 24 + hours) * 60 + minutes + (seconds > 0)
-
-
-def _megabytes(text: str) -> int | None:
-    match = re.fullmatch(r"([\d.]+)([KMGT])?", text)
-    return round(float(match[1]) * UNITS[match[2] or "M"]) if match else None
-
-
-def _epoch(text: str) -> float | None:
-    """Seconds since 1970 of a local time as SLURM writes it."""
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        return None
-
-
-def _end_in_environment() -> float | None:
-    """The end that SLURM itself says to its jobs: in an image there is no scontrol to ask."""
-    text = os.environ.get("SLURM_JOB_END_TIME", "")
-    return float(text) if text.isdecimal() else None
-
-
 def _allocated_gpus(fields: dict[str, str]) -> tuple[str, ...]:
     """GPUs of a job as SLURM calls them, one name each."""
     tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
-    kinds = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres) or re.findall(
+    counts = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres) or re.findall(
         r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", fields.get("TresPerNode", "") or tres
     )
-    return tuple(kind or "gpu" for kind, count in dict(kinds).items() for _ in range(int(count)))
+    return tuple(name or "gpu" for name, count in dict(counts).items() for _ in range(int(count)))
 
 
 def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,32 +69,104 @@ def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
     output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
     names = tuple(line.strip() for line in (output or "").splitlines() if line.strip())
     # Of a shared job, this process has some.
-    own = os.environ.get("CUDA_VISIBLE_DEVICES")
-    allocated = allocated[: len(own.split(","))] if own else allocated
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    allocated = allocated[: len(visible.split(","))] if visible else allocated
     # A site without cgroups for devices shows all GPUs of the node.
     return names[: len(allocated)] or allocated
 
 
 def read_job(line: str) -> dict[str, str]:
-    """Fields of a job from one line of ``scontrol show job -o``."""
+    """Read the fields of a job from one line of ``scontrol show job -o``."""
     return dict(re.findall(r"(\w[\w/:]*)=(\S*)", line))
 
 
 @cache
 def find_allocation() -> Allocation:
-    """The allocation that this process is in; asks SLURM once."""
+    """Find the allocation that this process is in; asks SLURM once."""
     job, node = os.environ.get("SLURM_JOB_ID"), platform.node()
     if not job:
         return Allocation(None, node)
     fields = read_job(ask(["scontrol", "show", "job", "-o", job]) or "")
+    minutes = None
+    # [DAYS-]HH:MM:SS; other words are a limit without end.
+    if match := re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", fields.get("TimeLimit", "")):
+        days, hours, full_minutes, seconds = (int(digits or 0) for digits in match.groups())
+        minutes = (days * 24 + hours) * 60 + full_minutes + (seconds > 0)
+    ends: float | None
+    try:
+        ends = datetime.fromisoformat(fields.get("EndTime", "")).timestamp()
+    except ValueError:
+        # In an image there is no scontrol to ask; SLURM itself tells its jobs.
+        stated = os.environ.get("SLURM_JOB_END_TIME", "")
+        ends = float(stated) if stated.isdecimal() else None
     return Allocation(
         slurm_job=job,
         node=fields.get("BatchHost") or os.environ.get("SLURMD_NODENAME") or node,
         gpus=_named_gpus(_allocated_gpus(fields)),
-        mem_mb=_megabytes(fields.get("MinMemoryNode", "")),
-        minutes=_minutes(fields.get("TimeLimit", "")),
+        mem_mb=mebibytes(fields.get("MinMemoryNode", ""), unit="M"),
+        minutes=minutes,
         cores=int(fields["NumCPUs"]) if fields.get("NumCPUs", "").isdecimal() else None,
-        ends=_epoch(fields.get("EndTime", "")) or _end_in_environment(),
+        ends=ends,
         # A job of somebody's own, in which Snakemake runs as a whole, is not ours to requeue.
         requeue=fields.get("Requeue") == "1" and fields.get("Comment", "").startswith("rule_"),
     )
+
+
+DEADLINE = "BLIMPWORKS_DEADLINE"
+"""Environment variable that holds when the allocation ends, in seconds since 1970."""
+RESERVE = 30.0
+"""Seconds to end an engine, and to tell what became of the job."""
+CAUTION = 1.5
+"""How much longer than the slowest shard so far another may take."""
+
+
+class Deadline(Watch):
+    """Ends a run before the first shard that might not be written in time."""
+
+    def __init__(self, moment: float) -> None:
+        """The allocation ends at ``moment``, in seconds since 1970."""
+        self._moment = moment
+        self._shards: list[float] = []
+        self._begun = deque[float]()
+        """When each shard began that is not written yet."""
+        self._total = self._left = 0
+
+    def begin(
+        self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
+    ) -> None:
+        """Learn how many sentences there are."""
+        self._total, self._left = len(set().union(*sentences.values())), len(missing)
+
+    def before(self) -> None:
+        """Let a shard begin. Raises OutOfTime where it would not fit any more."""
+        # The first shard has the loading of the model in it.
+        slowest = max(self._shards[1:] or self._shards or [0.0])
+        left = self._moment - time.time()
+        if left < slowest * CAUTION + RESERVE:
+            raise OutOfTime(
+                f"{self._total - self._left} of {self._total} sentences have scores; the "
+                f"allocation ends in {max(left, 0):.0f} s, and a shard takes up to "
+                f"{slowest:.0f} s. Stopped between shards; the same job goes on from there."
+            )
+        self._begun.append(time.monotonic())
+
+    def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
+        """Take the time of a shard."""
+        self._shards.append(time.monotonic() - self._begun.popleft())
+        self._left -= len(part)
+
+
+def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:
+    """The deadline that the environment sets; a watch that ends nothing where it sets none.
+
+    Raises UserError when what it sets is no moment.
+    """
+    text = environment.get(DEADLINE)
+    if not text:
+        return Watch()
+    try:
+        return Deadline(float(text))
+    except ValueError as error:
+        raise UserError(
+            f"{DEADLINE} is {text!r}; expected when the allocation ends, in seconds since 1970."
+        ) from error

@@ -1,4 +1,4 @@
-"""How long scoring takes, before it is done: tokens, tokens per second, minutes to ask for."""
+"""Estimates of scoring before it is done: tokens, tokens per second, minutes to ask for."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -46,26 +46,22 @@ def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> b
     return regional(benchmark.methods(campaign, row.architecture))
 
 
-def _expectation(
-    campaign: Campaign, catalogue: Catalogue, row: ModelRow, name: str, lang: str
-) -> Expectation:
-    benchmark = find_benchmark(name)
-    number = expected_items_of(campaign, catalogue, name, lang)
-    if benchmark.generation is not None:
-        # If all answers run into the limit.
-        written = WRITTEN * benchmark.generation.options(campaign).max_tokens
-        return Expectation(number, benchmark.tokens + written, texts=1)
-    partial = scores_regions(campaign, row, benchmark)
-    return Expectation(number, CRITICAL if partial else benchmark.tokens)
-
-
 def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict[Path, Expectation]:
-    """What is expected of each items table that a part scores, whether it exists or not."""
+    """List what each items table that a part scores should hold, whether it exists or not."""
     row = catalogue.models[part.model]
-    return {
-        items_table(campaign, name, lang): _expectation(campaign, catalogue, row, name, lang)
-        for name, lang in part.sets
-    }
+    expectations = {}
+    for name, lang in part.sets:
+        benchmark = find_benchmark(name)
+        tokens, texts = benchmark.tokens, 2
+        if benchmark.generation is not None:
+            # If all answers run into the limit.
+            tokens += WRITTEN * benchmark.generation.options(campaign).max_tokens
+            texts = 1
+        elif scores_regions(campaign, row, benchmark):
+            tokens = CRITICAL
+        number = expected_items_of(campaign, catalogue, name, lang)
+        expectations[items_table(campaign, name, lang)] = Expectation(number, tokens, texts)
+    return expectations
 
 
 CORE_TERAFLOPS = 0.025
@@ -126,7 +122,7 @@ def count_pairs(items: Path) -> int | None:
 
 
 def expected_work(items: Mapping[Path, Expectation]) -> Expected:
-    """What scoring the tables ``items`` takes: their rows, or what is expected of them."""
+    """Add up the texts and tokens of the tables ``items``: as they are, or as expected."""
     sentences, tokens = 0, 0.0
     for path, expected in items.items():
         count = count_pairs(path)
@@ -139,7 +135,7 @@ def expected_work(items: Mapping[Path, Expectation]) -> Expected:
 def speed_of(
     row: ModelRow, engine: str, needs: Needs, site: Site | None, dtype: str | None = None
 ) -> Speed:
-    """Tokens per second with a model on what it needs.
+    """Estimate tokens per second with a model on what it needs.
 
     Measured, if the site says so. Else a token takes 2 operations per parameter (one product
     and one sum for each weight), of which GPUs do utilisation × peak, and a sixteenth of that in
@@ -154,21 +150,17 @@ def speed_of(
         return Speed(measured, "measured")
     if engine == "kenlm":
         return Speed(WORDS_PER_SECOND, "stated")
-    possible = _teraflops(engine, needs, site, dtype or row.dtype) * 1e12
-    possible /= 2e9 * (row.parameters or SMALLEST)
+    if needs.kind is None:
+        teraflops = needs.cores * (LSTM_TERAFLOPS if engine == "lstm" else CORE_TERAFLOPS)
+    else:
+        slower = FLOAT32 if (dtype or row.dtype) == "float32" else 1
+        teraflops = site.utilisation * needs.kind.teraflops * needs.gpus * slower
+    possible = teraflops * 1e12 / (2e9 * (row.parameters or SMALLEST))
     if engine == "lstm":
         possible /= LSTM_MULTIPLIED * LSTM_COMPUTED
     if row.architecture == "masked":
         possible /= SENTENCE
     return Speed(min(possible, site.host_tokens_per_second), "stated")
-
-
-def _teraflops(engine: str, needs: Needs, site: Site, dtype: str) -> float:
-    """10^12 operations a second that a job reaches."""
-    if needs.kind is None:
-        return needs.cores * (LSTM_TERAFLOPS if engine == "lstm" else CORE_TERAFLOPS)
-    slower = FLOAT32 if dtype == "float32" else 1
-    return site.utilisation * needs.kind.teraflops * needs.gpus * slower
 
 
 def score_seconds(tokens: float, weights_gb: float, speed: Speed, site: Site | None) -> float:

@@ -1,4 +1,4 @@
-"""Two writers at one file: jobs that outlived the run which submitted them, and runs that live.
+"""Runs of the workflow on a cluster: jobs that earlier ones left, vain waiting, failed jobs.
 
 Snakemake's lock keeps two runs apart, but a run that was killed leaves its jobs behind in
 SLURM, where they go on writing what the next run makes again. Each run therefore leaves a
@@ -6,16 +6,21 @@ file that says where it runs and shows that it lives; the jobs of one that does 
 cancelled before any is submitted. What they had scored is kept: they lose a shard at most.
 """
 
+import atexit
 import json
 import os
 import platform
 import re
 import shutil
+import signal
+import sys
+import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from blimpworks.cluster.slurm import ask
+from blimpworks.cluster.slurm import ask, slurm_states
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 
@@ -143,3 +148,139 @@ def _forget_dead(directory: Path) -> None:
     for path in (directory / RUNS).glob("*.json"):
         if not is_alive(path):
             path.unlink(missing_ok=True)
+
+
+PERIOD = 60.0
+"""Seconds between two looks."""
+OVERDUE = 1800.0
+"""Seconds that Snakemake may take to notice what became of a job."""
+SETTINGS = "BLIMPWORKS_WATCHDOG"
+"""Environment variable with other values for the two, as ``PERIOD,OVERDUE``."""
+SUBMITTED = re.compile(r"^Job (\d+) has been submitted with SLURM jobid (\d+)", re.MULTILINE)
+SETTLED = re.compile(r"^(?:Finished jobid: (\d+)\b|    jobid: (\d+)$)", re.MULTILINE)
+ACTIVE = frozenset(
+    {
+        *("PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "PREEMPTED"),
+        *("REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESIZING", "SIGNALING", "STAGE_OUT"),
+        *("RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED"),
+    }
+)
+"""States of jobs that will still run, or do."""
+
+
+def awaited(log: str) -> set[str]:
+    """SLURM ids of the jobs that Snakemake waits for, by the text of its log."""
+    waiting: dict[str, str] = {}
+    events = [(m.start(), "submitted", m[1], m[2]) for m in SUBMITTED.finditer(log)]
+    events += [(m.start(), "settled", m[1] or m[2], "") for m in SETTLED.finditer(log)]
+    for _, event, job, slurm_job in sorted(events):
+        if event == "submitted":
+            waiting[job] = slurm_job
+        else:
+            waiting.pop(job, None)
+    return {*waiting.values()}
+
+
+class Vigil:
+    """What is known of the jobs that a run waits for."""
+
+    def __init__(self, overdue: float) -> None:
+        """Jobs may be over for ``overdue`` seconds without Snakemake noticing."""
+        self._overdue = overdue
+        self._over_since: dict[str, float] = {}
+
+    def look(self, waiting: set[str], states: Mapping[str, str], moment: float) -> list[str]:
+        """Jobs that it waits for in vain, if it waits for no other."""
+        over = {job for job in waiting if states.get(job) not in ACTIVE}
+        self._over_since = {job: self._over_since.get(job, moment) for job in over}
+        late = [job for job in over if moment - self._over_since[job] >= self._overdue]
+        return sorted(late) if late and len(late) == len(waiting) else []
+
+
+def is_controller_up() -> bool:
+    """Whether SLURM's controller responds."""
+    return "UP" in (ask(["scontrol", "ping"]) or "")
+
+
+def stop(jobs: list[str]) -> None:
+    """End this run as Ctrl-C does, saying why."""
+    print(
+        f"\nblimpworks: SLURM jobs {', '.join(jobs)} are over, or SLURM has forgotten them, but "
+        "Snakemake still waits for them and for nothing else. The run ends here; what is done "
+        "is kept. Run the same command again: it goes on from there.\n",
+        file=sys.stderr,
+        flush=True,
+    )
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
+    while True:
+        time.sleep(period)
+        try:
+            os.utime(alive)
+            waiting = awaited(log.read_text(encoding="utf-8", errors="replace"))
+        except OSError:
+            continue
+        if not waiting or not is_controller_up():
+            continue
+        late = vigil.look(waiting, slurm_states(waiting), time.monotonic())
+        if late:
+            stop(late)
+            return
+
+
+def _settings() -> tuple[float, float]:
+    given = os.environ.get(SETTINGS)
+    if not given:
+        return PERIOD, OVERDUE
+    period, _, overdue = given.partition(",")
+    return float(period), float(overdue)
+
+
+def watch_over(log: Path) -> None:
+    """Register the run that this process is and watch over it until it ends.
+
+    ``log`` is Snakemake's log of it. Does nothing where jobs do not go to SLURM.
+    """
+    run = run_id(log)
+    if run is None:
+        return
+    alive = register(run)
+    period, overdue = _settings()
+    vigil = Vigil(overdue)
+    threading.Thread(target=_watch, args=(log, alive, period, vigil), daemon=True).start()
+    atexit.register(alive.unlink, missing_ok=True)
+
+
+FAILED = re.compile(r"^Error in (?=(?:rule|group) )", re.MULTILINE)
+"""Begins what Snakemake says of failed jobs."""
+LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
+"""The rule's own log; SLURM's may stand behind it."""
+MESSAGE = re.compile(
+    r"^    message: (.*?)(?:^    sbatch |For further error details see)", re.MULTILINE | re.DOTALL
+)
+"""What the executor says of it, without the command that it gave to sbatch."""
+STARTED = "SLURM-job "
+"""Begins what the executor says of a job that sbatch has taken."""
+
+
+def failing_words(text: str) -> str:
+    """What failed jobs said last, one line each, from the ``text`` of Snakemake's log.
+
+    A job that was not submitted has said nothing, or what it said in an earlier run; then these are
+    the words of sbatch.
+    """
+    messages: dict[str, str] = {}
+    for failed in FAILED.split(text)[1:]:
+        message = MESSAGE.search(failed)
+        words = " ".join(message[1].split()) if message else ""
+        messages |= dict.fromkeys(LOG.findall(failed), words)
+    lines = ["What failed:"]
+    for name, words in messages.items():
+        log, said = Path(name), list[str]()
+        if log.is_file() and (not words or words.startswith(STARTED)):
+            said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines += [f"  {name}", f"    {said[-1] if said else words or 'said nothing'}"]
+    lines.append("Finished work is kept; the same command goes on from there.")
+    return "\n".join(lines)

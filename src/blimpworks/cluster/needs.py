@@ -1,6 +1,6 @@
-"""What scoring with a model needs: GPUs of a kind, cores and memory."""
+"""Needs of scoring with a model: GPUs of a kind, cores and memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -92,6 +92,10 @@ class Option(NamedTuple):
         """Memory of each GPU that is left over; negative where the model does not fit."""
         return self.kind.memory_gb - self.each_gb
 
+    def cost(self) -> tuple[int, float]:
+        """Rank options: fewest GPUs first, then least memory left over."""
+        return self.gpus, self.room_gb
+
 
 def weights_gb(row: ModelRow, dtype: str) -> float:
     """GB of a model's weights; 0 where the number of parameters is not known.
@@ -142,54 +146,32 @@ def host_memory_mb(weights: float, engine: str, gpus: int) -> int:
     return 4000 + 4000 * gpus + round(loading * 1000)
 
 
-def _sizes(engine: str, kind: GpuKind, least: int | None, fixed: int | None) -> list[int]:
-    """Numbers of GPUs of a kind that a model can be spread over, rising."""
-    if engine != "vllm":  # transformers uses the first GPU
-        return [1]
-    if fixed is not None:
-        return [fixed] if fixed <= kind.per_node else []
-    least = least or 1
-    return [n for n in sorted({least, *SIZES}) if least <= n <= kind.per_node]
-
-
 def _options(
     row: ModelRow, engine: str, memory: Memory, site: Site, scoring: ScoringOptions
-) -> Iterator[Option]:
-    """Each way to place a model, whether it fits or not."""
-    own = site.models.get(row.name, ModelNeeds())
-    stated = own.memory_gb or row.gpu_memory_gb
-    least = own.gpus if own.gpus is not None else row.gpus
+) -> list[Option]:
+    """List each way to place a model, whether it fits or not."""
+    needs = site.models.get(row.name, ModelNeeds())
+    stated_gb = needs.memory_gb or row.gpu_memory_gb
+    least = (needs.gpus if needs.gpus is not None else row.gpus) or 1
+    fixed = scoring.vllm.tensor_parallel
+    options = []
     for kind in site.gpus:
-        if own.kind in (None, kind.label):
-            for gpus in _sizes(engine, kind, least, scoring.vllm.tensor_parallel):
-                each = stated / gpus if stated else memory.of_each(gpus)
-                yield Option(kind, gpus, each)
-
-
-def _fits(option: Option, weights: float, engine: str) -> bool:
-    host_gb = host_memory_mb(weights, engine, option.gpus) / 1000
-    return option.room_gb >= 0 and host_gb <= option.kind.host_memory_gb
-
-
-def _cost(option: Option) -> tuple[int, float]:
-    """Fewest GPUs first, then least memory left over."""
-    return option.gpus, option.room_gb
-
-
-def _chosen(options: Sequence[Option], step: int) -> Option:
-    """The cheapest option, or the ``step``-th after it that leaves each time more room.
-
-    After the last there is none better, so that one stays.
-    """
-    best = min(options, key=_cost)
-    for _ in range(step):
-        bigger = [option for option in options if option.room_gb > best.room_gb]
-        best = min(bigger, key=_cost, default=best)
-    return best
+        if needs.kind not in (None, kind.label):
+            continue
+        if engine != "vllm":  # transformers uses the first GPU
+            sizes = [1]
+        elif fixed is not None:
+            sizes = [fixed] if fixed <= kind.per_node else []
+        else:
+            sizes = [n for n in sorted({least, *SIZES}) if least <= n <= kind.per_node]
+        for gpus in sizes:
+            each_gb = stated_gb / gpus if stated_gb else memory.of_each(gpus)
+            options.append(Option(kind, gpus, each_gb))
+    return options
 
 
 def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Site) -> str:
-    """Why a model fits nowhere, and what to do."""
+    """Say why a model fits nowhere, and what to do."""
     largest = max(site.gpus, key=lambda kind: (kind.memory_gb * kind.per_node, kind.memory_gb))
     node = f"{largest.per_node} × {largest.label} ({largest.memory_gb:g} GB each)"
     if not options:
@@ -200,8 +182,8 @@ def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Sit
             "scoring.vllm.tensor_parallel of the campaign."
         )
     best = max(options, key=lambda option: option.room_gb)
-    stated = site.models.get(row.name, ModelNeeds()).memory_gb or row.gpu_memory_gb
-    sum_ = f"{stated:g} GB are stated for all together" if stated else memory.arithmetic()
+    stated_gb = site.models.get(row.name, ModelNeeds()).memory_gb or row.gpu_memory_gb
+    sum_ = f"{stated_gb:g} GB are stated for all together" if stated_gb else memory.arithmetic()
     if best.room_gb >= 0:
         sum_ += f"; the host needs more memory than its {best.kind.host_memory_gb:g} GB"
     return (
@@ -210,31 +192,6 @@ def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Sit
         f"node of the site has {node}. Add a larger kind to gpus in the site's file, leave the "
         f"model out of the campaign, or state models.{row.name}.memory_gb if you know better."
     )
-
-
-def _without_gpus(
-    row: ModelRow, engine: str, dtype: str, site: Site | None, options: ScoringOptions
-) -> Needs:
-    """Needs of a model that runs on the CPU. Raises UserError when no node can hold it."""
-    weights = weights_gb(row, dtype)
-    memory_mb = host_memory_mb(weights, engine, 0)
-    if site is not None and memory_mb > site.cpu.memory_gb * 1000:
-        raise UserError(
-            f"model {row.name!r} runs on the CPU and needs {memory_mb / 1000:.0f} GB of memory "
-            f"(weights {weights:.1f} GB), but nodes of cpu in the site's file have "
-            f"{site.cpu.memory_gb:g} GB; add GPUs to the site's file, or leave the model out of "
-            "the campaign."
-        )
-    cores = options.vllm.threads if engine == "vllm" else 1
-    return Needs(None, 0, cores, memory_mb, weights, 0.0)
-
-
-def _needs_none(row: ModelRow, engine: str, site: Site | None) -> bool:
-    """Whether a model is run without GPUs."""
-    if site is None or not site.gpus or engine in ON_CPU:
-        return True
-    own = site.models.get(row.name, ModelNeeds()).gpus
-    return (row.gpus if own is None else own) == 0
 
 
 def needs_of(
@@ -246,7 +203,7 @@ def needs_of(
     *,
     options: ScoringOptions | None = None,
 ) -> Needs:
-    """What a job needs that scores with the model ``row`` by ``engine`` in ``dtype``.
+    """Find what a job needs that scores with the model ``row`` by ``engine`` in ``dtype``.
 
     GPUs of one node of ``site``: the fewest that the model fits on, then those of whose memory
     least is left over. ``step`` is how often GPU memory ran out: each asks for more room (more
@@ -257,20 +214,39 @@ def needs_of(
     Raises UserError for a model that fits nowhere, with the sum.
     """
     scoring = options or ScoringOptions()
-    if _needs_none(row, engine, site):
-        return _without_gpus(row, engine, dtype, site, scoring)
-    assert site is not None
+    stated = site.models.get(row.name, ModelNeeds()).gpus if site else None
+    no_gpus = (row.gpus if stated is None else stated) == 0
+    if site is None or not site.gpus or engine in ON_CPU or no_gpus:
+        weights = weights_gb(row, dtype)
+        memory_mb = host_memory_mb(weights, engine, 0)
+        if site is not None and memory_mb > site.cpu.memory_gb * 1000:
+            raise UserError(
+                f"model {row.name!r} runs on the CPU and needs {memory_mb / 1000:.0f} GB of memory "
+                f"(weights {weights:.1f} GB), but nodes of cpu in the site's file have "
+                f"{site.cpu.memory_gb:g} GB; add GPUs to the site's file, or leave the model out "
+                "of the campaign."
+            )
+        cores = scoring.vllm.threads if engine == "vllm" else 1
+        return Needs(None, 0, cores, memory_mb, weights, 0.0)
     memory = memory_of(row, engine, dtype, scoring)
-    every = list(_options(row, engine, memory, site, scoring))
-    fitting = [option for option in every if _fits(option, memory.weights, engine)]
+    every = _options(row, engine, memory, site, scoring)
+    fitting = [
+        option
+        for option in every
+        if option.room_gb >= 0
+        and host_memory_mb(memory.weights, engine, option.gpus) <= option.kind.host_memory_gb * 1000
+    ]
     if not fitting:
         raise UserError(_refusal(row, memory, every, site))
-    kind, gpus, each = _chosen(fitting, step)
+    best = min(fitting, key=Option.cost)
+    for _ in range(step):
+        roomier = [option for option in fitting if option.room_gb > best.room_gb]
+        best = min(roomier, key=Option.cost, default=best)
     return Needs(
-        kind=kind,
-        gpus=gpus,
-        cores=kind.cores_per_gpu * gpus,
-        memory_mb=host_memory_mb(memory.weights, engine, gpus),
+        kind=best.kind,
+        gpus=best.gpus,
+        cores=best.kind.cores_per_gpu * best.gpus,
+        memory_mb=host_memory_mb(memory.weights, engine, best.gpus),
         weights_gb=memory.weights,
-        needed_gb=each * gpus,
+        needed_gb=best.each_gb * best.gpus,
     )

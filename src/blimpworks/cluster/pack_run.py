@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from blimpworks.cluster.allocation import find_allocation
+from blimpworks.cluster.allocation import CAUTION, RESERVE, find_allocation
 from blimpworks.cluster.attempt import GRACE, OUT_OF_TIME, PACKED, put_back
-from blimpworks.cluster.deadline import CAUTION, RESERVE
 from blimpworks.errors import UserError
 from blimpworks.files import write_text
 from blimpworks.records.journal import journal_path, read_attempts

@@ -1,4 +1,4 @@
-"""What a run would do and take, before anything is submitted."""
+"""The plan of a run, before anything is submitted."""
 
 import os
 import shutil
@@ -26,7 +26,6 @@ from blimpworks.campaign.settings.site import Site
 from blimpworks.cluster.dry_run import DryRun
 from blimpworks.cluster.estimate import (
     Expectation,
-    Expected,
     expected_items,
     expected_work,
     score_seconds,
@@ -36,9 +35,8 @@ from blimpworks.cluster.estimate import (
 from blimpworks.cluster.needs import Needs, needs_of, weights_gb
 from blimpworks.cluster.packs import Pack, pack_parts
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, PackPlan, Plan, Present
-from blimpworks.cluster.present import NOTHING, is_done, stored
-from blimpworks.cluster.requests import Request
-from blimpworks.cluster.sizing import pack_request, sized_request
+from blimpworks.cluster.requests import Request, pack_request, sized_request
+from blimpworks.cluster.status import NOTHING, is_done, stored
 from blimpworks.cluster.stops import (
     endless,
     gated,
@@ -65,16 +63,15 @@ languages: 0.7)."""
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What is to run: parts by jobs of their own, packs, and the parts in these."""
+    """Work that is to run: parts by jobs of their own, packs, and the parts in these."""
 
     alone: list[Part]
     packs: list[Pack]
-    packed: list[Part]
 
     @property
     def parts(self) -> list[Part]:
         """All parts, those in packs last."""
-        return [*self.alone, *self.packed]
+        return [*self.alone, *(part for pack in self.packs for part in pack.parts)]
 
 
 class _Planner:
@@ -84,24 +81,18 @@ class _Planner:
         self.campaign, self.catalogue = campaign, catalogue
         self.site = for_seeds(site, catalogue.seeds)
         self.needs = cache(self._needs)
-        parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
-        self.parts = parts
-        stores = {part: part.manifest(campaign).parent for part in parts}
-        self.done = {part for part in parts if is_done(stores[part], part.kind)}
-        self.held = {part: stored(stores[part]) for part in parts}
-        self.alike = cache(self._alike)
-        self.refused = self._refusals()
-        self.trainings = plan_trainings(campaign, catalogue, parts, self.site)
-        """What LSTMs take that are yet to be trained on GPUs."""
-
-    def _refusals(self) -> dict[str, str]:
-        refusals = {}
+        self.parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
+        stores = {part: part.manifest(campaign).parent for part in self.parts}
+        self.done = {part for part in self.parts if is_done(stores[part], part.kind)}
+        self.held = {part: stored(stores[part]) for part in self.parts}
+        self.scope_of_tokens = cache(self._scope_of_tokens)
+        self.refused: dict[str, str] = {}
         for model in dict.fromkeys(part.model for part in self.parts):
             try:
                 self.needs(model)
             except UserError as error:
-                refusals[model] = str(error)
-        return refusals
+                self.refused[model] = str(error)
+        self.trainings = plan_trainings(campaign, catalogue, self.parts, self.site)
 
     def run(self, model: str) -> tuple[ModelRow, str, str]:
         """A model's row, and the engine and number format that it is run in in this campaign."""
@@ -113,61 +104,49 @@ class _Planner:
         return needs_of(*self.run(model), self.site, options=self.campaign.scoring)
 
     def work(self, dry: DryRun | None) -> _Work:
-        """What is to run: what Snakemake names, or all that is not done."""
-        able = [
-            part for part in self.parts if part.model not in self.refused and part.kind == "score"
-        ]
+        """Jobs that Snakemake names, or all that are not done."""
+        able = [p for p in self.parts if p.model not in self.refused and p.kind == "score"]
         packs = pack_parts(able, self.catalogue.models, self.needs, self.site, self.items)
-        inside = {part for pack in packs for part in pack.parts}
-        if dry is None or dry.scored is None:
-            alone = [part for part in self.parts if part not in self.done | inside]
-            packs = [pack for pack in packs if not self.done.issuperset(pack.parts)]
-        else:
+        if dry is not None and dry.scored is not None:
             alone = [part for part in self.parts if (part.title, part.part) in dry.scored]
-            packs = [pack for pack in packs if pack.name in dry.packs]
-        return _Work(alone, packs, [part for pack in packs for part in pack.parts])
+            return _Work(alone, [pack for pack in packs if pack.name in dry.packs])
+        packed = {part for pack in packs for part in pack.parts}
+        alone = [part for part in self.parts if part not in self.done | packed]
+        return _Work(alone, [pack for pack in packs if not self.done.issuperset(pack.parts)])
 
     def items(self, part: Part) -> dict[Path, Expectation]:
         """Items tables that a part scores, and what to expect of them."""
         return expected_items(self.campaign, self.catalogue, part)
 
-    def work_of(self, part: Part) -> Expected:
-        """Sentences of a part, at most, and their tokens if nothing is known of them."""
-        return expected_work(self.items(part))
-
     def sentences(self, part: Part) -> int:
         """Sentences of a part, at most."""
-        return self.work_of(part).sentences
+        return expected_work(self.items(part)).sentences
 
-    def _alike(self, part: Part) -> set[tuple[str, bool]]:
-        """What decides how many tokens of a sentence are scored: benchmarks, and all or regions."""
+    def _scope_of_tokens(self, part: Part) -> set[tuple[str, bool]]:
+        """Which tokens of a sentence are scored: by benchmark, all or those of regions."""
         row = self.catalogue.models[part.model]
         names = {benchmark for benchmark, _ in part.sets}
         return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
 
-    def _mean(self, part: Part) -> float | None:
-        """Tokens of a sentence as measured: with the part's model, else with others like it."""
+    def _measured_tokens(self, part: Part) -> float | None:
+        """Tokens of a mean sentence as measured with the part's model, else with others like it."""
         if part.kind == "answer":  # what answers cost is no number of tokens that shards hold
             return None
         # Shards of a job under way hold its longest sentences, or its first.
-        kin = [other for other in self.done if self.alike(other) == self.alike(part)]
-        same = sum((self.held[other] for other in kin if other.model == part.model), NOTHING)
-        return same.mean or sum((self.held[other] for other in kin), NOTHING).mean
+        scope = self.scope_of_tokens(part)
+        alike = [other for other in self.done if self.scope_of_tokens(other) == scope]
+        same = sum((self.held[other] for other in alike if other.model == part.model), NOTHING)
+        return same.mean or sum((self.held[other] for other in alike), NOTHING).mean
 
     def tokens(self, part: Part) -> int:
         """Tokens that a part has yet to score."""
-        work = self.work_of(part)
-        mean = self._mean(part) or work.tokens / (work.sentences or 1)
+        work = expected_work(self.items(part))
+        mean = self._measured_tokens(part) or work.tokens / (work.sentences or 1)
         return round(max(0, work.sentences - self.held[part].sentences) * mean)
 
-    def request(self, part: Part) -> Request:
-        """What the job of a part asks for."""
-        options, log = self.campaign.scoring, part.log(self.campaign)
-        return sized_request(*self.run(part.model), self.site, options, self.items(part), log)
-
     def pack(self, pack: Pack) -> PackPlan:
-        """What a pack takes."""
-        logs = {part.key: part.log(self.campaign) for part in pack.parts}
+        """Plan a job that scores a pack."""
+        logs = [part.log(self.campaign) for part in pack.parts]
         request = pack_request(pack, self.needs, self.site, logs)
         return PackPlan(
             name=pack.name,
@@ -179,18 +158,24 @@ class _Planner:
         )
 
     def model(self, title: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
-        """What a model takes to score, or to answer: by jobs of its own, and in packs."""
+        """Plan a model's scoring, or answering: by jobs of its own, and in packs."""
         model = title.removesuffix(ANSWERS_SUFFIX)
         (row, engine, dtype), needs = self.run(model), self.needs(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
-        parts = [part for part in work.parts if part.title == title]
-        tokens = [self.tokens(part) for part in parts]
+        tokens = [self.tokens(part) for part in work.parts if part.title == title]
         seconds = [score_seconds(n, needs.weights_gb, speed, self.site) for n in tokens]
-        own = [self.request(part) for part in work.alone if part.title == title]
-        shared = [
-            packs[pack.name] for pack in work.packs if title in {part.title for part in pack.parts}
+        options = self.campaign.scoring
+        alone: list[Request] = [
+            sized_request(
+                row, engine, dtype, self.site, options, self.items(part), part.log(self.campaign)
+            )
+            for part in work.alone
+            if part.title == title
         ]
-        minutes = [int(request["runtime"]) for request in own]
+        shared = [
+            packs[pack.name] for pack in work.packs if any(p.title == title for p in pack.parts)
+        ]
+        minutes = [int(request["runtime"]) for request in alone]
         hours = sum(seconds) / 3600
         return ModelPlan(
             model=title,
@@ -201,9 +186,9 @@ class _Planner:
             gpus=needs.gpus,
             tensor_parallel=needs.tensor_parallel,
             gpu_memory_gb=needs.needed_gb,
-            host_memory_mb=max((int(r["mem_mb"]) for r in own), default=needs.memory_mb),
-            jobs=len(own),
-            packed=len(parts) - len(own),
+            host_memory_mb=max((int(r["mem_mb"]) for r in alone), default=needs.memory_mb),
+            jobs=len(alone),
+            packed=len(tokens) - len(alone),
             packs=len(shared),
             tokens=sum(tokens),
             tokens_per_second=speed.tokens_per_second,
@@ -216,10 +201,9 @@ class _Planner:
         )
 
     def present(self) -> Present:
-        """What is there already."""
-        items = [
-            items_table(self.campaign, *each) for each in item_sets(self.campaign, self.catalogue)
-        ]
+        """Count what is there already."""
+        sets = item_sets(self.campaign, self.catalogue)
+        items = [items_table(self.campaign, *benchmark_lang) for benchmark_lang in sets]
         checkpoints = {part.checkpoint(self.campaign) for part in self.parts}
         held = sum(self.held.values(), NOTHING)
         return Present(
@@ -229,28 +213,42 @@ class _Planner:
             sentences=(held.sentences, sum(map(self.sentences, self.parts))),
         )
 
-    def disk(self, dry: DryRun | None, parts: Sequence[Part]) -> DiskPlan:
-        """What a run adds on disk."""
-        sizes = [row.bytes for row in self._downloads(dry)]
-        downloads = sum(size for size in sizes if size is not None)
+    def disk(self, downloads: Sequence[SourceRow | TreebankRow], parts: Sequence[Part]) -> DiskPlan:
+        """Estimate the bytes that a run adds, and compare them with what is free."""
+        size = sum(row.bytes or 0 for row in downloads)
+        missing = {(part.model, part.scope) for part in parts if not self.has_model(part)}
+        rows = [self.catalogue.models[model] for model, _ in missing]
         scored = [part for part in parts if part.kind == "score"]
         tokens, sentences = sum(map(self.tokens, scored)), sum(map(self.sentences, scored))
         prompts = sum(self.sentences(part) for part in parts if part.kind == "answer")
-        adds = {
-            "downloads": downloads,
-            "weights": self._weights(parts),
-            "prepared": round(downloads * PREPARED),
-            "stores": tokens * STORE_BYTES + prompts * ANSWER_BYTES,
-            "tables": tokens * TABLE_BYTES
+        folders = {
+            name: Path(getattr(self.campaign.pathvars, name)).absolute()
+            for name in ("resources", "results")
+        }
+        # The nearest directory above that exists.
+        for name, folder in folders.items():
+            folders[name] = next(path for path in (folder, *folder.parents) if path.exists())
+        free = {name: shutil.disk_usage(path).free for name, path in folders.items()}
+        plan = DiskPlan(
+            downloads=size,
+            downloads_unknown=sum(row.bytes is None for row in downloads),
+            weights=round(sum(weights_gb(row, row.dtype) for row in rows if row.hf_id) * 1e9),
+            prepared=round(size * PREPARED),
+            stores=tokens * STORE_BYTES + prompts * ANSWER_BYTES,
+            tables=tokens * TABLE_BYTES
             + sentences * SENTENCE_BYTES
             + prompts * (ANSWER_BYTES + SENTENCE_BYTES),
-        }
-        places = {name: _existing(Path(getattr(self.campaign.pathvars, name))) for name in PLACES}
-        free = {name: shutil.disk_usage(path).free for name, path in places.items()}
-        plan = DiskPlan(**adds, downloads_unknown=sizes.count(None), free=free, sufficient=True)
-        return plan.model_copy(update={"sufficient": _suffices(plan, places)})
+            free=free,
+            sufficient=True,
+        )
+        added: dict[int, int] = {}
+        for name, path in folders.items():
+            device = path.stat().st_dev
+            added[device] = added.get(device, 0) + plan.added[name]
+        fits = (added[path.stat().st_dev] <= free[name] for name, path in folders.items())
+        return plan.model_copy(update={"sufficient": all(fits)})
 
-    def _downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
+    def downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
         """Rows of files that are to be retrieved."""
         pins: dict[str, SourceRow | TreebankRow] = {**self.catalogue.sources}
         for rows in self.catalogue.treebanks.values():
@@ -258,43 +256,18 @@ class _Planner:
         names = (path.removeprefix("sources/") for path in (dry.retrieved if dry else ()))
         return [pins[name] for name in names if name in pins]
 
-    def _weights(self, parts: Sequence[Part]) -> int:
-        """Bytes of models from the hub that are to be retrieved."""
-        missing = {(part.model, part.scope) for part in parts if not self._had(part)}
-        rows = [self.catalogue.models[model] for model, _ in missing]
-        return round(sum(weights_gb(row, row.dtype) for row in rows if row.hf_id) * 1e9)
+    def has_model(self, part: Part) -> bool:
+        """Whether a part's model is there, or in the site's cache."""
+        cached = in_cache(
+            self.site.cache if self.site else None, self.catalogue.models[part.model].hf_id
+        )
+        return cached or part.checkpoint(self.campaign).exists()
 
-    def _had(self, part: Part) -> bool:
-        checkpoint = part.checkpoint(self.campaign)
-        folder = self.site.cache if self.site else None
-        return checkpoint.exists() or in_cache(folder, self.catalogue.models[part.model].hf_id)
-
-    def _tokens_note(self, parts: Sequence[Part]) -> str:
-        """Where the number of tokens a sentence comes from."""
-        open_parts = (p for p in parts if p.kind == "score" and self._mean(p) is None)
-        names = dict.fromkeys(name for part in open_parts for name, _ in part.sets)
-        if not names:
-            return "as in what is scored already"
-        assumptions = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in names)
-        return f"{assumptions}, an assumption as long as nothing like it is scored"
-
-    def gated(self, parts: Sequence[Part]) -> list[ModelRow]:
-        """Models to retrieve whose licence must be accepted first."""
-        models = dict.fromkeys(part.model for part in parts if not self._had(part))
-        return gated([self.catalogue.models[model] for model in models])
-
-    def stops(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
-        """What will stop files and models from being retrieved, unless something is done."""
-        return [
-            *without_checksum(self._downloads(dry), self.campaign.checksums),
-            *without_token(self.gated(parts)),
-            *without_software(parts, dry.rules if dry else ()),
-        ]
-
-    def notes(self, dry: DryRun | None, parts: Sequence[Part]) -> list[str]:
-        """What a reader should know of the numbers, and do."""
-        gated = self.gated(parts)
-        notes = [licences(gated)] if gated and token_there() else []
+    def notes(
+        self, dry: DryRun | None, parts: Sequence[Part], gated_rows: Sequence[ModelRow]
+    ) -> list[str]:
+        """Tell what a reader should know of the numbers, and do."""
+        notes = [licences(gated_rows)] if gated_rows and token_there() else []
         notes += training_notes(self.trainings, self.catalogue, self.site)
         if dry is not None and dry.scored is None:
             notes.append("Snakemake did not name the jobs that score; taken are those not done.")
@@ -304,49 +277,33 @@ class _Planner:
             notes.append(
                 f"models of the site's file that this campaign lacks: {', '.join(sorted(unknown))}."
             )
-        notes.append(f"tokens a sentence: {self._tokens_note(parts)}.")
+        unmeasured = (p for p in parts if p.kind == "score" and self._measured_tokens(p) is None)
+        assumed = dict.fromkeys(name for part in unmeasured for name, _ in part.sets)
+        tokens = "as in what is scored already"
+        if assumed:
+            means = ", ".join(f"{find_benchmark(name).tokens:g} in {name}" for name in assumed)
+            tokens = f"{means}, an assumption as long as nothing like it is scored"
+        notes.append(f"tokens a sentence: {tokens}.")
         if self.site and self.site.whole_nodes:
             notes.append("the site gives whole nodes: GPU-hours count the GPUs that models use.")
         return notes
 
 
-PLACES = ("resources", "results")
-
-
-def _existing(path: Path) -> Path:
-    """``path``, or the nearest directory above it that exists."""
-    path = path.absolute()
-    while not path.exists():
-        path = path.parent
-    return path
-
-
-def _suffices(disk: DiskPlan, places: Mapping[str, Path]) -> bool:
-    """Whether what a run adds to each place fits on its file system."""
-    devices: dict[int, int] = {}
-    for name, path in places.items():
-        device = path.stat().st_dev
-        devices[device] = devices.get(device, 0) + disk.added[name]
-    return all(devices[path.stat().st_dev] <= disk.free[name] for name, path in places.items())
-
-
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> list[str]:
-    """Where jobs take more than there is, and what comes of it."""
+    """Tell where jobs take more than there is, and what comes of it."""
     limits = []
     models = [model for model in models if not model.endless]
-    long = [
-        model.model for model in models if model.jobs and model.hours * 60 > model.minutes_asked
-    ]
+    long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
     if long:
         limits.append(
             "jobs that take longer than one may (they end cleanly, are queued again and go on): "
             f"{', '.join(long)}."
         )
-    here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
-    large = [model.model for model in models if site is None and model.host_memory_mb > here]
+    memory_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
+    large = [m.model for m in models if site is None and m.host_memory_mb > memory_mb]
     if large:
         limits.append(
-            f"jobs that need more memory than this machine has ({here / 1000:.1f} GB): "
+            f"jobs that need more memory than this machine has ({memory_mb / 1000:.1f} GB): "
             f"{', '.join(large)}."
         )
     return limits
@@ -359,39 +316,46 @@ def make_plan(
     dry: DryRun | None,
     site_file: Path | None = None,
 ) -> Plan:
-    """What a run would do: ``dry`` is Snakemake's part of the answer, if it gave one.
+    """Plan what a run would do, from Snakemake's answer ``dry`` where it gave one.
 
     Models that fit nowhere are in ``refused``.
     """
     planner = _Planner(campaign, catalogue, site)
     work = planner.work(dry)
+    parts = work.parts
     packs = {pack.name: planner.pack(pack) for pack in work.packs}
-    titles = dict.fromkeys(part.title for part in work.parts)
-    names = dict.fromkeys(part.model for part in work.parts)
-    refused = {name: planner.refused[name] for name in names if name in planner.refused}
-    models, trouble = [], {}
-    for name in (name for name in titles if name.removesuffix(ANSWERS_SUFFIX) not in refused):
+    models, refused, trouble = list[ModelPlan](), dict[str, str](), dict[str, str]()
+    for title, model in dict.fromkeys((part.title, part.model) for part in parts):
+        if model in planner.refused:
+            refused[model] = planner.refused[model]
+            continue
         try:
-            models.append(planner.model(name, work, packs))
+            models.append(planner.model(title, work, packs))
         except UserError as error:
-            trouble[name] = f"model {name!r}: {error}"
-    order, disk = list(catalogue.models), planner.disk(dry, work.parts)
+            trouble[title] = f"model {title!r}: {error}"
+    order = list(catalogue.models)
+    downloads = planner.downloads(dry)
+    disk = planner.disk(downloads, parts)
+    missing = dict.fromkeys(part.model for part in parts if not planner.has_model(part))
+    gated_rows = gated([catalogue.models[model] for model in missing])
     return Plan(
         campaign=campaign.campaign,
         site=str(site_file) if site_file else None,
         rules=dry.rules if dry else None,
         dry_run_seconds=round(dry.seconds, 1) if dry else None,
         models=tuple(
-            sorted(models, key=lambda each: order.index(each.model.removesuffix(ANSWERS_SUFFIX)))
+            sorted(models, key=lambda plan: order.index(plan.model.removesuffix(ANSWERS_SUFFIX)))
         ),
         packs=tuple(packs.values()),
         refused=refused | trouble,
         trainings=tuple(planner.trainings),
         disk=disk,
         present=planner.present(),
-        notes=(*planner.notes(dry, work.parts), *_limits(models, site)),
+        notes=(*planner.notes(dry, parts, gated_rows), *_limits(models, site)),
         stops=(
-            *planner.stops(dry, work.parts),
+            *without_checksum(downloads, campaign.checksums),
+            *without_token(gated_rows),
+            *without_software(parts, dry.rules if dry else ()),
             *too_little_disk(disk),
             *endless(models, site_file),
         ),

@@ -1,14 +1,14 @@
 """A plan as text for people."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from rich.console import RenderableType
 from rich.filesize import decimal
 from rich.padding import Padding
 from rich.text import Text
 
-from blimpworks.campaign.settings.site import GpuKind, Site
-from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan, Present
+from blimpworks.campaign.settings.site import Site
+from blimpworks.cluster.plan_data import DiskPlan, ModelPlan, Plan
 from blimpworks.cluster.text import WIDTH, Columns, number, printed
 
 SHORT = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
@@ -45,14 +45,6 @@ def _row(model: ModelPlan, letters: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _kind(kind: GpuKind) -> str:
-    """Where a kind of GPU is, and for how long a job may have it."""
-    limits = [f"partition {kind.partition}"] if kind.partition else []
-    limits += [f"constraint {kind.constraint}"] if kind.constraint else []
-    limits += [f"{kind.per_node} a node", f"at most {kind.max_hours:g} h a job"]
-    return f"{kind.label} ({', '.join(limits)})"
-
-
 def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
     models = [model for model in plan.models if not model.endless]
     if not models:
@@ -68,7 +60,12 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
     kinds = site.gpus if site else ()
     letters = dict(zip((kind.label for kind in kinds), LETTERS, strict=False))
     used = {model.kind for model in models}
-    yield from (f"  {letters[kind.label]} = {_kind(kind)}" for kind in kinds if kind.label in used)
+    for kind in kinds:
+        if kind.label in used:
+            limits = [f"partition {kind.partition}"] if kind.partition else []
+            limits += [f"constraint {kind.constraint}"] if kind.constraint else []
+            limits += [f"{kind.per_node} a node", f"at most {kind.max_hours:g} h a job"]
+            yield f"  {letters[kind.label]} = {kind.label} ({', '.join(limits)})"
     rows = [_row(model, letters) for model in models]
     yield Padding(Columns(rows, left=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (
@@ -113,34 +110,8 @@ def _disk(disk: DiskPlan) -> Iterator[str]:
     yield f"  free: {free}; {'enough' if disk.sufficient else 'NOT ENOUGH'}."
 
 
-def _of(pair: tuple[int, int]) -> str:
-    """So many of so many."""
-    return f"{pair[0]:,} of {pair[1]:,}"
-
-
-def _present(present: Present) -> Iterator[str]:
-    yield "Already there:"
-    scored, most = present.sentences
-    yield f"  items: {_of(present.items)} tables (one for each language of a benchmark)"
-    yield f"  models: {_of(present.checkpoints)} checkpoints"
-    yield f"  scores: {_of(present.parts)} parts done, {scored:,} of at most {most:,} sentences"
-
-
-def _refused(plan: Plan) -> Iterator[str]:
-    if plan.refused:
-        yield f"Refused: {len(plan.refused)} models cannot be run."
-        for reason in plan.refused.values():
-            yield f"  - {reason}"
-
-
-def _stops(plan: Plan) -> Iterator[str]:
-    if plan.stops:
-        yield "This campaign cannot be run as it is:"
-        yield from (f"  - {stop}" for stop in plan.stops)
-
-
 def plan_text(plan: Plan, site: Site | None, width: int = WIDTH) -> str:
-    """The plan in ``width`` columns."""
+    """Print a plan in ``width`` columns."""
     where = f"on the cluster of {plan.site}" if plan.site else "on this machine"
     heading: list[RenderableType] = [Text(f"Campaign {plan.campaign} {where}.")]
     if plan.site is None:
@@ -149,17 +120,33 @@ def plan_text(plan: Plan, site: Site | None, width: int = WIDTH) -> str:
             "copy config/site.example.yaml to config/site.yaml and fill it in, or name a file "
             "with --site."
         )
-    notes = [f"  - {note}" for note in plan.notes]
+    present = plan.present
+    present_lines = [
+        "Already there:",
+        f"  items: {_fraction(present.items)} tables (one for each language of a benchmark)",
+        f"  models: {_fraction(present.checkpoints)} checkpoints",
+        f"  scores: {_fraction(present.parts)} parts done, {present.sentences[0]:,} of at most "
+        f"{present.sentences[1]:,} sentences",
+    ]
     sections: list[Iterable[RenderableType]] = [
         heading,
         _rules(plan),
         _models(plan, site),
         _hours(plan),
         _disk(plan.disk),
-        _present(plan.present),
-        ["Notes:", *notes] if notes else [],
-        _refused(plan),
-        _stops(plan),
+        present_lines,
+        _list("Notes:", plan.notes),
+        _list(f"Refused: {len(plan.refused)} models cannot be run.", plan.refused.values()),
+        _list("This campaign cannot be run as it is:", plan.stops),
     ]
     blocks = [block for section in sections if (lines := [*section]) for block in (*lines, "")]
     return printed(blocks, width)
+
+
+def _fraction(numbers: tuple[int, int]) -> str:
+    return f"{numbers[0]:,} of {numbers[1]:,}"
+
+
+def _list(title: str, sentences: Collection[str]) -> list[str]:
+    """A title and a list below it; nothing where that is empty."""
+    return [title, *(f"  - {sentence}" for sentence in sentences)] if sentences else []

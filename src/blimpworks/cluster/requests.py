@@ -1,57 +1,78 @@
-"""What jobs ask SLURM for, under the names that Snakemake's executor knows."""
+"""Requests of jobs to SLURM, under the names of resources that Snakemake's executor knows."""
 
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+from blimpworks.campaign.catalogue import ModelRow
+from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.campaign.settings.site import CpuNodes, GpuKind, Site
-from blimpworks.cluster.needs import Needs
+from blimpworks.cluster.estimate import (
+    Expectation,
+    expected_work,
+    minutes_to_ask,
+    score_seconds,
+    speed_of,
+)
+from blimpworks.cluster.needs import Needs, needs_of
+from blimpworks.cluster.packs import Pack
+from blimpworks.cluster.slurm import slurm_states
 from blimpworks.errors import UserError
+from blimpworks.records.journal import Attempt, Cause, journal_path, read_attempts
 
 Request = dict[str, int | str]
 """Snakemake's resources by name. What the site leaves empty is not in it, since the executor
 would pass on an empty constraint."""
 
 
-def _check(memory_mb: int, minutes: int, node_gb: float, max_hours: float, where: str) -> None:
+def _request(
+    site: Site, nodes: CpuNodes | GpuKind, memory_mb: int, minutes: int, cores: int, gres: str = ""
+) -> Request:
+    """A request for nodes of a site. Raises UserError where it is more than a node has."""
+    if isinstance(nodes, GpuKind):
+        name, node_gb = f"{nodes.label} in the site's file", nodes.host_memory_gb
+        account = site.account if nodes.account is None else nodes.account
+    else:
+        name, node_gb, account = "cpu in the site's file", nodes.memory_gb, site.account
     if memory_mb > node_gb * 1000:
         raise UserError(
-            f"a job asks for {memory_mb:,} MB, but nodes of {where} have {node_gb * 1000:,.0f} "
+            f"a job asks for {memory_mb:,} MB, but nodes of {name} have {node_gb * 1000:,.0f} "
             "for jobs; correct the site's file if they have more, or make the job smaller."
         )
-    if minutes > max_hours * 60:
+    if minutes > nodes.max_hours * 60:
         raise UserError(
-            f"a job asks for {minutes:,} minutes, but {where} gives {max_hours * 60:,.0f} at most; "
-            "correct max_hours in the site's file, or make the job smaller."
+            f"a job asks for {minutes:,} minutes, but {name} gives {nodes.max_hours * 60:,.0f} at "
+            "most; correct max_hours in the site's file, or make the job smaller."
         )
-
-
-def _request(
-    site: Site, place: CpuNodes | GpuKind, account: str, amounts: Request, gres: str = ""
-) -> Request:
-    words = {
-        "slurm_partition": place.partition,
+    texts = {
+        "slurm_partition": nodes.partition,
         "slurm_account": account,
-        "constraint": place.constraint,
+        "constraint": nodes.constraint,
         "qos": site.qos,
         "gres": gres,
         "slurm_extra": site.extra,
     }
-    return amounts | {name: word for name, word in words.items() if word}
+    amounts: Request = {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
+    return amounts | {name: text for name, text in texts.items() if text}
 
 
 def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int = 1) -> Request:
-    """Resources of a job without GPUs. Without a site, what it takes and no more.
+    """Resources of a job without GPUs; without a site, its amounts alone.
 
     Raises UserError when that is more than a node has, or longer than jobs may be.
     """
-    amounts: Request = {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
     if site is None:
-        return amounts
-    nodes = site.cpu
-    _check(memory_mb, minutes, nodes.memory_gb, nodes.max_hours, "cpu in the site's file")
-    if cores > nodes.cores:
+        return {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
+    request = _request(site, site.cpu, memory_mb, minutes, cores)
+    if cores > site.cpu.cores:
         raise UserError(
             f"a job asks for {cores} cores, but nodes of cpu in the site's file have "
-            f"{nodes.cores}; correct one of the two."
+            f"{site.cpu.cores}; correct one of the two."
         )
-    return _request(site, nodes, site.account, amounts)
+    return request
 
 
 def score_request(
@@ -65,11 +86,7 @@ def score_request(
     memory = needs.memory_mb if memory_mb is None else memory_mb
     if site is None or needs.kind is None:
         return cpu_request(site, memory_mb=memory, minutes=minutes, cores=needs.cores)
-    kind = needs.kind
-    _check(memory, minutes, kind.host_memory_gb, kind.max_hours, f"{kind.label} in the site's file")
-    amounts: Request = {"mem_mb": memory, "runtime": minutes, "cpus_per_task": needs.cores}
-    account = site.account if kind.account is None else kind.account
-    return _request(site, kind, account, amounts, needs.gres)
+    return _request(site, needs.kind, memory, minutes, needs.cores, needs.gres)
 
 
 TRAINING_MB = 12_000
@@ -82,33 +99,145 @@ times the words and an output layer five times as wide, 40 × 400 M at 3,900, 1,
 not get done by then goes on from its snapshot in the next attempt (``cluster/trainings.py``)."""
 
 
-def train_needs(site: Site) -> Needs | None:
-    """What the training of an LSTM needs: one GPU; None where the site has none.
+def train_kind(site: Site | None) -> GpuKind | None:
+    """Choose the kind of GPU that trains an LSTM; None where the site has none.
 
-    The GPU is of the kind with the least memory whose nodes can hold the job: the paper's models
-    take 6 GB.
+    The one with the least memory whose nodes can hold the job: the paper's models take 6 GB.
     """
-    fitting = [kind for kind in site.gpus if kind.host_memory_gb * 1000 >= TRAINING_MB]
-    if not fitting:
-        return None
-    kind = min(fitting, key=lambda kind: kind.memory_gb)
-    return Needs(kind, 1, kind.cores_per_gpu, TRAINING_MB, 0.0, 0.0)
+    kinds = [k for k in (site.gpus if site else ()) if k.host_memory_gb * 1000 >= TRAINING_MB]
+    return min(kinds, key=lambda kind: kind.memory_gb, default=None)
 
 
-def train_request(site: Site) -> Request | None:
+def train_request(site: Site | None) -> Request | None:
     """Resources of a job that trains an LSTM on one GPU; None where the site has none.
 
     It asks for no longer than jobs may be, since the next attempt goes on.
     """
-    needs = train_needs(site)
-    if needs is None or needs.kind is None:
+    kind = train_kind(site)
+    if site is None or kind is None:
         return None
-    minutes = int(min(TRAINING_HOURS, needs.kind.max_hours) * 60)
-    return score_request(site, needs, minutes)
+    minutes = int(min(TRAINING_HOURS, kind.max_hours) * 60)
+    return score_request(site, Needs(kind, 1, kind.cores_per_gpu, TRAINING_MB, 0.0, 0.0), minutes)
 
 
 def longest_hours(site: Site | None, needs: Needs) -> float:
-    """Hours that a job which scores may ask for at most; a week where no site says."""
+    """Most hours that a job which scores may ask for; a week where no site says."""
     if site is None:
         return 168.0
     return needs.kind.max_hours if needs.kind else site.cpu.max_hours
+
+
+MOST = 8.0
+"""A job that eight times the memory or time does not help will not be helped by more."""
+UNKNOWN = 1.5
+"""Factor after an attempt that vanished, which either may have been too small for."""
+CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
+"""Causes by SLURM's word for the end of a lost job."""
+ENDED = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED")
+PRESENT = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED")
+HARMLESS = frozenset((*ENDED, *PRESENT))
+"""Its words for an end, or for a job that is still there, which call for nothing larger."""
+
+
+class RetryScaling(NamedTuple):
+    """Factors on the first request of a job."""
+
+    memory: float = 1.0
+    minutes: float = 1.0
+    gpu_step: int = 0
+    """How many sizes larger the GPUs, or groups of them, should be."""
+
+
+def retry_scaling(
+    attempts: Sequence[Attempt], states: Mapping[str, str] | None = None
+) -> RetryScaling:
+    """Scale the request of the attempt that follows ``attempts`` (in order).
+
+    Since the last attempt that was done, each that ran out of memory doubles it; each
+    that ran out of walltime without a new score doubles that (one that scored goes on where
+    it was); each that filled a GPU asks for the next size. No other end changes anything, and
+    ``states`` (of SLURM jobs by id) says how lost attempts ended. Where it doesn't, memory and
+    walltime grow by half. Neither grows beyond eightfold.
+    """
+    memory, minutes, step = 1.0, 1.0, 0
+    slurm_words = dict(states or {})
+    for attempt in takewhile(lambda attempt: attempt.cause != "done", reversed(attempts)):
+        job = attempt.started.slurm_job
+        word = slurm_words.get(job or "", "")
+        cause = attempt.cause
+        if cause is None:
+            # Without a scheduler, a lost attempt was killed by somebody, or still runs.
+            cause = "killed" if job is None or word in HARMLESS else CAUSES.get(word)
+        # Its earlier attempts in the same job were followed by a requeue, not by this end.
+        slurm_words[job or ""] = "REQUEUED"
+        stuck = not (attempt.scored and attempt.scored.new)
+        memory *= 2 if cause == "memory" else UNKNOWN if cause is None else 1
+        minutes *= 2 if cause == "walltime" and stuck else UNKNOWN if cause is None else 1
+        step += cause == "gpu_memory"
+    return RetryScaling(min(memory, MOST), min(minutes, MOST), step)
+
+
+def _scaling_of(log: Path) -> RetryScaling:
+    """Scale the request of the job with that log; SLURM is asked about lost attempts."""
+    try:
+        attempts = read_attempts(journal_path(log))
+    except UserError as error:
+        print(f"blimpworks: {error}", file=sys.stderr)
+        return RetryScaling()
+    lost = [a.started.slurm_job for a in attempts if a.ended is None and a.started.slurm_job]
+    return retry_scaling(attempts, slurm_states(lost) if lost else {})
+
+
+def _scaled_request(
+    site: Site | None, needs: Needs, seconds: float, memory: float, minutes_factor: float
+) -> Request:
+    """A request for ``memory`` MB and a scaled time, neither beyond what the site has."""
+    hours = longest_hours(site, needs)
+    minutes = min(round(minutes_to_ask(seconds, hours) * minutes_factor), int(hours * 60))
+    if site is not None:
+        node_gb = needs.kind.host_memory_gb if needs.kind else site.cpu.memory_gb
+        memory = min(memory, int(1000 * node_gb))
+    return score_request(site, needs, minutes, memory_mb=round(memory))
+
+
+def pack_request(
+    pack: Pack, needs_of: Callable[[str], Needs], site: Site | None, logs: Iterable[Path]
+) -> Request:
+    """Resources of the job of a pack: its members' needs, as many as it runs at a time.
+
+    ``logs`` are its members'. Grows like ``sized_request``, with the member that grew most.
+    """
+    scalings = [_scaling_of(log) for log in logs]
+    members = [needs_of(part.model) for part in pack.parts]
+    slots = [needs.gpus or needs.cores for needs in members]
+    densest = max(needs.memory_mb / n for needs, n in zip(members, slots, strict=True))
+    memory = densest * min(pack.width, sum(slots)) * max(s.memory for s in scalings)
+    kind = members[0].kind
+    cores = kind.cores_per_gpu * pack.width if kind else pack.width
+    needs = replace(members[0], gpus=pack.width if kind else 0, cores=cores)
+    return _scaled_request(
+        site, needs, pack.hours * 3600, memory, max(scaling.minutes for scaling in scalings)
+    )
+
+
+def sized_request(
+    row: ModelRow,
+    engine: str,
+    dtype: str,
+    site: Site | None,
+    options: ScoringOptions,
+    items: Mapping[Path, Expectation],
+    log: Path,
+) -> Request:
+    """Resources of the job with log ``log`` that scores ``items`` with the model ``row``.
+
+    ``items`` has expectations of tables that do not exist yet. Memory doubles for each attempt
+    before that ran out of it, minutes for each whose time was over before its first shard, and
+    a larger GPU follows on one that was too small; nothing grows beyond a node or the longest
+    time. Raises UserError for a model that fits nowhere.
+    """
+    scaling = _scaling_of(log)
+    needs = needs_of(row, engine, dtype, site, scaling.gpu_step, options=options)
+    speed = speed_of(row, engine, needs, site)
+    seconds = score_seconds(expected_work(items).tokens, needs.weights_gb, speed, site)
+    return _scaled_request(site, needs, seconds, needs.memory_mb * scaling.memory, scaling.minutes)

@@ -1,10 +1,9 @@
-"""What SLURM says of jobs, where there is a SLURM that answers."""
+"""Questions to SLURM about jobs, where there is a SLURM that answers."""
 
 import re
 import subprocess
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 PATIENCE = 20.0
@@ -15,7 +14,7 @@ TOGETHER = 200
 
 
 def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
-    """What a SLURM command printed; None where it is missing, fails or hangs.
+    """Return what a SLURM command printed; None where it is missing, fails or hangs.
 
     Asked for several jobs of which it has forgotten some, it fails and tells of the others:
     with ``partly`` that is an answer too.
@@ -29,25 +28,20 @@ def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
     return done.stdout if partly or done.returncode == 0 else None
 
 
-def _blocks(ids: Collection[str]) -> Iterator[str]:
-    waiting = iter(sorted(ids))
-    while block := list(islice(waiting, TOGETHER)):
-        yield ",".join(block)
-
-
-def _rows(command: Sequence[str], ids: Collection[str]) -> Iterator[list[str]]:
-    """Cells of each line that a command tells of ``ids``; none after one that is not answered."""
-    for block in _blocks(ids):
-        answer = ask([*command, block], partly=True)
-        if answer is None:
-            return
-        yield from (line.strip().split("|") for line in answer.splitlines())
-
-
 def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
-    """State of each of ``ids`` that a command tells: of "CANCELLED by 1000" the first word."""
-    rows = (row for row in _rows(command, ids) if len(row) == 2 and row[1])
-    return {job: state.split()[0] for job, state in rows if job in ids}
+    """State of each of ``ids`` that a command tells: of "CANCELLED by 1000" the first word.
+
+    None of those after a question that is not answered.
+    """
+    states: dict[str, str] = {}
+    jobs = sorted(ids)
+    for start in range(0, len(jobs), TOGETHER):
+        answer = ask([*command, ",".join(jobs[start : start + TOGETHER])], partly=True)
+        if answer is None:
+            break
+        rows = (line.strip().split("|") for line in answer.splitlines())
+        states |= {row[0]: row[1].split()[0] for row in rows if len(row) == 2 and row[1]}
+    return {job: state for job, state in states.items() if job in ids}
 
 
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
@@ -78,14 +72,8 @@ class Queue:
     """Id of the waiting job of a model and part, among those submitted from this directory."""
 
 
-def _parsed_comment(comment: str) -> tuple[bool, str]:
-    """Whether a job answers, by its rule, and its wildcards, from its comment."""
-    rule, _, wildcards = comment.partition("_wildcards_")
-    return rule.startswith("rule_answer"), wildcards
-
-
 def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
-    """The queue, with the waiting jobs of some models (or titles of parts) and parts.
+    """Read the queue, with the waiting jobs of some models (or titles of parts) and parts.
 
     Snakemake writes a job's rule and wildcards into its comment.
     """
@@ -95,57 +83,29 @@ def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
     answer = ask(["squeue", "--me", "-h", "-t", "all", "-o", "%i|%T|%Z|%k"])
     if answer is None:
         return Queue()
-    lines = [line.split("|", 3) for line in answer.splitlines() if line.count("|") >= 3]
-    comments = {
-        (title.endswith(ANSWERS_SUFFIX), f"{title.removesuffix(ANSWERS_SUFFIX)}_{part}"): (
-            title,
-            part,
-        )
-        for title, part in parts
-    }
-    pending = {}
-    for job, state, directory, comment in lines:
-        match = comments.get(_parsed_comment(comment))
+    by_wildcards = {}
+    for title, part in parts:
+        wildcards = f"{title.removesuffix(ANSWERS_SUFFIX)}_{part}"
+        by_wildcards[title.endswith(ANSWERS_SUFFIX), wildcards] = title, part
+    states, pending = {}, {}
+    for line in answer.splitlines():
+        if line.count("|") < 3:
+            continue
+        job, state, directory, comment = line.split("|", 3)
+        states[job] = state
+        rule, _, wildcards = comment.partition("_wildcards_")
+        match = by_wildcards.get((rule.startswith("rule_answer"), wildcards))
         if state == "PENDING" and match and Path(directory) == Path.cwd():
             pending[match] = job
-    return Queue(True, {job: state for job, state, *_ in lines}, pending)
-
-
-@dataclass(frozen=True, slots=True)
-class Accounted:
-    """What SLURM's accounting has of a job, all its runs together."""
-
-    state: str
-    """How its last run ended."""
-    seconds: float
-    rss_mb: int | None
-    """Largest memory of a step; None where none was measured."""
+    return Queue(True, states, pending)
 
 
 UNITS = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 """MiB in a unit of memory."""
 
 
-def _mib(text: str) -> int | None:
-    """``1234K`` in MiB; None where nothing was measured."""
-    match = re.fullmatch(r"([0-9.]+)([KMGT])n?", text)
-    return round(float(match[1]) * UNITS[match[2]]) if match else None
-
-
-def accounting(ids: Collection[str]) -> dict[str, Accounted]:
-    """What the accounting has of jobs, by id; empty where there is none, or none that answers."""
-    jobs: dict[str, Accounted] = {}
-    command = ["sacct", "-n", "-P", "-D", "-o", "JobID,State,ElapsedRaw,MaxRSS", "-j"]
-    for row in _rows(command, {job for job in ids if JOB.fullmatch(job)}):
-        name, state, elapsed, rss = (*row, "", "", "", "")[:4]
-        job, _, step = name.partition(".")
-        if job not in ids or not elapsed.isdigit():
-            continue
-        before = jobs.get(job, Accounted("", 0.0, None))
-        sizes = [size for size in (before.rss_mb, _mib(rss)) if size is not None]
-        jobs[job] = Accounted(
-            before.state if step else state.partition(" ")[0],
-            before.seconds + (0 if step else int(elapsed)),
-            max(sizes, default=None),
-        )
-    return jobs
+def mebibytes(text: str, unit: str = "") -> int | None:
+    """Read ``1234K`` as MiB, a number without a unit in ``unit``; None for anything else."""
+    match = re.fullmatch(r"([0-9.]+)([KMGT]?)n?", text)
+    scale = UNITS.get(match[2] or unit) if match else None
+    return round(float(match[1]) * scale) if match and scale else None

@@ -1,9 +1,16 @@
-"""How far a campaign is, from its files alone."""
+"""Progress of a campaign, read from its files alone."""
 
-from collections.abc import Iterable, Sequence
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import ValidationError
 
 from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.exhibit_spec import FORMATS
@@ -19,15 +26,130 @@ from blimpworks.campaign.parts import (
 from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.cluster.estimate import count_pairs, expected_items
-from blimpworks.cluster.part_status import PartStatus, read_part_status
 from blimpworks.cluster.slurm import Queue
+from blimpworks.errors import UserError
 from blimpworks.files import Listing
-from blimpworks.records.journal import now
+from blimpworks.generation.manifest import GenerationManifest
+from blimpworks.records.journal import Attempt, journal_path, now, progress_path, read_attempts
+from blimpworks.scoring.progress import Progressed, read_progress
+from blimpworks.scoring.run import Failed, Manifest, read_manifest
+
+
+class Stored(NamedTuple):
+    """What shards of a store hold."""
+
+    sentences: int
+    tokens: int
+    bytes: int
+
+    def __add__(self, other: object) -> "Stored":
+        """The two together."""
+        if not isinstance(other, Stored):
+            return NotImplemented
+        return Stored(*(a + b for a, b in zip(self, other, strict=True)))
+
+    @property
+    def mean(self) -> float | None:
+        """Tokens of a mean sentence; None without any."""
+        return self.tokens / self.sentences if self.sentences else None
+
+
+NOTHING = Stored(0, 0, 0)
+
+
+def _shard(path: Path) -> Stored:
+    """Rows of a shard, from its metadata alone; nothing of one that cannot be read."""
+    try:
+        meta = pq.read_metadata(path)
+    except (OSError, pa.ArrowException):
+        return NOTHING
+    tokens = 0
+    for number in range(meta.num_row_groups):
+        group = meta.row_group(number)
+        columns = [group.column(i) for i in range(group.num_columns)]
+        tokens += sum(c.num_values for c in columns if c.path_in_schema.startswith("ids."))
+    return Stored(meta.num_rows, tokens, path.stat().st_size)
+
+
+def read_kind(kind: Kind, manifest: Path) -> Manifest:
+    """The manifest of a part that scores or answers. Raises UserError where there is none."""
+    return read_manifest(manifest, GenerationManifest if kind == "answer" else Manifest)
+
+
+def stored(store: Path) -> Stored:
+    """What the shards in ``store``, a part's directory, hold."""
+    return sum(map(_shard, sorted((store / "shards").glob("part-*.parquet"))), NOTHING)
+
+
+def is_done(store: Path, kind: Kind = "score") -> bool:
+    """Whether the part whose directory is ``store`` has its manifest."""
+    try:
+        read_kind(kind, store / "manifest.json")
+    except UserError:
+        return False
+    return True
+
+
+State = Literal["failed", "lost", "running", "queued", "waiting", "done"]
+STATES: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "done")
+"""Those that need somebody come first."""
+SILENT = timedelta(minutes=15)
+"""Two signs of life may lie so far apart: a large model loads, or a shard is slow."""
+LENIENT = timedelta(minutes=10)
+"""A job may live so much longer than its walltime."""
+PAUSED = {"walltime": "ran out of time", "cancelled": "was cancelled", "killed": "was killed"}
+"""Causes after which the same job goes on, as soon as it is submitted again."""
+FAILED = {
+    "memory": "ran out of memory; the next attempt asks for more",
+    "gpu_memory": "ran out of GPU memory; the next attempt asks for more",
+    "input": "refused its input",
+    "error": "failed",
+}
+"""Causes that somebody, or a larger allocation, has to mend."""
+TAIL = 8192
+"""Bytes at the end of a log that are searched for its last line."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartStatus:
+    """Progress of one part at one time."""
+
+    part: Part
+    log: Path
+    attempts: list[Attempt]
+    progress: Progressed | None
+    moment: datetime
+    state: State
+    reason: str
+    """Further words on the state; may be empty."""
+    sentences: int | None
+    """Number of its sentences; None before anything has counted them."""
+    done: int
+    """Number of sentences that have scores."""
+    heard: datetime | None
+    """Time of its last sign of life."""
+    silent: timedelta | None
+    """Time without a sign of life, where it is strangely long."""
+    lacks: str
+    """Files that must be made before it can start."""
+
+    @property
+    def newest(self) -> Attempt | None:
+        """The last attempt at the part; None before the first."""
+        return self.attempts[-1] if self.attempts else None
+
+    def language(self, lang: str) -> tuple[int | None, int | None]:
+        """Sentences of a language with scores, and all; None where nothing counted them."""
+        counted = self.progress.languages.get(lang) if self.progress else None
+        if counted is None:
+            return None, None
+        # Where there is a manifest, a progress file of an earlier attempt may be behind.
+        return (counted.sentences if self.state == "done" else counted.done), counted.sentences
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage of the campaign."""
+    """Files of one stage of the campaign."""
 
     name: str
     done: int
@@ -36,12 +158,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class ModelStatus:
-    """How far the scoring with one model is."""
+    """Progress of the scoring with one model."""
 
     model: str
     """Its name, or the title of its answers."""
     parts: list[PartStatus]
-    """Those that are scored with it."""
     sentences: int
     """Of all its parts."""
     exact: bool
@@ -61,38 +182,32 @@ class ModelStatus:
 
     @property
     def languages(self) -> tuple[int, int]:
-        """Languages whose scores are all there, and all languages."""
-        finished = sum(part.finished_languages() for part in self.parts)
-        return finished, sum(len(part.part.languages) for part in self.parts)
+        """Languages whose scores are complete, and all languages."""
+        finished = 0
+        for status in self.parts:
+            if status.state == "done":
+                finished += len(status.part.languages)
+            elif status.progress:
+                counts = status.progress.languages.values()
+                finished += sum(count.done == count.sentences for count in counts)
+        return finished, sum(len(status.part.languages) for status in self.parts)
 
-    def _rate(self, counted: str) -> float | None:
-        """Units scored per second, by the last attempt of each part."""
-        known = [part.progress for part in self.parts if part.progress and part.progress.new]
-        seconds = sum(each.score_seconds for each in known)
-        total: float = sum(getattr(each, counted) for each in known)
+    def rate(self, counted: Literal["tokens", "new"]) -> float | None:
+        """Tokens, or new sentences, scored per second by the last attempts; None without any."""
+        scored = [part.progress for part in self.parts if part.progress and part.progress.new]
+        seconds = sum(progress.score_seconds for progress in scored)
+        total: float = sum(getattr(progress, counted) for progress in scored)
         return total / seconds if seconds else None
-
-    @property
-    def tokens_per_second(self) -> float | None:
-        """Speed in tokens, loading left out; None before anything was scored."""
-        return self._rate("tokens")
-
-    @property
-    def pace(self) -> float | None:
-        """Speed in sentences."""
-        return self._rate("new")
 
     @property
     def load(self) -> float | None:
         """Mean seconds that its jobs took to load; None where that is not known."""
-        known = [part.progress.load_seconds for part in self.parts if part.progress]
-        seconds = [each for each in known if each is not None]
-        return sum(seconds) / len(seconds) if seconds else None
+        return _mean(part.progress.load_seconds for part in self.parts if part.progress)
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a campaign is at one time."""
+    """Progress of a campaign at one time."""
 
     campaign: str
     moment: datetime
@@ -100,101 +215,196 @@ class Status:
     models: list[ModelStatus]
 
 
-def _tables(folder: str, campaign: Campaign, parts: Sequence[Part]) -> list[Path]:
-    """Tables of a model, benchmark and language in a folder of the results."""
-    root = Path(campaign.pathvars.results, folder)
-    return [
-        root / benchmark / lang / f"{part.model}.parquet"
-        for part in parts
-        for benchmark, lang in part.sets
-    ]
+def last_words(log: Path) -> str:
+    """Return the last line of a log that is not empty; nothing where there is none."""
+    try:
+        with log.open("rb") as handle:
+            handle.seek(max(0, handle.seek(0, os.SEEK_END) - TAIL))
+            text = handle.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    # A progress bar writes over its line.
+    lines = (line.strip() for line in text.replace("\r", "\n").split("\n"))
+    return next((line for line in reversed([*lines]) if line), "")
 
 
-def stages(
+def _judge_open(
+    attempt: Attempt, queue: Queue, moment: datetime, silent: timedelta | None
+) -> tuple[State, str]:
+    """State of a part whose newest attempt has no end, and the reason."""
+    job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
+    slurm_state = queue.states.get(job or "")
+    if slurm_state in ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED"):
+        return "running", ""
+    if slurm_state in ("PENDING", "CONFIGURING", "REQUEUED"):
+        return "queued", f"job {job} starts again"
+    if slurm_state:
+        return "lost", f"SLURM says {slurm_state}"
+    if minutes and moment > attempt.started.time + timedelta(minutes=minutes) + LENIENT:
+        return "lost", f"its {minutes} minutes are over"
+    if job and queue.listed and silent:
+        return "lost", f"SLURM does not know job {job} any more"
+    return "running", ""
+
+
+def read_part_status(
+    campaign: Campaign, part: Part, moment: datetime, queue: Queue, there: Listing
+) -> PartStatus:
+    """Read the files of a part. Raises UserError for a malformed file."""
+    log, manifest = part.log(campaign), part.manifest(campaign)
+    attempts, progress = read_attempts(journal_path(log)), read_progress(progress_path(log))
+    signs = [attempts[-1].started.time] if attempts else []
+    signs += [progress.updated] if progress else []
+    if signs and log.exists():
+        signs.append(datetime.fromtimestamp(log.stat().st_mtime, signs[0].tzinfo))
+    heard = max(signs, default=None)
+    silent = moment - heard if heard and moment - heard >= SILENT else None
+    lacks = ""
+    if part.checkpoint(campaign) not in there:
+        lacks = "its model"
+    elif any(path not in there for path in part.items(campaign)):
+        lacks = "items"
+    sentences, given_up = None, ""
+    if manifest in there:
+        try:
+            given_up = Failed.model_validate_json(manifest.read_bytes()).failed
+        except ValidationError:
+            sentences = read_kind(part.kind, manifest).sentences
+    state: State
+    if sentences is not None:
+        state, reason = "done", ""
+    elif job := queue.pending.get((part.title, part.part)):
+        state, reason = "queued", f"job {job}"
+    elif given_up:
+        state, reason = "failed", given_up
+    elif not attempts and progress is None:
+        state, reason = "waiting", f"for {lacks}" if lacks else ""
+    elif not attempts:
+        state = "lost" if silent else "running"
+        reason = "it stopped, and nothing says why" if silent else ""
+    elif (cause := attempts[-1].cause) is None:
+        state, reason = _judge_open(attempts[-1], queue, moment, silent)
+    elif cause in FAILED:
+        state, reason = "failed", FAILED[cause]
+    else:
+        state, reason = "waiting", PAUSED.get(cause, "its manifest is gone")
+    done = progress.done if progress else 0
+    if sentences is not None:
+        done = sentences
+    elif progress:
+        sentences = progress.sentences
+    return PartStatus(
+        part=part,
+        log=log,
+        attempts=attempts,
+        progress=progress,
+        moment=moment,
+        state=state,
+        reason=reason,
+        sentences=sentences,
+        done=done,
+        heard=heard,
+        silent=silent,
+        lacks=lacks,
+    )
+
+
+def count_states(parts: Sequence[PartStatus]) -> Mapping[State, int]:
+    """Count parts by state, in the order of ``STATES``."""
+    counts = Counter(part.state for part in parts)
+    return {state: counts[state] for state in STATES if counts[state]}
+
+
+def _stages(
     campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus], there: Listing
 ) -> list[Stage]:
-    """How many files of each stage there are, of those that the campaign makes."""
+    """Count the files of each stage that are there, of those that the campaign makes."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
     parts = [status.part for status in statuses]
-    exhibits = exhibits_of(campaign, catalogue, parts)
+    tables: dict[str, list[Path]] = {
+        folder: [
+            results / folder / benchmark / lang / f"{part.model}.parquet"
+            for part in parts
+            if folder == "judgements" or part.kind == kind
+            for benchmark, lang in part.sets
+        ]
+        for folder, kind in (("scores", "score"), ("answers", "answer"), ("judgements", ""))
+    }
     names = retrieved_files(campaign, catalogue, parts)
-    # A manifest may say, in place of scores, why there are none.
-    scored = Stage("parts", sum(status.state == "done" for status in statuses), len(statuses))
+    exhibits = exhibits_of(campaign, catalogue, parts)
     files: dict[str, Iterable[Path]] = {
         "sources": [resources / "sources" / name for name in names],
         "items": [items_table(campaign, *each) for each in item_sets(campaign, catalogue)],
         "models": [part.checkpoint(campaign) for part in parts],
-        "scores": _tables("scores", campaign, [p for p in parts if p.kind == "score"]),
-        "answers": _tables("answers", campaign, [p for p in parts if p.kind == "answer"]),
-        "judgements": _tables("judgements", campaign, parts),
+        **tables,
         "exhibits": [results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits],
     }
-    distinct = {name: dict.fromkeys(paths) for name, paths in files.items()}
+    distinct = {name: {*paths} for name, paths in files.items()}
     counts = [
         Stage(name, sum(path in there for path in paths), len(paths))
         for name, paths in distinct.items()
         if paths or name != "answers"
     ]
+    # A manifest may say, in place of scores, why there are none.
+    scored = Stage("parts", sum(status.state == "done" for status in statuses), len(statuses))
     return [*counts[:3], scored, *counts[3:]]
 
 
 def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus]) -> list[int]:
-    """Sentences of each part: as counted, or as the items, there or not, let expect.
+    """Count the sentences of each part, or estimate them from its items.
 
-    Several pairs share a sentence, in a part that was counted as in one that was not.
+    Several pairs share a sentence: estimates take the share of distinct texts in counted parts.
     """
     pairs: dict[Path, int | None] = {}
-    sides: list[int] = []
-    known: dict[Kind, list[tuple[int, int]]] = {"score": [], "answer": []}
+    texts: list[int] = []
+    counted: dict[Kind, tuple[int, int]] = {}
     for status in statuses:
         items = expected_items(campaign, catalogue, status.part)
         pairs |= {path: count_pairs(path) for path in items if path not in pairs}
         counts = [(pairs[path], expected) for path, expected in items.items()]
-        sides.append(sum(e.texts * (e.pairs if count is None else count) for count, e in counts))
+        texts.append(sum(e.texts * (e.pairs if count is None else count) for count, e in counts))
         if status.sentences is not None and all(count for count, _ in counts):
-            known[status.part.kind].append((status.sentences, sides[-1]))
-    share = {kind: _share(each) for kind, each in known.items()}
-    return [
-        round(n * share[status.part.kind]) if status.sentences is None else status.sentences
-        for status, n in zip(statuses, sides, strict=True)
-    ]
-
-
-def _share(known: Sequence[tuple[int, int]]) -> float:
-    """Distinct texts to all, in the parts that were counted; 1 without any."""
-    return sum(s for s, _ in known) / sum(n for _, n in known) if known else 1.0
+            distinct, every = counted.get(status.part.kind, (0, 0))
+            counted[status.part.kind] = (distinct + status.sentences, every + texts[-1])
+    totals = []
+    for status, number in zip(statuses, texts, strict=True):
+        distinct, every = counted.get(status.part.kind, (1, 1))
+        share = distinct / every
+        totals.append(round(number * share) if status.sentences is None else status.sentences)
+    return totals
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
-def _borrowed(model: ModelStatus, others: Sequence[ModelStatus]) -> float | None:
-    """Sentences per second to expect of a model that has scored none.
+def _borrowed_pace(model: ModelStatus, models: Sequence[ModelStatus]) -> float | None:
+    """Estimate sentences per second of a model that has scored none.
 
     The mean of the others, of the same engine if there are any; in inverse proportion to the
     number of parameters, where that is known.
     """
-    known = [other for other in others if other.pace]
-    alike = [other for other in known if other.engine == model.engine] or known
+    paces = [(other, pace) for other in models if (pace := other.rate("new"))]
+    paces = [pair for pair in paces if pair[0].engine == model.engine] or paces
     size = model.parameters
-    if size and (sized := [other for other in alike if other.parameters]):
-        return _mean((o.pace or 0) * (o.parameters or 0) / size for o in sized)
-    return _mean(other.pace for other in alike)
+    sized = [pace * other.parameters / size for other, pace in paces if size and other.parameters]
+    return _mean(sized or (pace for _, pace in paces))
 
 
-def _with_estimate(model: ModelStatus, others: Sequence[ModelStatus]) -> ModelStatus:
-    """The model with the seconds that it still takes."""
-    open_parts = [part for part in model.parts if part.state != "done"]
-    pace = model.pace or _borrowed(model, others)
-    if not open_parts or not pace:
-        left = None if open_parts else 0.0
-        return replace(model, left=left)
-    load = model.load or _mean(other.load for other in others) or 0.0
-    starts = sum(part.state != "running" for part in open_parts)
-    left = (model.sentences - model.done) / pace + load * starts
-    return replace(model, left=left, borrowed=model.pace is None)
+def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelStatus:
+    """Add the seconds that a model still takes."""
+    unfinished = [part for part in model.parts if part.state != "done"]
+    if not unfinished:
+        return replace(model, left=0.0)
+    pace = model.rate("new")
+    likely_pace = pace or _borrowed_pace(model, models)
+    if not likely_pace:
+        return model
+    load = model.load or _mean(other.load for other in models) or 0.0
+    starts = sum(part.state != "running" for part in unfinished)
+    left = (model.sentences - model.done) / likely_pace + load * starts
+    return replace(model, left=left, borrowed=pace is None)
 
 
 def read_status(
@@ -204,29 +414,30 @@ def read_status(
     queue: Queue | None = None,
     moment: datetime | None = None,
 ) -> Status:
-    """How far a campaign is. ``queue`` tells waiting jobs from those that are not submitted.
+    """Read how far a campaign is; ``queue`` tells waiting jobs from those not submitted.
 
-    Raises UserError for a file that is not what it should be.
+    Raises UserError for a malformed file.
     """
-    moment = moment or now()
-    parts = every_part(campaign, catalogue, groups)
-    there = Listing()
-    statuses = [read_part_status(campaign, part, moment, queue or Queue(), there) for part in parts]
+    moment, queue, there = moment or now(), queue or Queue(), Listing()
+    statuses = [
+        read_part_status(campaign, part, moment, queue, there)
+        for part in every_part(campaign, catalogue, groups)
+    ]
     by_model: dict[str, list[tuple[PartStatus, int]]] = {}
     for status, total in zip(statuses, _totals(campaign, catalogue, statuses), strict=True):
         by_model.setdefault(status.part.title, []).append((status, total))
     models = [
         ModelStatus(
-            name,
-            [status for status, _ in of_model],
-            sentences=sum(total for _, total in of_model),
-            exact=all(status.sentences is not None for status, _ in of_model),
-            parameters=catalogue.models[of_model[0][0].part.model].parameters,
-            engine=f"{of_model[0][0].part.engine} {of_model[0][0].part.kind}",
+            title,
+            [status for status, _ in counted],
+            sentences=sum(total for _, total in counted),
+            exact=all(status.sentences is not None for status, _ in counted),
+            parameters=catalogue.models[counted[0][0].part.model].parameters,
+            engine=f"{counted[0][0].part.engine} {counted[0][0].part.kind}",
         )
-        for name, of_model in by_model.items()
+        for title, counted in by_model.items()
     ]
     estimated = [_with_estimate(model, models) for model in models]
     return Status(
-        campaign.campaign, moment, stages(campaign, catalogue, statuses, there), estimated
+        campaign.campaign, moment, _stages(campaign, catalogue, statuses, there), estimated
     )

@@ -1,4 +1,4 @@
-"""How far a campaign is, for people and for programs."""
+"""Progress of a campaign as text for people and as JSON for programs."""
 
 import json
 from collections.abc import Sequence
@@ -7,8 +7,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from blimpworks.cluster.part_status import PartStatus, count_states, last_words
-from blimpworks.cluster.status import ModelStatus, Status
+from blimpworks.cluster.status import ModelStatus, PartStatus, Status, count_states, last_words
 from blimpworks.cluster.text import (
     WIDTH,
     Columns,
@@ -30,81 +29,76 @@ def _share(done: int, total: int) -> str:
     return f"{100 * done // total} %" if total else "-"
 
 
-def _states(parts: Sequence[PartStatus]) -> str:
-    """State of a model's only part, or how many of its parts are in which."""
-    counts = count_states(parts)
-    if len(counts) == 1:
-        lacking = {part.lacks for part in parts}
-        known = f" for {lacking.pop()}" if lacking != {""} and len(lacking) == 1 else ""
-        return f"{next(iter(counts))}{known if 'waiting' in counts else ''}"
-    return ", ".join(f"{n} {state}" for state, n in counts.items())
-
-
-def _row(model: ModelStatus) -> dict[str, str]:
+def _model_row(model: ModelStatus) -> dict[str, str]:
     finished, languages = model.languages
     sentences = f"{'' if model.exact else '~'}{amount(model.sentences)}"
     left = duration(model.left) if model.left else "-" if model.left == 0 else "?"
+    counts = count_states(model.parts)
+    states = ", ".join(f"{number} {state}" for state, number in counts.items())
+    if len(counts) == 1:
+        [states] = counts
+        lacking = {part.lacks for part in model.parts}
+        if states == "waiting" and len(lacking) == 1 and lacking != {""}:
+            states += f" for {lacking.pop()}"
     return {
         "model": model.model,
         "languages": f"{finished}/{languages}",
         "sentences": f"{amount(model.done)}/{sentences}" if model.sentences else "-",
         "": _share(model.done, model.sentences),
-        "tokens/s": amount(model.tokens_per_second),
+        "tokens/s": amount(model.rate("tokens")),
         "left": f"{'~' if model.borrowed and model.left else ''}{left}",
-        "state": _states(model.parts),
+        "state": states,
     }
 
 
-def _place(part: PartStatus) -> str:
-    """Where the newest attempt of a part runs, or ran."""
+def _joined(*facts: str) -> str:
+    return ", ".join(filter(None, facts))
+
+
+def _node(part: PartStatus) -> str:
+    """Node, GPUs and job of the newest attempt at a part."""
     if part.newest is None:
         return ""
     begun = part.newest.started
-    facts = [begun.node, gpu_names(begun.gpus), f"job {begun.slurm_job}" * bool(begun.slurm_job)]
-    return ", ".join(filter(None, facts))
+    job = f"job {begun.slurm_job}" if begun.slurm_job else ""
+    return _joined(begun.node, gpu_names(begun.gpus), job)
 
 
 def _scored_share(part: PartStatus) -> str:
     return f"{_share(part.done, part.sentences or 0)} of {amount(part.sentences)}"
 
 
-def _running(part: PartStatus) -> Text:
-    """One line on a running job: how far it is, where, and whether it is strangely silent."""
-    facts = [_scored_share(part)]
-    if part.newest:
-        facts.append(f"since {clock(part.newest.started.time, part.moment)}")
-    if part.silent:
-        facts.append(f"silent for {duration(part.silent.total_seconds())}")
-    facts.append(_place(part))
-    return shortened(f"  {part.part.kind_key}: {', '.join(filter(None, facts))}")
+def _running(part: PartStatus) -> list[Text]:
+    """Tell how far a running job is, where it runs, and whether it is strangely silent."""
+    since = f"since {clock(part.newest.started.time, part.moment)}" if part.newest else ""
+    silent = f"silent for {duration(part.silent.total_seconds())}" if part.silent else ""
+    facts = _joined(_scored_share(part), since, silent, _node(part))
+    return [shortened(f"  {part.part.kind_key}: {facts}")]
 
 
-def _paused(part: PartStatus) -> Text:
-    """One line on a part that was interrupted."""
-    state = ", ".join(filter(None, (part.state, part.reason)))
-    return shortened(f"  {part.part.kind_key}: {state}; {_scored_share(part)}")
+def _paused(part: PartStatus) -> list[Text]:
+    """Tell how far an interrupted part is."""
+    state = _joined(part.state, part.reason)
+    return [shortened(f"  {part.part.kind_key}: {state}; {_scored_share(part)}")]
 
 
 def _trouble(parts: Sequence[PartStatus]) -> list[list[Text]]:
-    """What became of parts, their last words and a log; of those that ended alike, once."""
+    """Tell why parts ended, their last words and a log; once for those that ended alike."""
     alike: dict[tuple[str, str, str], list[PartStatus]] = {}
     for part in parts:
         key = (part.part.title, part.reason or part.state, last_words(part.log))
         alike.setdefault(key, []).append(part)
-    return [_ended_alike(same, *key[1:]) for key, same in alike.items()]
-
-
-def _ended_alike(parts: Sequence[PartStatus], reason: str, words: str) -> list[Text]:
-    """Lines on parts of a model that ended for one reason with the same last words."""
-    first, *others = parts
-    tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
-    more = f" ({len(others)} more: {', '.join(o.part.part for o in others)})" if others else ""
-    where = f"  ({_place(first)})" if _place(first) else ""
-    return [
-        shortened(f"  {first.part.kind_key}: {tries}{reason}{more}"),
-        *([shortened(f"    {words}")] if words else []),
-        Text(f"    {first.log}{where}"),  # a path is there to be copied
-    ]
+    entries = []
+    for (_, reason, last_line), (first, *others) in alike.items():
+        tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
+        names = ", ".join(part.part.part for part in others)
+        more = f" ({len(others)} more: {names})" if others else ""
+        node = f"  ({_node(first)})" if _node(first) else ""
+        entry = [shortened(f"  {first.part.kind_key}: {tries}{reason}{more}")]
+        entry += [shortened(f"    {last_line}")] if last_line else []
+        # A path is there to be copied.
+        entries.append([*entry, Text(f"    {first.log}{node}")])
+    return entries
 
 
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
@@ -116,29 +110,29 @@ def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableTy
 
 
 def _in_all(status: Status) -> list[str]:
-    """The sum of what is left, and how long it takes at best."""
+    """Tell how many sentences are left, and how long they take at best."""
     total = sum(model.sentences for model in status.models)
     done = sum(model.done for model in status.models)
-    waiting = [model for model in status.models if model.left != 0]
-    known = [model.left for model in waiting if model.left is not None]
+    unfinished = [model.left for model in status.models if model.left != 0]
+    seconds = [left for left in unfinished if left is not None]
     if not total:
         return ["Nothing says yet how many sentences there are to score."]
     scored = f"In all {amount(done)} of {amount(total)} sentences have scores."
-    if not waiting:
+    if not unfinished:
         return [scored]
-    if not known:
+    if not seconds:
         return [scored, "How long the rest takes is known once something was scored."]
-    unknown = len(waiting) - len(known)
+    unknown = len(unfinished) - len(seconds)
     besides = f" (without {unknown} models of unknown speed)" if unknown else ""
     return [
         scored,
-        f"Left: {duration(sum(known))} of scoring{besides}; "
-        f"the model that takes longest: {duration(max(known))}.",
+        f"Left: {duration(sum(seconds))} of scoring{besides}; "
+        f"the model that takes longest: {duration(max(seconds))}.",
     ]
 
 
 def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
-    """The whole campaign: stages, a line for each model, what runs and what is in trouble."""
+    """Print stages, a line for each model, running jobs and those in trouble."""
     parts = [part for model in status.models for part in model.parts]
     blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
@@ -146,41 +140,19 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
         Columns([{stage.name: f"{stage.done}/{stage.expected}" for stage in status.stages}]),
     ]
     if status.models:
-        models = Columns([*map(_row, status.models)], left=("model", "state"))
+        models = Columns([*map(_model_row, status.models)], left=("model", "state"))
         blocks += ["", models, "", *_in_all(status)]
     trouble = [part for part in parts if part.state in ("failed", "lost")]
     paused = [part for part in parts if part.state in ("waiting", "queued") and part.attempts]
+    running = [part for part in parts if part.state == "running"]
     blocks += _section("In trouble", _trouble(trouble))
-    blocks += _section(
-        "Interrupted, to go on where they were", [[_paused(part)] for part in paused]
-    )
-    blocks += _section("Running", [[_running(part)] for part in parts if part.state == "running"])
+    blocks += _section("Interrupted, to go on where they were", [*map(_paused, paused)])
+    blocks += _section("Running", [*map(_running, running)])
     return printed(blocks, width)
 
 
-def _of_language(part: PartStatus, lang: str) -> tuple[int | None, int | None]:
-    """Sentences of a language that have scores, and all; None where nothing counted them."""
-    known = part.progress.languages.get(lang) if part.progress else None
-    if known is None:
-        return None, None
-    # Where there is a manifest, a progress file of an earlier attempt may be behind.
-    return (known.sentences if part.manifest is not None else known.done), known.sentences
-
-
-def _language_row(part: PartStatus, lang: str) -> dict[str, str]:
-    done, total = _of_language(part, lang)
-    state = "done" if part.manifest is not None or (total and done == total) else part.state
-    return {
-        "language": lang,
-        "sentences": "-" if total is None else f"{amount(done)}/{amount(total)}",
-        "": "-" if total is None else _share(done or 0, total) if total else "",
-        "state": state,
-        "job": part.part.part,
-    }
-
-
 def find_model(status: Status, name: str) -> ModelStatus:
-    """A model by its name. Raises UserError for one that the campaign lacks."""
+    """Return a model by its name. Raises UserError for one that the campaign lacks."""
     for model in status.models:
         if model.model == name:
             return model
@@ -192,8 +164,21 @@ def find_model(status: Status, name: str) -> ModelStatus:
 
 
 def languages_text(model: ModelStatus, width: int = WIDTH) -> str:
-    """A line for each language of a model."""
-    rows = [_language_row(part, lang) for part in model.parts for lang in part.part.languages]
+    """Print a line for each language of a model."""
+    rows = []
+    for part in model.parts:
+        for lang in part.part.languages:
+            done, total = part.language(lang)
+            share = _share(done or 0, total) if total else "" if total == 0 else "-"
+            rows.append(
+                {
+                    "language": lang,
+                    "sentences": "-" if total is None else f"{amount(done)}/{amount(total)}",
+                    "": share,
+                    "state": "done" if total and done == total else part.state,
+                    "job": part.part.part,
+                }
+            )
     return printed([model.model, "", Columns(rows, left=("language", "state", "job"))], width)
 
 
@@ -213,14 +198,14 @@ def _part_json(part: PartStatus) -> dict[str, Any]:
         "log": str(part.log),
         "last_words": last_words(part.log) if part.state in ("failed", "lost") else None,
         "languages": {
-            lang: dict(zip(("done", "sentences"), _of_language(part, lang), strict=True))
+            lang: dict(zip(("done", "sentences"), part.language(lang), strict=True))
             for lang in part.part.languages
         },
     }
 
 
 def as_json(status: Status) -> str:
-    """The whole status of a campaign, as JSON."""
+    """Write the status of a campaign as JSON."""
     models = [
         {
             "model": model.model,
@@ -230,7 +215,7 @@ def as_json(status: Status) -> str:
             "sentences_counted": model.exact,
             "done": model.done,
             "states": count_states(model.parts),
-            "tokens_per_second": model.tokens_per_second,
+            "tokens_per_second": model.rate("tokens"),
             "seconds_left": model.left,
             "speed_of_others": model.borrowed,
             "parts": [_part_json(part) for part in model.parts],

@@ -81,7 +81,7 @@ class ModelNeeds(Strict):
     kind: str | None = None
     """Label of the only kind of GPU that it may have."""
     tokens_per_second: float | None = Field(None, gt=0)
-    """Measured here, such as in the report on efficiency of an earlier run."""
+    """Measured here, such as ``tokens/s`` of ``status`` after an earlier run."""
 
 
 class Site(Strict):
