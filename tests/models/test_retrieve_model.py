@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from blimpworks.campaign import locked_models
+from blimpworks.campaign import lock_file
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.lock_file import read_lock, record
-from blimpworks.campaign.locked_models import LockedModel
+from blimpworks.campaign.lock_file import LockedModel, read_lock, record
 from blimpworks.models import revisions
 from support.hub_kit import COMMIT, EXPIRED, GOOD, call, client_of, serving
 
@@ -365,13 +364,13 @@ def test_pinning_in_a_table_of_ones_own_replaces_what_the_repositorys_has_locked
     own = tmp_path / "own" / "models.tsv"
     own.parent.mkdir()
     own.write_text(table.read_text())
-    monkeypatch.setattr(locked_models, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(lock_file, "REPOSITORY", tmp_path)
     monkeypatch.setattr(revisions, "tip_of", lambda *_: LATER)
     assert [*revisions.pin_models(own)] == []  # it is locked
     [now] = revisions.pin_models(own, ["tiny"])
     assert (now.commit, now.replaces) == (LATER, COMMIT)
-    tables = locked_models.model_tables(own)
-    assert locked_models.locked_models(tables)["lab/good", "main"].row == now
+    tables = lock_file.model_tables(own)
+    assert lock_file.locked_models(tables)["lab/good", "main"].row == now
     assert locked(table) == {("lab/good", "main"): COMMIT}
 
 

@@ -12,9 +12,8 @@ from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.retrieval import download
-from blimpworks.retrieval.alternatives import other_addresses
 from blimpworks.retrieval.preflight import obstacles
-from blimpworks.retrieval.sources import Pin, retrieve
+from blimpworks.retrieval.sources import Pin, other_addresses, retrieve
 from support.loopback import COMMIT, DATA, QUICK, serving
 from support.paths import REPOSITORY
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.retrieval import pinning
-from blimpworks.retrieval.lock import LockedFile, record_file
+from blimpworks.retrieval.sources import LockedFile, record_file
 from support.loopback import COMMIT, DATA, QUICK
 
 HEADER = "name\tkind\tlang\tversion\tsha256\tbytes\tlicence\turl\tmirror"

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from blimpworks.campaign.locked_models import Locked, LockedModel
+from blimpworks.campaign.lock_file import Locked, LockedModel
 from blimpworks.retrieval import hub_session, preflight
+from blimpworks.retrieval.download import AT_ONCE, slot
 from blimpworks.retrieval.preflight import HubNeed, obstacles
-from blimpworks.retrieval.slots import AT_ONCE, slot
 from blimpworks.retrieval.sources import Pin
 from support.loopback import DATA, serving
 

@@ -11,15 +11,20 @@ from pathlib import Path
 
 import pytest
 
+from blimpworks.campaign.addresses import statement_of
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
-from blimpworks.campaign.statements import statement_of
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.retrieval import pinning
-from blimpworks.retrieval.checksums import git_blob_of
-from blimpworks.retrieval.lock import LockedFile, locked_file, record_file
 from blimpworks.retrieval.preflight import obstacles
-from blimpworks.retrieval.sources import Pin, retrieve
+from blimpworks.retrieval.sources import (
+    LockedFile,
+    Pin,
+    git_blob_of,
+    locked_file,
+    record_file,
+    retrieve,
+)
 from support.loopback import COMMIT, DATA, QUICK
 from support.paths import REPOSITORY
 

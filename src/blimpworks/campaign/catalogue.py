@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from blimpworks.campaign.addresses import check_listed
+from blimpworks.campaign.addresses import check_listed, statement_of
 from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.local_models import is_local, model_address
 from blimpworks.campaign.registry import papers, papers_of
@@ -27,7 +27,6 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.settings.parsing import validated
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.campaign.settings.training import follows_instructions
-from blimpworks.campaign.statements import statement_of
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.strict import DrawnLabel, Label, Part, PerhapsWithin, Strict, Within

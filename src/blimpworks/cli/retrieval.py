@@ -124,38 +124,3 @@ def fetch_archive(
         typer.echo(f"not taken: {problem}", err=True)
     for absent in outcome.absent:
         typer.echo(f"not in the archive: {absent}", err=True)
-
-
-@command(panel=REPRODUCE, example="pack-sources sources.tar --configfile config/demo/config.yaml")
-def pack_sources(
-    pack: Path = argument("Tar to write."),
-    configfile: Path = option("The campaign.", default=Path("config/config.yaml")),
-) -> None:
-    """Put all that a campaign has retrieved into one tar, for a machine without network."""
-    from blimpworks.campaign.catalogue import load_catalogue
-    from blimpworks.campaign.load import load_campaign
-    from blimpworks.campaign.parts import every_part
-    from blimpworks.campaign.reference import groups_of_models
-    from blimpworks.models import sources_pack
-
-    campaign = load_campaign(configfile)
-    catalogue = load_catalogue(campaign)
-    parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
-    entries = sources_pack.pack_sources(campaign, catalogue, parts, pack)
-    size = sum(entry.bytes for entry in entries) / 1e6
-    typer.echo(f"{pack}: {len(entries)} files, {size:,.1f} MB")
-
-
-@command(panel=REPRODUCE, example="unpack-sources sources.tar mirror")
-def unpack_sources(
-    pack: Path = argument("Tar of `pack-sources`."),
-    directory: Path = argument("Mirror directory to fill."),
-) -> None:
-    """Unpack and verify what `pack-sources` has packed; the directory then is a mirror."""
-    from blimpworks.models import sources_pack
-
-    entries = sources_pack.unpack_sources(pack, directory)
-    typer.echo(
-        f"{len(entries)} files verified. Run the campaign with --config mirror={directory}, and "
-        f"HF_HUB_CACHE={directory / 'hub'} HF_HUB_OFFLINE=1 in the environment."
-    )

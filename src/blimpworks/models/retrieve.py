@@ -27,9 +27,8 @@ from blimpworks.models.local import place_file, take_local
 from blimpworks.models.own_code import refuse_named_code
 from blimpworks.models.revisions import commit_of, lock
 from blimpworks.models.weights import REPEATED, is_weights, model_files, refuse_adapter
-from blimpworks.retrieval.checksums import git_blob_of
-from blimpworks.retrieval.disk import disk_errors
-from blimpworks.retrieval.slots import slot
+from blimpworks.retrieval.download import slot
+from blimpworks.retrieval.sources import disk_errors, git_blob_of
 
 log = logging.getLogger(__name__)
 

@@ -11,18 +11,19 @@ from huggingface_hub import HfApi
 from blimpworks.campaign.addresses import offline_variable
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.local_models import is_local
-from blimpworks.campaign.lock_file import lock_path, record
-from blimpworks.campaign.locked_models import (
+from blimpworks.campaign.lock_file import (
     Locked,
     LockedModel,
     is_commit,
+    lock_path,
     locked_models,
     model_tables,
+    record,
 )
 from blimpworks.campaign.table_files import named_row, read_rows
 from blimpworks.errors import UserError
 from blimpworks.models.hub_errors import explained_errors, patiently
-from blimpworks.retrieval.disk import disk_errors
+from blimpworks.retrieval.sources import disk_errors
 
 log = logging.getLogger(__name__)
 

@@ -13,9 +13,8 @@ from blimpworks.campaign.addresses import check_listed
 from blimpworks.campaign.catalogue import SourceRow, TreebankRow
 from blimpworks.errors import BROKEN, UserError
 from blimpworks.files import atomic, below
-from blimpworks.retrieval.disk import PIECE, disk_errors, part_path
 from blimpworks.retrieval.download import Patience, Transfer
-from blimpworks.retrieval.sources import Pin, Proof, in_mirror
+from blimpworks.retrieval.sources import PIECE, Pin, Proof, disk_errors, in_mirror, part_path
 from blimpworks.strict import Part, Strict, Within
 
 LARGEST = 4_000_000_000

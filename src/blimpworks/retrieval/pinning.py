@@ -15,8 +15,7 @@ from blimpworks.campaign.table_files import dialect, headings, named_row, read_r
 from blimpworks.errors import UserError, reading
 from blimpworks.files import scratch, sha256_of, write_text
 from blimpworks.retrieval.download import Patience, Transfer
-from blimpworks.retrieval.lock import checksum_of
-from blimpworks.retrieval.sources import Pin, in_mirror
+from blimpworks.retrieval.sources import Pin, checksum_of, in_mirror
 
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")

@@ -1,19 +1,22 @@
 """What would keep files and models from being retrieved, found in seconds before any is."""
 
 import shutil
+import signal
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FrameType
 from typing import Literal, cast
 from urllib.parse import urlsplit
 
+import psutil
 from requests.exceptions import ReadTimeout, RequestException
 
 from blimpworks.campaign.addresses import check_address, offline_variable
-from blimpworks.campaign.locked_models import Locked
+from blimpworks.campaign.lock_file import Locked
 from blimpworks.errors import UserError
 from blimpworks.retrieval.download import Patience, cause_of, host_of, open_session
 from blimpworks.retrieval.hub_session import limit_waits
@@ -206,3 +209,32 @@ def obstacles(
             "make room, or name another directory as pathvars.resources"
         )
     return problems
+
+
+COMMANDS = {"retrieve", "retrieve-model"}
+
+
+def end_downloads_on_signals() -> None:
+    """Let SIGINT and SIGTERM to this process end the downloads below it.
+
+    Snakemake waits for jobs that run when it is told to end: for minutes, where a host does not
+    answer. What was downloaded stays, and the next run goes on from there.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        """End downloads, then do what the signal did before."""
+        try:
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):  # it has just ended
+                    command = process.cmdline()
+                    if "blimpworks" in command and COMMANDS & {*command}:
+                        process.terminate()
+        finally:
+            following = before[signal.Signals(number)]
+            if callable(following):
+                following(number, frame)
+
+    with suppress(ValueError):  # only the main thread, which Snakemake's caller may not be, can
+        for number in before:
+            signal.signal(number, handle)

@@ -1,20 +1,222 @@
 """Pinned files: from a mirror directory or from their address, verified, whole or not at all."""
 
+import errno
+import hashlib
+import logging
 import lzma
 import os
+import re
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
+from urllib.parse import quote, unquote
 
-from blimpworks.campaign.addresses import shown, without_secrets
-from blimpworks.campaign.statements import statement_of
-from blimpworks.errors import UserError
-from blimpworks.files import atomic, below, fsync_directory, sha256_of
-from blimpworks.retrieval.alternatives import NotReceived, other_addresses
-from blimpworks.retrieval.checksums import GIT_BLOB, SHA256, Checksum
-from blimpworks.retrieval.disk import PIECE, disk_errors, part_path
-from blimpworks.retrieval.lock import LockedFile, checksum_of, locked_file, record_file
+from pydantic import Field
+
+from blimpworks.campaign.addresses import check_address, shown, statement_of, without_secrets
+from blimpworks.campaign.lock_file import LockedRow, lock_path, read_lock, record
+from blimpworks.errors import UserError, reading
+from blimpworks.files import BadLine, atomic, below, fsync_directory, sha256_of, table_rows
+
+SHA256, GIT_BLOB, MD5 = "SHA-256", "git blob id", "MD5"
+_md5 = partial(hashlib.md5, usedforsecurity=False)
+
+
+def git_blob_of(path: Path) -> str:
+    """The id that git gives to a file's content, as ``git hash-object`` says it.
+
+    SHA-1 of ``blob``, the size in bytes, a NUL and the content, as 40 hexadecimal digits. Raises
+    OSError when the file cannot be read.
+    """
+    # Git chose SHA-1; a file is checked by SHA-256 too, from its first download on.
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, lambda: digest).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Checksum:
+    """What a file's content must give."""
+
+    kind: str
+    """``SHA256``, ``GIT_BLOB`` or ``MD5``."""
+    digest: str
+    """Lower-case hexadecimal digits."""
+    bytes: int | None = None
+    """Size of the file, where known."""
+    origin: str = ""
+    """Who says so, for messages; empty for the catalogue."""
+
+    def __str__(self) -> str:
+        """Kind and digits, as ``git blob id 7bf2969f…``."""
+        return f"{self.kind} {self.digest}"
+
+    def problem(self, path: Path) -> str | None:
+        """How a file differs, as the rest of a sentence about it; None where it does not."""
+        by = f", which {self.origin}" if self.origin else ""
+        size = path.stat().st_size
+        if self.bytes is not None and size != self.bytes:
+            number = f"{size:,}" if size < self.bytes else "more"
+            return f"has {number} bytes, expected {self.bytes:,}{by}"
+        if self.kind == MD5:
+            with path.open("rb") as handle:
+                digest = hashlib.file_digest(handle, _md5).hexdigest()
+        else:
+            digest = (sha256_of if self.kind == SHA256 else git_blob_of)(path)
+        same = digest == self.digest
+        return None if same else f"has {self.kind} {digest}, expected {self.digest}{by}"
+
+
+log = logging.getLogger(__name__)
+
+
+class LockedFile(LockedRow):
+    """A version of a file that was retrieved once."""
+
+    key: ClassVar = ("name", "verified", "url")
+    name: str
+    """Path of the retrieved file below the directory of sources."""
+    verified: str
+    """The checksum that it was verified by, as ``git blob id 7bf2969f…``."""
+    url: str
+    """Its address in the catalogue."""
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    bytes: Annotated[int, Field(ge=0)]
+
+
+def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedFile | None:
+    """What is recorded of a file of a table of the catalogue; None where nothing is.
+
+    A version is known by the checksum in the catalogue, ``verified``, or else by its address.
+    Raises UserError for a malformed lock file.
+    """
+    rows = (row for row in read_lock(LockedFile, table).values() if row.name == name)
+    return next((r for r in rows if (r.verified == verified if verified else r.url == url)), None)
+
+
+def record_file(row: LockedFile, table: Path) -> None:
+    """Record what a file is; where that cannot be written, the log says so.
+
+    Raises UserError for a malformed lock file, and for another SHA-256 of the same version.
+    """
+    try:
+        standing = record(row, table)
+    except OSError as error:
+        log.warning(
+            "%s: not recorded that %s has SHA-256 %s (%s)",
+            *(lock_path(table), row.name, row.sha256, error.strerror),
+        )
+        return
+    if standing.sha256 != row.sha256:
+        raise UserError(
+            f"{lock_path(table)}: {row.name} has SHA-256 {standing.sha256} there, and was now "
+            f"received with {row.sha256}, both with {row.verified}; one of them is not the file. "
+            "Find out which before you remove the row."
+        )
+
+
+def checksum_of(row: LockedFile, table: Path) -> Checksum:
+    """What a file must give that was retrieved before."""
+    origin = f"{lock_path(table).name} recorded when it was first retrieved"
+    return Checksum(SHA256, row.sha256, row.bytes, origin)
+
+
+COLUMNS = ("address", "instead")
+_NAME = re.compile(r"\{(\w+)\}")
+
+
+class NotReceived(UserError):
+    """An address that did not give a file: the fault may be its own, so another can be tried."""
+
+    def __init__(self, message: str, cause: str) -> None:
+        """``cause`` says in a few words which address, and what is wrong with it."""
+        super().__init__(message)
+        self.cause = cause
+
+
+def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) -> list[str]:
+    """Further addresses of the file at ``url``, in the order of a table.
+
+    The table has an address with names in braces for its parts (``{path}`` for all that is left,
+    others for what has no slash), and ``instead`` another with the same names, or with
+    ``{sha256}`` or ``{git_blob}`` for what ``checksums`` says. Rows that need a checksum which is
+    not known are passed over.
+
+    Raises UserError for a table that cannot be read, and for a row with unknown names or an
+    address that nothing may be downloaded from.
+    """
+    if table is None:
+        return []
+    addresses = []
+    with reading(table, "a table of addresses", "Correct it."):
+        for line, row in table_rows(table, COLUMNS, delimiter="\t"):
+            pattern = ""
+            # Fixed text and names take turns.
+            for position, piece in enumerate(_NAME.split(row["address"])):
+                wild = f"(?P<{piece}>{'.+' if piece == 'path' else '[^/]+'})"
+                pattern += wild if position % 2 else re.escape(piece)
+            try:
+                match = re.fullmatch(pattern, url)
+            except re.error as error:
+                raise BadLine(line, f"address has names that cannot be: {error}") from error
+            if match is None:
+                continue
+            values = match.groupdict() | {key: value for key, value in checksums.items() if value}
+            names = {*_NAME.findall(row["instead"])}
+            if unknown := names - {*match.groupdict(), *checksums}:
+                raise BadLine(line, f"instead names {min(unknown)}, which address does not")
+            if names <= values.keys():
+                address = row["instead"]
+                for name in names:
+                    address = address.replace(f"{{{name}}}", quote(unquote(values[name])))
+                try:
+                    check_address(address)
+                except ValueError as error:
+                    fault = f"instead is no address to download from: {error}"
+                    raise BadLine(line, fault) from error
+                addresses.append(address)
+    return addresses
+
+
+PIECE = 1 << 16
+"""Bytes written at a time; a cut loses at most this much of what had arrived."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+def part_path(output: Path, url: str) -> Path:
+    """Where the first bytes of ``output`` wait for the rest.
+
+    Named after the address too: the beginning of one version must not be continued with
+    the end of another.
+    """
+    key = hashlib.sha256(url.encode()).hexdigest()[:12]
+    return output.with_name(f".{output.name}.{key}.part")
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn a full disk or a missing permission under ``path`` into a UserError."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or "").lower()
+        if error.errno in _FULL:
+            raise UserError(
+                f"{path}: not enough room to write it ({reason}); free some in "
+                f"{path.parent} and run again."
+            ) from error
+        if error.errno in _DENIED:
+            raise UserError(
+                f"{error.filename or path}: {reason}; give yourself the permission or "
+                "choose another place."
+            ) from error
+        raise
+
 
 if TYPE_CHECKING:  # a file of a mirror needs neither: each takes a fifth of a second to import
     from blimpworks.campaign.catalogue import SourceRow, TreebankRow

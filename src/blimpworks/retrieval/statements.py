@@ -5,13 +5,18 @@ import re
 import requests
 from urllib3.exceptions import HTTPError
 
-from blimpworks.campaign.addresses import check_address, offline_variable, shown
-from blimpworks.campaign.statements import Statement
+from blimpworks.campaign.addresses import Statement, check_address, offline_variable, shown
 from blimpworks.errors import UserError
 from blimpworks.json_files import load_json
-from blimpworks.retrieval.checksums import GIT_BLOB, MD5, SHA256, Checksum
-from blimpworks.retrieval.download import Patience, cause_of, host_of, open_session, refusal_of
-from blimpworks.retrieval.slots import slot
+from blimpworks.retrieval.download import (
+    Patience,
+    cause_of,
+    host_of,
+    open_session,
+    refusal_of,
+    slot,
+)
+from blimpworks.retrieval.sources import GIT_BLOB, MD5, SHA256, Checksum
 
 LARGEST = 16 << 20
 """Most bytes of an answer."""
