@@ -6,7 +6,7 @@ from functools import cache
 from blimpworks.campaign.catalogue import UNIMORPH_KINDS, LanguageRow, SourceRow, TreebankRow
 from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.campaign.table_files import read_rows
-from blimpworks.linguistics.treebanks.build import build_tokens
+from blimpworks.linguistics.treebanks import build_tokens
 from blimpworks.papers.multiblimp.items.lexicon import build_lexicon
 from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions

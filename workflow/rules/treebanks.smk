@@ -19,7 +19,7 @@ rule build_tokens:
         **cpu_job(2000),
     params:
         code=code_of("build_tokens"),
-        options=CAMPAIGN.treebanks.model_dump_json(include={"reader", "malformed"}),
+        options=CAMPAIGN.treebanks.model_dump_json(include={"malformed"}),
     message:
         "Read the treebanks of {wildcards.lang}"
     shell:

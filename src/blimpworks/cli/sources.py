@@ -68,8 +68,8 @@ def _treebanks(files: Sequence[Path]) -> list[str]:
 
 
 @command(
-    recorded="blimpworks.linguistics.treebanks.build:build_tokens",
-    packages=("conllu", "numpy", "pyarrow"),
+    recorded="blimpworks.linguistics.treebanks:build_tokens",
+    packages=("conllu", "pyarrow"),
     pandas=False,
 )
 def build_tokens(
@@ -86,7 +86,7 @@ def build_tokens(
     ),
 ) -> Mapping[str, Any]:
     """Read the treebanks of a language into tables of tokens and sentences."""
-    from blimpworks.linguistics.treebanks.build import build_tokens as build
+    from blimpworks.linguistics.treebanks import build_tokens as build
 
     named = [*zip(_treebanks(files), files, strict=True)]
     counts = build(named, tokens, sentences, malformed, options)

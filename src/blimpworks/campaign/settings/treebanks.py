@@ -9,8 +9,6 @@ from blimpworks.strict import Strict
 class TreebankOptions(Strict):
     """How treebanks are read."""
 
-    reader: Literal["columnar", "conllu"] = "columnar"
-    """Whole files at once, or each sentence by the conllu package: same tables, much slower."""
     malformed: Literal["error", "set_aside"] = "error"
     """Stop at a malformed sentence, or leave it out and list it in a report."""
     max_words: Positive = 64

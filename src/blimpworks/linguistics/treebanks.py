@@ -1,0 +1,351 @@
+"""Treebanks of one language, read with the conllu package, as tables of tokens and sentences.
+
+The package parses ids, heads and comments and leaves it at that: a sentence may lack columns,
+skip words or have heads beyond its end. The format's other rules
+(https://universaldependencies.org/format.html) are checked here. Three liberties are tolerated:
+a byte order mark, CRLF line ends and surplus blank lines.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from conllu import TokenList, parse_token_and_metadata
+from conllu.exceptions import ParseException
+from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
+
+from blimpworks.campaign.settings.treebanks import TreebankOptions
+from blimpworks.errors import UserError, reading
+from blimpworks.files import write_text
+from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
+
+FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+SPACE = "\ufdd0"
+"""Stands for a space while the package splits a line: a noncharacter, which no text has."""
+NO_HEAD = -1
+LONGEST_NUMBER = 999_999_999
+"""Tables hold numbers of 32 bits."""
+BATCH = 50_000
+"""Rows that are held as Python objects at once."""
+
+
+class Malformed(NamedTuple):
+    """A sentence that was left out: where its first problem is, and what it is."""
+
+    treebank: str
+    file: str
+    line: int
+    sent_id: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The ``tokens`` and ``sentences`` of a file, and the sentences that were left out."""
+
+    tokens: pa.Table
+    sentences: pa.Table
+    malformed: list[Malformed]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A sentence as it stands in the file: consecutive lines, none blank, without line ends."""
+
+    line: int
+    """Number of the first line, from 1."""
+    lines: Sequence[str]
+    broken: Collection[int] = ()
+    """Numbers of lines that are not UTF-8."""
+    cut: bool = False
+    """Whether the file ends in its last line, without a line end."""
+    unfinished: bool = False
+    """Whether the file ends without a blank line after it."""
+
+
+class MalformedSentence(Exception):
+    """The first problem of a sentence: the number of its line, and what it is."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(line, reason)
+        self.line, self.reason = line, reason
+
+
+def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
+    """Group the lines of a file, with their line ends, into sentences."""
+    texts: list[str] = []
+    broken: list[int] = []
+    number, cut = 0, False
+    for number, line in enumerate(lines, start=1):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            text = line.decode(errors="replace")
+            broken.append(number)
+        cut = not text.endswith("\n")
+        text = text.removesuffix("\n") if cut else text.removesuffix("\n").removesuffix("\r")
+        text = text.removeprefix("\ufeff") if number == 1 else text
+        if text:
+            texts.append(text)
+        elif texts:
+            yield Block(number - len(texts), texts, broken)
+            texts, broken = [], []
+    if texts:
+        yield Block(number + 1 - len(texts), texts, broken, cut, unfinished=True)
+
+
+def _parsed(parse: Callable[[str], Any], otherwise: Any) -> Callable[[list[str], int], Any]:
+    """Make a parser of a field that returns ``otherwise`` where the package refuses it."""
+
+    def parser(cells: list[str], at: int) -> Any:
+        try:
+            return parse(cells[at])
+        except (ParseException, ValueError):  # the latter for thousands of digits
+            return otherwise
+
+    return parser
+
+
+COLUMNS = ("start", *(name.lower() for name in FIELDS), "end")
+PARSERS: dict[str, Callable[[list[str], int], Any]] = {
+    **dict.fromkeys(COLUMNS, lambda cells, at: cells[at].replace(SPACE, " ")),
+    "id": _parsed(parse_id_value, None),
+    "head": _parsed(parse_int_value, NO_HEAD),
+}
+
+
+def parse_sentence(block: Block) -> TokenList:
+    """Parse the tokens of a sentence and, as ``metadata``, the values of its comments.
+
+    ``id`` and ``head`` are the package's values, other fields are text as it stands in the file.
+    Raises MalformedSentence at the first problem.
+    """
+    for at, line in enumerate(block.lines):
+        number, fields = block.line + at, line.count("\t") + 1
+        if number in block.broken:
+            raise MalformedSentence(number, "the line is not UTF-8, expected UTF-8")
+        if block.cut and at == len(block.lines) - 1:
+            raise MalformedSentence(number, "the file ends in mid-line, expected a line end")
+        if not line.startswith("#") and fields != len(FIELDS):
+            reason = f"{fields} tab-separated field(s), expected {len(FIELDS)}"
+            raise MalformedSentence(number, reason)
+        if line.startswith("#") and at and not block.lines[at - 1].startswith("#"):
+            reason = "a comment after a token of its sentence, expected comments to come first"
+            raise MalformedSentence(number, reason)
+    comments = [line for line in block.lines if line.startswith("#")]
+    rows = block.lines[len(comments) :]
+    if not any(_is_word(row.partition("\t")[0]) for row in rows):
+        raise MalformedSentence(block.line, "a sentence without words, expected at least one")
+    # Framed, because the package strips lines, and takes two spaces for a tab.
+    framed = [f"_\t{row.replace(' ', SPACE)}\t_" for row in rows]
+    tokens = parse_token_and_metadata("\n".join([*comments, *framed]), COLUMNS, PARSERS)
+    _check_tokens(block.line + len(comments), [row.split("\t") for row in rows], tokens)
+    if block.unfinished:
+        reason = "the file ends without a blank line after its last sentence, expected one"
+        raise MalformedSentence(block.line + len(block.lines) - 1, reason)
+    return tokens
+
+
+def _is_word(cell: str) -> bool:
+    return cell.isascii() and cell.isdecimal()
+
+
+def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> None:
+    """Check that the fields of tokens, ``rows`` from line ``first`` of the file, fit together."""
+    words = [at for at, row in enumerate(rows) if _is_word(row[0])]
+    before = 0
+    for at, (row, token) in enumerate(zip(rows, tokens, strict=True)):
+        reason = _token_problem(row, token["id"], token["head"], before, len(words))
+        if reason:
+            raise MalformedSentence(first + at, reason)
+        before += _is_word(row[0])
+    heads = [tokens[at]["head"] for at in words]
+    roots = [word for word, head in enumerate(heads, start=1) if head == 0]
+    if not roots:
+        reason = "no word of the sentence has HEAD 0, expected one root"
+        raise MalformedSentence(first + words[0], reason)
+    if len(roots) > 1:
+        reason = f"words {roots[0]} and {roots[1]} have HEAD 0, expected one root"
+        raise MalformedSentence(first + words[roots[1] - 1], reason)
+    for start, at in enumerate(words, start=1):
+        word, steps = start, 0
+        while word and steps <= len(heads):
+            word, steps = heads[word - 1], steps + 1
+        if word:
+            reason = f"the heads above word {start} go round in a circle, expected a tree"
+            raise MalformedSentence(first + at, reason)
+
+
+def _token_problem(
+    row: Sequence[str], ident: Any, head: int | None, before: int, words: int
+) -> str:
+    """Say what is wrong with a token after ``before`` of ``words`` words; "" if nothing is."""
+    for name, cell in zip(FIELDS, row, strict=True):
+        if not cell or cell.isspace():
+            return f"{name} is blank, expected a value"
+    written = "".join(map(str, ident)) if isinstance(ident, tuple) else str(ident)
+    match ident:
+        case int():
+            in_order = ident == before + 1
+        case (first, "-", last):
+            in_order = first == before + 1 and last <= words
+        case (first, ".", number):
+            in_order = first == before and number <= LONGEST_NUMBER
+        case _:
+            in_order = False
+    if written != row[0] or not in_order:
+        return (
+            f"ID {row[0]!r}, expected word {before + 1}, a range that begins with it or an empty "
+            f"node {before}.N"
+        )
+    if not _is_word(row[0]):
+        if head is not None:
+            return f"HEAD {row[6]!r} of a range or empty node, expected '_'"
+    elif head is None or not 0 <= head <= words:
+        return f"HEAD {row[6]!r}, expected an integer from 0 to {words}"
+    elif ident == head:
+        return f"HEAD {head} of word {ident} is the word itself, expected another word"
+    # The package parses FEATS whatever they look like.
+    pairs = (pair.split("=") for pair in row[5].split("|"))
+    if row[5] != "_" and not all(len(pair) == 2 and all(pair) for pair in pairs):
+        return f"FEATS {row[5]!r}, expected '_' or name=value pairs joined by '|'"
+    return ""
+
+
+class _GrowingTable:
+    """A table that grows row by row."""
+
+    def __init__(self, schema: TableSchema) -> None:
+        self.schema, self.batches = schema.arrow(), [schema.arrow().empty_table()]
+        self.rows: list[tuple[Any, ...]] = []
+
+    def add(self, *row: Any) -> None:
+        """Append a row, whose values are in the order of the schema's columns."""
+        self.rows.append(row)
+        if len(self.rows) >= BATCH:
+            self._close_batch()
+
+    def _close_batch(self) -> None:
+        columns = zip(*self.rows, strict=True)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, self.schema, strict=True)]
+        self.batches.append(pa.Table.from_arrays(arrays, schema=self.schema))
+        self.rows = []
+
+    def table(self) -> pa.Table:
+        """Return all rows."""
+        if self.rows:
+            self._close_batch()
+        return _joined(self.batches)
+
+
+def _joined(tables: Iterable[pa.Table]) -> pa.Table:
+    # Labels of all tables share one dictionary a column.
+    return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+
+
+def _value(cell: str) -> str | None:
+    return None if cell == "_" else cell
+
+
+def read_treebank(
+    path: Path, treebank: str, options: TreebankOptions, first_sentence: int = 0
+) -> Reading:
+    """Read a CoNLL-U file; its sentences are numbered from ``first_sentence``.
+
+    ``space_after`` is what MISC of the very line says. Raises UserError when the file is missing,
+    holds no sentence or, unless the options set such sentences aside, has a malformed one.
+    """
+    tokens, sentences = _GrowingTable(TOKENS), _GrowingTable(SENTENCES)
+    malformed: list[Malformed] = []
+    number = first_sentence
+    with reading(path, "a treebank", "Retrieve it."), path.open("rb") as lines:
+        for block in _blocks(lines):
+            try:
+                parsed = parse_sentence(block)
+            except MalformedSentence as problem:
+                if options.malformed == "error":
+                    raise UserError(
+                        f"{path}:{problem.line}: {problem.reason}; mend the file, or leave such "
+                        "sentences out with treebanks.malformed: set_aside."
+                    ) from problem
+                comments = (line for line in block.lines if line.startswith("#"))
+                values = dict(pair for line in comments for pair in parse_comment_line(line))
+                where = treebank, path.name, problem.line, values.get("sent_id")
+                malformed.append(Malformed(*where, problem.reason))
+                continue
+            first = block.line + len(block.lines) - len(parsed)
+            for line, token in enumerate(parsed, start=first):
+                ident, misc = token["id"], token["misc"]
+                is_word = isinstance(ident, int)
+                tokens.add(
+                    number,
+                    line,
+                    str(ident) if is_word else "".join(map(str, ident)),
+                    ident if is_word else None,
+                    token["form"],
+                    token["lemma"],
+                    _value(token["upos"]),
+                    _value(token["xpos"]),
+                    _value(token["feats"]),
+                    token["head"],
+                    _value(token["deprel"]),
+                    _value(token["deps"]),
+                    _value(misc),
+                    "SpaceAfter=No" not in misc.split("|"),
+                )
+            sentences.add(
+                number,
+                treebank,
+                path.name,
+                parsed.metadata.get("sent_id"),
+                block.line,
+                sum(isinstance(token["id"], int) for token in parsed),
+                parsed.metadata.get("text"),
+                block.lines[: len(block.lines) - len(parsed)],
+            )
+            number += 1
+    if number == first_sentence and not malformed:
+        raise UserError(f"{path} holds no sentence; expected CoNLL-U. Retrieve it again.")
+    return Reading(tokens.table(), sentences.table(), malformed)
+
+
+def build_tokens(
+    files: list[tuple[str, Path]],
+    tokens: Path,
+    sentences: Path,
+    malformed_report: Path,
+    options: TreebankOptions,
+) -> dict[str, int]:
+    """Read ``files`` (treebank, path) in order and write the two tables and the report.
+
+    Sentences are numbered from 0 through all files. Returns the number of files, sentences,
+    words, tokens (ranges and empty nodes included) and sentences set aside. Raises UserError
+    as ``read_treebank`` does; then no product is written.
+    """
+    readings: list[Reading] = []
+    number = 0
+    for treebank, path in files:
+        readings.append(read_treebank(path, treebank, options, number))
+        number += len(readings[-1].sentences)
+    token_table = _joined(reading.tokens for reading in readings)
+    sentence_table = _joined(reading.sentences for reading in readings)
+    malformed = [entry for reading in readings for entry in reading.malformed]
+    del readings
+    write_table(token_table, TOKENS, tokens)
+    write_table(sentence_table, SENTENCES, sentences)
+    report = io.StringIO()
+    writer = csv.writer(report, delimiter="\t", lineterminator="\n")
+    writer.writerows([Malformed._fields, *malformed])
+    write_text(malformed_report, report.getvalue())
+    return {
+        "files": len(files),
+        "sentences": len(sentence_table),
+        "words": pc.count(token_table["word"]).as_py(),
+        "tokens": len(token_table),
+        "set_aside": len(malformed),
+    }

@@ -1,1 +1,0 @@
-"""Treebanks: CoNLL-U read into columns."""
