@@ -47,11 +47,6 @@ def _facts(node: Node) -> list[str]:
     return lines if len(lines) <= FACTS else [*lines[:FACTS], "… (all in the record)"]
 
 
-def _kind(node: Node) -> str:
-    """The same for products of one command, suffix and depth: those that are listed together."""
-    return f"{node.record['verb'] if node.record else ''} {node.path.suffix} {len(node.path.parts)}"
-
-
 class Ancestry:
     """A lineage as lines; each product is described once.
 
@@ -62,12 +57,6 @@ class Ancestry:
     def __init__(self, whole: bool, shown: Collection[str]) -> None:
         self._seen: set[Path] = set()
         self._whole, self._shown = whole, shown
-
-    def _listed(self, alike: list[Node]) -> list[Node]:
-        """Those of alike inputs that are listed: all, or those with shown items or rows, or one."""
-        if self._whole or len(alike) <= FEW:
-            return alike
-        return [node for node in alike if str(node.path) in self._shown][:FEW] or alike[:1]
 
     def _own(self, node: Node, indent: str) -> list[str]:
         """The lines on a product itself."""
@@ -85,13 +74,17 @@ class Ancestry:
             return self._own(node, indent) if self._whole else []
         lines = self._own(node, indent)
         self._seen.add(node.path)
-        kinds: dict[str, list[Node]] = {}
+        groups: dict[tuple[str, str, int], list[Node]] = {}
         for child in node.inputs:
-            kinds.setdefault(_kind(child), []).append(child)
-        for alike in kinds.values():
-            shown = self._listed(alike)
-            for child in shown:
+            command = child.record["verb"] if child.record else ""
+            group = (command, child.path.suffix, len(child.path.parts))
+            groups.setdefault(group, []).append(child)
+        for alike in groups.values():
+            listed = alike
+            if not self._whole and len(alike) > FEW:
+                listed = [n for n in alike if str(n.path) in self._shown][:FEW] or alike[:1]
+            for child in listed:
                 lines += self.lines(child, depth + 1)
-            if len(shown) < len(alike):
-                lines.append(f"{indent}   ← … and {len(alike) - len(shown)} like it")
+            if len(listed) < len(alike):
+                lines.append(f"{indent}   ← … and {len(alike) - len(listed)} like it")
         return lines

@@ -133,27 +133,19 @@ class Causes:
 
     def behind(self, job: str, others: frozenset[str] = NOBODY) -> frozenset[Cause]:
         """Causes of differences in a job's products: its own, and those of jobs upstream."""
-        key = (job, others)
-        if key not in self._all:
-            self._all[key] = frozenset(self._behind(job, others))
-        return self._all[key]
-
-    def _behind(self, job: str, others: frozenset[str]) -> Iterator[Cause]:
-        yield from self.own(job, others)
-        inputs = {self.second.key(e["path"]) for e in self.second.jobs[job]["inputs"]}
-        for key in sorted(inputs):
-            if not concerns(key, others) or not self._both(key) or not self.changed(key):
+        if (job, others) in self._all:
+            return self._all[job, others]
+        causes = {*self.own(job, others)}
+        for key in {self.second.key(e["path"]) for e in self.second.jobs[job]["inputs"]}:
+            in_both = key in self.first.products and key in self.second.products
+            if not in_both or not concerns(key, others) or not self.changed(key):
                 continue
             upstream = self.second.products[key][0]
             if upstream in self.first.jobs:
-                yield from self.behind(upstream, others) or [_unexplained(key)]
-
-    def _both(self, key: str) -> bool:
-        return key in self.first.products and key in self.second.products
-
-
-def _unexplained(key: str) -> Cause:
-    return Cause("unexplained", f"{key}: same inputs, code, parameters and packages")
+                text = f"{key}: same inputs, code, parameters and packages"
+                causes |= self.behind(upstream, others) or {Cause("unexplained", text)}
+        self._all[job, others] = frozenset(causes)
+        return self._all[job, others]
 
 
 def _of_values(old: Record, new: Record) -> Iterator[Cause]:

@@ -45,7 +45,6 @@ def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
 
 @cache
 def _shown(repository: Path, commit: str, path: str) -> bytes | None:
-    """A file as a commit has it, or None."""
     return run_git(repository, "show", f"{commit}:{path}")
 
 

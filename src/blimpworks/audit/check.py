@@ -83,10 +83,6 @@ def _key(path: str | Path) -> str:
     return os.path.realpath(path)
 
 
-def _first(record: Record) -> Path:
-    return Path(record["outputs"][0]["path"])
-
-
 def _records(root: Path) -> tuple[dict[str, Record], list[Finding]]:
     """Readable records below ``root`` by first output, and findings for unreadable ones."""
     records: dict[str, Record] = {}
@@ -166,7 +162,7 @@ def _input_findings(
         # A report is made from hundreds of files: one line says that it is stale.
         more = f" and {len(earlier) - SHOWN} more" if len(earlier) > SHOWN else ""
         detail = f"made from an earlier {', '.join(earlier[:SHOWN])}{more}"
-        yield Finding("stale", _first(record), detail)
+        yield Finding("stale", Path(record["outputs"][0]["path"]), detail)
 
 
 def _downstream(records: Mapping[str, Record], findings: list[Finding]) -> list[str]:
@@ -185,17 +181,6 @@ def _downstream(records: Mapping[str, Record], findings: list[Finding]) -> list[
                 reached.add(path)
                 waiting += [_key(e["path"]) for e in records[path]["outputs"]]
     return sorted(reached - direct)
-
-
-def _complete(inside: Mapping[str, Record]) -> tuple[list[Record], list[Finding]]:
-    """All records in and behind a tree, and findings for unreadable ones upstream."""
-    broken: list[Finding] = []
-    complete = with_upstream(
-        inside.values(),
-        Records(),
-        lambda path, error: broken.append(Finding("unreadable", path, str(error))),
-    )
-    return complete, broken
 
 
 def _of_files(
@@ -253,11 +238,15 @@ def audit(
     inside, findings = _records(root)
     if not inside and not findings:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
-    complete, broken = _complete(inside)
+    complete = with_upstream(
+        inside.values(),
+        Records(),
+        lambda path, error: findings.append(Finding("unreadable", path, str(error))),
+    )
     records = {record["outputs"][0]["path"]: record for record in complete}
     makers = {_key(e["path"]): r for r in complete for e in r["outputs"]}
     recorded = {_key(e["path"]): e["sha256"] for r in complete for e in r["outputs"]}
-    findings += [*broken, *_of_files(records, recorded, progress, remembered)]
+    findings += _of_files(records, recorded, progress, remembered)
     findings += [Finding("edited", *fault) for fault in record_faults(records, makers)]
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
     repeated = _repeat(records, findings, run)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,12 +56,6 @@ class Comparison:
     only: dict[str, Counter[str]]
 
 
-def _exhibits(run: Run) -> dict[str, Path]:
-    """Cells files by key."""
-    paths = {key: entry["path"] for key, (_, entry) in run.products.items()}
-    return {key: run.file(path) for key, path in paths.items() if key.endswith(CELLS_SUFFIX)}
-
-
 def _cells(path: Path) -> dict[Place, dict[str, Any]]:
     """Cells by their place. Raises UserError when the file is not there."""
     cells: dict[Place, dict[str, Any]] = {}
@@ -104,15 +98,6 @@ def _moves(
         )
 
 
-def _all_causes(causes: Causes) -> dict[Cause, list[str]]:
-    """Everything done differently, with the jobs that did it."""
-    jobs_by_cause: dict[Cause, list[str]] = {}
-    for job in causes.second.jobs:
-        for cause in causes.own(job) if job in causes.first.jobs else ():
-            jobs_by_cause.setdefault(cause, []).append(job)
-    return dict(sorted(jobs_by_cause.items()))
-
-
 def compare_runs(first: Path, second: Path) -> Comparison:
     """Compare two results trees, in the same checkout or in two.
 
@@ -120,7 +105,14 @@ def compare_runs(first: Path, second: Path) -> Comparison:
     """
     runs = load_run(first), load_run(second)
     causes = Causes(*runs)
-    ours, theirs = map(_exhibits, runs)
+    ours, theirs = (
+        {
+            key: run.file(entry["path"])
+            for key, (_, entry) in run.products.items()
+            if key.endswith(CELLS_SUFFIX)
+        }
+        for run in runs
+    )
     same, moves = 0, list[Move]()
     only: dict[str, Counter[str]] = {"A": Counter(), "B": Counter()}
     for key in sorted({*ours, *theirs}):
@@ -132,7 +124,11 @@ def compare_runs(first: Path, second: Path) -> Comparison:
         same += len(old.keys() & new.keys()) - len(moved)
         moves += moved
     alone = {run: +count for run, count in only.items()}
-    return Comparison(*runs, _all_causes(causes), same, moves, alone)
+    jobs_by_cause: dict[Cause, list[str]] = {}
+    for job in causes.second.jobs:
+        for cause in causes.own(job) if job in causes.first.jobs else ():
+            jobs_by_cause.setdefault(cause, []).append(job)
+    return Comparison(*runs, dict(sorted(jobs_by_cause.items())), same, moves, alone)
 
 
 def _number(value: float) -> float | None:
@@ -177,21 +173,13 @@ def _cause_lines(comparison: Comparison) -> list[str]:
         return ["No job does anything differently."]
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
     width = max(len(cause.kind) for cause in comparison.causes)
-    return [
-        "Done differently:",
-        *(
-            f"   {cause.kind:{width}}  {cause.text}  ({_jobs(jobs)}; {_effect(moved[cause])})"
-            for cause, jobs in comparison.causes.items()
-        ),
-    ]
-
-
-def _jobs(jobs: Sequence[str]) -> str:
-    return f"{len(jobs)} jobs" if len(jobs) > 1 else jobs[0].removeprefix("results/")
-
-
-def _effect(moved: int) -> str:
-    return f"behind {moved} of the numbers that moved" if moved else "moved no number"
+    lines = ["Done differently:"]
+    for cause, jobs in comparison.causes.items():
+        by = f"{len(jobs)} jobs" if len(jobs) > 1 else jobs[0].removeprefix("results/")
+        count = moved[cause]
+        effect = f"behind {count} of the numbers that moved" if count else "moved no number"
+        lines.append(f"   {cause.kind:{width}}  {cause.text}  ({by}; {effect})")
+    return lines
 
 
 def _move_line(move: Move) -> str:

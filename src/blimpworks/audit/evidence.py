@@ -132,10 +132,6 @@ def _evenly(total: int, count: int) -> list[int]:
     return list(dict.fromkeys(steps))
 
 
-def _names(path: Path) -> set[str]:
-    return {*path.parts, path.name.split(".")[0]}
-
-
 def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
     """Judgements, or else scores or items, that rows of a table made from them are about.
 
@@ -144,7 +140,7 @@ def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.D
     nodes = next((n for kind in KINDS if (n := nearest(tree, kind))), [])
     for columns in (("lang",), MODELS):
         names = {name for column in columns if column in rows for name in rows[column].dropna()}
-        about = [node for node in nodes if _names(node.path) & names]
+        about = [n for n in nodes if names & {*n.path.parts, n.path.name.split(".")[0]}]
         nodes = about or nodes
     nodes = [nodes[step] for step in _evenly(len(nodes), count)]
     if not nodes:
@@ -294,12 +290,6 @@ def answer_evidence(item: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[
     return facts | {name: answer[name] for name in ("text", "status", "finish") if name in answer}
 
 
-def _divided(row: Mapping[str, Any]) -> str:
-    """A sentence with the name of each region before it, in brackets."""
-    spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
-    return " ".join(f"[{name} {row['good'][a:b]}]" for name, a, b in spans if b > a)
-
-
 def _conditions(
     tables: Sequence[Node], scores: Sequence[Node], key: str
 ) -> dict[str, dict[str, Any]]:
@@ -311,7 +301,12 @@ def _conditions(
         table = read_arrow(node.path)
         if {"item", "condition", "regions"} <= {*table.column_names}:
             rows = table.filter(pc.equal(table["item"], key)).to_pylist()
-            return {row["condition"]: row | _whole(row, scores) for row in rows}
+            for row in rows:
+                side = _sides({**row, "good_end": 0}, _row_of(scores, row["item_id"]))["good"]
+                spans = zip(row["regions"], row["region_starts"], row["region_ends"], strict=True)
+                regions = [f"[{name} {row['good'][a:b]}]" for name, a, b in spans if b > a]
+                row["side"] = {**side, "text": " ".join(regions)}
+            return {row["condition"]: row for row in rows}
     return {}
 
 
@@ -324,12 +319,6 @@ def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
     same = ("method", "paradigm")
     judged_rows = (judged for judged in rows if all(judged[name] == row[name] for name in same))
     return next((judged["predictions_held"] for judged in judged_rows), None)
-
-
-def _whole(row: dict[str, Any], scores: Sequence[Node]) -> dict[str, Any]:
-    """The only sentence of a row, without a critical region."""
-    side = _sides({**row, "good_end": 0}, _row_of(scores, row["item_id"]))["good"]
-    return {"side": {**side, "text": _divided(row)}}
 
 
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:

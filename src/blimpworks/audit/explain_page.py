@@ -15,18 +15,12 @@ TEMPLATE = "explained.html.jinja"
 SIGNS = {"+": "good", "-": "bad"}
 
 
-def _without_mark(token: Token | None) -> str:
-    """A piece as in the terminal, without the asterisk that marks a critical one there."""
-    shown = shown_piece(token)
-    return shown.removesuffix("*") if token is not None and token["critical"] else shown
-
-
 def _piece(token: Token | None) -> dict[str, Any]:
-    return {
-        "piece": _without_mark(token),
-        "number": shown_number(token),
-        "critical": token is not None and token["critical"],
-    }
+    critical = token is not None and token["critical"]
+    piece = shown_piece(token)
+    # The terminal marks a critical piece with an asterisk.
+    piece = piece.removesuffix("*") if critical else piece
+    return {"piece": piece, "number": shown_number(token), "critical": critical}
 
 
 def _item(item: dict[str, Any]) -> dict[str, Any]:

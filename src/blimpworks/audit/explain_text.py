@@ -48,7 +48,6 @@ def _origin_lines(item: dict[str, Any]) -> list[str]:
 
 
 def _correctness(item: dict[str, Any]) -> Any:
-    """A verdict as a word, or the share that a tie counts."""
     return {0.0: "wrong", 1.0: "right"}.get(item["correct"], item["correct"])
 
 
@@ -125,7 +124,6 @@ def sentence(sign: str, side: dict[str, Any]) -> str:
 
 
 def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
-    """A sentence behind a sign, with its log-probability and those of its tokens."""
     return [sentence(sign, side), *_token_lines(side)]
 
 
@@ -215,15 +213,12 @@ def _formula_lines(explanation: Explanation) -> list[str]:
     ]
 
 
-def _paths(records: Sequence[dict[str, Any]], key: str) -> set[str]:
-    return {record[key] for record in records if key in record}
-
-
 def _ancestry(explanation: Explanation, *, whole: bool) -> list[str]:
     """The products that the number was made from."""
     if explanation.tree is None:
         return []
-    shown = {*_paths(explanation.items, "table"), *_paths(explanation.selected, "path")}
+    shown = {item["table"] for item in explanation.items if "table" in item}
+    shown |= {row["path"] for row in explanation.selected if "path" in row}
     heading = "Made from:" if whole else "Made from (--ancestry says more):"
     return [heading, *Ancestry(whole, shown).lines(explanation.tree)]
 

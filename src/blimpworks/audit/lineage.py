@@ -55,6 +55,34 @@ def concerns(path: str, others: frozenset[str]) -> bool:
     return others.isdisjoint((*parts, parts[-1].split(".")[0])) if others else True
 
 
+class Lineage:
+    """The graph of products and what they were made from; each record is read once.
+
+    Inputs that are about the names in ``others`` (languages, models) are left out.
+    """
+
+    def __init__(self, others: Collection[str] = (), records: Records | None = None) -> None:
+        self._others = frozenset(others)
+        self._records = records or Records()
+        self._nodes: dict[tuple[str, str], Node] = {}
+
+    def product(self, path: Path) -> Node | None:
+        """A product with its ancestry; None for a file without a record."""
+        record = self._records.of(path)
+        return None if record is None else self._version(str(path), output_hash(record, path))
+
+    def _version(self, path: str, sha256: str) -> Node:
+        if (path, sha256) not in self._nodes:
+            record = self._records.of(path)
+            remade = record is not None and output_hash(record, path) != sha256
+            record = None if remade else record
+            node = self._nodes[path, sha256] = Node(Path(path), sha256, record, remade)
+            for entry in record["inputs"] if record else []:
+                if concerns(entry["path"], self._others):
+                    node.inputs.append(self._version(entry["path"], entry["sha256"]))
+        return self._nodes[path, sha256]
+
+
 def lineage(product: Path, others: Collection[str] = (), records: Records | None = None) -> Node:
     """The product's ancestry, without inputs that are about the names in ``others``.
 
@@ -62,22 +90,7 @@ def lineage(product: Path, others: Collection[str] = (), records: Records | None
     """
     if not product.exists():
         raise UserError(f"{product} does not exist; build it first: snakemake {product}")
-    records = records or Records()
-    record = records.of(product)
-    if record is None:
+    node = Lineage(others, records).product(product)
+    if node is None:
         raise UserError(f"{product} carries no record of what made it. Rebuild it.")
-    return _node(str(product), output_hash(record, product), frozenset(others), {}, records)
-
-
-def _node(
-    path: str, sha256: str, others: frozenset[str], known: dict[str, Node], records: Records
-) -> Node:
-    if path not in known:
-        record = records.of(path)
-        remade = record is not None and output_hash(record, path) != sha256
-        record = None if remade else record
-        node = known[path] = Node(Path(path), sha256, record, remade)
-        for entry in record["inputs"] if record else []:
-            if concerns(entry["path"], others):
-                node.inputs.append(_node(entry["path"], entry["sha256"], others, known, records))
-    return known[path]
+    return node

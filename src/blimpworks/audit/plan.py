@@ -52,12 +52,6 @@ def _commands(campaign: Path) -> list[str]:
     return COMMAND.findall(done.stdout + done.stderr)
 
 
-def _arguments_of(command: str) -> list[list[str]]:
-    """The command lines of a job, without where its log goes."""
-    words = shlex.split(command)
-    return command_lines(words[: words.index(">")] if ">" in words else words)
-
-
 def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[PlannedJob]:
     """The jobs behind a command line; none where it cannot say before it has its inputs."""
     with planning() as planned:
@@ -79,11 +73,16 @@ def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict
     """The jobs that the campaign would run now, by their first output.
 
     ``campaign`` is its configuration, ``run`` runs a command line of this package in this process;
-    the current directory must be the workflow's. Raises
-    UserError when there is no such file, or Snakemake cannot plan it.
+    the current directory must be the workflow's. Raises UserError
+    when there is no such file, or Snakemake cannot plan it.
     """
     if not campaign.is_file():
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
-    lines = (line for text in _commands(campaign) for line in _arguments_of(text))
-    jobs = (job for line in lines for job in _jobs_of(line, run))
-    return {os.path.normpath(job.outputs[0]): job for job in jobs}
+    jobs: dict[str, PlannedJob] = {}
+    for command in _commands(campaign):
+        arguments = shlex.split(command)
+        if ">" in arguments:
+            arguments = arguments[: arguments.index(">")]
+        for line in command_lines(arguments):
+            jobs |= {os.path.normpath(job.outputs[0]): job for job in _jobs_of(line, run)}
+    return jobs

@@ -26,22 +26,18 @@ def _state(path: Path) -> tuple[str, int]:
     return f"{about.st_size} {about.st_ino} {times[0]} {times[1]}", max(times)
 
 
-def _read(file: Path) -> dict[str, str]:
-    """State and SHA-256 of files by path, in one text; nothing where that is lost or damaged."""
-    with suppress(OSError, ValueError):
-        entries = json.loads(file.read_bytes())
-        if isinstance(entries, dict):
-            return {path: str(entry) for path, entry in entries.items()}
-    return {}
-
-
 class Remembered:
     """Hashes of files, read again only where they have been touched."""
 
     def __init__(self, file: Path = FILE) -> None:
         """Take up what earlier checks have kept in ``file``."""
         self._file = file
-        self._known = _read(file)
+        self._known: dict[str, str] = {}
+        """State and SHA-256 of files by path, in one text; none where that is lost or damaged."""
+        with suppress(OSError, ValueError):
+            entries = json.loads(file.read_bytes())
+            if isinstance(entries, dict):
+                self._known = {path: str(entry) for path, entry in entries.items()}
         self.unread = 0
         """Files that did not have to be read."""
 

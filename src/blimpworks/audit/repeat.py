@@ -15,7 +15,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 from blimpworks.audit.causes import same_table
-from blimpworks.commands.declare import Declared
 from blimpworks.commands.registry import declared_commands, find_command
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, target_of, writing_below
@@ -34,12 +33,6 @@ class Repeated:
     left_out: int
     """Those of jobs that are not cheap, or whose code or packages have changed."""
     differing: list[tuple[Path, str]]
-
-
-def _declared(words: Sequence[str]) -> Declared | None:
-    """The cheap command that a command line calls, if it is one."""
-    commands = (each for each in declared_commands().values() if each.cheap)
-    return next((each for each in commands if each.words == (*words[: len(each.words)],)), None)
 
 
 def _is_as_now(record: Record) -> bool:
@@ -61,11 +54,12 @@ def _same(product: Path, again: Path) -> bool:
 
 def _runs(records: Sequence[Record]) -> dict[tuple[str, ...], list[Record]]:
     """Records by the command line of their process, of cheap commands alone."""
+    cheap = [command.words for command in declared_commands().values() if command.cheap]
     runs: dict[tuple[str, ...], list[Record]] = {}
     for record in records:
-        words = tuple(map(str, record.get("arguments", ())))
-        if words and _declared(words):
-            runs.setdefault(words, []).append(record)
+        arguments = tuple(map(str, record.get("arguments", ())))
+        if any(arguments[: len(words)] == words for words in cheap):
+            runs.setdefault(arguments, []).append(record)
     return runs
 
 

@@ -1,7 +1,6 @@
 """A results tree as one run, wherever it lies, so that two can be laid side by side."""
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -68,17 +67,6 @@ def names_in(key: str) -> list[str]:
     return [*parts, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
 
 
-def _own_records(root: Path) -> Iterator[tuple[str, Record]]:
-    """Records below ``root`` (no pointers), with the path of their product in it."""
-    for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
-        try:
-            record = load_json(path.read_bytes())
-        except ValueError as error:
-            raise UserError(f"{path} is not a readable record ({error}). Run `check`.") from error
-        if isinstance(record, dict) and "outputs" in record:
-            yield str(path.relative_to(root)).removesuffix(RECORD_SUFFIX), record
-
-
 def _placed(root: Path, inside: str, recorded: str) -> tuple[str, Path | None]:
     """The path of a results tree in its records, and the directory that the workflow ran in."""
     path = os.path.normpath(recorded)
@@ -101,12 +89,21 @@ def load_run(root: Path) -> Run:
 
     Raises UserError when it is no results tree.
     """
-    own = list(_own_records(root))
-    if not own:
+    records: list[Record] = []
+    beside = ""
+    for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
+        try:
+            record = load_json(path.read_bytes())
+        except ValueError as error:
+            raise UserError(f"{path} is not a readable record ({error}). Run `check`.") from error
+        # Some sidecars only point to the record of their job.
+        if isinstance(record, dict) and "outputs" in record:
+            beside = beside or str(path.relative_to(root)).removesuffix(RECORD_SUFFIX)
+            records.append(record)
+    if not records:
         raise UserError(f"{root} holds no job records (*{RECORD_SUFFIX}); expected a results tree.")
-    called, base = _placed(root, own[0][0], own[0][1]["outputs"][0]["path"])
-    run = Run(root, called, base)
-    records = [record for _, record in own]
+    recorded, base = _placed(root, beside, records[0]["outputs"][0]["path"])
+    run = Run(root, recorded, base)
     if base is not None:
         records = with_upstream(records, Records(base))
     run.jobs = {run.key(record["outputs"][0]["path"]): record for record in records}

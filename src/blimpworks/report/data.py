@@ -5,13 +5,14 @@ a graph of products that the page can walk.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
 from typing import Any
 
-from blimpworks.records.reading import Record, output_hash, record_of
+from blimpworks.audit.lineage import Lineage, Node
+from blimpworks.records.reading import Record
 from blimpworks.report.evidence import Place
 from blimpworks.report.names import exhibit_label
 from blimpworks.report.read import Cell, Form, PaperInputs
@@ -44,7 +45,8 @@ class Products:
 
     products: list[list[Any]] = field(default_factory=list)
     jobs: list[list[Any]] = field(default_factory=list)
-    _known: dict[tuple[Path, str], int] = field(default_factory=dict)
+    _lineage: Lineage = field(default_factory=Lineage)
+    _numbers: dict[tuple[Path, str], int] = field(default_factory=dict)
     _jobs: dict[str, int] = field(default_factory=dict)
 
     def add(self, path: Path) -> int | None:
@@ -52,40 +54,26 @@ class Products:
 
         Raises UserError for a record that cannot be read.
         """
-        record = record_of(path)
-        if record is None:
+        node = self._lineage.product(path)
+        if node is None:
             return None
-        waiting = [(path, output_hash(record, path))]
+        number = self._number(node)
+        waiting = [node]
         while waiting:
-            waiting += self._visit(*waiting.pop())
-        return self._known[path, output_hash(record, path)]
+            node = waiting.pop()
+            product = self.products[self._number(node)]
+            if product[3] is None:
+                product[2] = self._job(node.record) if node.record else -1
+                waiting += [n for n in node.inputs if (n.path, n.sha256) not in self._numbers]
+                product[3] = [self._number(source) for source in node.inputs]
+        return number
 
-    def _number(self, path: Path, sha256: str) -> tuple[int, bool]:
-        """The number of one version of a product, and whether it is new."""
-        key = (path, sha256)
-        if key in self._known:
-            return self._known[key], False
-        self._known[key] = len(self.products)
-        self.products.append([str(path), sha256, -1, None])
-        return self._known[key], True
-
-    def _visit(self, path: Path, sha256: str) -> Iterator[tuple[Path, str]]:
-        """Fill in one product; its inputs that are still to be visited."""
-        number, _ = self._number(path, sha256)
-        if self.products[number][3] is not None:
-            return
-        self.products[number][3] = inputs = []
-        record = record_of(path)
-        # Made anew since, with other content: the record is not this version's.
-        if record is None or output_hash(record, path) != sha256:
-            return
-        self.products[number][2] = self._job(record)
-        for entry in record["inputs"]:
-            source = (Path(entry["path"]), entry["sha256"])
-            other, new = self._number(*source)
-            inputs.append(other)
-            if new:
-                yield source
+    def _number(self, node: Node) -> int:
+        key = (node.path, node.sha256)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.products)
+            self.products.append([str(node.path), node.sha256, -1, None])
+        return self._numbers[key]
 
     def _job(self, record: Record) -> int:
         first = record["outputs"][0]["path"]
@@ -106,10 +94,6 @@ class Products:
         return self._jobs[key]
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None or isnan(value) else float(f"{value:.10g}")
-
-
 def _cell(cell: Cell, known: Mapping[str, Place]) -> dict[str, Any]:
     """One cell as the panel shows it, without empty values.
 
@@ -118,7 +102,10 @@ def _cell(cell: Cell, known: Mapping[str, Place]) -> dict[str, Any]:
     own, place = cell.facts, cell.place
     if place and cell.is_itself:
         return {"row": own["row"], "column": own["column"], "place": place[1:], "itself": True}
-    facts: dict[str, Any] = {key: _rounded(own[key]) for key in ("value", "low", "high")}
+    facts: dict[str, Any] = {}
+    for key in ("value", "low", "high"):
+        if own[key] is not None and not isnan(own[key]):
+            facts[key] = float(f"{own[key]:.10g}")
     facts |= {key: own[key] for key in ("row", "column", "text", "n", "formula", "source")}
     facts |= {"where": own["filter"], "place": list(place[1:]) if place else None}
     facts["of"] = len(cell.origins) or None

@@ -86,10 +86,6 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     return frame
 
 
-def _known(row: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    return {name: row[name] for name in names if not pd.isna(row[name]) and row[name] != ""}
-
-
 def gather(
     paper: str, printed: Sequence[Path], published: pd.DataFrame, measured: pd.DataFrame
 ) -> Evidence:
@@ -105,8 +101,8 @@ def gather(
     ):
         for row in frame[frame["paper"] == paper].to_dict("records"):
             place = (row["exhibit"], row["row"], row["column"])
-            known = _known({str(key): value for key, value in row.items()}, names)
-            facts_by_place.setdefault(place, {}).update(known)
+            present = {n: row[n] for n in names if not pd.isna(row[n]) and row[n] != ""}
+            facts_by_place.setdefault(place, {}).update(present)
     evidence: Evidence = {}
     for path in sorted(printed):
         for line, number in enumerate(read_rows(PublishedRow, path), start=2):

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from blimpworks.exhibits.texts import language_tag
 from blimpworks.judging.sample import CONDITIONS
-from blimpworks.scoring.words import END, Word, words_of
+from blimpworks.scoring.words import END, words_of
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 
 CHUNK = 1000
@@ -120,22 +120,17 @@ def _numbered(values: Sequence[str]) -> tuple[list[str], list[int]]:
 # Words
 
 
-def _short(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)
-
-
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
     """Log-probabilities of a sentence's words; and the words, where they are not between spaces."""
     if row[side] is None:
         return [[]]
     words = words_of(row[side], scores[f"{side}_ends"] or [], scores[f"{side}_logprobs"] or [])
-    values: list[Any] = [_short(word["logprob"]) for word in words]
-    return [values] if _between_spaces(row[side], words) else [values, [w["text"] for w in words]]
-
-
-def _between_spaces(text: str, words: Sequence[Word]) -> bool:
-    own = [word["text"] for word in words]
-    return (own[:-1] if own and own[-1] == END else own) == re.findall(r"\S+", text)
+    numbers = [word["logprob"] for word in words]
+    values = [None if number is None else round(number, 2) for number in numbers]
+    texts = [word["text"] for word in words]
+    between_spaces = re.findall(r"\S+", row[side])
+    alike = (texts[:-1] if texts and texts[-1] == END else texts) == between_spaces
+    return [values] if alike else [values, texts]
 
 
 def _scored(path: Path) -> dict[str, Mapping[str, Any]]:
@@ -187,7 +182,6 @@ def _pair_chunks(own: PairSet, rows: Sequence[Mapping[str, Any]]) -> Iterator[tu
 
 
 def _label(row: Mapping[str, Any]) -> str:
-    """Phenomenon and paradigm of a pair, with a tab between."""
     return f"{row['phenomenon']}\t{row['paradigm']}"
 
 

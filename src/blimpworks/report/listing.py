@@ -2,7 +2,6 @@
 
 from html import escape
 from math import isnan
-from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
@@ -33,31 +32,23 @@ def number_address(paper: str, exhibit: str, row: str, column: str) -> str:
     return f"{paper}.html#number/{key}"
 
 
-def _linked(place: tuple[str, str, str, str], printed: str) -> str:
-    """A printed number as a link to its lineage."""
-    return f'<a href="{escape(number_address(*place))}">{escape(printed or "?")}</a>'
-
-
 def _text(value: object) -> str:
     if isinstance(value, float):
         return "" if isnan(value) else f"{value:.6g}"
     return escape(str(value))
 
 
-def _settings(frame: pd.DataFrame) -> dict[str, Any]:
-    """Settings of DataTables for filters of columns: a list of choices, or a search."""
-    chosen = [i for i, name in enumerate(frame.columns) if name in LISTED]
-    return {
-        "columnControl": [["search"]],
-        "columnDefs": [{"targets": chosen, "columnControl": [["searchList"]]}],
-    }
-
-
 def listing_html(name: str, frame: pd.DataFrame) -> str:
     """The comparison ``name`` as HTML; needs ``_static/datatables.js`` beside the page."""
     frame = frame[list(COLUMNS[name])]
     places = frame[["paper", "exhibit", "row", "column"]].itertuples(index=False, name=None)
-    shown = frame.map(_text).assign(printed=[*map(_linked, places, frame["printed"])])
+    links = [
+        f'<a href="{escape(number_address(*place))}">{escape(printed or "?")}</a>'
+        for place, printed in zip(places, frame["printed"], strict=True)
+    ]
+    shown = frame.map(_text).assign(printed=links)
+    # These columns are filtered by a list of choices, others by a search.
+    listed = [index for index, name in enumerate(shown.columns) if name in LISTED]
     table = to_html_datatable(
         shown,
         connected=False,
@@ -70,7 +61,8 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
         pageLength=25,
         lengthMenu=[25, 100, 500],
         layout={"topStart": "pageLength", "topEnd": "search"},
-        **_settings(shown),
+        columnControl=[["search"]],
+        columnDefs=[{"targets": listed, "columnControl": [["searchList"]]}],
     )
     return (
         f"<p>{INTRODUCTION[name]}</p>\n"

@@ -8,7 +8,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 
 from blimpworks.campaign.registry import find_paper, paper_of
@@ -17,7 +16,7 @@ from blimpworks.report.items import item_scripts, sets_from
 from blimpworks.report.listing import listing_html
 from blimpworks.report.names import Names, exhibit_label
 from blimpworks.report.ranking import ranking
-from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees
+from blimpworks.report.read import Exhibit, Form, Inputs, PaperInputs
 from blimpworks.report.series import series_of
 from blimpworks.report.states import STATUSES, VERDICTS, Part, bar
 from blimpworks.report.together import together_view
@@ -232,16 +231,9 @@ def _line(title: str, address: str, sections: Sequence[Section]) -> Line:
     return Line(title, address, statuses.total(), *parts)
 
 
-def _exhibit_line(section: Section) -> Line:
-    return _line(section.heading, f"{section.paper}.html#{section.anchor}", [section])
-
-
-def _templates() -> Environment:
-    return Environment(loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True)
-
-
 def _render(template: str, **context: Any) -> str:
-    return _templates().get_template(Path(TEMPLATES[template]).name).render(**context)
+    environment = Environment(loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True)
+    return environment.get_template(Path(TEMPLATES[template]).name).render(**context)
 
 
 def _plain(text: str) -> str:
@@ -249,17 +241,13 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\*`|_<>]|^[^\w\s]|(?<=^\w)[.)])", r"\\\1", text)
 
 
-def _advice(campaign: Campaign, trees: Trees, paper: str) -> dict[str, str]:
-    """HTML that says how to get a paper's measured numbers, by variant."""
-    return {
-        variant: _render("advice", variant=variant, campaign=campaign, trees=trees, paper=paper)
-        for variant in ("published", "corrected")
-    }
-
-
 def _page(paper: PaperInputs, inputs: Inputs) -> Page:
     """The exhibits of a paper as sections of its page."""
-    advice = _advice(inputs.campaign, inputs.trees, paper.name)
+    context = {"campaign": inputs.campaign, "trees": inputs.trees, "paper": paper.name}
+    advice = {
+        variant: _render("advice", variant=variant, **context)
+        for variant in ("published", "corrected")
+    }
     own = inputs.trees.variant
     sections = [_section(exhibit, paper, own, advice) for exhibit in paper.exhibits]
     printed = bool(paper.evidence)
@@ -304,7 +292,11 @@ def _index_texts(
     lines = [
         (
             _line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
-            [_exhibit_line(section) for section in page.sections if section.statuses],
+            [
+                _line(section.heading, f"{page.paper}.html#{section.anchor}", [section])
+                for section in page.sections
+                if section.statuses
+            ],
         )
         for page in pages
     ]
@@ -332,20 +324,6 @@ def _index_texts(
     documents = [*campaign.papers, *inputs.comparisons, *more]
     tree = "\n".join([".. toctree::", "   :hidden:", "", *(f"   {name}" for name in documents)])
     yield "index.rst", _titled(campaign.title, _raw("_pieces/index.html"), tree)
-
-
-def _listing_texts(comparisons: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, str]]:
-    for name, comparison in comparisons.items():
-        yield f"_pieces/{name}.html", listing_html(name, comparison)
-        yield f"{name}.rst", _titled(LISTINGS[name], _raw(f"_pieces/{name}.html"))
-
-
-def _scripts(papers: Sequence[PaperInputs]) -> Iterator[tuple[str, str]]:
-    """The scripts with the numbers of each paper, and with what they were made from."""
-    products = Products()
-    for paper in papers:
-        yield f"_static/data/{paper.name}.js", paper_script(paper, products)
-    yield "_static/data/products.js", products_script(products)
 
 
 def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
@@ -377,8 +355,14 @@ def assemble(inputs: Inputs) -> dict[str, str]:
     )
     items = dict(_item_texts(inputs))
     texts |= items | dict(_index_texts(inputs, pages, [ITEMS] if items else []))
-    texts |= dict(_listing_texts(inputs.comparisons))
-    return texts | dict(_scripts(inputs.papers))
+    for name, comparison in inputs.comparisons.items():
+        texts[f"_pieces/{name}.html"] = listing_html(name, comparison)
+        texts[f"{name}.rst"] = _titled(LISTINGS[name], _raw(f"_pieces/{name}.html"))
+    products = Products()
+    for paper in inputs.papers:
+        texts[f"_static/data/{paper.name}.js"] = paper_script(paper, products)
+    texts["_static/data/products.js"] = products_script(products)
+    return texts
 
 
 def pictures(papers: Sequence[PaperInputs]) -> dict[str, Path]:

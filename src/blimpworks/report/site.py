@@ -31,18 +31,15 @@ SUPERFLUOUS = (
 )
 
 
-def _tables_script() -> str:
-    """DataTables, which itables brings along, as a script that works without a network."""
-    page = generate_init_offline_itables_html(itables.options.dt_bundle)
-    return "\n".join(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
-
-
 def _write_sources(inputs: Inputs, folder: Path) -> None:
     """Write what Sphinx makes the site of, with scripts, styles and pictures."""
     relative = relative_texts(inputs.trees.roots())
     for name, text in assemble(inputs).items():
         write_text(folder / name, relative(text))
-    write_text(folder / "_static/datatables.js", _tables_script())
+    # DataTables, which itables brings along, as a script that works without a network.
+    page = generate_init_offline_itables_html(itables.options.dt_bundle)
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    write_text(folder / "_static/datatables.js", "\n".join(scripts))
     copies = pictures(inputs.papers) | {f"_static/{Path(n).name}": HERE / n for n in STATIC}
     for address, file in copies.items():
         (folder / address).parent.mkdir(parents=True, exist_ok=True)
@@ -75,12 +72,6 @@ def _sphinx(source: Path, output: Path, settings: dict[str, Any]) -> None:
         raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
 
 
-def _prune(site: Path) -> None:
-    for pattern in SUPERFLUOUS:
-        for path in list(site.glob(pattern)):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-
 def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:
     """Write the site into directory ``output``; how many pages, numbers and bytes it has.
 
@@ -91,7 +82,8 @@ def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, in
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         _write_sources(inputs, work / "source")
         _sphinx(work / "source", site, _settings(campaign))
-        _prune(site)
+        for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     files = [path for path in output.rglob("*") if path.is_file()]
     return {
         "pages": sum(path.suffix == ".html" for path in files),

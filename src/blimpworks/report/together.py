@@ -5,7 +5,7 @@ share no columns, each number has a line with a column for each form.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
@@ -95,17 +95,14 @@ class Labels:
                 place = form.cells[index].place
                 # Not the headings of rows that have the same numbers computed.
                 if place is not None and form.shown[place] == index:
-                    self._learn(place, row, column)
+                    self._rows.setdefault(place, row)
+                    for axis, heading in enumerate((row, column)):
+                        self._headings[axis].setdefault(place[axis + 1], set()).add(heading)
         self._owners = [
             Counter(each for own in headings.values() for each in own)
             for headings in self._headings
         ]
         self._alike = Counter(self._rows.values())
-
-    def _learn(self, place: Place, row: str, column: str) -> None:
-        self._rows.setdefault(place, row)
-        for headings, key, heading in zip(self._headings, place[1:], (row, column), strict=True):
-            headings.setdefault(key, set()).add(heading)
 
     def _heading(self, axis: int, key: str) -> str:
         """What the tables call a row (axis 0) or column (1), if they agree and call no other so."""
@@ -201,18 +198,16 @@ def _sparse(numbers: Numbers, labels: Labels, names: Names) -> Element:
     return table
 
 
-def _numbers(exhibit: str, evidence: Evidence) -> Iterator[tuple[Place, dict[str, Shown]]]:
-    for place, number in evidence.items():
-        if place[0] == exhibit and (number.status or number.verdict):
-            yield place, lines_of(number)
-
-
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """The printed numbers of an exhibit beside recomputed and measured ones.
 
     "" where there is nothing beside them.
     """
-    numbers = dict(_numbers(exhibit, evidence))
+    numbers = {
+        place: lines_of(number)
+        for place, number in evidence.items()
+        if place[0] == exhibit and (number.status or number.verdict)
+    }
     if not any(len(shown) > 1 for shown in numbers.values()):
         return ""
     labels = Labels([*forms.values()], names)

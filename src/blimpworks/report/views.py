@@ -102,15 +102,6 @@ def _empty_columns(table: Element, dropped: Callable[[Element], bool]) -> set[in
     return {at for at, verdicts in dropped_in.items() if all(verdicts)}
 
 
-def _drop_columns(row: Element, empty: set[int]) -> None:
-    for at, cell in list(_columns(row)):
-        left = sum(place not in empty for place in range(at, at + _span(cell)))
-        if not left:
-            row.remove(cell)
-        elif left < _span(cell):
-            cell.set("colspan", str(left))
-
-
 def without(table: Element, dropped: Callable[[Element], bool]) -> Element | None:
     """A copy without the rows and columns whose numbers are all ``dropped``.
 
@@ -125,8 +116,13 @@ def without(table: Element, dropped: Callable[[Element], bool]) -> Element | Non
             inside = [cell for cell in row if cell.get("data-cell") is not None]
             if inside and all(map(dropped, inside)):
                 part.remove(row)
-            else:
-                _drop_columns(row, empty)
+                continue
+            for start, cell in list(_columns(row)):
+                remaining = len({*range(start, start + _span(cell))} - empty)
+                if not remaining:
+                    row.remove(cell)
+                elif remaining < _span(cell):
+                    cell.set("colspan", str(remaining))
     for _, cell in numbers_of(kept):
         if dropped(cell):
             attributes = {"class": cell.get("class", "")}

@@ -70,7 +70,6 @@ def _parts(value: Any, seen: set[int]) -> Iterator[str]:
 
 
 def _applied(formula: Formula) -> Callable[..., Any]:
-    """A formula's function, with the arguments that its template was given."""
     return partial(formula.function, **formula.arguments) if formula.arguments else formula.function
 
 

@@ -70,6 +70,11 @@ class Plan:
     comparisons: list[Path]
     wish: Wish = field(default_factory=Wish)
 
+    @property
+    def title(self) -> str:
+        """Title of the crate."""
+        return f"Results of the campaign {self.campaign.campaign}"
+
     @cached_property
     def relative(self) -> Callable[[str], str]:
         """What takes the paths of this machine out of a text."""
@@ -103,17 +108,6 @@ def authors_of(wish: Wish) -> list[str]:
     return [author["name"] for author in stated["authors"]]
 
 
-def _tables(exhibits: Sequence[Shown], trace: Trace, wish: Wish) -> pd.DataFrame:
-    behind = tables_behind(exhibits, trace, wish.tables)
-    kinds = set(behind["source"])
-    if unknown := [kind for kind in wish.tables if kind not in kinds]:
-        raise UserError(
-            f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
-            f"{', '.join(sorted(kinds))}, and scores."
-        )
-    return behind
-
-
 def plan_crate(
     results: Path, campaign_file: Path, wish: Wish, run: Callable[[list[str]], object]
 ) -> Plan:
@@ -129,8 +123,14 @@ def plan_crate(
     whole = () if wish.exhibits else REPRODUCTION
     comparisons = [path for name in whole if (path := own / "reproduction" / name).is_file()]
     trace = trace_back([*(shown.cells for shown in exhibits), *comparisons])
-    behind = _tables(exhibits, trace, wish)
     require_unaltered(trace, own, run)
+    behind = tables_behind(exhibits, wish.tables)
+    kinds = set(behind["source"])
+    if unknown := [kind for kind in wish.tables if kind not in kinds]:
+        raise UserError(
+            f"there are no {unknown[0]!r} tables behind these exhibits; there are: "
+            f"{', '.join(sorted(kinds))}, and scores."
+        )
     return Plan(own, campaign, campaign_file, exhibits, trace, behind, comparisons, wish)
 
 
@@ -146,11 +146,6 @@ def new_directory(path: Path) -> Iterator[Path]:
         )
     with whole_directory(path) as temporary:
         yield temporary
-
-
-def _copy(path: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(path, target)
 
 
 def _finished(plan: Plan) -> Iterator[tuple[Path, Path]]:
@@ -205,34 +200,14 @@ def _write_tables(plan: Plan, root: Path) -> list[Copied]:
     return copies
 
 
-def _title(campaign: Campaign) -> str:
-    return f"Results of the campaign {campaign.campaign}"
-
-
-def _ended(trace: Trace) -> datetime:
-    """When the last job ended, to the day: not now, so that the same results look the same."""
-    last = max(record["ended"] for record in trace.jobs())
-    return datetime.fromisoformat(last[:10]).replace(tzinfo=UTC)
-
-
-def _croissants(plan: Plan, root: Path, licences: Sequence[str]) -> None:
-    """Describe each benchmark's item sets that the crate has."""
-    for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
-        write_croissant(folder, _facts(plan, folder.name, licences))
-
-
-def _steps(plan: Plan, benchmark: str) -> list[str]:
-    """Commands that made a benchmark's items, in the order in which they first ran."""
+def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
+    own_words = find_benchmark(benchmark).own_words
     folder = plan.results / "items" / benchmark
     tables = {path for path in plan.trace.records if path.is_relative_to(folder)}
     behind = tables.union(*map(plan.trace.behind, tables))
     records = {path: plan.trace.records[path] for path in behind}
     jobs = sorted((r for r in records.values() if r is not None), key=lambda r: r["started"])
-    return list(dict.fromkeys(record["verb"] for record in jobs))
-
-
-def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
-    own_words = find_benchmark(benchmark).own_words
+    ended = max(record["ended"] for record in plan.trace.jobs())
     return Facts(
         benchmark,
         f"{benchmark}-{plan.campaign.campaign}",
@@ -241,9 +216,10 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
         authors_of(plan.wish),
         # Whatever else the campaign is made of, these pairs are of our own words.
         [DATA] if own_words else licences,
-        _ended(plan.trace),
+        # The day of the last job, not today: the same results look the same.
+        datetime.fromisoformat(ended[:10]).replace(tzinfo=UTC),
         __version__,
-        _steps(plan, benchmark),
+        list(dict.fromkeys(record["verb"] for record in jobs)),
         own_words,
     )
 
@@ -260,7 +236,7 @@ def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dic
     write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
     text = readme(
         root,
-        _title(plan.campaign),
+        plan.title,
         plan.campaign.description,
         cells,
         copies,
@@ -274,12 +250,6 @@ def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dic
     return len(cells)
 
 
-def _places(plan: Plan, copies: Sequence[Copied]) -> dict[Path, Path]:
-    """Files that stand in the crate as they are, and where."""
-    same = {copy.original: copy.place for copy in copies if copy.original.suffix == ".csv"}
-    return same | dict(_finished(plan))
-
-
 def write_crate(plan: Plan, output: Path) -> Summary:
     """Write the crate that was planned to the directory ``output``.
 
@@ -289,22 +259,26 @@ def write_crate(plan: Plan, output: Path) -> Summary:
     licences = licences_behind(plan.trace, rows, plan.results)
     with new_directory(output) as root:
         for path, place in chain(_finished(plan), _workflow_files()):
-            _copy(path, root / place)
+            (root / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, root / place)
         settings = root / "config" / plan.campaign_file.name
         write_text(settings, plan.relative(settings.read_text(encoding="utf-8")))
         copies = _write_tables(plan, root)
-        _croissants(plan, root, list(licences))
+        for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
+            write_croissant(folder, _facts(plan, folder.name, list(licences)))
         cells = _write_words(plan, root, copies, licences)
         about = About(
-            _title(plan.campaign),
-            plan.campaign.description or _title(plan.campaign),
+            plan.title,
+            plan.campaign.description or plan.title,
             authors_of(plan.wish),
             __version__,
             f"config/{plan.campaign_file.name}",
             [f"{cited.text} {cited.address}".rstrip() for cited in _citations(plan)],
         )
+        unchanged = {copy.original: copy.place for copy in copies if copy.original.suffix == ".csv"}
+        unchanged |= dict(_finished(plan))
         entities = write_graph(
-            Graph(root, plan.trace, _places(plan, copies), rows, plan.relative),
+            Graph(root, plan.trace, unchanged, rows, plan.relative),
             about,
             {copy.place: copy.original for copy in copies if copy.original.suffix != ".csv"},
             [place for _, place in _finished(plan) if place.parts[0] in ("exhibits", "published")],

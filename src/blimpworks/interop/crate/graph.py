@@ -275,8 +275,11 @@ def add_run(graph: Graph, workflow: Entity, about: About, exhibits: Iterable[Pat
     actions = [graph.job(record, agents) for record in trace.jobs()]
     settings = crate.get(quote(about.campaign))
     campaign = graph.slot("campaign", "Settings of the run.", [settings])
-    read = [path for path, record in trace.records.items() if _is_source(record)]
-    inputs = [graph.original(path) for path in read]
+    inputs = [
+        graph.original(path)
+        for path, record in trace.records.items()
+        if record is None or record["verb"] == "retrieve"
+    ]
     sources = graph.slot("sources", "Data from elsewhere.", inputs)
     results = [crate.get(quote(place.as_posix())) for place in exhibits]
     output = graph.slot("exhibits", "Tables and figures.", results)
@@ -296,10 +299,6 @@ def add_run(graph: Graph, workflow: Entity, about: About, exhibits: Iterable[Pat
     )
     crate.root_dataset["mentions"] = [run, *actions]
     return run
-
-
-def _is_source(record: Record | None) -> bool:
-    return record is None or record["verb"] == "retrieve"
 
 
 def add_root(graph: Graph, about: About, licences: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from blimpworks.campaign.catalogue import Catalogue, Pinned, load_catalogue
 from blimpworks.campaign.registry import benchmarks, paper_of
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.interop.crate.select import Trace
-from blimpworks.retrieval.lock import locked_file
+from blimpworks.retrieval.sources import locked_file
 
 UNSTATED = "licence not stated by the source"
 CODE, DATA = "Apache-2.0", "CC0-1.0"

@@ -9,14 +9,13 @@ from typing import Any
 from tqdm import tqdm
 
 from blimpworks.audit.cells import CELLS_SUFFIX
-from blimpworks.audit.evidence import FOLDERS, SUFFIXES
 from blimpworks.audit.own_hashes import record_faults
 from blimpworks.audit.repeat import repeat_jobs
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.shared import counted
 from blimpworks.files import sha256_of
-from blimpworks.records.reading import Record, record_of, root_hash
+from blimpworks.records.reading import Record, Records, root_hash
 
 FORMS = {"measured": "exhibits", "published": "published"}
 """Directory of an exhibit's files, by whose numbers it shows."""
@@ -79,26 +78,6 @@ class Trace:
                 waiting += self.inputs(source)
         return seen
 
-    def nearest(self, path: Path, kind: str) -> list[Path]:
-        """The nearest tables of one kind behind a file: a directory above them is called so.
-
-        Those at the least number of steps, and of these none that another was made from:
-        further off are others, such as all the items that a sample was drawn from, or those
-        that a model's training text leaves out.
-        """
-        folder = f"/{FOLDERS.get(kind, kind)}/"
-        suffixes = SUFFIXES.get(kind, (".parquet",))
-        level, seen = self.inputs(path), set[Path]()
-        while level:
-            tables = [f for f in level if folder in f"/{f.as_posix()}" and f.suffix in suffixes]
-            if tables:
-                origins = {source for table in tables for source in self.behind(table)}
-                return [table for table in dict.fromkeys(tables) if table not in origins]
-            seen |= {*level}
-            behind = (source for file in level for source in self.inputs(file))
-            level = [source for source in dict.fromkeys(behind) if source not in seen]
-        return []
-
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
     """The results directory as the campaign, and so every record, spells it.
@@ -153,16 +132,16 @@ def trace_back(products: Iterable[Path]) -> Trace:
 
     Raises UserError for a product without a record.
     """
-    trace = Trace()
+    trace, search = Trace(), Records()
     waiting = list(products)
     for path in waiting:
-        if record_of(path) is None:
+        if search.of(path) is None:
             raise UserError(f"{path} carries no record of what made it. Rebuild it.")
     while waiting:
         path = waiting.pop()
         if path in trace.records:
             continue
-        record = trace.records[path] = record_of(path)
+        record = trace.records[path] = search.of(path)
         if record is not None:
             for entry in record["outputs"]:
                 trace.records[_note(trace, entry, f"the record of {record['verb']}")] = record
@@ -190,21 +169,6 @@ def _findings(trace: Trace, results: Path) -> Iterator[str]:
             yield f"{path} was made anew since {stale} was made from it"
 
 
-def _edited(trace: Trace) -> Iterator[str]:
-    """One phrase for each record that was edited."""
-    makers = {os.path.realpath(p): r for p, r in trace.records.items() if r is not None}
-    records = {record["outputs"][0]["path"]: record for record in trace.jobs()}
-    for path, fault in record_faults(records, makers):
-        yield f"{path}: {fault}"
-
-
-def _forged(trace: Trace, run: Callable[[list[str]], object]) -> Iterator[str]:
-    """One phrase for each cheap product that is another when it is made once more."""
-    records = {record["outputs"][0]["path"]: record for record in trace.jobs()}
-    for path, fault in repeat_jobs(records, run, set()).differing:
-        yield f"{path}: {fault}"
-
-
 def require_unaltered(trace: Trace, results: Path, run: Callable[[list[str]], object]) -> None:
     """Hash all files of a trace, and make its cheap products once more.
 
@@ -213,7 +177,13 @@ def require_unaltered(trace: Trace, results: Path, run: Callable[[list[str]], ob
     file is not what the records say or what is made again, a record was edited, or one of the
     results is missing.
     """
-    findings = [*_findings(trace, results), *_edited(trace)] or [*_forged(trace, run)]
+    makers = {os.path.realpath(p): r for p, r in trace.records.items() if r is not None}
+    records = {record["outputs"][0]["path"]: record for record in trace.jobs()}
+    findings = [*_findings(trace, results)]
+    findings += [f"{path}: {fault}" for path, fault in record_faults(records, makers)]
+    if not findings:
+        repeated = repeat_jobs(records, run, set())
+        findings = [f"{path}: {fault}" for path, fault in repeated.differing]
     if findings:
         rest = counted(len(findings) - 1, "more file")
         more = f" ({rest} not as recorded)" if findings[1:] else ""

@@ -5,14 +5,15 @@ import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from blimpworks.audit.evidence import FOLDERS as EVIDENCE_FOLDERS
+from blimpworks.audit.evidence import nearest
+from blimpworks.audit.lineage import Lineage
 from blimpworks.campaign.exhibits import file_reader
 from blimpworks.files import below
-from blimpworks.interop.crate.select import Shown, Trace
+from blimpworks.interop.crate.select import Shown
 from blimpworks.parquet import read_parquet
 
 WITH_JUDGEMENTS = ("items", "accuracies")
@@ -68,10 +69,6 @@ def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
     return below(Path(PLACES.get(kind, f"tables/{kind}")), place, f"the place of {original}")
 
 
-def _plain(value: Any) -> str:
-    return json.dumps(value.tolist(), ensure_ascii=False)
-
-
 def read_table(kind: str, original: Path) -> pd.DataFrame:
     """A table with what its path says as columns, labels as strings, and lists as JSON."""
     read = file_reader(kind)
@@ -83,7 +80,9 @@ def read_table(kind: str, original: Path) -> pd.DataFrame:
     for column in frame:
         first = frame[column].dropna().head(1)
         if len(first) and hasattr(first.iloc[0], "tolist") and first.iloc[0].ndim:
-            frame[column] = frame[column].map(_plain, na_action="ignore")
+            frame[column] = frame[column].map(
+                lambda array: json.dumps(array.tolist(), ensure_ascii=False), na_action="ignore"
+            )
     below = _below(kind, original)
     for place, name in enumerate(FOLDERS.get(kind, ())):
         if name not in frame and place < len(below):
@@ -98,28 +97,23 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
     frame.to_csv(path, index=False, lineterminator="\n", compression=packed)
 
 
-def kinds_of(shown: Shown) -> list[str]:
-    """Kinds of tables that an exhibit's cells are computed from."""
-    kinds: list[str] = read_parquet(shown.cells, columns=["source"])["source"].unique().to_pylist()
-    return kinds
-
-
-def _kinds(shown: Shown, further: Sequence[str]) -> list[str]:
-    own = kinds_of(shown)
-    return list(dict.fromkeys([*own, *(WITH_JUDGEMENTS if "judgements" in own else ()), *further]))
-
-
-def tables_behind(exhibits: Iterable[Shown], trace: Trace, kinds: Sequence[str]) -> pd.DataFrame:
-    """Tables that exhibits are computed from, and those of further ``kinds`` behind them.
+def tables_behind(exhibits: Iterable[Shown], further: Sequence[str]) -> pd.DataFrame:
+    """Tables that exhibits are computed from, and those of ``further`` kinds behind them.
 
     Columns paper, form, exhibit, source (the kind of table), original (its path).
     """
-    rows = [
-        (shown.paper, shown.form, shown.name, kind, original)
-        for shown in exhibits
-        for kind in _kinds(shown, kinds)
-        for original in trace.nearest(shown.cells, kind)
-    ]
+    graph, rows = Lineage(), []
+    for shown in exhibits:
+        tree = graph.product(shown.cells)
+        assert tree is not None
+        cells = read_parquet(shown.cells, columns=["source"])
+        sources: list[str] = cells["source"].unique().to_pylist()
+        judged = WITH_JUDGEMENTS if "judgements" in sources else ()
+        rows += [
+            (shown.paper, shown.form, shown.name, source, table.path)
+            for source in dict.fromkeys([*sources, *judged, *further])
+            for table in nearest(tree, source)
+        ]
     return pd.DataFrame(rows, columns=["paper", "form", "exhibit", "source", "original"])
 
 

@@ -116,11 +116,6 @@ def _contents(root: Path) -> str:
     return "\n".join(f"| `{name}` | {meaning} |" for name, meaning in here.items())
 
 
-def _counts(cells: pd.DataFrame) -> str:
-    exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
-    return f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}"
-
-
 def _list(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
@@ -148,12 +143,13 @@ def readme(
         else "Every file behind these numbers was hashed again when the crate was made, and is "
         "what the record of its job says."
     )
+    exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
     template = Template((HERE / "README.template.md").read_text(encoding="utf-8"))
     return template.substitute(
         title=title,
         description=description,
         contents=_contents(root),
-        counts=_counts(cells),
+        counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
         tables=_list(tables),
         **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
         row=json.dumps(cell["row"], ensure_ascii=False),
