@@ -1,11 +1,17 @@
-"""Exhibits: their cells from small tables, their text, and the same bytes each time."""
+"""Exhibits as files: the text of each format, labels with strange signs, and the same bytes."""
 
-from dataclasses import replace
+import io
+import re
+from xml.etree import ElementTree
 
 import matplotlib as mpl
-import pyarrow as pa
-import pyarrow.csv
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from matplotlib.figure import Figure
+from pydantic import TypeAdapter, ValidationError
 
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, find_exhibit, of_benchmarks
@@ -13,217 +19,76 @@ from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula
+from blimpworks.exhibits.html import html_text, table_html
 from blimpworks.exhibits.latex import latex_text
-from blimpworks.exhibits.render import build_exhibit, csv_text, markdown_text, render
-from blimpworks.papers.multiblimp.exhibits.data import funnel
-from blimpworks.papers.multiblimp.exhibits.evaluation import table5
-from blimpworks.papers.multiblimp.exhibits.languages import fig3
-from blimpworks.tables import ACCURACIES, CELLS, FUNNEL, ITEMS, read_table, write_table
-
-METHOD = "full_sentence"
-F = Formula("f", len)
-LABELS = Labels(
-    {"cym": "Welsh", "wol": "Wolof", "eng": "English"},
-    {"a": "Model A", "b": "Model B"},
-    method=METHOD,
+from blimpworks.exhibits.render import (
+    EXPLANATION,
+    FEW,
+    build_exhibit,
+    csv_text,
+    markdown_text,
+    render,
+    show_few_pairs,
 )
-TEXT = {"phenomenon": "sv#", "paradigm": "p", "good": "g", "bad": "b"}
-ORIGIN = {"treebank": "T", "file": "f", "sent_id": "s"}
-SPANS = dict.fromkeys(("good_start", "good_end", "bad_start", "bad_end"), 0)
+from blimpworks.exhibits.shared import best_of_each
+from blimpworks.exhibits.style import new_figure
+from blimpworks.report.pages import _plain
+from blimpworks.strict import DrawnLabel, Label
+from blimpworks.tables import CELLS
 
 CAMPAIGN = campaign_model()(campaign="x")
 
 
-@pytest.fixture
-def items(tmp_path):
-    """Write items: each (count, lang, grammatical, order, label) stands for so many rows."""
+def cell(row, column, value=1.0, **more):
+    fields = {"text": f"{value:g}", "formula": Formula("f", len), "source": "items"}
+    return Cell(row, column, value, **(fields | {"where": {"lang": row}} | more))
 
-    def write(*groups):
-        rows = [
-            {
-                "item_id": f"{g}-{i}",
-                "lang": lang,
-                **TEXT,
-                **SPANS,
-                **ORIGIN,
-                "grammatical": value,
-                "order": order,
-                "label": label,
-            }
-            for g, (count, lang, value, order, label) in enumerate(groups)
-            for i in range(count)
-        ]
-        path = tmp_path / "items.parquet"
-        write_table(pa.Table.from_pylist(rows), ITEMS, path)
-        return {"items": [path]}
-
-    return write
-
-
-def values(exhibit, **where):
-    chosen = (
-        cell
-        for cell in exhibit.cells
-        if all(getattr(cell, name) == value for name, value in where.items())
-    )
-    return {cell.column: cell.value for cell in chosen}
-
-
-@pytest.fixture
-def accuracies(tmp_path):
-    def write(*rows):
-        path = tmp_path / "accuracies.parquet"
-        full = [
-            {
-                "benchmark": "multiblimp",
-                "model": model,
-                "lang": lang,
-                "phenomenon": phenomenon,
-                "paradigm": "all",
-                "method": method,
-                "correct": accuracy * n,
-                "n": n,
-                "skipped": 0,
-                "ties": 0,
-                "near_ties": 0,
-                "accuracy": accuracy,
-                "low": accuracy - 0.1,
-                "high": accuracy + 0.1,
-            }
-            for lang, model, phenomenon, accuracy, n, method in ((*row, METHOD)[:6] for row in rows)
-        ]
-        write_table(pa.Table.from_pylist(full, schema=ACCURACIES.arrow()), ACCURACIES, path)
-        sizes = {lang: max(row[4] for row in rows if row[0] == lang) for lang, *_ in rows}
-        return {"accuracies": [path], "items": [pairs(lang, n) for lang, n in sizes.items()]}
-
-    def pairs(lang, n):
-        """A language's items, as many as the model with the most judgements has judged."""
-        path = tmp_path / f"{lang}.parquet"
-        rows = [{"item_id": str(i), "lang": lang, **TEXT, **SPANS, **ORIGIN} for i in range(n)]
-        write_table(pa.Table.from_pylist(rows), ITEMS, path)
-        return path
-
-    return write
-
-
-def test_table5_has_languages_and_models_in_print_order_with_intervals(accuracies):
-    tables = accuracies(
-        ("wol", "b", "all", 0.5, 8),
-        ("wol", "a", "all", 0.75, 8),
-        ("cym", "b", "all", 0.875, 16),
-        ("cym", "a", "all", 0.5, 16),
-        ("cym", "a", "sv#", 0.25, 16),
-        ("cym", "a", "all", 0.125, 16, "another method"),
-        ("deu", "a", "all", 0.1, 16),
-    )
-    exhibit = table5(tables, LABELS)
-    layout = exhibit.layout()
-    assert list(layout.columns) == ["Language", "ISO", "n", "Model A", "Model B"]
-    assert layout.to_numpy().tolist() == [
-        ["Welsh", "cym", "16", "50.0", "87.5"],
-        ["Wolof", "wol", "8", "75.0", "50.0"],
-    ]
-    first = next(cell for cell in exhibit.cells if cell.column == "Model A")
-    assert (first.low, first.high) == (40, 60)
-
-
-def test_table5_sets_the_best_of_each_row_in_bold_and_all_of_them_when_they_tie(accuracies):
-    tables = accuracies(
-        ("cym", "a", "all", 0.5, 4),
-        ("cym", "b", "all", 0.5, 4),
-        ("wol", "a", "all", 0.25, 4),
-        ("wol", "b", "all", 0.5, 4),
-    )
-    assert table5(tables, LABELS).bold == {
-        ("Welsh", "Model A"),
-        ("Welsh", "Model B"),
-        ("Wolof", "Model B"),
-    }
-
-
-def test_fig3_counts_certain_and_uncertain_pairs_of_each_language(items):
-    tables = items(
-        (3, "cym", "SG", "SV", "+"), (2, "cym", "PL", "SV", "~"), (4, "wol", "SG", "SV", "?")
-    )
-    exhibit = fig3(tables, LABELS)
-    assert values(exhibit, row="Welsh") == {"certain": 5, "uncertain": 0}
-    assert values(exhibit, row="Wolof") == {"certain": 0, "uncertain": 4}
-    assert values(exhibit, row="English") == {"certain": 0, "uncertain": 0}
-    ticks = [label.get_text() for label in exhibit.figure.axes[0].get_xticklabels()]
-    assert ticks == ["Welsh", "Wolof"]
-
-
-def test_the_funnel_keeps_the_order_of_its_stages(tmp_path):
-    path = tmp_path / "funnel.parquet"
-    rows = {
-        "lang": ["cym"] * 3,
-        "stage": ["candidates", "candidates", "pairs"],
-        "reason": ["subjects", "- too long", "pairs"],
-        "n": [9, 2, 5],
-    }
-    write_table(pa.table(rows), FUNNEL, path)
-    exhibit = funnel({"funnel": [path]}, replace(LABELS, languages={"cym": "Welsh"}))
-    frame = exhibit.layout("value")
-    assert [*frame.columns[1:]] == [
-        "candidates: subjects",
-        "candidates: - too long",
-        "pairs: pairs",
-    ]
-    assert frame.to_numpy().tolist() == [["All", 9, 2, 5], ["Welsh", 9, 2, 5]]
-
-
-# Text
 
 SMALL = Exhibit(
     "Under_score & 50 %",
     "A caption with $ and #.",
     [
-        Cell("A_1", "x|y", 1 / 3, "0.3", F, "items", {"lang": "a"}),
-        Cell("A_1", "z~", 2.0, "2.0", F, "items", {"lang": "a"}),
-        Cell("{B}^\\", "x|y", 4.0, "4.0", F, "items", {"lang": "b"}),
+        cell("A_1", "x|y", 1 / 3, text="0.3", where={"lang": "a"}, stands_for=("cym", "pairs")),
+        cell("A_1", "z~", 2.0, text="2.0", where={"lang": "a"}),
+        cell("{B}^\\", "x|y", 4.0, text="4.0", where={"lang": "b"}),
     ],
     row_title="Row",
     stub={"A_1": {"ISO": "a&b"}, "{B}^\\": {"ISO": "c"}},
     bold={("A_1", "z~")},
 )
+CSV = "Row,ISO,x|y,z~\nA_1,a&b,0.333333333333333,2.0\n{B}^\\,c,4.0,\n"
+MARKDOWN = r"""# Under_score & 50 %
+
+| Row   | ISO   |   x\|y |      z~ |
+|:------|:------|-------:|--------:|
+| A_1   | a&b   |    0.3 | **2.0** |
+| {B}^\ | c     |    4.0 |       – |
+
+A caption with $ and #.
+"""
+LATEX = r"""\begin{table}
+\centering\small
+\sisetup{mode=text,detect-weight,group-minimum-digits=99}
+\begin{adjustbox}{max width=\columnwidth,max totalheight=0.8\textheight}
+\begin{tabular}{llS[table-format=1.1]S[table-format=1.1]}
+\toprule
+Row & ISO & {x\textbar{}y} & {z\textasciitilde{}} \\
+\midrule
+A\_1 & a\&b & 0.3 & \bfseries 2.0 \\
+\{B\}\textasciicircum{}\textbackslash{} & c & 4.0 & {--} \\
+\bottomrule
+\end{tabular}
+\end{adjustbox}
+\caption{Under\_score \& 50 \%. A caption with \$ and \#.}
+\end{table}
+"""
 
 
-def test_csv_has_values_to_fifteen_digits():
-    assert csv_text(SMALL) == ("Row,ISO,x|y,z~\nA_1,a&b,0.333333333333333,2.0\n{B}^\\,c,4.0,\n")
-
-
-def test_markdown_escapes_bars_and_marks_bold_and_absent_cells():
-    assert markdown_text(SMALL) == (
-        "# Under_score & 50 %\n\n"
-        "| Row   | ISO   |   x\\|y |      z~ |\n"
-        "|:------|:------|-------:|--------:|\n"
-        "| A_1   | a&b   |    0.3 | **2.0** |\n"
-        "| {B}^\\ | c     |    4.0 |       – |\n\n"
-        "A caption with $ and #.\n"
-    )
-
-
-def test_latex_escapes_every_special_character():
-    assert latex_text(SMALL) == "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering\small",
-            r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}",
-            r"\begin{adjustbox}{max width=\columnwidth,max totalheight=0.8\textheight}",
-            r"\begin{tabular}{llS[table-format=1.1]S[table-format=1.1]}",
-            r"\toprule",
-            r"Row & ISO & {x\textbar{}y} & {z\textasciitilde{}} \\",
-            r"\midrule",
-            r"A\_1 & a\&b & 0.3 & \bfseries 2.0 \\",
-            r"\{B\}\textasciicircum{}\textbackslash{} & c & 4.0 & {--} \\",
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{adjustbox}",
-            r"\caption{Under\_score \& 50 \%. A caption with \$ and \#.}",
-            r"\end{table}",
-            "",
-        ]
-    )
+@pytest.mark.parametrize(
+    ("writer", "text"), [(csv_text, CSV), (markdown_text, MARKDOWN), (latex_text, LATEX)]
+)
+def test_a_table_has_its_values_to_fifteen_digits_or_as_printed(writer, text):
+    assert writer(SMALL) == text
 
 
 @pytest.mark.parametrize(
@@ -237,19 +102,18 @@ def test_latex_escapes_every_special_character():
     ],
 )
 def test_columns_of_decimal_numbers_alone_are_aligned_at_the_point(texts, alignment):
-    cells = [Cell(str(n), "x", 1.0, text, F, "items", {}) for n, text in enumerate(texts)]
-    exhibit = Exhibit("Title", "Caption.", cells)
-    assert rf"\begin{{tabular}}{{l{alignment}}}" in latex_text(exhibit)
+    cells = [cell(str(n), "x", text=text) for n, text in enumerate(texts)]
+    assert rf"\begin{{tabular}}{{l{alignment}}}" in latex_text(Exhibit("Title", "Caption.", cells))
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_a_latex_table_has_the_columns_of_its_widest_section(order):
-    cells = [
-        Cell(row, column, 1.0, "1", F, "items", {}) for row in "rs" for column in ("x", "y", "z")
-    ]
+def test_a_table_has_the_columns_of_its_widest_section(order):
+    cells = [cell(row, column) for row in "rs" for column in ("x", "y", "z")]
     parts = [Section("P", {"r": "r"}, ["x"]), Section("Q", {"s": "s"}, ["x", "y", "z"])]
     exhibit = Exhibit("T", "C", cells, row_title="Row", sections=[parts[i] for i in order])
     assert r"\begin{tabular}{lrrr}" in latex_text(exhibit)
+    rows = ElementTree.fromstring(table_html(exhibit)).iter("tr")
+    assert {sum(int(td.get("colspan", 1)) for td in row) for row in rows} == {4}
 
 
 def test_the_cells_table_holds_filters_as_json():
@@ -258,15 +122,74 @@ def test_the_cells_table_holds_filters_as_json():
     assert SMALL.table().schema.equals(CELLS.arrow())
 
 
+def test_the_best_as_printed_are_all_those_that_tie():
+    cells = [cell("a", "x", 50.01), cell("a", "y", 50.04), cell("b", "x", 1.0), cell("b", "z", 2.0)]
+    assert best_of_each(cells, {"x", "y"}) == {("a", "x"), ("a", "y"), ("b", "x")}
+
+
+# HTML
+
+
+def test_a_number_in_html_carries_its_place_and_the_keys_of_the_printed_one():
+    page = ElementTree.fromstring(html_text(SMALL))
+    numbers = page.findall(".//td[@data-cell]")
+    keys = [(td.get("data-cell"), td.get("data-row"), td.get("data-column")) for td in numbers]
+    assert keys == [("0", "cym", "pairs"), ("1", "A_1", "z~"), ("2", "{B}^\\", "x|y")]
+    assert [th.text for th in page.findall(".//th[@scope='row']")] == ["A_1", "{B}^\\"]
+    assert [td.text for td in page.findall(".//tbody//td") if not td.get("data-cell")] == [
+        *("a&b", "c", "–")
+    ]
+    assert [strong.text for strong in page.findall(".//td/strong")] == ["2.0"]
+
+
+def test_sections_in_html_are_bodies_of_their_own_with_headings_where_columns_change():
+    sections = [Section("First", {"a": "A"}, ["x"]), Section("Second", {"b": "B"}, ["y"])]
+    heads = {"x": ("Over", "x"), "y": ("Over", "y")}
+    exhibit = Exhibit("", "", [cell("a", "x"), cell("b", "y")], heads=heads, sections=sections)
+    first, second = ElementTree.fromstring(table_html(exhibit)).findall("tbody")
+    assert first.find("tr/th[@scope='colgroup']") is None
+    assert second.findtext("tr/th[@scope='colgroup']") == "Over"
+    assert [th.text for th in second.findall("tr/th[@scope='col']")] == ["Second", "y"]
+
+
+def test_a_figure_in_html_is_its_picture_with_its_numbers_as_a_table_under_it(tmp_path):
+    drawn = Exhibit("Dots", "Some dots.", [cell("Welsh", "n", 3)], figure=new_figure(2, 2))
+    render(drawn, [tmp_path / "dots.svg", tmp_path / "dots.html"])
+    page = ElementTree.parse(tmp_path / "dots.html")
+    assert (tmp_path / page.find(".//img").get("src")).is_file()
+    assert page.findtext(".//details//td[@data-cell='0']") == "3"
+    assert "Some dots." in "".join(page.find(".//figcaption").itertext())
+
+
+# Accuracies over few pairs
+
+
+def test_an_accuracy_over_few_pairs_shows_pairs_and_ties():
+    numbers = {"a": (4, 4), "b": (FEW - 1, 1), "c": (FEW - 1, 0), "d": (FEW, 9), "e": (4, None)}
+    cells = [cell("r", name, 50, n=n, ties=ties) for name, (n, ties) in numbers.items()]
+    exhibit = Exhibit("Accuracies", "By paradigm.", cells)
+    show_few_pairs(exhibit)
+    texts = ["50 (n = 4, 4 ties)", "50 (n = 29, 1 tie)", "50 (n = 29)", "50", "50"]
+    assert [each.text for each in exhibit.cells] == texts
+    assert exhibit.caption == f"By paradigm. {EXPLANATION}"
+    for unchanged in (
+        Exhibit("No accuracy", "By paradigm.", cells[-1:]),
+        Exhibit("A figure", "By paradigm.", cells[:1], figure=Figure()),
+    ):
+        show_few_pairs(unchanged)
+        assert (unchanged.cells[0].text, unchanged.caption) == ("50", "By paradigm.")
+
+
 # Files
 
 
 @pytest.mark.parametrize("suffix", FORMATS["figure"])
-def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(items, tmp_path, suffix):
-    tables = items((3, "cym", "SG", "SV", "+"), (4, "wol", "SG", "SV", "?"))
-    files = [tmp_path / name / f"fig3.{suffix}" for name in ("first", "second")]
+def test_a_figure_drawn_and_rendered_twice_has_the_same_bytes(tmp_path, suffix):
+    files = [tmp_path / name / f"bars.{suffix}" for name in ("first", "second")]
     for file in files:
-        render(fig3(tables, LABELS), [file])
+        figure = new_figure(3, 2)
+        figure.subplots().bar(["a", "b"], [1, 2])
+        render(Exhibit("Bars", "", [cell("a", "n", 1)], figure=figure), [file])
         mpl.rcdefaults()
     first, second = (file.read_bytes() for file in files)
     assert first == second
@@ -279,40 +202,114 @@ def test_an_unknown_format_is_refused_and_leaves_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_exhibit_is_built_with_its_cells_and_all_its_formats(items, tmp_path):
-    tables = items((10, "cym", "SG", "SV", "+"))
-    outputs = [tmp_path / f"table2.{suffix}" for suffix in FORMATS["table"]]
-    cells = tmp_path / "table2.cells.parquet"
-    exhibit = build_exhibit(find_exhibit("multiblimp/table2"), tables, LABELS, cells, outputs)
-    assert read_table(CELLS, cells).num_rows == len(exhibit.cells)
-    assert all(path.stat().st_size for path in outputs)
-    assert pa.csv.read_csv(outputs[0]).column_names[0] == "Agreement"
-
-
-def test_an_exhibit_without_its_tables_says_what_it_needs(tmp_path):
+def test_exhibits_that_cannot_be_built_say_why(tmp_path):
     with pytest.raises(UserError, match="exhibit multiblimp/table2 needs items"):
-        build_exhibit(find_exhibit("multiblimp/table2"), {}, LABELS, tmp_path / "c", [])
-
-
-def test_an_unknown_exhibit_lists_those_there_are():
+        build_exhibit(find_exhibit("multiblimp/table2"), {}, Labels({}), tmp_path / "c", [])
     with pytest.raises(UserError, match=r"no exhibit 'x/y'; there are: multiblimp/fig1"):
         find_exhibit("x/y")
 
 
-def test_a_campaign_has_the_exhibits_of_its_benchmarks():
-    exhibits = of_benchmarks(("multiblimp",), CAMPAIGN, evaluated=("multiblimp",))
-    assert {spec.paper for spec in exhibits} == {"multiblimp"}
+def test_a_campaign_has_the_exhibits_of_its_benchmarks_and_without_models_those_of_its_data():
+    evaluated = of_benchmarks(("multiblimp",), CAMPAIGN, evaluated=("multiblimp",))
+    assert {spec.paper for spec in evaluated} == {"multiblimp"}
     assert of_benchmarks((), CAMPAIGN, evaluated=()) == []
-
-
-def test_a_campaign_without_models_has_the_exhibits_of_its_data():
     names = {spec.name for spec in of_benchmarks(("multiblimp",), CAMPAIGN, evaluated=())}
     assert {"table2", "fig3", "regeneration"} < names
     assert not {"table3", "table5", "fig1", "fig7"} & names
     assert all(key == spec.key for key, spec in exhibits().items())
 
 
-def test_table5_stars_an_accuracy_over_fewer_pairs_than_another_models(accuracies):
-    tables = accuracies(("cym", "a", "all", 0.5, 4), ("cym", "b", "all", 0.5, 2))
-    layout = table5(tables, LABELS).layout()
-    assert layout.to_numpy().tolist() == [["Welsh", "cym", "4", "50.0", "50.0*"]]
+# Labels stand for themselves, whatever signs they have
+
+LABELS = [
+    "{id}",
+    r"$\x$",
+    "<script>alert(1)</script>",
+    "100 % of a_b & c|d",
+    "_hidden_ *bold* `code`",
+    "a\nb",
+    r"[x](http://y) ~~z~~ \textbf{w}",
+    "&amp; {{ 7 * 7 }}",
+    "*star",
+    "<*<*<",
+]
+SHOWN = [" ".join(label.split()) for label in LABELS]
+
+
+def table_of(labels):
+    cells = [cell(row, column, text="1.0", where={}) for row in labels for column in labels]
+    return Exhibit(labels[0], f"Of {labels[0]}.", cells, row_title="Row")
+
+
+@given(
+    st.lists(st.text("ab1$_*|\\`<>&[]()~{}% \n", min_size=1, max_size=9), min_size=1, max_size=3)
+)
+def test_markdown_shows_any_label_as_it_is(labels):
+    labels = [f"x{label}y" for label in dict.fromkeys(labels)]
+    parser = MarkdownIt("commonmark").enable("table").enable("strikethrough")
+    tokens = parser.parse(markdown_text(table_of(labels)))
+    inline = [token.children for token in tokens if token.type == "inline"]
+    assert {child.type for children in inline for child in children} <= {"text", "text_special"}
+    title, *texts = ["".join(child.content for child in children) for children in inline]
+    shown = [re.sub(r"\s*\n\s*", " ", label) for label in labels]
+    assert title == shown[0]
+    assert texts[1 : len(shown) + 1] == shown
+
+
+def test_html_and_csv_show_labels_as_they_are():
+    page = html_text(table_of(LABELS))
+    assert "<script" not in page
+    rows = ElementTree.fromstring(page).findall(".//th[@scope='row']")
+    assert [" ".join(th.text.split()) for th in rows] == SHOWN
+    frame = pd.read_csv(io.StringIO(csv_text(table_of(LABELS))))
+    assert list(frame.columns)[1:] == list(frame.iloc[:, 0]) == LABELS
+    with pytest.raises(UserError, match="a column is called 'Row'"):
+        csv_text(table_of(["Row"]))
+
+
+def test_latex_has_no_sign_of_a_label_that_means_anything():
+    lines = latex_text(table_of(LABELS)).splitlines()
+    rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+    assert len(rows) == len(LABELS)
+    escaped = re.compile(r"\\[&%$#_{}]|\\text\w+\{\}|\{\}")
+    for row in rows:
+        assert row.count(" & ") == len(LABELS)
+        assert not row.startswith(("[", "*"))
+        bare = escaped.sub("", row.removesuffix(r" \\").replace(" & ", ""))
+        assert not set(bare) & set("&%$#_{}\\~^|<>")
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
+def test_figures_show_labels_as_they_are(tmp_path, suffix):
+    figure = Figure(figsize=(6, 6))
+    axes = figure.add_subplot()
+    axes.barh(LABELS, range(1, len(LABELS) + 1))
+    axes.set(title=r"$\x$", xlabel=r"$\y$ and {id}", xscale="log")
+    axes.text(2, 2, r"$\frac$")
+    render(Exhibit("A figure", "", [], figure=figure), [tmp_path / f"f.{suffix}"])
+    assert (tmp_path / f"f.{suffix}").stat().st_size
+    if suffix == "svg":
+        texts = [each.text for each in ElementTree.parse(tmp_path / "f.svg").iter() if each.text]
+        shown = " ".join(" ".join(texts).split())
+        assert all(part in shown for label in LABELS for part in label.split("\n"))
+        assert r"$\frac$" in shown
+        assert "mathdefault" not in shown
+
+
+@pytest.mark.parametrize("title", [*SHOWN, "- a", "1. a", "a) b", ".. a", ":a: b", "==", "Ö. b"])
+def test_no_title_of_the_report_means_anything_to_sphinx(title):
+    docutils = pytest.importorskip("docutils.core")
+    text = f"{_plain(title)}\n{'=' * 4 * len(title)}\n\nText.\n"
+    quiet = {"report_level": 1, "halt_level": 2, "warning_stream": io.StringIO()}
+    tree = docutils.publish_doctree(text, settings_overrides={"doctitle_xform": False, **quiet})
+    [section] = tree.children
+    assert section.children[0].astext() == title
+
+
+def test_a_label_is_one_line_without_control_characters_that_legends_do_not_leave_out():
+    read = TypeAdapter(Label).validate_python
+    assert read(" a \n b\t") == "a b"
+    with pytest.raises(ValidationError, match="without control characters"):
+        read("a\x00b")
+    with pytest.raises(ValidationError, match="must not begin with '_'"):
+        TypeAdapter(DrawnLabel).validate_python("_hidden_")

@@ -1,6 +1,7 @@
 """What seaborn draws of cells: their values and their own intervals, in the house's style."""
 
 import numpy as np
+import pytest
 import seaborn as sns
 
 from blimpworks.exhibits.exhibit import Cell
@@ -27,36 +28,30 @@ CELLS = [
 ]
 
 
-def drawn(plot, cells=CELLS, **settings):
-    with house_style():
-        axes = new_figure(3, 2).subplots()
-        plot(with_ends(frame_of(cells)), x="row", y="value", ax=axes, **settings)
-    return axes
-
-
 def intervals(lines):
     ends = [np.asarray(line.get_ydata(), dtype=float) for line in lines]
     return [(end.min(), end.max()) for end in ends if len(end) and not np.isnan(end).any()]
 
 
-def test_bars_stand_at_their_values_with_the_intervals_that_the_cells_have():
-    axes = drawn(sns.barplot, **BARS)
-    assert [bar.get_height() for bar in axes.patches] == [60.0, 80.0, 40.0]
-    assert intervals(axes.lines) == [(55.0, 70.0), (81.0, 90.0)]
-
-
-def test_points_stand_at_their_values_with_the_intervals_that_the_cells_have():
-    values, *ends = drawn(sns.pointplot, **POINTS).lines
-    assert [*values.get_ydata()] == [60.0, 80.0, 40.0]
-    assert intervals(ends) == [(55.0, 70.0), (81.0, 90.0)]
-
-
-def test_rows_without_ends_are_drawn_as_single_values():
-    with house_style():
-        axes = new_figure(3, 2).subplots()
-        sns.barplot(frame_of(CELLS), x="row", y="value", ax=axes, **BARS)
-    assert [bar.get_height() for bar in axes.patches] == [60.0, 80.0, 40.0]
-    assert intervals(axes.lines) == []
+@pytest.mark.parametrize(
+    ("plot", "settings", "values"),
+    [
+        (sns.barplot, BARS, lambda axes: [bar.get_height() for bar in axes.patches]),
+        (sns.pointplot, POINTS, lambda axes: [*axes.lines[0].get_ydata()]),
+    ],
+)
+def test_bars_and_points_stand_at_their_values_with_the_intervals_that_the_cells_have(
+    plot, settings, values
+):
+    for frame, ends in (
+        (with_ends(frame_of(CELLS)), [(55.0, 70.0), (81.0, 90.0)]),
+        (frame_of(CELLS), []),
+    ):
+        with house_style():
+            axes = new_figure(3, 2).subplots()
+            plot(frame, x="row", y="value", ax=axes, **settings)
+        assert values(axes) == [60.0, 80.0, 40.0]
+        assert intervals(axes.lines[plot is sns.pointplot :]) == ends
 
 
 def test_a_group_that_a_series_lacks_stays_empty_and_keeps_the_others_in_place():

@@ -9,6 +9,7 @@ theirs. It need not: the cells that it reads are built anew when their formulas 
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from string import Formatter
@@ -52,23 +53,17 @@ def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Nota
     return re.compile(pattern), notations
 
 
-def _read(template: Template[Any], sentence: str) -> Formula | None:
-    """The formula that a template makes of the values in a sentence; None if it does not fit."""
-    pattern, notations = _reader(template)
-    match = pattern.fullmatch(sentence)
-    if match is None:
-        return None
-    try:
-        return template(**{name: notations[name].read(match[name]) for name in notations})
-    except UserError:
-        # What stands in the place of a formula is none.
-        return None
-
-
 def formulas_of(sentence: str) -> list[Formula]:
-    """Every formula that has just this sentence; more than one is a mistake."""
-    matches = (_read(v, sentence) if isinstance(v, Template) else v for v in declared())
-    return [match for match in matches if match and match.sentence == sentence]
+    """List every formula that has just this sentence; more than one is a mistake."""
+    matches = [value for value in declared() if isinstance(value, Formula)]
+    for template in (value for value in declared() if isinstance(value, Template)):
+        pattern, notations = _reader(template)
+        if match := pattern.fullmatch(sentence):
+            # A UserError says that what stands in the place of a formula is none.
+            with suppress(UserError):
+                values = {name: notation.read(match[name]) for name, notation in notations.items()}
+                matches.append(template(**values))
+    return [formula for formula in matches if formula.sentence == sentence]
 
 
 @cache

@@ -24,7 +24,7 @@ figure { margin: 0; } img { max-width: 100%; } figcaption { max-width: 60em; mar
 
 
 def _attributes(**values: object) -> str:
-    """HTML attributes; a value of None leaves its attribute out."""
+    """Write HTML attributes; a value of None leaves its attribute out."""
     pairs = ((k.strip("_").replace("_", "-"), v) for k, v in values.items() if v is not None)
     return "".join(f' {name}="{escape(str(value))}"' for name, value in pairs)
 
@@ -99,26 +99,22 @@ def table_html(exhibit: Exhibit) -> str:
     return "<table>" + "\n".join(parts) + "</table>"
 
 
-def _content(exhibit: Exhibit, picture: str) -> str:
-    """The table, or of a figure the picture with its numbers as a table under it."""
-    title = escape(exhibit.title)
-    scroll = f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
-    if exhibit.figure is None:
-        return f"{scroll}{table_html(exhibit)}</div>"
-    image = f'<img src="{escape(picture)}" alt="{title}: its numbers are in the table below"/>'
-    if not exhibit.cells:
-        return image
-    summary = "<summary>Numbers of this figure</summary>"
-    return f"{image}<details>{summary}{scroll}{table_html(exhibit)}</div></details>"
-
-
 def html_text(exhibit: Exhibit, picture: str = "") -> str:
     """Write the exhibit as a page; that of a figure shows ``picture``, an address."""
     title, caption = escape(exhibit.title), escape(exhibit.caption)
+    content = ""
+    if exhibit.figure is None or exhibit.cells:
+        scroll = f'<div class="scroll" role="region" aria-label="{title}" tabindex="0">'
+        content = f"{scroll}{table_html(exhibit)}</div>"
+    if exhibit.figure is not None:
+        summary = "<summary>Numbers of this figure</summary>"
+        content = f"<details>{summary}{content}</details>" if content else ""
+        alternative = f"{title}: its numbers are in the table below"
+        content = f'<img src="{escape(picture)}" alt="{alternative}"/>{content}'
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
         f"<title>{title}</title><style>{STYLE}</style></head>\n"
-        f"<body><figure>{_content(exhibit, picture)}\n"
+        f"<body><figure>{content}\n"
         f"<figcaption><strong>{title}.</strong> {caption}</figcaption></figure></body></html>\n"
     )

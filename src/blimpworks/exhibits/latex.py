@@ -48,12 +48,8 @@ def _latex(text: str) -> str:
     return "".join(LATEX_ESCAPES.get(character, character) for character in one_line(text))
 
 
-def _latex_text(text: str) -> str:
-    return isolated(_latex(text), r"\righttoleft{", "}")
-
-
 def _decimal_column(texts: Iterable[str]) -> str | None:
-    """A column of siunitx for some numbers; None where one is no number, or none has decimals."""
+    """Write a column of siunitx for numbers; None unless all are numbers, some with decimals."""
     printed = [text for text in texts if text not in NO_NUMBER]
     numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
     decimals = max((len(n["decimals"] or "") for n in numbers), default=0)
@@ -77,23 +73,27 @@ def _latex_headings(columns: Sequence[Column], alignments: Sequence[str]) -> lis
     return [*lines, _latex_row([c.lower for c in columns], alignments)]
 
 
-def _cell(text: str, alignment: str) -> str:
-    """A text in its column: lines of running text may end within names like ``anaphor_gender``."""
-    if alignment.startswith("S"):
-        # A cell of a column that is aligned at the point; what is no number stands in braces.
-        number = DECIMAL.fullmatch(text)
-        if number is None:
-            return text and f"{{{text}}}"
-        weight, minus = r"\bfseries " if number["bold"] else "", "-" if number["minus"] else ""
-        point = f".{number['decimals']}" if number["decimals"] else ""
-        return f"{weight}{minus}{number['whole']}{point}"
-    return text.replace(r"\_", r"\_\allowbreak{}") if alignment.startswith(">") else text
-
-
 def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
-    r"""A line of a table; ``\\\\`` before it would take a bracket or a star as its own."""
+    r"""Write a line of a table; ``\\\\`` before it would take a bracket or a star as its own."""
+    cells = []
     # A section may have fewer columns than the table.
-    line = " & ".join(map(_cell, texts, alignments))
+    for text, alignment in zip(texts, alignments, strict=False):
+        cell = text
+        if alignment.startswith("S"):
+            # A column aligned at the point; what is no number stands in braces.
+            cell = text and f"{{{text}}}"
+            if number := DECIMAL.fullmatch(text):
+                weight, minus = (
+                    r"\bfseries " if number["bold"] else "",
+                    "-" if number["minus"] else "",
+                )
+                point = f".{number['decimals']}" if number["decimals"] else ""
+                cell = f"{weight}{minus}{number['whole']}{point}"
+        elif alignment.startswith(">"):
+            # Lines of running text may end within names like ``anaphor_gender``.
+            cell = text.replace(r"\_", r"\_\allowbreak{}")
+        cells.append(cell)
+    line = " & ".join(cells)
     return (f"{{}}{line}" if line.startswith(("[", "*")) else line) + r" \\"
 
 
@@ -114,12 +114,15 @@ def latex_text(exhibit: Exhibit) -> str:
     It needs ``booktabs``, ``array``, ``siunitx`` and ``adjustbox``. (``longtable`` does not work in
     two columns.)
     """
-    escape = _latex_text if exhibit.textual else _latex
+
+    def escape(text: str) -> str:
+        escaped = _latex(text)
+        return isolated(escaped, r"\righttoleft{", "}") if exhibit.textual else escaped
+
     printed_sheets = list(sheets(exhibit, escape, lambda text: f"\\textbf{{{text}}}"))
     widest = max((sheet.columns for sheet in printed_sheets), key=len)
     caption = f"{_latex(exhibit.title)}. {_latex(exhibit.caption)}"
     broad = len(widest) > NARROW or any(column.width for column in widest)
-    parts = list(_parts(printed_sheets))
     # How the columns of a table are aligned: decimal numbers at the point.
     alignments = []
     for place, column in enumerate(widest):
@@ -130,16 +133,21 @@ def latex_text(exhibit: Exhibit) -> str:
             alignments.append(_decimal_column(texts) or "r")
         else:
             alignments.append("l")
-    floats = [
-        _latex_float(
-            _latex_body(part, alignments),
-            alignments,
-            _part_caption(caption, number, len(parts)),
-            broad,
-        )
-        for number, part in enumerate(parts)
-    ]
-    return (SCRIPTS if exhibit.textual else "") + "\n".join(floats) + "\n"
+
+    # A table or ``table*`` for each part, no larger than its place, with a caption below it.
+    name, width = ("table*", r"\textwidth") if broad else ("table", r"\columnwidth")
+    size = r"\small" if len(alignments) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
+    decimals = [DECIMALS] if any(a.startswith("S") for a in alignments) else []
+    parts = list(_parts(printed_sheets))
+    lines = []
+    for number, part in enumerate(parts, start=1):
+        lines += [rf"\begin{{{name}}}", r"\centering" + size, *decimals]
+        lines += [rf"\begin{{adjustbox}}{{max width={width},max totalheight=0.8\textheight}}"]
+        lines += [rf"\begin{{tabular}}{{{''.join(alignments)}}}", *_latex_body(part, alignments)]
+        lines += [r"\end{tabular}", r"\end{adjustbox}"]
+        continued = rf"\par\smallskip (continued: part {number} of {len(parts)})"
+        lines += [rf"\caption{{{caption}}}" if number == 1 else continued, rf"\end{{{name}}}"]
+    return (SCRIPTS if exhibit.textual else "") + "\n".join(lines) + "\n"
 
 
 def _parts(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
@@ -156,23 +164,3 @@ def _parts(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
         part.append(replace(sheet, body=rows, headed=sheet.headed or not part))
         room -= len(rows)
     yield part
-
-
-def _part_caption(caption: str, number: int, count: int) -> str:
-    """LaTeX below a part of a table: its caption, or which part it is of the table before it."""
-    if number == 0:
-        return rf"\caption{{{caption}}}"
-    return rf"\par\smallskip (continued: part {number + 1} of {count})"
-
-
-def _latex_float(body: Sequence[str], alignments: Sequence[str], caption: str, broad: bool) -> str:
-    """A table or ``table*`` no larger than its place, with a caption below it."""
-    name, width = ("table*", r"\textwidth") if broad else ("table", r"\columnwidth")
-    size = r"\small" if len(alignments) <= WIDE else r"\footnotesize\setlength{\tabcolsep}{3pt}"
-    limits = rf"max width={width},max totalheight=0.8\textheight"
-    decimals = [DECIMALS] if any(a.startswith("S") for a in alignments) else []
-    lines = [rf"\begin{{{name}}}", r"\centering" + size, *decimals]
-    lines += [rf"\begin{{adjustbox}}{{{limits}}}"]
-    lines += [rf"\begin{{tabular}}{{{''.join(alignments)}}}", *body]
-    lines += [r"\end{tabular}", r"\end{adjustbox}", caption, rf"\end{{{name}}}"]
-    return "\n".join(lines)

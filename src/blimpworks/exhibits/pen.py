@@ -99,7 +99,7 @@ def words_of(run: Run) -> list[Run]:
 
 @cache
 def _parts(word: str) -> tuple[str, ...]:
-    """A word without the signs around it, and those, where it is written from right to left."""
+    """Split the signs around a word off it, where it is written from right to left."""
     if not is_rtl(word):
         return (word,)
     at = [n for n, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
@@ -112,10 +112,16 @@ def _parts(word: str) -> tuple[str, ...]:
 
 def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
     """Put runs into lines no wider than ``width``, with gaps of ``space`` [points]."""
+    # Runs that stand together on a line.
+    groups: list[list[Run]] = []
+    for piece in (piece for run in runs for piece in _pieces(run, width)):
+        if piece.glued and groups and line_width([*groups[-1], piece], 0) <= width:
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
     lines: list[list[Run]] = [[]]
-    for group in _unbroken(runs, width):
-        joined = line_width([*lines[-1], *group], space)
-        if lines[-1] and joined > width:
+    for group in groups:
+        if lines[-1] and line_width([*lines[-1], *group], space) > width:
             lines.append([])
         lines[-1] += group
     return lines
@@ -136,19 +142,8 @@ def line_width(line: Sequence[Run], space: float) -> float:
     return sum(run.width for run in line) + gaps
 
 
-def _unbroken(runs: Iterable[Run], width: float) -> list[list[Run]]:
-    """Runs that stand together on a line."""
-    groups: list[list[Run]] = []
-    for piece in (piece for run in runs for piece in _pieces(run, width)):
-        if piece.glued and groups and line_width([*groups[-1], piece], 0) <= width:
-            groups[-1].append(piece)
-        else:
-            groups.append([piece])
-    return groups
-
-
 def _pieces(run: Run, width: float) -> list[Run]:
-    """A run in parts that are no wider than a line."""
+    """Split a run into parts that are no wider than a line."""
     pieces: list[Run] = []
     left = run
     while left.width > width and len(left.text) > 1:
@@ -201,34 +196,32 @@ class Pen:
         baseline = y
         for before, line in zip([[], *lines], lines, strict=False):
             baseline += step(before, line)
-            if rtl:
-                self._from_right(x + width, baseline, line, space)
-            else:
+            if not rtl:
                 self.line(x, baseline, line, space)
+                continue
+            right = x + width
+            for number, run in enumerate(line):
+                right -= space if number and not run.glued else 0
+                self.text(right, baseline, run, "right")
+                right -= run.width
         return baseline + (LEADING - 1) * size - y
 
-    def _from_right(self, x: float, y: float, line: Sequence[Run], space: float) -> None:
-        for number, run in enumerate(line):
-            x -= space if number and not run.glued else 0
-            self.text(x, y, run, "right")
-            x -= run.width
-
     def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
-        """A filled rectangle without an edge."""
+        """Draw a filled rectangle without an edge."""
         if self.axes is not None:
             # Above lines, below texts.
             look: Look = {"facecolor": colour, "linewidth": 0, "zorder": 2.5}
             self.axes.add_patch(Rectangle((x, y), width, height, **look))
 
     def box(self, x: float, y: float, width: float, height: float, fill: str = FILL) -> None:
-        """A frame with round corners."""
+        """Draw a frame with round corners."""
         if self.axes is not None:
             style = "round,pad=0,rounding_size=3"
             frame: Look = {"boxstyle": style, "facecolor": fill, "edgecolor": FRAME}
             self.axes.add_patch(FancyBboxPatch((x, y), width, height, linewidth=0.7, **frame))
 
     def curve(self, start: tuple[float, float], end: tuple[float, float], height: float) -> None:
-        """A flat arc with an arrow's head at its end, ``height`` points above both ends."""
+        """Draw a flat arc with an arrow's head at its end, ``height`` points above both ends."""
         if self.axes is not None:
             (x, y), (x2, y2) = start, end
             corner = 3 if x2 > x else -3
@@ -245,7 +238,7 @@ class Pen:
         weight: float = 1.0,
         head: float = 7,
     ) -> None:
-        """A line through some points with a head at the last one."""
+        """Draw a line through some points with a head at the last one."""
         if self.axes is not None:
             for (x, y), (x2, y2) in pairwise(points[:-1]):
                 self.axes.plot([x, x2], [y, y2], color=colour, linewidth=weight)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,13 +17,11 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.latex import latex_text
+from blimpworks.exhibits.shared import counted
 from blimpworks.exhibits.sheets import sheets
 from blimpworks.exhibits.texts import isolated, one_line, take_literally
 from blimpworks.files import atomic, write_text
 from blimpworks.tables import CELLS, write_table
-
-if TYPE_CHECKING:  # slow to import, and tables need none of it
-    pass
 
 PNG_DPI = 300
 MARGIN = 0.1
@@ -147,15 +145,15 @@ def _over_few(cell: Cell) -> bool:
     return cell.ties is not None and cell.n is not None and cell.n < FEW
 
 
-def _counted(cell: Cell) -> Cell:
-    ties = f", {cell.ties} tie{'s' if cell.ties != 1 else ''}" if cell.ties else ""
-    return replace(cell, text=f"{cell.text} (n = {cell.n}{ties})")
-
-
 def show_few_pairs(exhibit: Exhibit) -> None:
     """Add pairs and ties to each accuracy of a table that is over fewer than ``FEW`` pairs."""
     if exhibit.figure is None and any(_over_few(cell) and cell.printed for cell in exhibit.cells):
-        exhibit.cells = [_counted(cell) if _over_few(cell) else cell for cell in exhibit.cells]
+        cells = []
+        for cell in exhibit.cells:
+            ties = f", {counted(cell.ties, 'tie')}" if cell.ties else ""
+            text = f"{cell.text} (n = {cell.n}{ties})"
+            cells.append(replace(cell, text=text) if _over_few(cell) else cell)
+        exhibit.cells = cells
         exhibit.caption = f"{exhibit.caption} {EXPLANATION}"
 
 

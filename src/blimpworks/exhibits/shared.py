@@ -56,7 +56,7 @@ def formula_cell(
     form: str = ",",
     **more: Any,
 ) -> Cell:
-    """A cell whose value a formula computes from those ``rows`` that ``where`` selects.
+    """Make a cell whose value a formula computes from those ``rows`` that ``where`` selects.
 
     ``form`` is how ``format`` writes the number, which is a whole one unless that ends with "f".
     ``more`` are other fields of the cell.
@@ -74,7 +74,7 @@ def row_cell(
     place: tuple[str, str],
     text: str,
 ) -> Cell:
-    """A cell whose value is what one row of a table has in a ``column``.
+    """Make a cell whose value is what one row of a table has in a ``column``.
 
     ``keys`` are the columns that tell the row from all others of the table ``source``;
     ``place`` is the cell's row and column.
@@ -84,14 +84,14 @@ def row_cell(
 
 
 def printed_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
-    """A cell that shows a printed number."""
+    """Make a cell that shows a printed number."""
     keys = ("exhibit", "row", "column")
     cell = row_cell("published", row, keys, "value", place, row["text"])
     return replace(cell, stands_for=(row["row"], row["column"]))
 
 
 def printed_text_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
-    """A cell that shows a printed text."""
+    """Make a cell that shows a printed text."""
     where = {key: row[key] for key in ("exhibit", "row", "column")}
     stands_for = (row["row"], row["column"])
     return Cell(*place, 1, row["text"], TEXT, "published", where, stands_for=stands_for)
@@ -130,7 +130,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def size_text(billions: float) -> str:
-    """A number of parameters: "7B"; below a tenth of a billion in millions, "42M"."""
+    """Write a number of parameters: "7B"; below a tenth of a billion in millions, "42M"."""
     return f"{billions:g}B" if billions >= 0.1 else f"{1000 * billions:.3g}M"
 
 

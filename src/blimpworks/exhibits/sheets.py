@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import pandas as pd
-
 from blimpworks.exhibits.exhibit import Exhibit, Section
 
 ABSENT = "–"
@@ -40,50 +38,42 @@ class Sheet:
     places: list[list[tuple[str, str] | None]] = field(default_factory=list)
 
 
-def _columns(exhibit: Exhibit, names: Sequence[str], title: str, escape: Style) -> list[Column]:
-    """Columns of one section: the row's name (if shown), and then ``names``."""
-    rows = [*exhibit.stub.values(), *exhibit.remarks.values()]
-    texts: dict[str, list[str]] = {}
-    for column, text in (pair for row in rows for pair in row.items()):
-        texts.setdefault(column, []).extend([text] if text else [])
-    beside = {column: bool(own) and all(map(str.isdecimal, own)) for column, own in texts.items()}
-    columns = [Column("", escape(title), right=False, width=None)] if exhibit.named else []
-    for name in names:
-        upper, lower = exhibit.heads.get(name, ("", name))
-        right = beside.get(name, not exhibit.textual)
-        width = exhibit.widths.get(name)
-        columns.append(Column(escape(upper), escape(lower), right and width is None, width))
-    return columns
-
-
-def _sections(exhibit: Exhibit, frame: pd.DataFrame) -> Sequence[Section]:
-    """The exhibit's sections, or all of it as one."""
-    whole = Section(exhibit.row_title, {row: row for row in frame.index}, list(frame.columns))
-    return exhibit.sections or [whole]
-
-
 def sheets(exhibit: Exhibit, escape: Style, bold: Style) -> Iterator[Sheet]:
-    """The exhibit's sections as printed text, each value escaped and bold where marked."""
+    """The exhibit's sections, or all of it as one, as printed text.
+
+    Each value is escaped, and bold where marked.
+    """
     frame = exhibit.layout()
     frame = frame.set_index(frame.columns[0])
+    whole = Section(exhibit.row_title, {row: row for row in frame.index}, list(frame.columns))
+    # What stands beside the cells is aligned as they are where it is numbers alone.
+    texts: dict[str, list[str]] = {}
+    for row_texts in (*exhibit.stub.values(), *exhibit.remarks.values()):
+        for name, text in row_texts.items():
+            texts.setdefault(name, []).extend([text] if text else [])
+    numbers = {
+        name: bool(beside) and all(map(str.isdecimal, beside)) for name, beside in texts.items()
+    }
     before: Sequence[str] | None = None
-    for section in _sections(exhibit, frame):
-        body = []
+    for section in exhibit.sections or [whole]:
+        columns = []
+        if exhibit.named:
+            columns.append(Column("", escape(section.title), right=False, width=None))
+        for name in section.columns:
+            upper, lower = exhibit.heads.get(name, ("", name))
+            width = exhibit.widths.get(name)
+            right = width is None and numbers.get(name, not exhibit.textual)
+            columns.append(Column(escape(upper), escape(lower), right, width))
+        body: list[list[str]] = []
+        places: list[list[tuple[str, str] | None]] = []
         for row, printed in section.rows.items():
-            texts = [escape(printed)] if exhibit.named else []
+            body.append([escape(printed)] if exhibit.named else [])
+            places.append([None] if exhibit.named else [])
             absent = ABSENT if row in frame.index else ""
             for column in section.columns:
-                text = frame[column].get(row) if column in frame else None
-                shown = escape(text if isinstance(text, str) else absent)
-                texts.append(bold(shown) if (row, column) in exhibit.bold else shown)
-            body.append(texts)
-        named: list[tuple[str, str] | None] = [None] if exhibit.named else []
-        yield Sheet(
-            tuple(_columns(exhibit, section.columns, section.title, escape)),
-            body,
-            headed=list(section.columns) != before,
-            places=[
-                [*named, *((row, column) for column in section.columns)] for row in section.rows
-            ],
-        )
+                value = frame[column].get(row) if column in frame else None
+                shown = escape(value if isinstance(value, str) else absent)
+                body[-1].append(bold(shown) if (row, column) in exhibit.bold else shown)
+                places[-1].append((row, column))
+        yield Sheet(tuple(columns), body, list(section.columns) != before, places)
         before = list(section.columns)

@@ -35,7 +35,10 @@ class Recomputation:
     """Rows or columns that a name in braces stands for."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
-        """Compute a ``row`` from ``printed`` numbers. Raises UserError for a wrong formula."""
+        """Compute a ``row`` from ``printed`` numbers.
+
+        Raises UserError for a wrong formula, an unknown list, or where nothing is printed.
+        """
         place: Place = (row["row"], row["column"])
         formulas = {formula.sentence: formula for formula in self.formats}
         if row["formula"] not in formulas:
@@ -43,31 +46,26 @@ class Recomputation:
                 f"{_name(row)} has the formula {row['formula']!r}; expected one of "
                 f"{', '.join(map(repr, formulas))}."
             )
-        formula, where = formulas[row["formula"]], self.filter_of(row)
+        formula = formulas[row["formula"]]
+        # What it is of: exhibit, rows and columns with "/" between them, each one key, several
+        # with "; " between them, the name of a list in braces, or "*" for any.
+        where: dict[str, Any] = {}
+        for key, text in zip(KEYS, row["of"].split("/"), strict=True):
+            name = re.fullmatch(r"\{(.+)\}", text)
+            if name and name[1] not in self.lists:
+                names = ", ".join(self.lists) or "none"
+                raise UserError(f"{_name(row)} is of {text}, which is no list; there are: {names}.")
+            keys = text.split("; ")
+            if name:
+                where[key] = [*self.lists[name[1]]]
+            elif text != "*":
+                where[key] = keys if len(keys) > 1 else text
         rows = select_rows(printed, where)
         if rows.empty:
             raise UserError(f"{_name(row)} is of {row['of']!r}, where nothing is printed.")
         value = formula(rows)
         text = self.formats[formula].format(value, text=rows["text"].iloc[0])
         return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=place)
-
-    def filter_of(self, row: pd.Series) -> dict[str, Any]:
-        """What selects the numbers that a ``row`` is computed from, as of cells.
-
-        ``of`` has exhibit, rows and columns with "/" between them: one key, several with "; "
-        between them, the name of a list in braces, or "*" for any. Raises UserError for an
-        unknown list.
-        """
-        keys = dict(zip(KEYS, row["of"].split("/"), strict=True))
-        return {key: self._values(row, text) for key, text in keys.items() if text != "*"}
-
-    def _values(self, row: pd.Series, text: str) -> str | list[str]:
-        name = re.fullmatch(r"\{(.+)\}", text)
-        if name and name[1] not in self.lists:
-            known = ", ".join(self.lists) or "none"
-            raise UserError(f"{_name(row)} is of {text}, which is no list; there are: {known}.")
-        values = [*self.lists[name[1]]] if name else text.split("; ")
-        return values if name or len(values) > 1 else text
 
 
 def _name(row: pd.Series) -> str:

@@ -98,7 +98,7 @@ def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 
 def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
-    """A broken line at chance, level or upright, with its name at its end outside the axes."""
+    """Draw a broken line at chance, level or upright, with its name at its end outside the axes."""
     line = axes.axvline if upright else axes.axhline
     line(at, color=GREY, lw=0.8, ls="--", zorder=2.5)
     place: dict[str, Any] = (
@@ -130,6 +130,18 @@ def say(axes: Axes, text: str) -> None:
     axes.set(xticks=[], yticks=[])
 
 
+def empty_figure(
+    reason: str, width: float = PAGE_INCHES, height: float = 1.0, framed: bool = True
+) -> Figure:
+    """Draw a figure, of some inches, that says why there is nothing to draw."""
+    figure = new_figure(width, height)
+    axes = figure.subplots()
+    say(axes, reason)
+    if not framed:
+        axes.set_axis_off()
+    return figure
+
+
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure of the given size in inches, without a window behind it."""
     return Figure(figsize=(width, height), layout="constrained")
@@ -149,15 +161,10 @@ def with_ends(rows: pd.DataFrame, value: str = "value") -> pd.DataFrame:
     return pd.concat([rows, *ends], ignore_index=True).drop(columns=["low", "high"])
 
 
-def _value(observations: pd.Series) -> float:
-    return float(observations.iloc[0])
-
-
-def _ends(observations: pd.Series) -> tuple[float, float]:
-    return float(observations.iloc[1]), float(observations.iloc[2])
-
-
-INTERVALS: dict[str, Any] = {"estimator": _value, "errorbar": _ends}
+INTERVALS: dict[str, Any] = {
+    "estimator": lambda observations: float(observations.iloc[0]),
+    "errorbar": lambda observations: (float(observations.iloc[1]), float(observations.iloc[2])),
+}
 """How seaborn is to draw what ``with_ends`` returns, and rows without ends too."""
 BARS = INTERVALS | {
     "saturation": 1,

@@ -13,7 +13,7 @@ BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
 
 
 def language_tag(lang: str) -> str:
-    """A language (ISO 639-3) as HTML has it (BCP 47).
+    """Write a language (ISO 639-3) as HTML has it (BCP 47).
 
     >>> language_tag("zho"), language_tag("aln")
     ('zh', 'aln')
@@ -31,12 +31,12 @@ def is_rtl(text: str) -> bool:
 
 
 def one_line(text: str) -> str:
-    """A text with a space in place of each end of a line."""
+    """Write a text with a space in place of each end of a line."""
     return BREAKS.sub(" ", text)
 
 
 def isolated(text: str, before: str, after: str) -> str:
-    """A text within two marks if it is written from right to left, so that it stands alone."""
+    """Put a text within two marks if it is written from right to left, so that it stands alone."""
     kinds = (unicodedata.bidirectional(c) for c in text)
     first = next((kind for kind in kinds if kind in ("L", "R", "AL")), "L")
     return text if first == "L" else f"{before}{text}{after}"

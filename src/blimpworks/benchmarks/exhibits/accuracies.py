@@ -1,40 +1,100 @@
-"""Tables of accuracies of declared benchmarks: by phenomenon, and beside people's."""
+"""Tables of accuracies of declared benchmarks: by phenomenon, beside baselines and people."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import product
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.benchmarks.exhibits.baselines import Baselines
+from blimpworks.analysis.baselines import BASELINES, baseline_rows, compared
 from blimpworks.benchmarks.exhibits.formulas import (
     PARADIGM,
     PEARSON,
     PHENOMENON,
     SPEARMAN,
     accuracies_by,
+    baseline,
     correlate,
     correlation,
 )
 from blimpworks.benchmarks.exhibits.view import (
     HUMAN,
     PEOPLE,
-    SOURCE,
     View,
     number_text,
-    present,
     read_view,
     spoken,
-    where_of,
     with_interval,
     with_people,
 )
 from blimpworks.benchmarks.verdicts import correlation_interval
+from blimpworks.exhibits.accuracies import SOURCE, where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
-from blimpworks.exhibits.shared import Tables, best_of_each
+from blimpworks.exhibits.shared import Tables, best_of_each, read_plain
+from blimpworks.tables import ITEMS
+
+NAMES = {name: text.capitalize() for name, text in BASELINES.items()}
+"""Headings of columns."""
+COLUMNS = ["lang", "phenomenon", "paradigm", "good", "bad", "item", "acceptable", "alternatives"]
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """How many items of each paradigm each baseline gets right."""
+
+    view: View
+    rows: pd.DataFrame
+
+    @classmethod
+    def read(cls, tables: Tables, view: View) -> "Baselines":
+        """Those of the items that models were run on; none where only print is shown."""
+        items = compared(read_plain(ITEMS, tables.get("items"), COLUMNS))
+        return cls(view, baseline_rows(items[items["lang"].isin(view.languages)]))
+
+    @property
+    def columns(self) -> list[str]:
+        """Headings of the baselines that there are."""
+        return [name for key, name in NAMES.items() if key in {*self.rows["baseline"]}]
+
+    def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
+        """What those baselines get right that know all items of a phenomenon or paradigm."""
+        where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
+        where = {key: value for key, value in where.items() if value != ALL}
+        own = self.rows
+        for key, value in where.items():
+            own = own[own[key] == value]
+        sums = own.groupby("baseline")[["correct", "n"]].sum()
+        for key, name in NAMES.items():
+            if key in sums.index and sums["n"][key] == sums["n"].max():
+                n, value = int(sums["n"][key]), 100 * sums["correct"][key] / sums["n"][key]
+                text = number_text(value, ".1f")
+                yield Cell(row, name, value, text, baseline(key), "items", where, n=n)
+
+    @property
+    def note(self) -> str:
+        """Write a caption's sentences on what the baselines are; empty without any."""
+        if self.rows.empty:
+            return ""
+        known = {*self.rows["lang"][self.rows["baseline"] == "frequent"]}
+        pairs = {*self.rows["lang"][self.rows["baseline"] == "longer"]}
+        unknown = [name for lang, name in self.view.languages.items() if lang in pairs - known]
+        without = f" wordfreq gives no frequencies of {', '.join(unknown)} here." if unknown else ""
+        said = ", ".join(NOTES[key] for key, name in NAMES.items() if name in self.columns)
+        return f" Last, baselines by the items alone, equal ones half: {said}.{without}"
+
+
+NOTES = {
+    "longer": "the longer sentence",
+    "shorter": "the shorter one (in characters)",
+    "frequent": "the one with the more frequent words (mean Zipf frequency of wordfreq)",
+    "majority": "the commoner label of each paradigm",
+    "chance": "one of an item's options by chance",
+}
+"""What baselines are, by their name."""
+
 
 T = TypeVar("T")
 BLOCK, FEW = 4, 2
@@ -46,7 +106,7 @@ UNITS = {PARADIGM: "paradigms", PHENOMENON: "phenomena"}
 
 
 def blocks(each: Sequence[T], size: int = BLOCK) -> Iterator[list[T]]:
-    """A sequence in lists of at most so many."""
+    """Split a sequence into lists of at most so many."""
     return ([*each[at : at + size]] for at in range(0, len(each), size))
 
 
@@ -63,7 +123,7 @@ def phenomenon_cells(view: View) -> Iterator[Cell]:
                 place = (row_of(view, lang, phenomenon), column)
                 cell = view.cell(view.behind(lang, phenomenon, models), place)
                 if cell:
-                    yield replace(cell, text=with_interval(cell))
+                    yield with_interval(cell)
 
 
 def _counts(view: View) -> dict[str, dict[str, str]]:
@@ -129,7 +189,7 @@ def phenomena(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def means_of_seeds(view: View) -> str:
-    """A caption's sentence on columns that are means of several models; empty without any."""
+    """Write a caption's sentence on columns that are means of several models; empty without any."""
     several = any(len(models) > 1 for models in view.columns.values())
     return " Of a model with several seeds the mean of these, without an interval." * several
 
@@ -137,37 +197,31 @@ def means_of_seeds(view: View) -> str:
 # People
 
 
-def _beside_people(view: View, lang: str, model: str, unit: str) -> pd.DataFrame:
-    """Accuracies [paradigm or phenomenon, 2] of a model and of people in a language."""
-    rows = select_rows(view.rows, {"lang": lang, "model": [model, HUMAN]})
-    return accuracies_by(rows, unit).dropna()
+def likeness(view: View, lang: str) -> dict[str, list[Cell]]:
+    """Pearson's and Spearman's correlation of each model with people in a language, by unit.
 
-
-def _models(view: View) -> dict[str, str]:
-    return {name: models[0] for name, models in view.columns.items() if name != PEOPLE}
-
-
-def units_of(view: View, lang: str) -> list[str]:
-    """What people and models can be correlated over: paradigms, and phenomena if these differ."""
-    models = _models(view).values()
-    numbers = {
-        unit: max(len(_beside_people(view, lang, model, unit)) for model in models)
+    Over paradigms, and over phenomena if these differ, where there are enough of them.
+    """
+    rows_of = {
+        name: select_rows(view.rows, {"lang": lang, "model": [models[0], HUMAN]})
+        for name, models in view.columns.items()
+        if name != PEOPLE
+    }
+    both = {
+        unit: {name: accuracies_by(rows, unit).dropna() for name, rows in rows_of.items()}
         for unit in UNITS
     }
-    enough = [unit for unit, n in numbers.items() if n >= FEWEST]
-    return enough if numbers[PARADIGM] != numbers[PHENOMENON] else enough[:1]
-
-
-def likeness_cells(view: View, lang: str, units: Sequence[str]) -> Iterator[Cell]:
-    """Pearson's and Spearman's correlation of each model with people, over each unit."""
-    for unit, coefficient in product(units, (PEARSON, SPEARMAN)):
-        row = f"{view.prefix(lang)}{coefficient} over {UNITS[unit]}"
-        for column, model in _models(view).items():
-            both = _beside_people(view, lang, model, unit)
-            rows = view.rows[(view.rows["lang"] == lang) & view.rows["model"].isin(both.columns)]
-            formula = correlation(coefficient, unit)
-            within = lang in view.partial
-            yield from present([correlation_cell(both, rows, (row, column), formula, within)])
+    numbers = {unit: max(map(len, of_unit.values())) for unit, of_unit in both.items()}
+    cells: dict[str, list[Cell]] = {}
+    for unit in UNITS if numbers[PARADIGM] != numbers[PHENOMENON] else [PARADIGM]:
+        for coefficient in (PEARSON, SPEARMAN) if numbers[unit] >= FEWEST else ():
+            row, formula = f"{coefficient} over {UNITS[unit]}", correlation(coefficient, unit)
+            for name, rows in rows_of.items():
+                place, within = (f"{view.prefix(lang)}{row}", name), lang in view.partial
+                cell = correlation_cell(both[unit][name], rows, place, formula, within)
+                if cell:
+                    cells.setdefault(unit, []).append(cell)
+    return cells
 
 
 def correlation_cell(
@@ -177,7 +231,7 @@ def correlation_cell(
     formula: Formula,
     within: bool = False,
 ) -> Cell | None:
-    """A correlation of two models; Pearson's with its interval by Fisher's z.
+    """Make the cell of a correlation of two models; Pearson's with its interval by Fisher's z.
 
     ``both`` are their accuracies [paradigm or phenomenon, 2], made from ``rows``; of their
     paradigms alone where it is ``within`` these. None where they are too few, or the same in all.
@@ -198,9 +252,8 @@ def people(tables: Tables, labels: Labels) -> Exhibit:
     """Accuracy of people and models by phenomenon, and how models correlate with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
-    alike = [
-        cell for lang in view.languages for cell in likeness_cells(view, lang, units_of(view, lang))
-    ]
+    by_unit = [of_unit for lang in view.languages for of_unit in likeness(view, lang).values()]
+    alike = [cell for of_unit in by_unit for cell in of_unit]
     rows = list(dict.fromkeys(cell.row for cell in (*cells, *alike)))
     few = "" if alike else f" There are fewer than {FEWEST} paradigms to correlate."
     return Exhibit(

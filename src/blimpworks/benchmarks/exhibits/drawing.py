@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.fonts import families_for, has_bold, letters_of
 from blimpworks.exhibits.pen import HOUSE, text_size
 from blimpworks.exhibits.render import PNG_DPI
-from blimpworks.exhibits.style import BLUE, GREY, VERMILION, new_figure, say
+from blimpworks.exhibits.style import BLUE, GREY, VERMILION
 from blimpworks.exhibits.texts import take_literally
 
 SMALL = 6.0
@@ -68,7 +68,7 @@ class Names:
 
     @property
     def listed(self) -> str:
-        """A caption's sentence on which number stands for which name; empty where none does."""
+        """Write a caption's sentence on which number stands for which name, if any does."""
         numbered = [f"{shown} {name}" for name, shown in self.shown.items() if shown != name]
         return f" Numbers stand for names: {', '.join(numbered)}." if numbered else ""
 
@@ -83,15 +83,6 @@ class Names:
         return {"fontfamily": [*self.families], "fontsize": SMALL, **more}
 
 
-def empty_figure(reason: str, width: float, height: float = 1.2) -> Figure:
-    """A figure, of some inches, that says why there is nothing to draw."""
-    figure = new_figure(width, height)
-    axes = figure.subplots()
-    say(axes, reason)
-    axes.set_axis_off()
-    return figure
-
-
 def set_row_names(axes: Axes, rows: Sequence[str], names: Names) -> None:
     """Write names beside rows that stand at 0, 1, 2 …, small where they are many."""
     size = 7 if len(rows) < MANY else SMALL
@@ -102,7 +93,7 @@ def set_row_names(axes: Axes, rows: Sequence[str], names: Names) -> None:
 
 
 def draw_interval(axes: Axes, cell: Cell, y: float, colour: Any, **look: Any) -> None:
-    """A level line from end to end of a cell's interval, where it has one."""
+    """Draw a level line from end to end of a cell's interval, where it has one."""
     if cell.low is not None and cell.high is not None:
         axes.hlines(y, cell.low, cell.high, color=colour, **look)
 
@@ -144,7 +135,7 @@ class HeatMap:
     ticks: Sequence[float]
     names: Names
     """Of rows and columns."""
-    parts: Sequence[Sequence[Line]] = field(default_factory=list)
+    parts: Sequence[Sequence[Line]]
     page: float = 6.9
     """Inches that all of it should fit into, as far as the cells stay legible."""
 
@@ -165,7 +156,7 @@ class HeatMap:
     @cached_property
     def cell(self) -> float:
         """Width of a cell, in inches."""
-        texts = (self._text(value) for value in self.values.values() if value is not None)
+        texts = (number_text(v, self.form) for v in self.values.values() if v is not None)
         widest = max((text_size(text, SMALL, False, HOUSE)[0] for text in texts), default=0) / 72
         least = widest + MARGIN if self.numbered else 0.105
         rows = [line.text for part in self.parts for line in part if line.key]
@@ -179,24 +170,34 @@ class HeatMap:
         longest = self.names.width(self.columns)
         return 2 * MARGIN + longest * (math.sin(math.radians(45)) if self.numbered else 1) + 0.08
 
+    @property
+    def width(self) -> float:
+        """Inches that a part takes, with the names of its rows."""
+        return self.left + self.cell * len(self.columns)
+
     def draw(self) -> Figure:
         """The map with its scale below."""
-        width = self.left + self.cell * len(self.columns)
         height = ROW_INCHES * max(len(part) for part in self.parts)
         below = 0.55
         # The scale needs some room even below a single column.
-        inches = (max(width * len(self.parts), 1.7), self.above + height + below)
-        figure = Figure(figsize=inches)
+        wide, high = (max(self.width * len(self.parts), 1.7), self.above + height + below)
+        figure = Figure(figsize=(wide, high))
         for number, part in enumerate(self.parts):
-            own = ROW_INCHES * len(part)
+            inches = ROW_INCHES * len(part)
             box = (
-                (number * width + self.left) / inches[0],
-                (below + height - own) / inches[1],
-                self.cell * len(self.columns) / inches[0],
-                own / inches[1],
+                (number * self.width + self.left) / wide,
+                (below + height - inches) / high,
+                self.cell * len(self.columns) / wide,
+                inches / high,
             )
             self._draw_part(figure.add_axes(box), part)
-        self._draw_scale(figure, inches)
+        length = min(2.0, wide - 0.5)
+        box = ((wide - length) / 2 / wide, 0.32 / high, length / wide, 0.09 / high)
+        scale, axes = ScalarMappable(self.norm, self.colours), figure.add_axes(box)
+        bar = figure.colorbar(scale, cax=axes, orientation="horizontal", ticks=[*self.ticks])
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(labelsize=SMALL, length=2, pad=1)
+        bar.set_label(self.label, fontsize=7, labelpad=1)
         return figure
 
     def _draw_part(self, axes: Axes, part: Sequence[Line]) -> None:
@@ -209,40 +210,24 @@ class HeatMap:
             else:
                 x, look = MARGIN - self.left, self.names.look(weight=self.names.weight, va="center")
             axes.text(x / self.cell, y + 0.5, self.names.shown[line.text], **look)
-        for place, column in enumerate(self.columns):
-            slant = {"rotation": 45 if self.numbered else 90, "rotation_mode": "anchor"}
+        slant = {"rotation": 45 if self.numbered else 90, "rotation_mode": "anchor"}
+        for x, column in enumerate(self.columns):
             look = self.names.look(ha="left", va="center", **slant)
-            axes.text(place + 0.5, -0.4, self.names.shown[column], **look)
-        self._draw_cells(axes, part)
-
-    def _draw_cells(self, axes: Axes, part: Sequence[Line]) -> None:
+            axes.text(x + 0.5, -0.4, self.names.shown[column], **look)
         values = [[self.values.get((line.key, c)) for c in self.columns] for line in part]
         axes.pcolormesh(
             np.array(values, dtype=float), cmap=self.colours, norm=self.norm, edgecolors="white",
             linewidth=0.4,
         )  # fmt: skip
-        look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
+        look = {"ha": "center", "va": "center", "fontsize": SMALL}
         for y, (line, numbers) in enumerate(zip(part, values, strict=True)):
             for x, (column, value) in enumerate(zip(self.columns, numbers, strict=True)):
                 if value is None and (line.key, column) in self.values:
                     axes.text(x + 0.5, y + 0.5, "·", color=GREY, **look)
                 elif value is not None and self.numbered:
                     light = luminance(self.colours(self.norm(value))) > EQUAL_CONTRAST
-                    ink = "black" if light else "white"
-                    axes.text(x + 0.5, y + 0.5, self._text(value), color=ink, **look)
-
-    def _text(self, value: float) -> str:
-        return number_text(value, self.form)
-
-    def _draw_scale(self, figure: Figure, inches: tuple[float, float]) -> None:
-        length = min(2.0, inches[0] - 0.5)
-        box = ((inches[0] - length) / 2 / inches[0], 0.32 / inches[1])
-        axes = figure.add_axes((*box, length / inches[0], 0.09 / inches[1]))
-        scale = ScalarMappable(self.norm, self.colours)
-        bar = figure.colorbar(scale, cax=axes, orientation="horizontal", ticks=[*self.ticks])
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(labelsize=SMALL, length=2, pad=1)
-        bar.set_label(self.label, fontsize=7, labelpad=1)
+                    text, ink = number_text(value, self.form), "black" if light else "white"
+                    axes.text(x + 0.5, y + 0.5, text, color=ink, **look)
 
 
 def luminance(colour: Sequence[float]) -> float:
@@ -283,27 +268,15 @@ def name_points(axes: Axes, points: Mapping[str, Place], others: Sequence[Place]
     inside = axes.get_window_extent().padded(-2 * PNG_DPI / 72)
     for name, point in points.items():
         # The first side with room is the one that is used.
-        any(_write_name(axes, name, point, side, taken, inside) for side in OFFSETS)
-
-
-def _write_name(
-    axes: Axes,
-    name: str,
-    point: Place,
-    side: tuple[Place, str, str],
-    taken: list[Bbox],
-    inside: Bbox,
-) -> bool:
-    """Write a point's name on one side of it, if it has room there."""
-    offset, horizontal, vertical = side
-    text = axes.annotate(
-        name, point, offset, textcoords="offset points", ha=horizontal, va=vertical, fontsize=SMALL,
-        in_layout=False, path_effects=[withStroke(linewidth=1.5, foreground="white")],
-    )  # fmt: skip
-    box = text.get_window_extent()
-    fits = all(inside.contains(*corner) for corner in box.corners())
-    if not fits or any(box.overlaps(other) for other in taken):
-        text.remove()
-        return False
-    taken.append(box)
-    return True
+        for offset, horizontal, vertical in OFFSETS:
+            text = axes.annotate(
+                name, point, offset, textcoords="offset points", ha=horizontal, va=vertical,
+                fontsize=SMALL, in_layout=False,
+                path_effects=[withStroke(linewidth=1.5, foreground="white")],
+            )  # fmt: skip
+            box = text.get_window_extent()
+            fits = all(inside.contains(*corner) for corner in box.corners())
+            if fits and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            text.remove()

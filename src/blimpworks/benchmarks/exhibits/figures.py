@@ -1,8 +1,9 @@
-"""Figures of declared benchmarks: models by accuracy, size and perplexity."""
+"""Figures of declared benchmarks: models by accuracy, size and perplexity, and beside people."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,28 +11,36 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from blimpworks.analysis.accuracy import ALL
+from blimpworks.benchmarks.exhibits.accuracies import (
+    FEWEST,
+    UNITS,
+    likeness,
+    phenomenon_cells,
+    row_of,
+)
 from blimpworks.benchmarks.exhibits.drawing import (
     PERCENT,
     SMALL,
     Names,
     draw_interval,
-    empty_figure,
     lay_out,
     mark,
     name_points,
     set_row_names,
 )
-from blimpworks.benchmarks.exhibits.formulas import OF_PARADIGMS
+from blimpworks.benchmarks.exhibits.formulas import OF_PARADIGMS, PEARSON, SPEARMAN
 from blimpworks.benchmarks.exhibits.view import (
-    SOURCE,
+    PEOPLE,
     View,
     family_of,
     present,
     read_view,
-    where_of,
+    spoken,
+    with_people,
 )
 from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
 from blimpworks.errors import UserError
+from blimpworks.exhibits.accuracies import SOURCE, where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables, read_plain, row_cell
 from blimpworks.exhibits.style import (
@@ -42,6 +51,7 @@ from blimpworks.exhibits.style import (
     PALETTE,
     SKY,
     colours,
+    empty_figure,
     new_figure,
 )
 
@@ -55,7 +65,7 @@ FAINT = "#BFDDF2"
 
 
 def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels of the same height, so many beside each other."""
+    """Make a figure with so many panels of the same height, so many beside each other."""
     columns = min(columns, count)
     rows = math.ceil(count / columns)
     figure = new_figure(width, height * rows)
@@ -81,36 +91,11 @@ def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
     return iter(sorted(pairs, key=lambda pair: -pair[0].value))
 
 
-def _draw_order(axes: Axes, ranked: Sequence[tuple[Cell, Sequence[Cell]]], chance: bool) -> None:
-    """A row for each column of the view: its accuracy with its interval, and its seeds."""
-    for y, (cell, seeds) in enumerate(ranked):
-        draw_interval(axes, cell, y, BLUE, linewidth=1)
-        axes.scatter([seed.value for seed in seeds], [y] * len(seeds), s=9, color=SKY, alpha=0.5,
-                     linewidths=0)  # fmt: skip
-        axes.plot(cell.value, y, "|" if seeds else "o", color=BLUE, markersize=9 if seeds else 4,
-                  markeredgewidth=1.5 if seeds else 0)  # fmt: skip
-        axes.text(1.01, y, cell.text, transform=axes.get_yaxis_transform(), va="center",
-                  fontsize=SMALL)  # fmt: skip
-    if chance:
-        axes.axvline(CHANCE, color=GREY, linewidth=0.8, linestyle="--")
-    axes.set(ylim=(len(ranked) - 0.4, -0.6), xlabel=PERCENT)
-    axes.grid(axis="y", visible=False)
-    axes.tick_params(axis="y", length=0)
-
-
-def _limits(cells: Sequence[Cell], chance: bool) -> tuple[float, float]:
+def _limits(cells: Sequence[Cell], chance: str) -> tuple[float, float]:
     """Ends of an axis of accuracies: all values and intervals, chance, and a little more."""
     ends = [end for c in cells for end in (c.value, c.low, c.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
-
-
-def _is_pairs(labels: Labels) -> bool:
-    return bool(labels.facts["benchmark"]["layout"] == "pairs")
-
-
-def _chance_sentence(labels: Labels) -> str:
-    return " Broken line: chance." if _is_pairs(labels) else ""
 
 
 def models(tables: Tables, labels: Labels) -> Exhibit:
@@ -123,18 +108,24 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
     columns, wide = (1, COLUMN_INCHES * 1.3) if len(ranked) == 1 else (2, PAGE_INCHES)
     figure, panels = _panels(len(ranked), columns, wide, 0.65 + 0.15 * max(most, 2))
     for axes, (lang, rows) in zip(panels, ranked.items(), strict=True):
-        _draw_order(axes, rows, _is_pairs(labels))
-        axes.set_xlim(_limits(cells, _is_pairs(labels)))
+        for y, (cell, seeds) in enumerate(rows):
+            draw_interval(axes, cell, y, BLUE, linewidth=1)
+            axes.scatter([seed.value for seed in seeds], [y] * len(seeds), s=9, color=SKY,
+                         alpha=0.5, linewidths=0)  # fmt: skip
+            shape, size, edge = ("|", 9, 1.5) if seeds else ("o", 4, 0)
+            axes.plot(cell.value, y, shape, color=BLUE, markersize=size, markeredgewidth=edge)
+            axes.text(1.01, y, cell.text, transform=axes.get_yaxis_transform(), va="center",
+                      fontsize=SMALL)  # fmt: skip
+        if view.chance:
+            axes.axvline(CHANCE, color=GREY, linewidth=0.8, linestyle="--")
+        axes.set(ylim=(len(rows) - 0.4, -0.6), xlabel=PERCENT, xlim=_limits(cells, view.chance))
+        axes.grid(axis="y", visible=False)
         set_row_names(axes, [cell.row for cell, _ in rows], names)
         if len(ranked) > 1:
             axes.set_title(names.shown[view.languages[lang]], fontfamily=[*names.families])
-    seeds = any(seeds for rows in ranked.values() for _, seeds in rows)
-    key = "models_seeds" if seeds else "models"
-    description = view.described(
-        key,
-        chance=_chance_sentence(labels),
-        listed=names.listed,
-    )
+    several = any(seeds for rows in ranked.values() for _, seeds in rows)
+    key = "models_seeds" if several else "models"
+    description = view.described(key, chance=view.chance, listed=names.listed)
     return Exhibit(**description, cells=cells, figure=figure)
 
 
@@ -142,7 +133,7 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _scale(axes: Axes, values: Sequence[float]) -> None:
-    """A logarithmic x axis with plain numbers, as many as it has room for."""
+    """Make the x axis logarithmic, with plain numbers, as many as it has room for."""
     axes.set_xscale("log")
     decades = math.log10(max(values) / min(values))
     if decades < 0.5:
@@ -153,19 +144,6 @@ def _scale(axes: Axes, values: Sequence[float]) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=8))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.15g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _draw_sizes(
-    axes: Axes, cells: Sequence[Cell], sizes: Mapping[str, float], chance: bool
-) -> None:
-    """A point with its interval for each model."""
-    for cell in cells:
-        if cell.low is not None and cell.high is not None:
-            axes.vlines(sizes[cell.row], cell.low, cell.high, color=FAINT, linewidth=1.5)
-    axes.plot([sizes[cell.row] for cell in cells], [cell.value for cell in cells], "o", color=BLUE,
-              markersize=4)  # fmt: skip
-    if chance:
-        axes.axhline(CHANCE, color=GREY, linewidth=0.8, linestyle="--")
 
 
 def sizes(tables: Tables, labels: Labels) -> Exhibit:
@@ -182,46 +160,41 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
     }
     by_lang = {lang: own for lang, own in by_lang.items() if own}
     cells = [cell for own in by_lang.values() for cell in own]
-    figure = (
-        _sizes_figure(view, by_lang, known)
-        if cells
-        else empty_figure("the number of parameters of no model is known", COLUMN_INCHES)
-    )
+    if cells:
+        alone = len(by_lang) == 1
+        width = 0.7 * PAGE_INCHES if alone else PAGE_INCHES
+        figure, panels = _panels(len(by_lang), 2, width, 2.9 if alone else 2.4)
+        names = Names.of(view.languages.values())
+        for axes, (lang, own) in zip(panels, by_lang.items(), strict=True):
+            for cell in own:
+                if cell.low is not None and cell.high is not None:
+                    axes.vlines(known[cell.row], cell.low, cell.high, color=FAINT, linewidth=1.5)
+            places = [known[cell.row] for cell in own]
+            axes.plot(places, [cell.value for cell in own], "o", color=BLUE, markersize=4)
+            if view.chance:
+                axes.axhline(CHANCE, color=GREY, linewidth=0.8, linestyle="--")
+            _scale(axes, [known[cell.row] for cell in cells])
+            axes.margins(x=0.15)
+            axes.set_ylim(_limits(cells, view.chance))
+            axes.set(xlabel="parameters (billions)", ylabel=PERCENT)
+            if not alone:
+                title = names.shown[view.languages[lang]]
+                axes.set_title(title, fontfamily=[*names.families])
+        lay_out(figure)
+        for axes, own in zip(panels, by_lang.values(), strict=True):
+            name_points(axes, {cell.row: (known[cell.row], cell.value) for cell in own})
+    else:
+        figure = empty_figure(
+            "the number of parameters of no model is known", COLUMN_INCHES, 1.2, framed=False
+        )
     unknown = [column for column in view.columns if column not in known]
+    listed = f" Not shown, of unknown size: {', '.join(unknown)}." if unknown else ""
     return Exhibit(
-        **view.described(
-            "sizes",
-            chance=_chance_sentence(labels),
-            unknown=f" Not shown, of unknown size: {', '.join(unknown)}." if unknown else "",
-        ),
+        **view.described("sizes", chance=view.chance, unknown=listed),
         cells=cells,
         stub={cell.row: {"Parameters (billions)": f"{known[cell.row]:g}"} for cell in cells},
         figure=figure,
     )
-
-
-def _sizes_figure(
-    view: View, by_lang: Mapping[str, Sequence[Cell]], known: Mapping[str, float]
-) -> Figure:
-    """A panel for each language."""
-    cells = [cell for own in by_lang.values() for cell in own]
-    alone = len(by_lang) == 1
-    width = 0.7 * PAGE_INCHES if alone else PAGE_INCHES
-    figure, panels = _panels(len(by_lang), 2, width, 2.9 if alone else 2.4)
-    chance = _is_pairs(view.labels)
-    names = Names.of(view.languages.values())
-    for axes, (lang, own) in zip(panels, by_lang.items(), strict=True):
-        _draw_sizes(axes, own, known, chance)
-        _scale(axes, [known[cell.row] for cell in cells])
-        axes.margins(x=0.15)
-        axes.set(ylim=_limits(cells, chance), xlabel="parameters (billions)", ylabel=PERCENT)
-        if not alone:
-            title = names.shown[view.languages[lang]]
-            axes.set_title(title, fontfamily=[*names.families])
-    lay_out(figure)
-    for axes, own in zip(panels, by_lang.values(), strict=True):
-        name_points(axes, {cell.row: (known[cell.row], cell.value) for cell in own})
-    return figure
 
 
 # Perplexities
@@ -235,43 +208,54 @@ TABLE, PERPLEXITIES = "model_perplexities", "perplexities"
 called."""
 
 
-def _released_perplexities(tables: Tables, view: View) -> pd.DataFrame:
-    """Perplexities of the models that there are accuracies of, by their name there."""
+def perplexity(tables: Tables, labels: Labels) -> Exhibit:
+    """Mean accuracy of released models against their test perplexity.
+
+    Raises UserError where a model has several perplexities.
+    """
+    view = read_view(tables, labels)
     models = {*view.rows["model"]}
     rows = read_plain(MODEL_PERPLEXITIES, tables[TABLE])
     rows = rows[rows["perplexity"].notna()]
-    keys = [
+    # By the name that models have among the accuracies.
+    names = [
         row["model"] if row["model"] in models else "_".join(row[NAMED].dropna().map(str))
         for _, row in rows.iterrows()
     ]
-    rows = rows.assign(key=keys)[pd.Series(keys, index=rows.index).isin(models)]
-    twice = rows["key"][rows["key"].duplicated()]
+    rows = rows.set_axis(names)[pd.Index(names).isin(models)]
+    twice = rows.index[rows.index.duplicated()]
     if len(twice):
         raise UserError(
             f"{', '.join(map(str, tables[TABLE]))} has several perplexities of model "
-            f"{twice.iloc[0]!r}; expected one. Take the others out of the release's files."
+            f"{twice[0]!r}; expected one. Take the others out of the release's files."
         )
-    return rows.set_index("key")
 
-
-def _kind(row: pd.Series) -> tuple[str, str]:
-    """What kind of model it is, and its corpus: else what its name has after the first "_"."""
-    family = family_of(row["model"])
-    if pd.notna(row["corpus"]):
-        return family.removesuffix(f"_{row['corpus']}"), str(row["corpus"])
-    kind, _, rest = family.partition("_")
-    return kind, rest
-
-
-def _perplexity_cells(view: View, rows: pd.DataFrame) -> Iterator[Cell]:
+    cells: list[Cell] = []
+    points = pd.DataFrame(columns=["kind", "corpus", TEST, ACCURACY])
     for model, row in rows.iterrows():
-        own = view.rows[view.rows["model"] == model]
-        where = {k: v for k, v in where_of(own).items() if k in ("benchmark", "method", "model")}
-        value = OF_PARADIGMS(own)
-        yield Cell(str(model), ACCURACY, value, f"{value:.1f}", OF_PARADIGMS, SOURCE, where)
-        keys = [key for key in NAMED if pd.notna(row[key])]
-        text = f"{row['perplexity']:.1f}"
-        yield row_cell(PERPLEXITIES, row, keys, "perplexity", (str(model), TEST), text)
+        of_model = view.rows[view.rows["model"] == model]
+        where, value = where_of(of_model, ("benchmark", "method", "model")), OF_PARADIGMS(of_model)
+        text = f"{value:.1f}"
+        cells.append(Cell(str(model), ACCURACY, value, text, OF_PARADIGMS, SOURCE, where))
+        keys, text = [key for key in NAMED if pd.notna(row[key])], f"{row['perplexity']:.1f}"
+        place = (str(model), TEST)
+        cells.append(row_cell(PERPLEXITIES, row, keys, "perplexity", place, text))
+        # The corpus, where none is named, is what the model's name has after the first "_".
+        kind, _, corpus = family_of(row["model"]).partition("_")
+        if pd.notna(row["corpus"]):
+            corpus = str(row["corpus"])
+            kind = family_of(row["model"]).removesuffix(f"_{corpus}")
+        points.loc[str(model)] = [kind, corpus, row["perplexity"], value]
+
+    figure = empty_figure(
+        "no perplexity of these models is released", COLUMN_INCHES, 1.2, framed=False
+    )
+    if cells:
+        figure = new_figure(PAGE_INCHES * 0.85, 3.2)
+        _draw_perplexities(figure, points.astype({TEST: float, ACCURACY: float}))
+    without = [column for column, of in view.columns.items() if not {*of} & {*rows.index}]
+    listed = f" Without a released perplexity: {', '.join(without)}." if without else ""
+    return Exhibit(**view.described("perplexity", without=listed), cells=cells, figure=figure)
 
 
 def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
@@ -299,24 +283,110 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
         name_points(axes, names, [*zip(points[TEST], points[ACCURACY], strict=True)])
 
 
-def perplexity(tables: Tables, labels: Labels) -> Exhibit:
-    """Mean accuracy of released models against their test perplexity."""
-    view = read_view(tables, labels)
-    rows = _released_perplexities(tables, view)
-    cells = [*_perplexity_cells(view, rows)]
-    without = [column for column, models in view.columns.items() if not {*models} & {*rows.index}]
-    if cells:
-        values = pd.Series({(cell.row, cell.column): cell.value for cell in cells}).unstack()
-        figure = new_figure(PAGE_INCHES * 0.85, 3.2)
-        kinds = [_kind(row) for _, row in rows.iterrows()]
-        points = pd.DataFrame(kinds, index=rows.index, columns=["kind", "corpus"])
-        _draw_perplexities(figure, points.join(values))
-    else:
-        figure = empty_figure("no perplexity of these models is released", COLUMN_INCHES)
+# People
+
+HUES = len(PALETTE)
+"""Models up to which each has a colour of its own."""
+
+
+def _draw_phenomena(
+    axes: Axes, cells: Sequence[Cell], rows: Sequence[str], hues: Mapping[str, Any]
+) -> None:
+    """Accuracies by phenomenon, people's as larger marks; with intervals where models are few."""
+    few = len(hues) - 1 <= HUES
+    for number, (column, hue) in enumerate(hues.items()):
+        shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if few else 0.0
+        human = column == PEOPLE
+        above = 3 if human else 2
+        own = [cell for cell in cells if cell.column == column and cell.row in rows]
+        places = [rows.index(cell.row) + shift for cell in own]
+        for cell, y in zip(own, places, strict=True):
+            if few or human:
+                draw_interval(axes, cell, y, hue, linewidth=0.8, zorder=above)
+        values = [cell.value for cell in own]
+        size, opacity = 18 if human else 11, 1 if few or human else 0.5
+        axes.scatter(values, places, s=size, marker="D" if human else "o", color=hue, alpha=opacity,
+                     linewidths=0, zorder=above)  # fmt: skip
+    axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel=PERCENT)
+    lines = [y + 0.5 for y in range(len(rows) - 1)]
+    axes.hlines(lines, 0, 1, color="#DDDDDD", linewidth=0.4,
+                transform=axes.get_yaxis_transform())  # fmt: skip
+    axes.grid(axis="y", visible=False)
+
+
+def _draw_likeness(axes: Axes, cells: Sequence[Cell], hues: Mapping[str, Any], unit: str) -> None:
+    """Correlations with people by model: Pearson's with its interval, Spearman's hollow."""
+    columns = [column for column in hues if any(cell.column == column for cell in cells)]
+    for cell in cells:
+        hue = hues[cell.column]
+        shape, face, shift = ("o", hue, -0.12) if PEARSON in cell.row else ("s", "white", 0.12)
+        y = columns.index(cell.column) + shift
+        draw_interval(axes, cell, y, hue, linewidth=0.8)
+        axes.plot(cell.value, y, shape, color=hue, markersize=4, markerfacecolor=face)
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    set_row_names(axes, columns, Names.of(columns))
+    axes.set(xlim=(-1.05, 1.05), ylim=(len(columns) - 0.5, -0.5))
+    axes.set_xlabel(f"correlation over {UNITS[unit]}")
+    axes.grid(axis="y", visible=False)
+
+
+def people_fig(tables: Tables, labels: Labels) -> Exhibit:
+    """Accuracy of people and models by phenomenon; how models correlate with people beside it.
+
+    For each language a panel of phenomena, and one of correlations where there are any.
+    """
+    view = with_people(read_view(tables, labels), tables)
+    cells = [*phenomenon_cells(view)]
+    # Over the first of the units.
+    alike = {lang: dict([*likeness(view, lang).items()][:1]) for lang in view.languages}
+    correlated = any(alike.values())
+    models = [column for column in view.columns if column != PEOPLE]
+    few = len(models) <= HUES
+    hues = dict(zip(models, colours(len(models)) if few else [SKY] * len(models), strict=True))
+    hues = {PEOPLE: "black", **hues}
+
+    phenomena = [*view.phenomena, ALL] if len(view.phenomena) > 1 else view.phenomena
+    names = Names.of([*map(spoken, (*view.phenomena, ALL)), *view.languages.values()])
+    columns = 2 if correlated else 1
+    rows = max(len(phenomena) * (0.08 + 0.06 * (len(hues) if few else 2)), 0.14 * len(hues))
+    figure = new_figure(PAGE_INCHES, (0.6 + rows) * len(view.languages) + 0.3)
+    ratios = {"width_ratios": [3, 2][:columns]}
+    grid = figure.subplots(
+        len(view.languages), columns, sharex="col", squeeze=False, gridspec_kw=ratios
+    )
+    for (lang, language), panels in zip(view.languages.items(), grid, strict=True):
+        keys = [row_of(view, lang, phenomenon) for phenomenon in phenomena]
+        _draw_phenomena(panels[0], cells, keys, hues)
+        set_row_names(panels[0], [spoken(phenomenon) for phenomenon in phenomena], names)
+        if view.prefix(lang):
+            panels[0].set_title(names.shown[language], fontfamily=[*names.families])
+        for unit, of_unit in alike[lang].items():
+            _draw_likeness(panels[1], of_unit, hues, unit)
+        if correlated and not alike[lang]:
+            panels[1].remove()
+        for axes in panels:
+            axes.tick_params(labelbottom=True)
+
+    # Of models their colours, where no axis has their names.
+    handles = [mark("D", hues[PEOPLE], PEOPLE)]
+    if not few:
+        handles.append(mark("o", SKY, "Model"))
+    elif not correlated:
+        handles += [mark("o", hues[model], model) for model in models]
+    if correlated:
+        handles += [mark("o", GREY, PEARSON), mark("s", GREY, SPEARMAN, markerfacecolor="white")]
+    figure.legend(handles=handles, loc="outside upper center", ncols=4)
+    for units in alike.values():
+        for of_unit in units.values():
+            cells += of_unit
+    lack = "" if correlated else f" Fewer than {FEWEST} paradigms to correlate."
     return Exhibit(
         **view.described(
-            "perplexity",
-            without=f" Without a released perplexity: {', '.join(without)}." if without else "",
+            "people_fig",
+            people=labels.facts["benchmark"].get("people", ""),
+            few=lack,
+            shared=view.shared,
+            listed=names.listed,
         ),
         cells=cells,
         figure=figure,

@@ -1,21 +1,19 @@
 """Heat maps of declared benchmarks: accuracy by paradigm, and correlations of models."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import combinations, product
 
 from matplotlib.colors import Normalize
-from matplotlib.figure import Figure
 
 from blimpworks.benchmarks.exhibits import describe
 from blimpworks.benchmarks.exhibits.accuracies import (
     FEWEST,
+    Baselines,
     blocks,
     correlation_cell,
     means_of_seeds,
 )
-from blimpworks.benchmarks.exhibits.baselines import Baselines
 from blimpworks.benchmarks.exhibits.drawing import (
     DIVERGING,
     ONE_HUE,
@@ -23,13 +21,12 @@ from blimpworks.benchmarks.exhibits.drawing import (
     HeatMap,
     Line,
     Names,
-    empty_figure,
 )
 from blimpworks.benchmarks.exhibits.formulas import PARADIGM, PEARSON, accuracies_by, correlation
 from blimpworks.benchmarks.exhibits.view import View, present, read_view, spoken
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import COLUMN_INCHES, PAGE_INCHES
+from blimpworks.exhibits.style import COLUMN_INCHES, PAGE_INCHES, empty_figure
 
 Groups = Sequence[tuple[str, Sequence[Line]]]
 """Rows of a heat map by heading."""
@@ -77,35 +74,6 @@ def _parts(groups: Groups, count: int) -> list[list[Line]]:
     return parts
 
 
-def _accuracy_map(
-    view: View, cells: Sequence[Cell], columns: Sequence[str]
-) -> tuple[Figure, Names]:
-    """The heat map of paradigms: beside each other in parts where the page has room."""
-    groups = _groups(view)
-    texts = [heading for heading, _ in groups if heading]
-    texts += [line.text for _, lines in groups for line in lines]
-    rows = [line.key for _, lines in groups for line in lines]
-    names = Names.of([*texts, *columns])
-    heat_map = HeatMap(
-        columns,
-        dict.fromkeys(product(rows, columns))
-        | {(cell.row, cell.column): cell.value for cell in cells},
-        ".0f",
-        DIVERGING,
-        Normalize(0, 100),
-        PERCENT,
-        (0, 25, 50, 75, 100),
-        names,
-    )
-    number = sum(len(lines) + bool(heading) for heading, lines in groups)
-    for length in LENGTHS:
-        parts = _parts(groups, math.ceil(number / length))
-        heat_map = replace(heat_map, parts=parts)
-        if (heat_map.left + heat_map.cell * len(heat_map.columns)) * len(parts) <= PAGE_INCHES:
-            break
-    return heat_map.draw(), names
-
-
 def paradigms(tables: Tables, labels: Labels) -> Exhibit:
     """Heat map of accuracy by paradigm and model, or by family of released models.
 
@@ -124,46 +92,56 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
                     for column, models in view.columns.items()
                 )
                 cells += baselines.cells(lang, phenomenon, row, paradigm)
-    if not cells:
-        figure, listed = empty_figure("no paradigms", COLUMN_INCHES), ""
-    else:
-        figure, names = _accuracy_map(view, cells, [*view.columns, *baselines.columns])
-        listed = names.listed
-    return Exhibit(
-        **view.described(
-            "paradigms",
-            means=means_of_seeds(view),
-            baselines=baselines.note,
-            listed=listed,
-        ),
-        cells=cells,
-        stub=stub,
-        figure=figure,
+    figure, listed = empty_figure("no paradigms", COLUMN_INCHES, 1.2, framed=False), ""
+    if cells:
+        groups, columns = _groups(view), [*view.columns, *baselines.columns]
+        lines = [line for heading, lines in groups for line in (Line(heading), *lines)]
+        lines = [line for line in lines if line.text]
+        # Headings are numbered first, where no font has their letters.
+        texts = [line.text for line in sorted(lines, key=lambda line: line.key != "")]
+        names = Names.of([*texts, *columns])
+        keys = [line.key for line in lines if line.key]
+        values = {(cell.row, cell.column): cell.value for cell in cells}
+        for length in LENGTHS:
+            heat_map = HeatMap(
+                columns,
+                dict.fromkeys(product(keys, columns)) | values,
+                ".0f",
+                DIVERGING,
+                Normalize(0, 100),
+                PERCENT,
+                (0, 25, 50, 75, 100),
+                names,
+                _parts(groups, math.ceil(len(lines) / length)),
+            )
+            if heat_map.width * len(heat_map.parts) <= PAGE_INCHES:
+                break
+        figure, listed = heat_map.draw(), names.listed
+    description = view.described(
+        "paradigms", means=means_of_seeds(view), baselines=baselines.note, listed=listed
     )
-
-
-def _correlation_cells(view: View) -> Iterator[Cell]:
-    """Pearson's correlation of every two models; the later one is the row."""
-    wide = accuracies_by(view.rows, PARADIGM)
-    formula = correlation(PEARSON, PARADIGM)
-    for column, row in combinations(view.columns, 2):
-        models = [*view.columns[column], *view.columns[row]]
-        rows = view.rows[view.rows["model"].isin(models)]
-        yield from present([correlation_cell(wide[models], rows, (row, column), formula)])
+    return Exhibit(**description, cells=cells, stub=stub, figure=figure)
 
 
 def correlations(tables: Tables, labels: Labels) -> Exhibit:
     """Heat map of Pearson's correlation of every two models over their common paradigms."""
     view = read_view(tables, labels)
-    cells = sorted(_correlation_cells(view), key=lambda cell: [*view.columns].index(cell.row))
-    names, lack = Names.of(view.columns), ""
+    wide = accuracies_by(view.rows, PARADIGM)
+    formula = correlation(PEARSON, PARADIGM)
+    columns = [*view.columns]
+    cells: list[Cell] = []
+    for number, row in enumerate(columns):
+        for column in columns[:number]:
+            models = [*view.columns[column], *view.columns[row]]
+            rows = view.rows[view.rows["model"].isin(models)]
+            cells += present([correlation_cell(wide[models], rows, (row, column), formula)])
+    names, lack = Names.of(columns), ""
     if cells:
         values = {(cell.row, cell.column): cell.value for cell in cells}
-        below = dict.fromkeys((row, column) for column, row in combinations(view.columns, 2))
-        rows = [Line(name, name) for name in [*view.columns][1:]]
+        below = dict.fromkeys((row, column) for column, row in combinations(columns, 2))
         negative = min(values.values()) < 0
         heat_map = HeatMap(
-            [*view.columns][:-1],
+            columns[:-1],
             below | values,
             ".2f",
             DIVERGING if negative else ONE_HUE,
@@ -171,12 +149,15 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
             PEARSON,
             (-1, 0, 1) if negative else (0, 0.5, 1),
             names,
-            [rows],
+            [[Line(name, name) for name in columns[1:]]],
         )
         figure = heat_map.draw()
     else:
         few = f"fewer than {FEWEST} paradigms in common"
-        reason = "a single model" if len(view.columns) < 2 else few
-        figure, lack = empty_figure(reason, COLUMN_INCHES), f" Nothing to draw: {reason}."
+        reason = "a single model" if len(columns) < 2 else few
+        figure, lack = (
+            empty_figure(reason, COLUMN_INCHES, 1.2, framed=False),
+            f" Nothing to draw: {reason}.",
+        )
     description = describe("correlations", name=view.name, lack=lack, listed=names.listed)
     return Exhibit(**description, cells=cells, figure=figure)

@@ -1,10 +1,10 @@
-"""Tables of single judgements: hardest items, Matthews' correlations, and effects."""
+"""Tables of single judgements: hardest items, correlations with labels or ratings, effects."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain, product
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -12,20 +12,8 @@ import pyarrow.compute as pc
 from scipy.stats import t as student
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.benchmarks.exhibits import describe
-from blimpworks.benchmarks.exhibits.formulas import (
-    JUDGED,
-    MATTHEWS,
-    PEARSON,
-    SPEARMAN,
-    UNRATED,
-    WRONG,
-    effect_count,
-    effects_in,
-    mean_effect,
-    rated_count,
-    with_rating,
-)
+from blimpworks.benchmarks.exhibits import describe, formulas
+from blimpworks.benchmarks.exhibits.formulas import JUDGED, MATTHEWS, PEARSON, SPEARMAN, WRONG
 from blimpworks.benchmarks.exhibits.view import (
     distinct,
     number_text,
@@ -51,30 +39,52 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 MOST = 20
 """Items of each language that are shown."""
 SOURCE = "judgements"
-PHENOMENON, PARADIGM, CONDITION, LABEL = "Phenomenon", "Paradigm", "Condition", "Label"
-TEXTS = {"pairs": "Pair", "sentences": "Sentence", "conditions": "Sentence"}
-"""Heading of items' texts, by layout."""
+PHENOMENON, PARADIGM, COUNT = "Phenomenon", "Paradigm", "n"
 MISTAKES, MARGIN = "Judged wrong", "Mean margin"
-HEADS = {MISTAKES: ("Judged", "wrong"), MARGIN: ("Mean", "margin")}
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-COLUMNS = {
-    "pairs": ("item_id", "lang", "paradigm", "good", "bad", *SPANS),
-    "sentences": ("item_id", "lang", "paradigm", "good", "acceptable"),
-    "conditions": ("item", "lang", "paradigm", "good", "condition"),
-}
-"""Columns of items that are read, the id of judgements first."""
 PLACE = ["lang", "phenomenon", "paradigm", "item_id"]
-WIDTHS: Mapping[str, dict[str, float]] = {
-    "pairs": {PHENOMENON: 0.12, PARADIGM: 0.14, TEXTS["pairs"]: 0.4},
-    "sentences": {PHENOMENON: 0.12, PARADIGM: 0.14, LABEL: 0.12, TEXTS["sentences"]: 0.28},
-    "conditions": {PHENOMENON: 0.12, PARADIGM: 0.14, CONDITION: 0.12, TEXTS["conditions"]: 0.28},
-}
-"""Columns with running text, by layout, with the share of the line that each takes."""
-WORST = {"pairs": "worst_pairs", "sentences": "worst_sentences", "conditions": "worst_conditions"}
-"""Descriptions by layout."""
 Item = dict[str, Any]
-RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
-"""Function from judgements to the cells of a row, by its key and what selects its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How items of one layout are shown."""
+
+    description: str
+    text: str
+    """Heading of the items' texts."""
+    widths: Mapping[str, float]
+    """Columns with running text, with the share of the line that each takes."""
+    columns: Sequence[str]
+    """Columns of items that are read, the id of judgements first."""
+    rated: str
+    """Column of judgements that people's ratings are compared with."""
+
+
+_WIDTHS = {PHENOMENON: 0.12, PARADIGM: 0.14}
+LAYOUTS = {
+    "pairs": Layout(
+        "worst_pairs",
+        "Pair",
+        {**_WIDTHS, "Pair": 0.4},
+        ("item_id", "lang", "paradigm", "good", "bad", *SPANS),
+        "margin",
+    ),
+    "sentences": Layout(
+        "worst_sentences",
+        "Sentence",
+        {**_WIDTHS, "Label": 0.12, "Sentence": 0.28},
+        ("item_id", "lang", "paradigm", "good", "acceptable"),
+        "value_good",
+    ),
+    "conditions": Layout(
+        "worst_conditions",
+        "Sentence",
+        {**_WIDTHS, "Condition": 0.12, "Sentence": 0.28},
+        ("item", "lang", "paradigm", "good", "condition"),
+        "margin",
+    ),
+}
 
 
 def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
@@ -93,6 +103,12 @@ def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFram
             "models; judge its items with that method."
         )
     return judgements
+
+
+def _named(labels: Labels) -> dict[str, str]:
+    """Name the benchmark and the method, as descriptions want them."""
+    label = labels.facts["benchmark"]["label"]
+    return {"name": label, "method": labels.method.replace("_", " ")}
 
 
 def _languages(judgements: pd.DataFrame, labels: Labels) -> dict[str, str]:
@@ -119,19 +135,20 @@ def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
     return mistaken.sort_values(order, ascending=[False, True, True]).head(MOST)
 
 
-def _items(tables: Tables, layout: str, chosen: pd.DataFrame) -> dict[tuple[str, ...], list[Item]]:
-    """Rows of the chosen items by language, paradigm and id: several of one with conditions."""
-    columns = COLUMNS[layout]
+def _items(
+    tables: Tables, columns: Sequence[str], ids: pd.Series
+) -> dict[tuple[str, ...], list[Item]]:
+    """Rows of some items by language, paradigm and id: several of one with conditions."""
     key = columns[0]
     rows: dict[tuple[str, ...], list[Item]] = {}
     for path in tables["items"]:
         table = read_table(ITEMS, path, columns)
         if key in table.column_names:
-            chosen_rows = pc.is_in(table[key], value_set=pa.array(chosen["item_id"], pa.string()))
-            for item in table.filter(chosen_rows).to_pylist():
+            chosen = pc.is_in(table[key], value_set=pa.array(ids, pa.string()))
+            for item in table.filter(chosen).to_pylist():
                 place = item["lang"], item["paradigm"], item[key]
                 # Released files have some pairs twice.
-                if layout == "conditions" or place not in rows:
+                if "condition" in item or place not in rows:
                     rows.setdefault(place, []).append(item)
     return rows
 
@@ -142,70 +159,11 @@ def pair_text(item: Item) -> str:
     Sentences that differ outside of their critical regions, or not at all, stand one by one.
     """
     good, bad = item["good"], item["bad"]
-    spans = [item[name] for name in SPANS]
-    if None not in spans and good != bad:
+    if None not in [item[name] for name in SPANS] and good != bad:
         changed = bad[item["bad_start"] : item["bad_end"]]
         if good[: item["good_start"]] + changed + good[item["good_end"] :] == bad:
             return marked(item)
     return f"{good} / *{bad}"
-
-
-class Entry(NamedTuple):
-    """A row of the table: an item, or one of its conditions, and the judgements of the item."""
-
-    row: str
-    number: str
-    """Empty in further rows of an item."""
-    item: Item
-    judgements: pd.DataFrame
-
-    def beside(self, layout: str) -> dict[str, str]:
-        """What stands before the text: phenomenon and paradigm of the item, and what it is."""
-        place = self.judgements.iloc[0]
-        texts = {PHENOMENON: spoken(place["phenomenon"]), PARADIGM: str(place["paradigm"])}
-        texts = texts if self.number else dict.fromkeys(texts, "")
-        if layout == "conditions":
-            texts[CONDITION] = str(self.item["condition"])
-        elif layout == "sentences":
-            texts[LABEL] = "acceptable" if self.item["acceptable"] else "unacceptable"
-        return texts
-
-    def cells(self, layout: str) -> Iterator[Cell]:
-        """The text, how many models get the item wrong, and their mean margin.
-
-        The numbers are printed in the item's first row alone.
-        """
-        keys = ["lang", "paradigm", COLUMNS[layout][0]] + ["condition"] * (layout == "conditions")
-        text = pair_text(self.item) if layout == "pairs" else str(self.item["good"])
-        where: dict[str, Any] = {name: self.item[name] for name in keys}
-        yield Cell(self.row, TEXTS[layout], 1, text, TEXT, "items", where, n=1)
-        own = self.judgements
-        where = {name: own[name].iloc[0] for name in (*PLACE, "method")}
-        n = int(JUDGED(own))
-        mistakes, margin = WRONG(own), mean_of("margin")
-        shown = {MISTAKES: f"{mistakes:.0f} of {n}", MARGIN: number_text(margin(own), ".2f")}
-        for column, formula in {MISTAKES: WRONG, MARGIN: margin}.items():
-            text = shown[column] if self.number else ""
-            yield Cell(self.row, column, formula(own), text, formula, SOURCE, where, n=n)
-
-
-def _entries(judgements: pd.DataFrame, tables: Tables, layout: str) -> Iterator[Entry]:
-    """Rows of the hardest items of a language."""
-    chosen = hardest(judgements)
-    few = judgements[judgements["item_id"].isin(chosen["item_id"])]
-    items = _items(tables, layout, chosen)
-    for number, (_, item) in enumerate(chosen.iterrows(), start=1):
-        key = (item["lang"], item["paradigm"], item["item_id"])
-        if key not in items:
-            raise UserError(
-                f"{', '.join(map(str, tables['items']))} has no item {item['item_id']!r} of "
-                f"paradigm {item['paradigm']!r}, which was judged; build the items again, or judge "
-                "them again."
-            )
-        own = select_rows(few, {name: item[name] for name in PLACE})
-        for part, row in enumerate(items[key]):
-            name = " ".join([*key, str(row.get("condition", ""))]).strip()
-            yield Entry(name, str(number) if part == 0 else "", row, own)
 
 
 def worst(tables: Tables, labels: Labels) -> Exhibit:
@@ -213,117 +171,151 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
 
     Raises UserError when there are no judgements, or of an item that the items lack.
     """
-    layout = labels.facts["benchmark"]["layout"]
+    layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
     judgements = _read(tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"])
     languages = _languages(judgements, labels)
-    entries = {
-        lang: [*_entries(judgements[judgements["lang"] == lang], tables, layout)]
-        for lang in languages
-    }
-    columns = [*WIDTHS[layout], MISTAKES, MARGIN]
-    heads = {lang: {name: name} if len(languages) > 1 else {} for lang, name in languages.items()}
-    every = [entry for own in entries.values() for entry in own]
+    cells: list[Cell] = []
+    stub: dict[str, dict[str, str]] = {}
+    written: dict[tuple[str, str], str] = {}
+    sections = []
+    for lang, language in languages.items():
+        of_language = judgements[judgements["lang"] == lang]
+        chosen = hardest(of_language)
+        of_chosen = of_language[of_language["item_id"].isin(chosen["item_id"])]
+        items = _items(tables, layout.columns, chosen["item_id"])
+        rows = {language: language} if len(languages) > 1 else {}
+        for number, (_, numbers) in enumerate(chosen.iterrows(), start=1):
+            key = (numbers["lang"], numbers["paradigm"], numbers["item_id"])
+            if key not in items:
+                raise UserError(
+                    f"{', '.join(map(str, tables['items']))} has no item {numbers['item_id']!r} of "
+                    f"paradigm {numbers['paradigm']!r}, which was judged; build the items again, "
+                    "or judge them again."
+                )
+            judged = {**numbers[PLACE], "method": labels.method}
+            of_item = select_rows(of_chosen, judged)
+            n, margin = int(JUDGED(of_item)), mean_of("margin")
+            shown = {
+                MISTAKES: (WRONG, f"{WRONG(of_item):.0f} of {n}"),
+                MARGIN: (margin, number_text(margin(of_item), ".2f")),
+            }
+            beside = {PHENOMENON: spoken(numbers["phenomenon"]), PARADIGM: numbers["paradigm"]}
+            for item in items[key]:
+                row = " ".join([*key, str(item.get("condition", ""))]).strip()
+                text = pair_text(item) if "bad" in item else str(item["good"])
+                keys = ["lang", "paradigm", layout.columns[0], "condition"]
+                where = {name: item[name] for name in keys if name in item}
+                cells.append(Cell(row, layout.text, 1, text, TEXT, "items", where, n=1))
+                # Further conditions of an item have its numbers in the files of values alone.
+                first = item is items[key][0]
+                for column, (formula, printed) in shown.items():
+                    text, value = printed if first else "", formula(of_item)
+                    cells.append(Cell(row, column, value, text, formula, SOURCE, judged, n=n))
+                stub[row] = beside if first else dict.fromkeys(beside, "")
+                if "condition" in item:
+                    stub[row] = {**stub[row], "Condition": str(item["condition"])}
+                if "acceptable" in item:
+                    label = "acceptable" if item["acceptable"] else "unacceptable"
+                    stub[row] = {**stub[row], "Label": label}
+                written[row, layout.text] = language_tag(lang)
+                rows[row] = str(number) if first else ""
+        sections.append(Section("No.", rows, [*layout.widths, MISTAKES, MARGIN]))
+    models = counted(judgements["model"].nunique(), "model")
     return Exhibit(
-        **describe(
-            WORST[layout],
-            name=labels.facts["benchmark"]["label"],
-            most=MOST,
-            models=counted(judgements["model"].nunique(), "model"),
-            method=labels.method.replace("_", " "),
-        ),
-        cells=[cell for entry in every for cell in entry.cells(layout)],
-        stub={entry.row: entry.beside(layout) for entry in every},
-        sections=[
-            Section("No.", heads[lang] | {entry.row: entry.number for entry in own}, columns)
-            for lang, own in entries.items()
-        ],
-        heads=HEADS,
-        widths=WIDTHS[layout],
+        **describe(layout.description, most=MOST, models=models, **_named(labels)),
+        cells=cells,
+        stub=stub,
+        sections=sections,
+        heads={MISTAKES: ("Judged", "wrong"), MARGIN: ("Mean", "margin")},
+        widths={**layout.widths},
         textual=True,
-        written_in={
-            (entry.row, TEXTS[layout]): language_tag(lang)
-            for lang, own in entries.items()
-            for entry in own
-        },
+        written_in=written,
     )
+
+
+# Numbers of each model
+
+
+RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
+"""Function from judgements to the cells of a row, by its key and what selects its judgements."""
+Group = tuple[str, Mapping[str, Any], RowCells]
+"""Rows of models: their heading, what selects their judgements, and what makes a row."""
+
+
+def _by_model(
+    judgements: pd.DataFrame, labels: Labels, groups: Iterable[Group], best: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Make a row for each model in each group, as parts of an exhibit.
+
+    The columns of ``best`` have their highest value in bold.
+    """
+    cells: list[Cell] = []
+    bold: set[tuple[str, str]] = set()
+    rows: dict[str, str] = {}
+    for head, where, row_cells in groups:
+        names: dict[str, str] = {}
+        of_group: list[Cell] = []
+        for model, name in distinct(labels.models).items():
+            row = f"{head}: {name}" if head else name
+            of_model = {**where, "model": model, "method": labels.method}
+            made = [*row_cells(select_rows(judgements, of_model), row, of_model)]
+            names |= {row: name} if made else {}
+            of_group += made
+        rows |= ({head: head} if head and names else {}) | names
+        for column in best if len(names) > 1 else ():
+            scores = [cell for cell in of_group if cell.column == column]
+            bold |= best_of_each(scores, {*names}, "column", digits=2)
+        cells += of_group
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    return {"cells": cells, "bold": bold, "sections": [Section("Model", rows, columns)]}
+
+
+def _by_phenomenon(
+    judgements: pd.DataFrame, labels: Labels, row_cells: RowCells, best: Sequence[str]
+) -> dict[str, Any]:
+    """Make a row for each model, language and phenomenon, the last one of all phenomena."""
+    languages = _languages(judgements, labels)
+    phenomena = ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
+    groups: list[Group] = []
+    for lang, language in languages.items():
+        for phenomenon in [*phenomena, ALL] if len(phenomena) > 1 else [ALL]:
+            heads = [language] if len(languages) > 1 else []
+            heads += [spoken(phenomenon)] if len(phenomena) > 1 else []
+            where = {"lang": lang, **({} if phenomenon == ALL else {"phenomenon": phenomenon})}
+            groups.append((": ".join(heads), where, row_cells))
+    return _by_model(judgements, labels, groups, best)
 
 
 # Matthews' correlation
 
-CORRELATION, ACCURACY_HEAD, COUNT = "Matthews' correlation", "Accuracy", "n"
+CORRELATION, ACCURACY_HEAD = "Matthews' correlation", "Accuracy"
 
 
 def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
     """Matthews' correlation, accuracy with Wilson's interval, and number of sentences."""
-    own = select_rows(rows, where)
-    n = int(JUDGED(own))
-    if not n:
-        return
-    value = MATTHEWS(own)
-    share = ACCURACY(own)
-    ends = [100 * end for end in wilson(float(own["correct"].sum()), n)]
-    for column, formula, number, (low, high), form in (
-        (CORRELATION, MATTHEWS, value, correlation_interval(value, n), ".2f"),
-        (ACCURACY_HEAD, ACCURACY, share, ends, ".1f"),
-    ):
-        cell = Cell(row, column, number, "", formula, SOURCE, where, n=n, low=low, high=high)
-        yield replace(cell, text=with_interval(cell, form))
-    yield formula_cell(own, (row, COUNT), JUDGED, SOURCE, where, "d", n=n)
-
-
-def _by_group(
-    judgements: pd.DataFrame, labels: Labels, cells_of: RowCells, best: Mapping[str, int]
-) -> dict[str, Any]:
-    """Cells of each model under its language and phenomenon, as parts of an exhibit."""
-    languages = _languages(judgements, labels)
-    order = ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
-    groups = [*order, ALL] if len(order) > 1 else [ALL]
-    cells: list[Cell] = []
-    bold: set[tuple[str, str]] = set()
-    rows: dict[str, str] = {}
-    for (lang, language), group in product(languages.items(), groups):
-        heads = [language] * (len(languages) > 1) + [spoken(group)] * (len(groups) > 1)
-        head = ": ".join(heads)
-        where = {"lang": lang, **({} if group == ALL else {"phenomenon": group})}
-        own = [
-            cell
-            for model, name in distinct(labels.models).items()
-            for cell in cells_of(
-                judgements,
-                f"{head}: {name}" if head else name,
-                {**where, "model": model, "method": labels.method},
-            )
-        ]
-        names = {cell.row: cell.row.removeprefix(f"{head}: ") for cell in own}
-        rows |= ({head: head} if head and own else {}) | names
-        for column, decimals in best.items() if len(names) > 1 else ():
-            scores = [cell for cell in own if cell.column == column]
-            bold |= best_of_each(scores, {*names}, "column", decimals)
-        cells += own
-    columns = list(dict.fromkeys(cell.column for cell in cells))
-    return {"cells": cells, "bold": bold, "sections": [Section("Model", rows, columns)]}
+    n = int(JUDGED(rows))
+    if n:
+        value, share = MATTHEWS(rows), ACCURACY(rows)
+        low, high = correlation_interval(value, n)
+        cell = Cell(row, CORRELATION, value, "", MATTHEWS, SOURCE, where, n, low, high)
+        yield with_interval(cell, ".2f")
+        low, high = (100 * end for end in wilson(float(rows["correct"].sum()), n))
+        cell = Cell(row, ACCURACY_HEAD, share, "", ACCURACY, SOURCE, where, n, low, high)
+        yield with_interval(cell)
+        yield formula_cell(rows, (row, COUNT), JUDGED, SOURCE, where, "d", n=n)
 
 
 def acceptability(tables: Tables, labels: Labels) -> Exhibit:
     """Matthews' correlation, accuracy and number of sentences by phenomenon and model."""
     judgements = _read(tables, labels, ["phenomenon", "correct", "acceptable", "accepted"])
-    return Exhibit(
-        **describe(
-            "acceptability",
-            name=labels.facts["benchmark"]["label"],
-            method=labels.method.replace("_", " "),
-        ),
-        **_by_group(judgements, labels, _matthews_row, {CORRELATION: 2}),
-    )
+    table = _by_phenomenon(judgements, labels, _matthews_row, [CORRELATION])
+    return Exhibit(**describe("acceptability", **_named(labels)), **table)
 
 
 # Correlation with people's ratings
 
-UNRATED_HEAD = "Without rating"
 LEAST = 4
 """Items that a correlation with an interval needs."""
-VALUES = {"pairs": "margin", "sentences": "value_good", "conditions": "margin"}
-"""Column of judgements that ratings are compared with, by layout."""
 SPREAD: Mapping[str, Callable[[float], float]] = {
     PEARSON: lambda _: 1.0,
     SPEARMAN: lambda r: 1 + r**2 / 2,
@@ -332,67 +324,52 @@ SPREAD: Mapping[str, Callable[[float], float]] = {
 
 
 def _ratings_row(
-    judgements: pd.DataFrame, row: str, where: Mapping[str, Any], column: str
+    rows: pd.DataFrame, row: str, where: Mapping[str, Any], column: str
 ) -> Iterator[Cell]:
     """Correlations with ratings, each with its interval, items with a rating, and those without."""
-    own = select_rows(judgements, where)
-    count = rated_count(column)
-    if not int(JUDGED(own)):
+    if not int(JUDGED(rows)):
         return
-    n = int(count(own))
-    for coefficient in (PEARSON, SPEARMAN):
-        formula = with_rating(coefficient, column)
-        value = formula(own)
+    count = formulas.rated_count(column)
+    n = int(count(rows))
+    for coefficient, spread in SPREAD.items():
+        formula = formulas.with_rating(coefficient, column)
+        value = formula(rows)
         if n >= LEAST and not pd.isna(value):
-            low, high = correlation_interval(value, n, SPREAD[coefficient](value))
+            low, high = correlation_interval(value, n, spread(value))
             cell = Cell(row, coefficient, value, "", formula, SOURCE, where, n, low, high)
-            yield replace(cell, text=with_interval(cell, ".2f"))
-    yield formula_cell(own, (row, COUNT), count, SOURCE, where, "d", n=n)
-    yield formula_cell(own, (row, UNRATED_HEAD), UNRATED, SOURCE, where, "d", n=n)
+            yield with_interval(cell, ".2f")
+    yield formula_cell(rows, (row, COUNT), count, SOURCE, where, "d", n=n)
+    yield formula_cell(rows, (row, "Without rating"), formulas.UNRATED, SOURCE, where, "d", n=n)
 
 
 def ratings(tables: Tables, labels: Labels) -> Exhibit:
     """Correlation of models' values with people's ratings of items, by phenomenon and model."""
-    layout = labels.facts["benchmark"]["layout"]
-    column = VALUES[layout]
+    column = LAYOUTS[labels.facts["benchmark"]["layout"]].rated
     judgements = _read(tables, labels, ["phenomenon", "correct", column, "rating"])
+    values = "margins" if column == "margin" else "values of sentences"
+    row_cells = partial(_ratings_row, column=column)
     return Exhibit(
-        **describe(
-            "ratings",
-            name=labels.facts["benchmark"]["label"],
-            values="margins" if column == "margin" else "values of sentences",
-            method=labels.method.replace("_", " "),
-            few=LEAST,
-        ),
-        **_by_group(
-            judgements,
-            labels,
-            partial(_ratings_row, column=column),
-            {PEARSON: 2, SPEARMAN: 2},
-        ),
+        **describe("ratings", values=values, few=LEAST, **_named(labels)),
+        **_by_phenomenon(judgements, labels, row_cells, [*SPREAD]),
     )
 
 
 # Effects
 
-EFFECT = "Effect"
 
-
-def _effect_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any], name: str) -> list[Cell]:
-    """Return an effect's mean with Student's interval, and the number of items; none without."""
-    values = effects_in(select_rows(rows, where), name)
+def _effect_row(
+    rows: pd.DataFrame, row: str, where: Mapping[str, Any], effect: str
+) -> Iterator[Cell]:
+    """An effect's mean with Student's interval, and the number of items; none without any."""
+    values = formulas.effects_in(rows, effect)
     n = len(values)
-    if not n:
-        return []
-    mean = float(values.mean())
-    ends: tuple[float | None, float | None] = (None, None)
-    if n > 1:
-        reach = float(student.ppf(0.975, n - 1) * values.std() / n**0.5)
-        ends = mean - reach, mean + reach
-    low, high = ends
-    cell = Cell(row, EFFECT, mean, "", mean_effect(name), SOURCE, where, n=n, low=low, high=high)
-    count = Cell(row, COUNT, n, str(n), effect_count(name), SOURCE, where, n=n)
-    return [replace(cell, text=with_interval(cell, ".2f")), count]
+    if n:
+        mean, formula = float(values.mean()), formulas.mean_effect(effect)
+        reach = float(student.ppf(0.975, n - 1) * values.std() / n**0.5) if n > 1 else None
+        low, high = (None, None) if reach is None else (mean - reach, mean + reach)
+        cell = Cell(row, "Effect", mean, "", formula, SOURCE, where, n, low, high)
+        yield with_interval(cell, ".2f")
+        yield Cell(row, COUNT, n, str(n), formulas.effect_count(effect), SOURCE, where, n)
 
 
 def effects(tables: Tables, labels: Labels) -> Exhibit:
@@ -400,25 +377,12 @@ def effects(tables: Tables, labels: Labels) -> Exhibit:
     judgements = _read(tables, labels, ["paradigm", "effects", "effect_names"])
     judgements = judgements[judgements["effect_names"].notna()]
     languages = _languages(judgements, labels)
-    cells: list[Cell] = []
-    rows: dict[str, str] = {}
-    groups = judgements.groupby(["lang", "paradigm"], sort=False)
-    for (lang, paradigm), group in groups:
-        for name in dict.fromkeys(chain.from_iterable(group["effect_names"])):
-            heads = [languages[str(lang)]] * (len(languages) > 1) + [str(paradigm), name]
-            head = ": ".join(heads)
-            where = {"lang": lang, "paradigm": paradigm, "method": labels.method}
-            for model, label in distinct(labels.models).items():
-                row = f"{head}: {label}"
-                found = _effect_row(group, row, {**where, "model": model}, name)
-                rows |= {head: head, row: label} if found else {}
-                cells += found
-    return Exhibit(
-        **describe(
-            "effects",
-            name=labels.facts["benchmark"]["label"],
-            method=labels.method.replace("_", " "),
-        ),
-        cells=cells,
-        sections=[Section("Model", rows, [EFFECT, COUNT])],
-    )
+    groups: list[Group] = []
+    for (lang, paradigm), rows in judgements.groupby(["lang", "paradigm"], sort=False):
+        for effect in dict.fromkeys(chain.from_iterable(rows["effect_names"])):
+            heads = [languages[str(lang)]] if len(languages) > 1 else []
+            head = ": ".join([*heads, str(paradigm), effect])
+            where = {"lang": lang, "paradigm": paradigm}
+            groups.append((head, where, partial(_effect_row, effect=effect)))
+    table = _by_model(judgements, labels, groups)
+    return Exhibit(**describe("effects", **_named(labels)), **table)

@@ -9,23 +9,21 @@ from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL, mean_interval, wilson
+from blimpworks.analysis.accuracy import ALL
 from blimpworks.benchmarks.exhibits import describe
 from blimpworks.benchmarks.exhibits.formulas import POOLED
 from blimpworks.errors import UserError
+from blimpworks.exhibits.accuracies import SOURCE, Place, accuracy_cell, read_accuracies
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import UNWEIGHTED
+from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.reproduction.printed import PRINTED
 from blimpworks.tables import ACCURACIES
 
-SOURCE = "accuracies"
-"""The kind of table that cells are computed from; people's accuracies are of this kind too."""
 RELEASED, HUMAN = "released", "human"
 """Method of released decisions, and what tables call people among the models."""
 PEOPLE, OVERALL = "People", "All"
-KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
 SEED = re.compile(r"_\d+$")
 MEASURES = {
     "pairs": "pairs of which a model prefers the good sentence",
@@ -34,8 +32,6 @@ MEASURES = {
     "mean": "predictions of an item that a model meets, on average over items",
 }
 """What an accuracy is the percentage of, by layout."""
-Place = tuple[str, str]
-"""Row and column of a cell."""
 
 
 def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
@@ -45,7 +41,7 @@ def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
 
 
 def spoken(name: str) -> str:
-    """A phenomenon's name in print: with spaces where its key has underscores."""
+    """Write a phenomenon's name as in print: with spaces where its key has underscores."""
     return OVERALL if name == ALL else name.replace("_", " ")
 
 
@@ -58,14 +54,8 @@ def measure(labels: Labels) -> str:
 
 
 def family_of(model: str) -> str:
-    """A model's name without its seed, which is the number after the last underscore."""
+    """Return a model's name without its seed, which is the number after the last underscore."""
     return SEED.sub("", model).rstrip("_") or model
-
-
-def _by_number(name: str) -> list[tuple[int, str]]:
-    """What sorts names with numbers as people do: 2 before 10."""
-    parts = re.split(r"(\d+)", name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def distinct(names: Mapping[str, str]) -> dict[str, str]:
@@ -74,22 +64,17 @@ def distinct(names: Mapping[str, str]) -> dict[str, str]:
     return {key: name if times[name] == 1 else f"{name} ({key})" for key, name in names.items()}
 
 
-def percent(value: float | None) -> float | None:
-    """A share in percent; None where it is unknown."""
-    return None if value is None or pd.isna(value) else 100 * float(value)
-
-
 def number_text(value: float, form: str) -> str:
-    """A number as ``format`` writes it, with a minus sign, which nothing that rounds to 0 has."""
+    """Write a number as ``format`` does, with a minus sign, which nothing that rounds to 0 has."""
     return f"{value:z{form}}".replace("-", "−")
 
 
-def with_interval(cell: Cell, form: str = ".1f") -> str:
-    """A cell's value, and its interval where it has one."""
-    value = number_text(cell.value, form)
-    if cell.low is None or cell.high is None:
-        return value
-    return f"{value} [{number_text(cell.low, form)}, {number_text(cell.high, form)}]"
+def with_interval(cell: Cell, form: str = ".1f") -> Cell:
+    """The cell with its value as text, and its interval where it has one."""
+    text = number_text(cell.value, form)
+    if cell.low is not None and cell.high is not None:
+        text += f" [{number_text(cell.low, form)}, {number_text(cell.high, form)}]"
+    return replace(cell, text=text)
 
 
 @dataclass(frozen=True)
@@ -111,9 +96,19 @@ class View:
         """The benchmark's name in print."""
         return str(self.labels.facts["benchmark"]["label"])
 
+    @property
+    def layout(self) -> str:
+        """Layout of the benchmark's items: pairs, sentences or conditions."""
+        return str(self.labels.facts["benchmark"]["layout"])
+
     def described(self, key: str, **more: object) -> Description:
         """Title and caption of an exhibit, by its description."""
         return describe(key, name=self.name, measure=measure(self.labels), **more)
+
+    @property
+    def chance(self) -> str:
+        """Write a caption's sentence on the line at chance, which figures of pairs have."""
+        return " Broken line: chance." if self.layout == "pairs" else ""
 
     @cached_property
     def languages(self) -> dict[str, str]:
@@ -136,10 +131,13 @@ class View:
         rows = self.rows[(self.rows["lang"] == lang) & (self.rows["paradigm"] != ALL)]
         pairs = rows[["phenomenon", "paradigm"]].drop_duplicates().itertuples(index=False)
         rank = {phenomenon: number for number, phenomenon in enumerate(self.phenomena)}
-        return sorted(
-            ((str(phenomenon), str(paradigm)) for phenomenon, paradigm in pairs),
-            key=lambda pair: (rank[pair[0]], _by_number(pair[1])),
-        )
+
+        def by_number(pair: tuple[str, str]) -> tuple[int, list[tuple[int, str]]]:
+            # As people sort names with numbers: 2 before 10.
+            parts = re.split(r"(\d+)", pair[1])
+            return rank[pair[0]], [(int(n), "") if n.isdecimal() else (-1, n) for n in parts]
+
+        return sorted(((str(p), str(paradigm)) for p, paradigm in pairs), key=by_number)
 
     def prefix(self, lang: str) -> str:
         """What rows of a language begin with: its name, where there are several."""
@@ -170,35 +168,13 @@ class View:
         """
         if rows.empty:
             return None
-        alone = rows["model"].nunique() == 1
-        counted = bool(rows["low"].notna().all())
-        low, high = mean_interval(rows, [1 / len(rows)] * len(rows)) if alone else (None, None)
-        formula = UNWEIGHTED
-        if alone and counted and len(rows) > 1 and {*rows["lang"]} <= self.partial:
-            formula = POOLED
-            low, high = wilson(float(rows["correct"].sum()), int(rows["n"].sum()))
-        value = formula(rows)
-        facts = self.labels.facts["benchmark"]
-        judged_pairs = facts["layout"] == "pairs" and self.labels.source == "measured"
-        has_ties = len(rows) == 1 and judged_pairs and HUMAN not in {*rows["model"]}
-        return Cell(
-            *place,
-            value,
-            f"{value:.1f}",
-            formula,
-            SOURCE,
-            where_of(rows),
-            n=int(rows["n"].sum()) if counted else None,
-            low=percent(low),
-            high=percent(high),
-            ties=int(rows["ties"].sum()) if has_ties else None,
-        )
-
-
-def where_of(rows: pd.DataFrame) -> dict[str, Any]:
-    """What selects some ``rows`` of accuracies: single values, or lists of several."""
-    values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in KEYS}
-    return {key: each[0] if len(each) == 1 else each for key, each in values.items()}
+        alone = len(rows) == 1
+        judged_pairs = self.layout == "pairs" and self.labels.source == "measured"
+        ties = alone and judged_pairs and HUMAN not in {*rows["model"]}
+        one_model = rows["model"].nunique() == 1 and bool(rows["low"].notna().all())
+        if one_model and not alone and {*rows["lang"]} <= self.partial:
+            return accuracy_cell(rows, place, POOLED, interval="pooled")
+        return accuracy_cell(rows, place, ties=ties)
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
@@ -206,23 +182,17 @@ def read_view(tables: Tables, labels: Labels) -> View:
 
     Raises UserError when there are none.
     """
-    benchmark, published = labels.facts["benchmark"]["name"], labels.source == "published"
-    rows = read_plain(ACCURACIES, tables[SOURCE])
-    rows = rows[rows["benchmark"] == benchmark]
-    method = labels.method
+    where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
+    published, method = labels.source == "published", labels.method
     if published:
-        method = PRINTED if {*rows["method"]} == {PRINTED} else RELEASED
-    rows = rows[
-        (rows["method"] == method)
-        & ((rows["model"] != HUMAN) if published else rows["model"].isin(labels.models))
-    ]
-    if rows.empty:
-        whose = "any model" if published else "the campaign's models"
-        raise UserError(
-            f"{', '.join(map(str, tables[SOURCE]))} has no accuracies on {benchmark} by method "
-            f"{method!r} of {whose}; expected some. Judge the benchmark with that method, or read "
-            "its released decisions, and summarise again."
-        )
+        every = select_rows(read_plain(ACCURACIES, tables[SOURCE]), where)
+        method = PRINTED if {*every["method"]} == {PRINTED} else RELEASED
+        where["model"] = sorted({*every["model"]} - {HUMAN})
+    else:
+        where["model"] = [*labels.models]
+    rows = read_accuracies(
+        tables, where, method, whose="any model" if published else "the campaign's models"
+    )
     rows = rows.reset_index(drop=True)
     if published:
         return View(labels, rows, _families(rows, labels))

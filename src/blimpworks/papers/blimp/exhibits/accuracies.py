@@ -12,8 +12,9 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.errors import UserError
+from blimpworks.exhibits.accuracies import Place, accuracy_cell, where_of
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import UNWEIGHTED, Formula
+from blimpworks.exhibits.formulas import UNWEIGHTED, Formula, select_rows
 from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.papers.blimp.exhibits.facts import TRAINING
 from blimpworks.papers.blimp.exhibits.formulas import common, pearson_interval
@@ -37,18 +38,14 @@ def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.
 
     ``methods`` replace the one that the labels name. Raises UserError when there are none.
     """
-    methods = methods or [labels.method]
-    rows = read_plain(ACCURACIES, tables[OWN][0])
-    rows = rows[
-        rows["method"].isin(methods)
-        & (rows["lang"] == LANG)
-        & rows["paradigm"].isin(PHENOMENON_OF)
-        & rows["model"].isin([*labels.models, HUMAN])
-    ]
+    names = {"model": [*labels.models, HUMAN], "paradigm": [*PHENOMENON_OF], "lang": LANG}
+    rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), names)
+    rows = rows[rows["method"].isin(methods or [labels.method])]
     if rows.empty:
         raise UserError(
             f"{tables[OWN][0]} has no accuracies of BLiMP's paradigms by method "
-            f"{', '.join(methods)} of the campaign's models; judge English with that method."
+            f"{', '.join(methods or [labels.method])} of the campaign's models; judge English with "
+            "that method."
         )
     return rows
 
@@ -88,7 +85,7 @@ def model_names(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
 
 
 def rows_of_model(rows: pd.DataFrame, model: str, paradigms: Sequence[str]) -> pd.DataFrame:
-    """A model's accuracies on some paradigms."""
+    """Select a model's accuracies on some paradigms."""
     return rows[(rows["model"] == model) & rows["paradigm"].isin(paradigms)]
 
 
@@ -140,7 +137,7 @@ def models_sentences(
 
 def formula_cell(
     rows: pd.DataFrame,
-    place: tuple[str, str],
+    place: Place,
     formula: Formula,
     source: str,
     where: Mapping[str, Any],
@@ -165,42 +162,47 @@ def with_interval(cell: Cell, correct: float, n: int) -> Cell:
 
 def computed_cell(
     rows: pd.DataFrame,
-    place: tuple[str, str],
+    place: Place,
     formula: Formula,
     source: str = OWN,
     form: str = "{:.1f}",
     **fields: Any,
 ) -> Cell:
     """Make a cell of what a formula gives for some rows of accuracies."""
-    values = {key: list(rows[key].unique()) for key in KEYS}
-    where = {key: found[0] if len(found) == 1 else found for key, found in values.items()}
-    return formula_cell(rows, place, formula, source, where, form, **fields)
+    return formula_cell(rows, place, formula, source, where_of(rows, KEYS), form, **fields)
 
 
-def mean_cell(rows: pd.DataFrame, place: tuple[str, str], source: str = OWN, **fields: Any) -> Cell:
+def percent_text(percent: float) -> str:
+    """Format a percentage as the paper prints it: to one decimal, halves up."""
+    return f"{percent + HALF_UP:.1f}"
+
+
+def mean_cell(rows: pd.DataFrame, place: Place, source: str = OWN, **fields: Any) -> Cell:
     """Make a cell of the mean accuracy in percent, with the interval of all pairs."""
-    cell = computed_cell(rows, place, UNWEIGHTED, source, **fields)
-    if not counted(rows):
-        return cell
-    cell = replace(cell, ties=int(rows["ties"].sum()))
-    return with_interval(cell, rows["correct"].sum(), int(rows["n"].sum()))
+    return accuracy_cell(
+        rows,
+        place,
+        interval="pooled",
+        text=percent_text,
+        source=source,
+        keys=KEYS,
+        ties=True,
+        **fields,
+    )
 
 
-def row_accuracy_cell(
-    row: pd.Series, place: tuple[str, str], source: str, keys: Sequence[str]
-) -> Cell:
+def row_accuracy_cell(row: pd.Series, place: Place, source: str, keys: Sequence[str]) -> Cell:
     """Make a cell of the accuracy in percent, with its interval, of one row of a table.
 
     ``keys`` are the columns that distinguish the row from all others of the table ``source``.
     """
     value = 100 * row["accuracy"]
-    text, where = f"{value + HALF_UP:.1f}", {key: row[key] for key in keys}
-    low, high = 100 * row["low"], 100 * row["high"]
-    n = int(row["n"])
-    return Cell(*place, value, text, UNWEIGHTED, source, where, n=n, low=low, high=high)
+    fields = {"n": int(row["n"]), "low": 100 * row["low"], "high": 100 * row["high"]}
+    where = {key: row[key] for key in keys}
+    return Cell(*place, value, percent_text(value), UNWEIGHTED, source, where, **fields)
 
 
-def pearson_cell(rows: pd.DataFrame, place: tuple[str, str], formula: Formula, by: str) -> Cell:
+def pearson_cell(rows: pd.DataFrame, place: Place, formula: Formula, by: str) -> Cell:
     """Make a cell of a correlation over paradigms between the two values of column ``by``."""
     low, high = pearson_interval(rows, by)
     n = common(rows, by)

@@ -19,7 +19,6 @@ from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_pr
 from blimpworks.papers.blimp.analysis.curves import DOUBLING, TO_HUMAN, phenomena_accuracies
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe
-from blimpworks.papers.blimp.exhibits.figures import empty_figure
 from blimpworks.papers.blimp.exhibits.formulas import EXTRAPOLATED
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES
 from blimpworks.tables import PERPLEXITIES, REGRESSIONS
@@ -106,7 +105,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
     curves = _curves(labels)
     if not curves:
-        return Exhibit(**describe("fig5"), cells=[], figure=empty_figure(NONE, 2.9))
+        return Exhibit(**describe("fig5"), cells=[], figure=style.empty_figure(NONE, height=2.9))
     rows = acc.read_own(tables, labels)
     cells: list[Cell] = []
     figure = style.new_figure(style.PAGE_INCHES, 2.9 * len(curves))
@@ -135,25 +134,6 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
 # Slopes
 
 
-def _fitted(table: pd.DataFrame, curve: Curve) -> list[Cell]:
-    """Make the slope of each phenomenon with its interval, and the tokens to human accuracy."""
-    keys = ("analysis", "model", "term")
-    cells = []
-    for _, term in table[table["model"] == curve.row].iterrows():
-        if term["analysis"] not in ROWS:
-            continue
-        name, value = ROWS[term["analysis"]], term["coefficient"]
-        if term["term"] == DOUBLING:
-            place = (name, f"{curve.label} {SLOPE}")
-            text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
-            cell = row_cell("regressions", term, keys, "coefficient", place, text)
-            cells.append(replace(cell, n=int(term["n"]), low=term["low"], high=term["high"]))
-        elif term["term"] == TO_HUMAN:
-            place, text = (name, f"{curve.label} {TOKENS}"), f"{value:.1f}"
-            cells.append(row_cell("regressions", term, keys, "coefficient", place, text))
-    return cells
-
-
 def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
     """Make the slopes that the text gives, and the tokens that human accuracy would need."""
     cells = []
@@ -178,7 +158,20 @@ def slopes(tables: Tables, labels: Labels) -> Exhibit:
     printed, measured = read_printed(tables), labels.source == "measured"
     curves = _curves(labels) if measured else []
     table = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()
-    slope_cells = [cell for curve in curves for cell in _fitted(table, curve)]
+    slope_cells: list[Cell] = []
+    for curve in curves:
+        for _, term in table[table["model"] == curve.row].iterrows():
+            column = {DOUBLING: SLOPE, TO_HUMAN: TOKENS}.get(term["term"])
+            if column is None or term["analysis"] not in ROWS:
+                continue
+            value, place = term["coefficient"], (ROWS[term["analysis"]], f"{curve.label} {column}")
+            fields, text = {}, f"{value:.1f}"
+            if column == SLOPE:
+                fields = {"n": int(term["n"]), "low": term["low"], "high": term["high"]}
+                text = f"{value:.4f} ± {term['high'] - value:.4f}".replace("-", "−")
+            keys = ("analysis", "model", "term")
+            cell = row_cell("regressions", term, keys, "coefficient", place, text)
+            slope_cells.append(replace(cell, **fields))
     slope_cells += _printed_slopes(printed, extrapolated=not measured)
     order = [*ROWS.values()]
     slope_cells.sort(key=lambda cell: order.index(cell.row))

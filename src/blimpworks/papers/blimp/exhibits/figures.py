@@ -12,7 +12,6 @@ from itertools import permutations
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from blimpworks.exhibits import style
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
@@ -37,13 +36,6 @@ Series = Mapping[str, Sequence[Cell]]
 """By the name of a bar, its cells: one for each group that has such a bar."""
 Panel = Mapping[str, tuple[str, ...]]
 """Paradigms of each bar of a group, by the bar's name."""
-
-
-def empty_figure(reason: str, height: float = 1.0, width: float = style.PAGE_INCHES) -> Figure:
-    """Draw a figure, of some inches, that says why there is nothing to draw."""
-    figure = style.new_figure(width, height)
-    style.say(figure.subplots(), reason)
-    return figure
 
 
 def name_groups(axes: Axes, names: Sequence[str], room: float | None = None, at: float = 0) -> None:
@@ -145,7 +137,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         axes.tick_params(rotation=0, axis="y")
         axes.grid(visible=False)
     else:
-        figure = empty_figure("nothing to correlate: a single model", 0.8 * width, width)
+        figure = style.empty_figure("nothing to correlate: a single model", width, 0.8 * width)
     description = describe("fig1", models=acc.models_sentences(tables, labels))
     return Exhibit(**description, cells=cells, figure=figure)
 
@@ -228,7 +220,7 @@ ALLOWING = {"1-prefix": ONE_PREFIX, "2-prefix": TWO_PREFIX}
 
 
 def _around(mean: Cell, deviation: Cell | None = None) -> Cell:
-    """A mean with a standard deviation as the interval that is drawn, or without any."""
+    """Return a mean with a standard deviation as the interval that is drawn, or without any."""
     if deviation is None:
         return replace(mean, low=None, high=None)
     return replace(mean, low=mean.value - deviation.value, high=mean.value + deviation.value)
@@ -248,7 +240,7 @@ def fig6(tables: Tables, labels: Labels) -> Exhibit:
     else:
         rows, source = acc.read_own(tables, labels, [sentence, *prefixes]), acc.OWN
     if rows.empty:
-        figure = empty_figure("not printed: it needs the released results")
+        figure = style.empty_figure("not printed: it needs the released results")
         return Exhibit(**description, cells=[], figure=figure)
     names = acc.model_names(rows, labels)
     groups = [*names.values()]

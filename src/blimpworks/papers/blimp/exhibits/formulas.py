@@ -100,16 +100,6 @@ def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, floa
     return float(interval.low), float(interval.high)
 
 
-def _distance(rows: pd.DataFrame) -> float:
-    first, second = rows.groupby("model")["accuracy"].mean()
-    return float(100 * abs(first - second))
-
-
-def _farthest(rows: pd.DataFrame) -> float:
-    values = rows.groupby("column")["value"]
-    return float((values.max() - values.min()).max())
-
-
 def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
     """Over ratings: of each pair the share that is right, or whether a majority is."""
     pairs = rows.groupby(["paradigm", "pair"])["correct"].mean()
@@ -122,12 +112,6 @@ def _deciding(rows: pd.DataFrame, tie: float) -> float:
     judged = rows[rows["margin"].notna()]
     right = (judged["margin"] > 0) + tie * (judged["margin"] == 0)
     return float(100 * right.groupby(judged["paradigm"]).mean().mean())
-
-
-def _change(rows: pd.DataFrame) -> float:
-    """Over accuracies of both runs."""
-    again = rows["method"] == RERUN
-    return float(100 * (rows["accuracy"][again].mean() - rows["accuracy"][~again].mean()))
 
 
 def _extrapolated(rows: pd.DataFrame) -> float:
@@ -145,7 +129,10 @@ SETS_PEARSON = Formula(
     "Pearson's r of accuracies on two sets of pairs over paradigms",
     partial(_pearson, by="benchmark"),
 )
-DISTANCE = Formula("100 × |difference of two models' mean(accuracy)|", _distance)
+DISTANCE = Formula(
+    "100 × |difference of two models' mean(accuracy)|",
+    lambda rows: 100 * rows.groupby("model")["accuracy"].mean().diff().abs().iloc[1],
+)
 SPREAD = Formula("100 × standard deviation of accuracy", lambda rows: 100 * rows["accuracy"].std())
 HIGHEST = Formula("100 × largest accuracy", lambda rows: 100 * rows["accuracy"].max())
 LOWEST = Formula("100 × smallest accuracy", lambda rows: 100 * rows["accuracy"].min())
@@ -153,7 +140,10 @@ REJECTED = Formula(
     f"number of rows with accuracy below {THRESHOLD}",
     lambda rows: (rows["accuracy"] < THRESHOLD).sum(),
 )
-FARTHEST = Formula("largest |difference| of two rows' values, column by column", _farthest)
+FARTHEST = Formula(
+    "largest |difference| of two rows' values, column by column",
+    lambda rows: rows.groupby("column")["value"].agg(lambda v: v.max() - v.min()).max(),
+)
 RATIO = Formula(
     "first value ÷ second value", lambda rows: rows["value"].iloc[0] / rows["value"].iloc[1]
 )
@@ -172,7 +162,16 @@ TIES_HALF = Formula(
     partial(_deciding, tie=0.5),
 )
 JUDGED = Formula("number of rows with a margin", lambda rows: rows["margin"].notna().sum())
-CHANGE = Formula("100 × (accuracy of the rerun − accuracy of the published run), means", _change)
+CHANGE = Formula(
+    "100 × (accuracy of the rerun − accuracy of the published run), means",
+    lambda rows: (
+        100
+        * (
+            rows["accuracy"][rows["method"] == RERUN].mean()
+            - rows["accuracy"][rows["method"] != RERUN].mean()
+        )
+    ),
+)
 ASSIGNMENTS = Formula("number of assignments", lambda rows: rows["assignment"].nunique())
 WORKERS = Formula("number of workers", lambda rows: rows["worker"].nunique())
 EXTRAPOLATED = Formula(

@@ -51,19 +51,6 @@ Row = dict[str, Cell]
 """Cells by column."""
 
 
-def _printed_numbers(printed: pd.DataFrame) -> Iterator[tuple[str, str, pd.Series]]:
-    """Find row and column, in this exhibit, of each printed human number."""
-    for _, number in printed[(printed["row"] == HUMAN) | (printed["column"] == HUMAN)].iterrows():
-        if number["exhibit"] == "table3":
-            yield (ALL if number["column"] == "overall" else number["column"]), PRINTED, number
-        elif number["exhibit"] == "table4":
-            # Some numbers stand in another paradigm's row.
-            row = PublishedRow.model_validate(number.to_dict())
-            yield paradigm_of(row), PRINTED, number
-        elif (number["exhibit"], number["column"]) == ("text", "aggregate"):
-            yield ALL, PRINTED_MAJORITY, number
-
-
 def _agreements(
     ratings: pd.DataFrame, summary: pd.DataFrame, row: str, uids: Sequence[str]
 ) -> Iterator[Cell]:
@@ -121,21 +108,6 @@ def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
         yield acc.formula_cell(select_rows(ratings, where), (row, NUMBER), formula, RATED, where)
 
 
-def _sections(rows: dict[str, Row], counts: Sequence[Cell]) -> list[Section]:
-    """List all and each phenomenon, each phenomenon's paradigms, the rejected ones, and counts."""
-    groups = {"Phenomenon": {ALL: "all paradigms", **NAMES}}
-    for phenomenon, uids in (*PARADIGMS.items(), ("Rejected", REJECTED)):
-        groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in uids}
-    sections = []
-    for title, names in groups.items():
-        inside = {key: name for key, name in names.items() if rows[key]}
-        if inside:
-            sections.append(Section(title, inside, COLUMNS))
-    if counts:
-        sections.append(Section("Counts", {c.row: c.row for c in counts}, [NUMBER]))
-    return sections
-
-
 def humans(tables: Tables, labels: Labels) -> Exhibit:
     """Human agreement by phenomenon and paradigm: printed, summarised, and from single ratings.
 
@@ -151,9 +123,19 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
     rows: dict[str, Row] = {key: {} for key in members}
     differences: dict[str, list[str]] = {key: [] for key in members}
     half_units: dict[tuple[str, str], float] = {}
-    for key, column, number in _printed_numbers(read_printed(tables)):
+    printed = read_printed(tables)
+    for _, number in printed[(printed["row"] == HUMAN) | (printed["column"] == HUMAN)].iterrows():
+        row, column = PublishedRow.model_validate(number.to_dict()), PRINTED
+        if row.exhibit == "table3":
+            key = ALL if row.column == "overall" else row.column
+        elif row.exhibit == "table4":
+            # Some numbers stand in another paradigm's row.
+            key = paradigm_of(row)
+        elif (row.exhibit, row.column) == ("text", "aggregate"):
+            key, column = ALL, PRINTED_MAJORITY
+        else:
+            continue
         rows[key][column] = printed_cell(number, (key, column))
-        row = PublishedRow.model_validate(number.to_dict())
         half_units[key, column] = row.half_unit
         if row.exhibit == "table4" and row.fault:
             differences[key].append(f"printed in the row of {row.row}")
@@ -176,12 +158,22 @@ def humans(tables: Tables, labels: Labels) -> Exhibit:
         comparison = (
             f"The ratings make the summary of {same} of {len(compared)} paradigms exactly. "
         )
+    # All and each phenomenon, each phenomenon's paradigms, the rejected ones, and counts.
+    groups = {"Phenomenon": {ALL: "all paradigms", **NAMES}}
+    for phenomenon, paradigms in (*PARADIGMS.items(), ("Rejected", REJECTED)):
+        groups[NAMES.get(phenomenon, phenomenon)] = {uid: uid for uid in paradigms}
+    sections = []
+    for title, names in groups.items():
+        if inside := {key: name for key, name in names.items() if rows[key]}:
+            sections.append(Section(title, inside, COLUMNS))
+    if counts:
+        sections.append(Section("Counts", {c.row: c.row for c in counts}, [NUMBER]))
     shown = [cells[column] for cells in rows.values() for column in COLUMNS if column in cells]
     remarks = {key: {DIFFERS: "; ".join(differences[key])} for key in rows if rows[key]}
     return Exhibit(
         **describe("humans", comparison=comparison),
         cells=[*shown, *counts],
-        sections=_sections(rows, counts),
+        sections=sections,
         remarks=remarks | {cell.row: {DIFFERS: ""} for cell in counts},
         heads=HEADS,
         widths={DIFFERS: 0.25},

@@ -1,6 +1,8 @@
-"""Tables of BLiMP: 1 (related work), 2 (phenomena), 3 and 4 (accuracies).
+"""Tables of BLiMP: 1 (related work), 2 (phenomena), 3 and 4 (accuracies), and their erratum.
 
-Source: Warstadt et al. (2020).
+Source: Warstadt et al. (2020). The authors' repository says since August 2021 that Tables 3 and 4
+are misreported, and has the accuracies of another run. What is wrong with the printed ones follows
+from the paper and the results behind it (see docs/blimp.md).
 """
 
 from collections.abc import Iterator
@@ -10,13 +12,15 @@ import pandas as pd
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.exhibits import shared
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, select_rows
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell, read_plain, read_printed
 from blimpworks.papers.blimp import paradigms as blimp
 from blimpworks.papers.blimp.exhibits import accuracies as acc
 from blimpworks.papers.blimp.exhibits import describe
-from blimpworks.papers.blimp.paradigms import HUMAN, NAMES, PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.blimp.exhibits.formulas import CHANGE
+from blimpworks.papers.blimp.paradigms import HUMAN, NAMES, PARADIGMS, PHENOMENON_OF, RERUN
+from blimpworks.papers.blimp.released_results import METHODS
 from blimpworks.tables import ACCURACIES, ITEMS
 
 RELATED = {
@@ -89,7 +93,6 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 def _table3_cells(
     rows: pd.DataFrame, source: str, labels: Labels, suffix: str = "", *, stand: bool = True
 ) -> Iterator[Cell]:
-    """Make a row for each model: the mean of its paradigms, overall and by phenomenon."""
     for model, name in acc.model_names(rows, labels).items():
         for key, heading in HEADINGS.items():
             inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
@@ -97,29 +100,6 @@ def _table3_cells(
                 stands_for = (model, key) if stand else None
                 place = (f"{name}{suffix}", heading)
                 yield acc.mean_cell(inside, place, source, stands_for=stands_for)
-
-
-def _by_pair(cells: list[Cell], tables: Tables, labels: Labels) -> Iterator[Cell]:
-    """Follow each cell with the accuracy over all its pairs; only the overall one is printed.
-
-    Each pair counts once, so paradigms of which more pairs could be judged count for more.
-    """
-    where = {
-        "method": labels.method,
-        "lang": blimp.LANG,
-        "benchmark": blimp.BENCHMARK,
-        "paradigm": ALL,
-    }
-    rows = select_rows(read_plain(ACCURACIES, tables[acc.OWN][0]), where)
-    phenomena = {heading: key for key, heading in HEADINGS.items()} | {HEADINGS[acc.OVERALL]: ALL}
-    for cell in cells:
-        yield cell
-        chosen = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
-        for _, row in select_rows(rows, chosen).iterrows():
-            column = f"{cell.column}, by pair"
-            keys = (*acc.KEYS, "phenomenon")
-            by_pair = acc.row_accuracy_cell(row, (cell.row, column), acc.OWN, keys)
-            yield replace(by_pair, printed=column == BY_PAIR)
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -130,7 +110,21 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     """
     rows = acc.read_own(tables, labels)
     if labels.source == "measured":
-        cells = [*_by_pair([*_table3_cells(rows, acc.OWN, labels)], tables, labels)]
+        # Each cell has the accuracy over all its pairs behind it; only the overall one is printed.
+        # Each pair counts once there: paradigms of which more pairs could be judged count for more.
+        where = {"method": labels.method, "lang": blimp.LANG, "benchmark": blimp.BENCHMARK}
+        pooled = read_plain(ACCURACIES, tables[acc.OWN][0])
+        pooled = select_rows(pooled, where | {"paradigm": ALL})
+        phenomena = {heading: key for key, heading in HEADINGS.items()}
+        phenomena[HEADINGS[acc.OVERALL]] = ALL
+        cells: list[Cell] = []
+        for cell in _table3_cells(rows, acc.OWN, labels):
+            cells.append(cell)
+            chosen = {"model": cell.where["model"], "phenomenon": phenomena[cell.column]}
+            for _, row in select_rows(pooled, chosen).iterrows():
+                place, keys = (cell.row, f"{cell.column}, by pair"), (*acc.KEYS, "phenomenon")
+                by_pair = acc.row_accuracy_cell(row, place, acc.OWN, keys)
+                cells.append(replace(by_pair, printed=by_pair.column == BY_PAIR))
         best = best_of_each(cells, {*labels.models.values()}, by="column")
         cells += _table3_cells(acc.read_humans(tables, labels), acc.RELEASED, labels)
         description = describe("table3", models=acc.models_sentences(tables, labels))
@@ -199,3 +193,68 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         if uid in rows
     }
     return Exhibit(**description, cells=cells, stub=stub, remarks=remarks, heads=heads)
+
+
+# The erratum: Table 3 as printed, of the 67 paradigms of the same run, and run again
+
+PRINTED, CORRECTED, AGAIN, MOVED = "printed", "corrected", "run of 2021", "change"
+PUBLISHED_RUN = METHODS["sentence"]
+RUNS = {"Published run": PUBLISHED_RUN, "Run of 2021": RERUN}
+CHANGED = "Change"
+LEAST = 0.05
+"""Points below which a change is shown as none."""
+MOST = 15
+"""Paradigms that are shown: those that moved most."""
+
+
+def _compare_runs(rows: pd.DataFrame, *places: tuple[str, str]) -> list[Cell]:
+    """Make cells of the mean accuracy of each run, and of the points between them."""
+    published, rerun, change = places
+    cell = acc.computed_cell(rows, change, CHANGE, acc.RELEASED)
+    signed = f"{cell.value:+.1f}".replace("-", "−")
+    return [
+        acc.mean_cell(rows[rows["method"] == PUBLISHED_RUN], published, acc.RELEASED),
+        acc.mean_cell(rows[rows["method"] == RERUN], rerun, acc.RELEASED),
+        replace(cell, text=signed if abs(cell.value) >= LEAST else "0.0"),
+    ]
+
+
+def erratum(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 3 as printed, what the released results say it should be, and the run of 2021.
+
+    Without the released results there is only what is printed.
+    """
+    printed = read_printed(tables, exhibit="table3")
+    rows = acc.read_released(tables, [*RUNS.values()])
+    names = {m: n for m, n in labels.models.items() if m in set(printed["row"]) and m != HUMAN}
+    kinds = (PRINTED,) if rows.empty else (PRINTED, CORRECTED, AGAIN, MOVED)
+    keys = [f"{name}, {kind}" for name in names.values() for kind in kinds]
+    sections = [Section("Model", dict(zip(keys, keys, strict=True)), [*HEADINGS.values()])]
+    cells: list[Cell] = []
+    wrong = set[tuple[str, str]]()
+    for model, name in names.items():
+        for _, row in printed[printed["row"] == model].iterrows():
+            place = (f"{name}, {PRINTED}", HEADINGS[row["column"]])
+            cells.append(printed_cell(row, place))
+            wrong |= {place} if row["fault"] else set()
+        for key, heading in HEADINGS.items() if len(rows) else ():
+            inside = acc.rows_of_model(rows, model, acc.of_phenomenon(key))
+            cells += _compare_runs(inside, *((f"{name}, {kind}", heading) for kind in kinds[1:]))
+    description = describe("erratum_without_results")
+    if len(rows):
+        wide = rows.pivot(index=["model", "paradigm"], columns="method", values="accuracy")
+        # A thousand pairs give three digits; what lies below is floating point.
+        change = (wide[RERUN] - wide[PUBLISHED_RUN]).abs().round(9)
+        counts = (change > 0).groupby("model").sum()
+        moved = ", ".join(f"{name} {counts[model]}" for model, name in names.items())
+        description = describe("erratum", moved=moved, most=MOST)
+        change = change[change > 0].sort_values(ascending=False, kind="stable")
+        shown: dict[str, str] = {}
+        for number, (model, uid) in enumerate(change.index):
+            title = f"{names[model]}: {uid}"
+            single = acc.rows_of_model(rows, model, [uid])
+            for cell in _compare_runs(single, *((title, column) for column in (*RUNS, CHANGED))):
+                cells.append(replace(cell, printed=number < MOST))
+            shown |= {title: title} if number < MOST else {}
+        sections.append(Section("What moved most", shown, [*RUNS, CHANGED]))
+    return Exhibit(**description, cells=cells, sections=sections, heads=HEADS, bold=wrong)

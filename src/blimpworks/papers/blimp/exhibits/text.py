@@ -42,6 +42,8 @@ class Statement:
     models: tuple[str, ...]
     paradigms: tuple[str, ...] = EVERY
     form: str = "{:.1f}"
+    majority: bool = False
+    """Whether it is of the majority's decisions, which are released with rejected paradigms."""
 
 
 def _contrast(name: str, *models: str) -> Statement:
@@ -74,15 +76,13 @@ STATEMENTS: dict[Place, Statement] = {
         "largest", "irregularity", TXL, GPT2
     ),
     (LSTM, "irregularity"): _contrast("irregularity", LSTM),
+    (HUMAN, "aggregate"): Statement(UNWEIGHTED, (HUMAN,), majority=True),
+    # Of all validated paradigms, the rejected ones too.
+    ("validation", "rejected"): Statement(formulas.REJECTED, (HUMAN,), (), "{:.0f}", majority=True),
+    (HUMAN, "largest majority"): Statement(formulas.HIGHEST, (HUMAN,), majority=True),
+    (HUMAN, "smallest majority"): Statement(formulas.LOWEST, (HUMAN,), majority=True),
 }
 """Row and column of a printed number, and what of the accuracies gives the same."""
-OF_MAJORITY: dict[Place, Formula] = {
-    (HUMAN, "aggregate"): UNWEIGHTED,
-    ("validation", "rejected"): formulas.REJECTED,
-    (HUMAN, "largest majority"): formulas.HIGHEST,
-    (HUMAN, "smallest majority"): formulas.LOWEST,
-}
-"""The same of the majority's decisions on released paradigms; REJECTED is of all validated ones."""
 
 
 def _title(place: Place, labels: Labels) -> str:
@@ -109,14 +109,21 @@ def _bounds(statement: Statement, rows: pd.DataFrame) -> tuple[float | None, flo
 
 
 def _stated(
-    place: Place, column: str, rows: pd.DataFrame, source: str, labels: Labels
+    place: Place, column: str, rows: pd.DataFrame, source: str, tables: Tables, labels: Labels
 ) -> Cell | None:
     """Make the cell of a statement, if all its models have all its paradigms."""
     statement = STATEMENTS.get(place) or _contrast(place[1], place[0])
+    titled = (_title(place, labels), column)
+    if statement.majority:
+        released = acc.read_released(tables, [MAJORITY], rejected=not statement.paradigms)
+        if released.empty:
+            return None
+        return acc.computed_cell(
+            released, titled, statement.formula, acc.RELEASED, statement.form, stands_for=place
+        )
     rows = rows[rows["model"].isin(statement.models) & rows["paradigm"].isin(statement.paradigms)]
     if len(rows) < len(statement.models) * len(statement.paradigms):
         return None
-    titled = (_title(place, labels), column)
     if statement.formula == UNWEIGHTED:
         return acc.mean_cell(rows, titled, source, stands_for=place)
     cell = acc.computed_cell(rows, titled, statement.formula, source, statement.form)
@@ -124,45 +131,28 @@ def _stated(
     return replace(cell, stands_for=place, low=low, high=high)
 
 
-def _majority(place: Place, column: str, tables: Tables, labels: Labels) -> Cell | None:
-    """Make the cell of what the majority of raters decided, if the release is at hand."""
-    formula = OF_MAJORITY[place]
-    of_all = formula == formulas.REJECTED
-    rows = acc.read_released(tables, [MAJORITY], rejected=of_all)
-    if rows.empty:
-        return None
-    titled, form = (_title(place, labels), column), "{:.0f}" if of_all else "{:.1f}"
-    return acc.computed_cell(rows, titled, formula, acc.RELEASED, form, stands_for=place)
-
-
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """What the text says of accuracies; of the published form, all that it gives in numbers."""
-    if labels.source == "published":
-        return _published(tables, labels)
-    rows = acc.read_all(tables, labels)
-    places = [place for place in STATEMENTS if place[1] not in CONTRASTS]
-    places += [(model, name) for model in acc.model_names(rows, labels) for name in CONTRASTS]
-    cells = [_stated(place, VALUE, rows, acc.OWN, labels) for place in places]
-    cells += [_majority(place, VALUE, tables, labels) for place in OF_MAJORITY]
-    description = describe(
-        "text",
-        adjective=CONTRASTS["adjective"].what,
-        attractor=CONTRASTS["attractor"].what,
-        irregularity=CONTRASTS["irregularity"].what,
-    )
-    return Exhibit(**description, cells=[*filter(None, cells)])
+    if labels.source == "measured":
+        rows = acc.read_all(tables, labels)
+        names = acc.model_names(rows, labels)
+        places = [key for key in STATEMENTS if key[1] not in CONTRASTS]
+        majority = [place for place in places if STATEMENTS[place].majority]
+        places = [place for place in places if place not in majority]
+        places += [(model, name) for model in names for name in CONTRASTS] + majority
+        measured = (_stated(place, VALUE, rows, acc.OWN, tables, labels) for place in places)
+        contrasts = {name: contrast.what for name, contrast in CONTRASTS.items()}
+        return Exhibit(**describe("text", **contrasts), cells=[*filter(None, measured)])
 
-
-def _published(tables: Tables, labels: Labels) -> Exhibit:
     released = acc.read_released(tables)
     rows = acc.read_own(tables, labels) if released.empty else released
     source = acc.RELEASED if rows["rounding"].isna().all() else acc.OWN
 
     def recomputed(place: Place, _title: str) -> Cell | None:
         """Make the cell of a statement from accuracies, None where nothing gives it."""
-        if place in STATEMENTS:
-            return _stated(place, AGAIN, rows, source, labels)
-        return _majority(place, AGAIN, tables, labels) if place in OF_MAJORITY else None
+        if place not in STATEMENTS:
+            return None
+        return _stated(place, AGAIN, rows, source, tables, labels)
 
     cells, faults = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
     of = "Table 4" if released.empty else "the released results"

@@ -1,23 +1,22 @@
 """Read accuracies on UrBLiMP, the campaign's or the paper's, and make cells of them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
-from blimpworks.analysis.accuracy import ALL, mean_interval
+from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
+from blimpworks.exhibits import accuracies
+from blimpworks.exhibits.accuracies import Place
 from blimpworks.exhibits.exhibit import Cell, Labels
-from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, Formula, truncate
+from blimpworks.exhibits.formulas import ACCURACY, truncate
 from blimpworks.exhibits.shared import Tables, by_place, read_plain, read_printed
-from blimpworks.papers.urblimp.exhibits.formulas import MACRO
+from blimpworks.papers.urblimp.exhibits.formulas import MACRO, macro_weights
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import PSEUDO
 from blimpworks.tables import ACCURACIES
 
-Place = tuple[str, str]
-"""Row and column of a cell."""
 ORDER = {paradigm: rank for rank, paradigm in enumerate(PARADIGMS)}
 PREFERRED = {
     "printed": "has the lower perplexity",
@@ -41,42 +40,29 @@ def preferred(rows: pd.DataFrame, labels: Labels) -> str:
     return wording
 
 
-def by_method(rows: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Keep the rows by a method; of models that have none, those by its form for masked tokens.
-
-    Source: section 3.1: perplexity of causal models, pseudo-perplexity of masked ones.
-    """
-    plain = rows["method"] == method
-    pseudo = rows["method"] == PSEUDO.get(method)
-    return rows[plain | (pseudo & ~rows["model"].isin(rows["model"][plain]))]
+def in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Sort rows by paradigm, in the order of the paper's tables."""
+    return rows.sort_values("paradigm", key=lambda column: column.map(ORDER), kind="stable")
 
 
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
     """Read accuracies of single paradigms by the method shown, in the order of the paper's tables.
 
-    Only of models that have a label, and of people. Raises UserError when there are none.
+    Only of models that have a label, and of people. Of models that the method has none of, those
+    by its form for masked tokens (section 3.1: pseudo-perplexity in place of perplexity). Raises
+    UserError when there are none.
     """
-    path = tables["accuracies"][0]
-    table = read_plain(ACCURACIES, path)
-    rows = table[
-        (table["benchmark"] == BENCHMARK)
-        & (table["lang"] == LANG)
-        & (table["paradigm"] != ALL)
-        & table["model"].isin([*labels.models, HUMAN])
-    ]
-    rows = by_method(rows, labels.method)
-    if rows.empty:
-        raise UserError(
-            f"{path} has no accuracies on {BENCHMARK} by method {labels.method!r} of the "
-            "campaign's models; judge with that method and summarise again."
-        )
+    where = {"benchmark": BENCHMARK, "lang": LANG, "model": [*labels.models, HUMAN]}
+    method = labels.method
+    rows = accuracies.read_accuracies(tables, where, method, PSEUDO.get(method))
+    rows = rows[rows["paradigm"] != ALL]
     unknown = sorted({*rows["paradigm"]} - PARADIGMS.keys())
     if unknown:
         raise UserError(
-            f"{path}: paradigm {unknown[0]!r} is none of {BENCHMARK}; expected one of "
-            f"{', '.join(PARADIGMS)}."
+            f"{tables['accuracies'][0]}: paradigm {unknown[0]!r} is none of {BENCHMARK}; expected "
+            f"one of {', '.join(PARADIGMS)}."
         )
-    return rows.sort_values("paradigm", key=lambda column: column.map(ORDER), kind="stable")
+    return in_order(rows)
 
 
 def read_models(tables: Tables, labels: Labels) -> pd.DataFrame:
@@ -87,8 +73,7 @@ def read_models(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 def read_people(tables: Tables) -> pd.DataFrame:
     """Read accuracies of people on single paradigms, in the paper's order; no rows without any."""
-    rows = read_plain(ACCURACIES, tables.get("people"))
-    return rows.sort_values("paradigm", key=lambda column: column.map(ORDER))
+    return in_order(read_plain(ACCURACIES, tables.get("people")))
 
 
 def paradigms_of(rows: pd.DataFrame) -> dict[str, list[str]]:
@@ -114,36 +99,9 @@ def printed_of(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.S
     return by_place(read_printed(tables, exhibit=exhibit))
 
 
-def where_of(rows: pd.DataFrame) -> dict[str, Any]:
-    """Make the filter that selects some ``rows`` of accuracies of single paradigms."""
-    where: dict[str, Any] = {"benchmark": BENCHMARK, "lang": LANG}
-    for key in ("method", "model", "phenomenon", "paradigm"):
-        values = [str(value) for value in dict.fromkeys(rows[key])]
-        where[key] = values[0] if len(values) == 1 else values
-    return where
-
-
 def percent_text(percent: float) -> str:
     """Format a percentage as the paper prints it: to two decimals, halves up."""
     return f"{truncate(percent + 0.005, 2):.2f}"
-
-
-def _mean_cell(
-    rows: pd.DataFrame,
-    place: Place,
-    percent: float,
-    formula: Formula,
-    weights: Sequence[float],
-    **fields: Any,
-) -> Cell:
-    """Make the cell of a weighted mean of accuracies; with an interval if they are of one model."""
-    if rows["model"].nunique() == 1:
-        low, high = mean_interval(rows, weights)
-        fields |= {} if pd.isna(low) else {"low": 100 * low, "high": 100 * high}
-    if rows["n"].notna().all():
-        fields["n"] = int(rows["n"].sum())
-    text, where = percent_text(percent), where_of(rows)
-    return Cell(*place, percent, text, formula, "accuracies", where, **fields)
 
 
 def accuracy_cell(
@@ -154,11 +112,10 @@ def accuracy_cell(
     ``rows`` are of one model, and what its 95 % interval is made of; those of several models
     on the same pairs, or printed without a number of pairs, have no interval.
     """
-    weights = [1 / len(rows)] * len(rows)
     judged = labels.source == "measured" and HUMAN not in {*rows["model"]}
-    ties = int(rows["ties"].sum()) if judged and rows["model"].nunique() == 1 else None
-    cell = _mean_cell(
-        rows, place, UNWEIGHTED(rows), UNWEIGHTED, weights, ties=ties, stands_for=stands_for
+    ties = judged and rows["model"].nunique() == 1
+    cell = accuracies.accuracy_cell(
+        rows, place, text=percent_text, ties=ties, stands_for=stands_for
     )
     if len(rows) == 1 and judged:
         return replace(cell, formula=ACCURACY, source="judgements")
@@ -167,7 +124,7 @@ def accuracy_cell(
 
 def macro_cell(rows: pd.DataFrame, place: Place, stands_for: Place | None = None) -> Cell:
     """Make a model's average: each phenomenon counts once, and in it each paradigm."""
-    sizes = rows.groupby("phenomenon")["paradigm"].transform("size")
-    weights = list(1 / (sizes * rows["phenomenon"].nunique()))
-    percent = float(100 * (weights * rows["accuracy"]).sum())
-    return _mean_cell(rows, place, percent, MACRO, weights, stands_for=stands_for)
+    weights = list(macro_weights(rows))
+    return accuracies.accuracy_cell(
+        rows, place, MACRO, weights=weights, text=percent_text, stands_for=stands_for
+    )

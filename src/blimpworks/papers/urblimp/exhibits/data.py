@@ -5,9 +5,12 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 
 from collections.abc import Mapping
 from math import isnan
+from typing import Any
 
 import pandas as pd
 
+from blimpworks.exhibits.accuracies import Place, where_of
+from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PARADIGM_COUNT, TOTAL
 from blimpworks.exhibits.shared import (
@@ -21,7 +24,6 @@ from blimpworks.exhibits.shared import (
 from blimpworks.exhibits.texts import language_tag
 from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.accuracies import Place, where_of
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL
 from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
 from blimpworks.papers.urblimp.phenomena import BENCHMARK, LANG, PARADIGMS, PHENOMENA
@@ -43,8 +45,6 @@ DATASETS = {
 SIZE, KINDS, TUNING = "Pairs", "Paradigms", "Instruction-tuned"
 EXAMPLE = {"good": "Grammatical", "bad": "Ungrammatical"}
 WIDTHS = dict.fromkeys(EXAMPLE.values(), 0.3)
-Examples = Mapping[str, Mapping[str, str]]
-"""Sentences by row and column."""
 
 
 def _items(tables: Tables) -> pd.DataFrame:
@@ -53,15 +53,26 @@ def _items(tables: Tables) -> pd.DataFrame:
     return items[(items["lang"] == LANG) & items["paradigm"].isin(PARADIGMS)]
 
 
-def _example(items: pd.DataFrame) -> dict[str, str]:
-    """Take the sentences of an item, as if drawn at random: the ids are content hashes."""
-    first = items.sort_values("item_id").iloc[0]
-    return {name: str(first[column]) for column, name in EXAMPLE.items()}
+def _beside_examples(
+    description: Description, cells: list[Cell], items: Mapping[str, pd.DataFrame]
+) -> Exhibit:
+    """Make a table with a pair of each row's ``items`` beside its cells.
 
-
-def _in_urdu(examples: Examples) -> dict[Place, str]:
+    It is as if drawn at random: the ids are content hashes.
+    """
     tag = language_tag(LANG)
-    return {(row, column): tag for row, texts in examples.items() for column in texts}
+    firsts = {row: of_row.sort_values("item_id").iloc[0] for row, of_row in items.items()}
+    return Exhibit(
+        **description,
+        cells=cells,
+        remarks={
+            row: {name: str(first[column]) for column, name in EXAMPLE.items()}
+            for row, first in firsts.items()
+        },
+        widths=WIDTHS,
+        textual=True,
+        written_in={(row, column): tag for row in firsts for column in EXAMPLE.values()},
+    )
 
 
 def kinds_cell(rows: pd.DataFrame, place: Place, key: Place) -> Cell:
@@ -118,24 +129,20 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: the phenomena with their number of paradigms; measured, with a pair of each."""
-    published = labels.source == "published"
-    rows = table_models(tables, labels) if published else _items(tables)
+    measured = labels.source == "measured"
+    rows = _items(tables) if measured else table_models(tables, labels)
     cells: list[Cell] = []
-    examples: dict[str, dict[str, str]] = {}
+    items: dict[str, pd.DataFrame] = {}
     for phenomenon, (name, _) in PHENOMENA.items():
         inside = rows[rows["phenomenon"] == phenomenon]
         if not inside.empty:
             cells.append(kinds_cell(inside, (name, KINDS), (phenomenon, "n")))
-            examples |= {} if published else {name: _example(inside)}
-    and_more = ", as many as Tables 7 and 8 have." if published else ", and one pair of it."
-    return Exhibit(
-        **describe("table2", and_more=and_more),
-        cells=cells,
-        remarks=examples,
-        widths=WIDTHS,
-        textual=not published,
-        written_in=_in_urdu(examples),
-    )
+            items[name] = inside
+    and_more = ", and one pair of it." if measured else ", as many as Tables 7 and 8 have."
+    description = describe("table2", and_more=and_more)
+    if measured:
+        return _beside_examples(description, cells, items)
+    return Exhibit(**description, cells=cells, widths=WIDTHS)
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -193,20 +200,12 @@ def table10(tables: Tables, labels: Labels) -> Exhibit:
                 implied += int(n)
         return Exhibit(**describe("table10_published", implied=int(implied)), cells=cells)
     items = _items(tables)
-    examples = {}
+    pairs: dict[str, pd.DataFrame] = {}
     for paradigm, name in PARADIGMS.items():
         inside = items[items["paradigm"] == paradigm]
-        if inside.empty:
-            continue
-        where = {"lang": LANG, "paradigm": paradigm}
-        fields = {"n": len(inside), "stands_for": (paradigm, "n")}
-        cells.append(formula_cell(inside, (name, "N"), COUNT, "items", where, "d", **fields))
-        examples[name] = _example(inside)
-    return Exhibit(
-        **describe("table10", pairs=len(items)),
-        cells=cells,
-        remarks=examples,
-        widths=WIDTHS,
-        textual=True,
-        written_in=_in_urdu(examples),
-    )
+        if not inside.empty:
+            where, n = {"lang": LANG, "paradigm": paradigm}, len(inside)
+            fields: dict[str, Any] = {"n": n, "stands_for": (paradigm, "n")}
+            cells.append(formula_cell(inside, (name, "N"), COUNT, "items", where, "d", **fields))
+            pairs[name] = inside
+    return _beside_examples(describe("table10", pairs=len(items)), cells, pairs)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from blimpworks.exhibits.accuracies import Place
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import MEAN
 from blimpworks.exhibits.shared import Tables, best_of_each, printed_cell
 from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe
-from blimpworks.papers.urblimp.exhibits.accuracies import Place, accuracy_cell, macro_cell
+from blimpworks.papers.urblimp.exhibits.accuracies import accuracy_cell, macro_cell
 from blimpworks.papers.urblimp.exhibits.models import is_instructed, names_of
 from blimpworks.papers.urblimp.phenomena import HUMAN, PARADIGMS, PHENOMENA
 

@@ -51,7 +51,7 @@ def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -
 # rounding moves it has no meaning.
 @formula(f"two-sided p of two models {TEST}", takes_as_printed=True, over=OVER)
 def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
-    """P of the test of the two models that there are."""
+    """Return p of the test of the two models that there are."""
     from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores
 
     scores = scores_by(rows, over)
@@ -68,7 +68,7 @@ def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
 def holm_of(
     rows: pd.DataFrame, first: str, second: str, among: str, over: str = BY_PHENOMENON
 ) -> float:
-    """P of the test of two models, corrected for all that are done ``among`` models."""
+    """Return p of the test of two models, corrected for all that are done ``among`` models."""
     tests = corrected_tests(rows, among, over)
     pairs = zip(tests["first"], tests["second"], strict=True)
     chosen = [{*pair} == {first, second} for pair in pairs]
@@ -107,7 +107,7 @@ def ahead(rows: pd.DataFrame, model: str) -> float:
 
 @formula("100 × sum of {column} ÷ sum of n")
 def percent_of(rows: pd.DataFrame, column: str) -> float:
-    """A number of pairs in percent of all."""
+    """Return a number of pairs in percent of all."""
     return float(100 * rows[column].sum() / rows["n"].sum())
 
 
@@ -117,9 +117,18 @@ def _implied(rows: pd.DataFrame) -> float:
     return float(implied_denominator(rows["accuracy"], rows["rounding"]) or "nan")
 
 
+def macro_weights(rows: pd.DataFrame) -> pd.Series:
+    """Weights of accuracies in a mean where each phenomenon, and in it each paradigm, counts once.
+
+    Each is 1 divided by the rows of its phenomenon, and by the number of phenomena.
+    """
+    sizes = rows.groupby("phenomenon")["phenomenon"].transform("size")
+    return 1 / (sizes * rows["phenomenon"].nunique())
+
+
 MACRO = Formula(
     "100 × mean over phenomena of mean(accuracy)",
-    lambda rows: 100 * rows.groupby("phenomenon")["accuracy"].mean().mean(),
+    lambda rows: 100 * (macro_weights(rows) * rows["accuracy"]).sum(),
 )
 # It allows for rounding itself.
 IMPLIED = Formula("smallest n of which every accuracy is a share", _implied, takes_as_printed=True)
@@ -147,7 +156,7 @@ PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 
 @formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
-    """A kappa, over the pairs that have just so many judgements."""
+    """Compute a kappa, over the pairs that have just so many judgements."""
     # It takes scipy and statsmodels, which are slow to import.
     from blimpworks.papers.urblimp.validation import kappas
 

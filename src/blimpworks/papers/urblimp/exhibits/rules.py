@@ -4,7 +4,7 @@ Exhibits of ours, about section 2 of Adeeba, Dillon, Sajjad and Bhatt (2025): th
 linguists reviewed their pairs, and ours want the same.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,43 +59,31 @@ SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 SHOWN = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
 
 
-def _column(reason: str) -> str:
-    return f"Rejected: {REASONS.get(reason.partition(':')[0], OTHER)}"
-
-
 def _counts(
-    rows: pd.DataFrame, items: pd.DataFrame, row: str, where: Mapping[str, Any]
+    rows: pd.DataFrame,
+    items: pd.DataFrame,
+    row: str,
+    where: Mapping[str, Any],
+    printed: Sequence[Cell] = (),
 ) -> Iterator[Cell]:
-    """Count matches of some rules, their pairs, and those with a constructed sentence."""
+    """Count matches of some rules, their pairs, constructed ones, and what gave none by reason.
+
+    The ``printed`` cells stand before the reasons.
+    """
     kept = {**where, "outcome": KEPT}
     constructed = {**where, "constructed": True}
     yield formula_cell(rows, (row, MATCHES), TOTAL, SOURCE, where)
     yield formula_cell(rows[rows["outcome"] == KEPT], (row, PAIRS), TOTAL, SOURCE, kept)
     built = items[items["constructed"].astype(bool)]
     yield formula_cell(built, (row, CONSTRUCTED), COUNT, "items", constructed)
-
-
-def _rejected(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Count the matches of some rules that gave no pair, by reason."""
+    yield from printed
     dropped = rows[rows["outcome"] == DROPPED]
-    columns = dropped["reason"].map(_column)
+    names = dropped["reason"].map(lambda reason: REASONS.get(reason.partition(":")[0], OTHER))
     for column in REJECTED:
-        inside = dropped[columns == column]
+        inside = dropped["Rejected: " + names == column]
         if not inside.empty:
-            reasons = sorted({*inside["reason"]})
-            chosen = {**where, "outcome": DROPPED, "reason": reasons}
+            chosen = {**where, "outcome": DROPPED, "reason": sorted({*inside["reason"]})}
             yield formula_cell(inside, (row, column), TOTAL, SOURCE, chosen)
-
-
-def _printed(printed: pd.DataFrame, paradigm: str, row: str) -> Iterator[Cell]:
-    """Show the paper's number of pairs, and where it differs the one that its accuracies imply."""
-    for _, number in printed[printed["row"] == paradigm].iterrows():
-        if not pd.isna(number["value"]):
-            yield replace(shared.printed_cell(number, (row, PRINTED)), stands_for=None)
-        if not pd.isna(number["corrected"]):
-            keys, place = ("exhibit", "row", "column"), (row, IMPLIED)
-            text = f"{float(number['corrected']):,.0f}"
-            yield shared.row_cell("published", number, keys, "corrected", place, text)
 
 
 def _language(
@@ -108,20 +96,26 @@ def _language(
         if matches.empty and lang != LANG:
             continue
         row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
-        yield from _counts(matches, pairs, row, where)
-        if lang == LANG:
-            yield from _printed(printed, paradigm, row)
-        yield from _rejected(matches, row, where)
+        # The paper's number of pairs, and where it differs the one that its accuracies imply.
+        of_paper: list[Cell] = []
+        numbers = printed[(printed["row"] == paradigm) & (lang == LANG)]
+        for _, number in numbers.iterrows():
+            if not pd.isna(number["value"]):
+                of_paper.append(
+                    replace(shared.printed_cell(number, (row, PRINTED)), stands_for=None)
+                )
+            if not pd.isna(number["corrected"]):
+                keys, place = ("exhibit", "row", "column"), (row, IMPLIED)
+                text = f"{float(number['corrected']):,.0f}"
+                of_paper.append(
+                    shared.row_cell("published", number, keys, "corrected", place, text)
+                )
+        yield from _counts(matches, pairs, row, where, of_paper)
         for rule in dict.fromkeys(matches["rule"]):
             of_rule, made = (table[table["rule"] == rule] for table in (matches, pairs))
-            below, chosen = f"{row}, rule {rule}", {**where, "rule": rule}
-            for cell in (
-                *_counts(of_rule, made, below, chosen),
-                *_rejected(of_rule, below, chosen),
-            ):
+            for cell in _counts(of_rule, made, f"{row}, rule {rule}", {**where, "rule": rule}):
                 yield replace(cell, printed=False)
     yield from _counts(rows, items, f"{prefix}{ALL}", {"lang": lang})
-    yield from _rejected(rows, f"{prefix}{ALL}", {"lang": lang})
 
 
 def rules(tables: Tables, labels: Labels) -> Exhibit:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from blimpworks.exhibits.accuracies import Place, where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import truncate, truncated
 from blimpworks.exhibits.shared import Tables
@@ -56,7 +57,7 @@ def read_scores(
     if labels.source == "measured" or over == BY_PARADIGM:
         table = acc.read_paradigms(tables, labels)
         rows = pd.concat([table[table["model"] == model] for model in models])
-        return Scores(rows, "accuracies", acc.where_of(rows), over)
+        return Scores(rows, "accuracies", where_of(rows), over)
     columns = [*PHENOMENA]
     printed = acc.printed_of(tables, labels, "table4")
     rows = pd.DataFrame([printed[model, column] for model in models for column in columns])
@@ -65,7 +66,7 @@ def read_scores(
 
 
 def pair_cells(
-    scores: Scores, among: str, names: Mapping[str, str], printed: Mapping[acc.Place, pd.Series]
+    scores: Scores, among: str, names: Mapping[str, str], printed: Mapping[Place, pd.Series]
 ) -> Iterator[Cell]:
     """Make the p of each test ``among`` the models, before and after Holm's correction.
 
@@ -76,7 +77,7 @@ def pair_cells(
         first, second = pair = [test["first"], test["second"]]
         row = " and ".join(names[model] for model in pair)
         if over == BY_PARADIGM:
-            of_pair = acc.where_of(scores.rows[scores.rows["model"].isin(pair)])
+            of_pair = where_of(scores.rows[scores.rows["model"].isin(pair)])
         else:
             of_pair = {**scores.where, "model" if "model" in scores.where else "row": pair}
         for column, name, formula, where in (

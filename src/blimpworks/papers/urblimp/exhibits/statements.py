@@ -3,12 +3,12 @@
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), sections 1 to 4 and appendix B.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
+from blimpworks.exhibits.accuracies import where_of
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, PRODUCT, VALUES, Formula, of_row
 from blimpworks.exhibits.shared import Tables, read_printed
@@ -63,91 +63,65 @@ RECOMPUTATION = Recomputation(
 )
 
 
-@dataclass(frozen=True)
-class View:
-    """Tables and labels that statements are computed from."""
-
-    tables: Tables
-    labels: Labels
-
-    @cached_property
-    def rows(self) -> pd.DataFrame:
-        """Accuracies by paradigm."""
-        return acc.read_paradigms(self.tables, self.labels)
-
-    @cached_property
-    def models(self) -> list[str]:
-        """Models that have been judged on all paradigms."""
-        return [model for model in acc.complete(self.rows) if model != HUMAN]
-
-    @cached_property
-    def names(self) -> dict[str, str]:
-        """Printed names of models."""
-        return models.names_of(self.labels.models)
-
-    @cached_property
-    def tuned_scores(self) -> Scores | None:
-        """Scores of Gemma of the sizes that there are both pretrained and tuned."""
-        pairs = zip(models.GEMMA, models.TUNED, strict=True)
-        names = [name for pair in pairs if {*pair} <= {*self.models} for name in pair]
-        return read_scores(self.tables, self.labels, names) if names else None
-
-    def of(self, names: Sequence[str], paradigms: Sequence[str]) -> pd.DataFrame:
-        """Accuracies of some models on some paradigms."""
-        rows = self.rows
-        return rows[rows["model"].isin(names) & rows["paradigm"].isin(paradigms)]
+def _on(rows: pd.DataFrame, names: Sequence[str], paradigms: Sequence[str]) -> pd.DataFrame:
+    """Select accuracies of some models on some paradigms."""
+    return rows[rows["model"].isin(names) & rows["paradigm"].isin(paradigms)]
 
 
 def _count(place: Place, key: Place | None, rows: pd.DataFrame, formula: Formula) -> Cell:
     """Count how many of some accuracies are as the formula says."""
-    n, where = int(formula(rows)), acc.where_of(rows)
+    n, where = int(formula(rows)), where_of(rows)
     total = rows["paradigm"].nunique() if rows["paradigm"].nunique() > 1 else len(rows)
     text = f"{n} of {total}"
     return Cell(*place, n, text, formula, "accuracies", where, n=total, stands_for=key)
 
 
-def _measured(view: View, place: Place, key: Place) -> Cell | None:
-    """Make the cell of a statement on a campaign's, or the printed, accuracies.
+def _measured(
+    rows: pd.DataFrame, complete: Sequence[str], scores: Scores | None, labels: Labels
+) -> dict[Place, Cell]:
+    """Make the cells of statements on accuracies, measured or printed, by the printed one's key.
 
-    None where the models or paradigms are missing, or the key is of no such statement.
+    ``complete`` are the models that have been judged on all paradigms.
     """
-    if key[1] == AVERAGE and key[0] in view.models:
-        return acc.macro_cell(view.of([key[0]], [*PARADIGMS]), place, key)
-    if key == GRANITE_NOUN:
-        rows = view.of(GRANITE, [NOUN])
-        return None if rows.empty else acc.accuracy_cell(rows, place, view.labels, key)
-    if key == ABOVE:
-        facts = view.labels.facts["urblimp_models"]
-        base = [model for model in view.models if not models.is_instructed(model, facts)]
-        rows = view.of(base, [SINGULAR])
-        return None if rows.empty else _count(place, key, rows, formulas.above(0.9))
-    if key == SIGNIFICANT and view.tuned_scores:
-        scores = view.tuned_scores
+    cells: dict[Place, Cell] = {}
+    for model in complete:
+        key = (model, AVERAGE)
+        cells[key] = acc.macro_cell(_on(rows, [model], [*PARADIGMS]), key, key)
+    granite = _on(rows, GRANITE, [NOUN])
+    if len(granite):
+        cells[GRANITE_NOUN] = acc.accuracy_cell(granite, GRANITE_NOUN, labels, GRANITE_NOUN)
+    facts = labels.facts["urblimp_models"]
+    base = [model for model in complete if not models.is_instructed(model, facts)]
+    singular = _on(rows, base, [SINGULAR])
+    if len(singular):
+        cells[ABOVE] = _count(ABOVE, ABOVE, singular, formulas.above(0.9))
+    if scores:
         tests = formulas.corrected_tests(scores.rows, formulas.TUNED)
         n, total = int((tests["holm"] < ALPHA).sum()), len(tests)
-        formula = formulas.significant(ALPHA, formulas.TUNED)
-        cell = Cell(*place, n, f"{n} of {total}", formula, scores.source, scores.where, n=total)
-        return replace(cell, stands_for=key)
-    return None
+        formula, key = formulas.significant(ALPHA, formulas.TUNED), SIGNIFICANT
+        cell = Cell(*key, n, f"{n} of {total}", formula, scores.source, scores.where, n=total)
+        cells[key] = replace(cell, stands_for=key)
+    return cells
 
 
-def _claims(view: View, column: str) -> Iterator[Cell]:
+def _claims(
+    rows: pd.DataFrame, complete: Sequence[str], scores: Scores | None, names: Mapping[str, str]
+) -> Iterator[Cell]:
     """Count what claims without a number of their own are about."""
     for paradigm, formula, level in LEVELS:
-        rows = view.of(view.models, [paradigm])
-        if len(rows):
+        single = _on(rows, complete, [paradigm])
+        if len(single):
             title = f"{PARADIGMS[paradigm]}, models {level}"
-            yield _count((title, column), None, rows, formula)
+            yield _count((title, VALUE), None, single, formula)
     # On how many paradigms the small model of Figure 2 is ahead of the larger ones.
-    if {*models.RIVALS} <= {*view.models}:
-        rows = view.of(models.RIVALS, [*PARADIGMS])
-        small, *large = (view.names[model] for model in models.RIVALS)
+    if {*models.RIVALS} <= {*complete}:
+        rivals = _on(rows, models.RIVALS, [*PARADIGMS])
+        small, *large = (names[model] for model in models.RIVALS)
         title = f"{small} ahead of {' and '.join(large)}: paradigms"
-        yield _count((title, column), None, rows, formulas.ahead(models.RIVALS[0]))
+        yield _count((title, VALUE), None, rivals, formulas.ahead(models.RIVALS[0]))
     # The tests of section 4.4, each with its p.
-    if view.tuned_scores:
-        for cell in pair_cells(view.tuned_scores, formulas.TUNED, view.names, {}):
-            yield replace(cell, row=f"{cell.row}: {cell.column}", column=column)
+    for cell in pair_cells(scores, formulas.TUNED, names, {}) if scores else ():
+        yield replace(cell, row=f"{cell.row}: {cell.column}", column=VALUE)
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
@@ -155,13 +129,23 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
 
     The published form sets each printed number beside its value computed from others.
     """
-    view = View(tables, labels)
+    rows, names = acc.read_paradigms(tables, labels), models.names_of(labels.models)
+    complete = [model for model in acc.complete(rows) if model != HUMAN]
+    # Gemma of the sizes that there are both pretrained and tuned.
+    pairs = zip(models.GEMMA, models.TUNED, strict=True)
+    tuned = [model for pair in pairs if {*pair} <= {*complete} for model in pair]
+    scores = read_scores(tables, labels, tuned) if tuned else None
+    measured = _measured(rows, complete, scores, labels)
+    claims = _claims(rows, complete, scores, names)
     if labels.source == "measured":
-        best = models.chosen(models.TOP, view.models)
-        titles = {(model, AVERAGE): f"{view.names[model]}: average" for model in best} | TITLES
-        measured = (_measured(view, (title, VALUE), key) for key, title in titles.items())
-        cells = [*filter(None, measured), *_claims(view, VALUE)]
-        return Exhibit(**describe("text"), cells=cells)
+        best = models.chosen(models.TOP, complete)
+        titles = {(model, AVERAGE): f"{names[model]}: average" for model in best} | TITLES
+        cells = [
+            replace(measured[key], row=title, column=VALUE)
+            for key, title in titles.items()
+            if key in measured
+        ]
+        return Exhibit(**describe("text"), cells=[*cells, *claims])
 
     def recomputed(key: Place, title: str) -> Cell | None:
         """Make the cell of a printed number from the paper's accuracies, if they give it."""
@@ -169,10 +153,11 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         if key == ("dataset", "paradigms"):
             return kinds_cell(table_models(tables, labels), place, key)
         if key == ("human", "accuracy"):
-            return acc.accuracy_cell(view.of([HUMAN], [*PARADIGMS]), place, labels, key)
-        if key in TITLES or (key[0] in models.TOP and key[1] == AVERAGE):
-            return _measured(view, place, key)
+            return acc.accuracy_cell(_on(rows, [HUMAN], [*PARADIGMS]), place, labels, key)
+        if key in measured and (key in TITLES or key[0] in models.TOP):
+            return replace(measured[key], row=title, column=AGAIN)
         return None
 
     cells, _ = printed_statements(read_printed(tables), RECOMPUTATION, recomputed)
-    return Exhibit(**describe("text_published"), cells=[*cells, *_claims(view, AGAIN)])
+    again = [replace(cell, column=AGAIN) for cell in claims]
+    return Exhibit(**describe("text_published"), cells=[*cells, *again])

@@ -3,10 +3,8 @@
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3, gives a mean accuracy and one kappa.
 """
 
-import math
+from math import isnan
 from typing import Any
-
-import pandas as pd
 
 from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
@@ -16,7 +14,6 @@ from blimpworks.exhibits.formulas import (
     UNWEIGHTED,
     Formula,
     of_row,
-    select_rows,
     sum_of,
 )
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
@@ -31,28 +28,14 @@ KAPPA_ROWS = {
 }
 ACCURACY, JUDGED, PASSED, CHECKS, COUNTED = "Accuracy (%)", "Pairs", "Passed", "Checks", "Counted"
 INTERVAL = "95 % interval"
-Counted = tuple[str, Formula, str, dict[str, Any], str]
-"""Row, formula, source, filter and format of a count."""
 
 
-def _kappas(ratings: pd.DataFrame, per_pair: int) -> list[Cell]:
-    """Make the three kappas; leave out those that are not defined."""
-    from blimpworks.papers.urblimp.validation.kappas import kappa_interval
+def _counts(per_pair: int, paired: bool) -> list[tuple[str, Formula, str, dict[str, Any], str]]:
+    """Row, formula, source, filter and format of each number of participants and judgements.
 
-    cells = []
-    pairs = int(formulas.complete(per_pair)(ratings))
-    for name, row in KAPPA_ROWS.items():
-        ends = kappa_interval(name, ratings, per_pair)
-        low, high = (None if math.isnan(end) else end for end in ends)
-        fields = {"n": pairs, "low": low, "high": high}
-        formula = formulas.kappa(name, per_pair)
-        cells.append(formula_cell(ratings, (row, VALUE), formula, RATED, {}, ".2f", **fields))
-    return [cell for cell in cells if not math.isnan(cell.value)]
-
-
-def _counts(ratings: pd.DataFrame, people: pd.DataFrame, per_pair: int) -> list[Cell]:
-    """Count participants and judgements, and make shares in percent."""
-    numbers: list[Counted] = [
+    Shares of pairs are there where some are ``paired``: have all their judgements, and several.
+    """
+    counts: list[tuple[str, Formula, str, dict[str, Any], str]] = [
         ("Participants", COUNT, PEOPLE, {}, ",.0f"),
         ("left out: failed attention checks", COUNT, PEOPLE, {"left_out": True}, ",.0f"),
         ("Attention checks", sum_of("checks"), PEOPLE, {}, ",.0f"),
@@ -62,49 +45,54 @@ def _counts(ratings: pd.DataFrame, people: pd.DataFrame, per_pair: int) -> list[
         (f"with {per_pair} judgements", formulas.complete(per_pair), RATED, {}, ",.0f"),
         ("left out of κ", formulas.incomplete(per_pair), RATED, {}, ",.0f"),
     ]
-    if formulas.complete(per_pair)(ratings) and per_pair > 1:
-        unanimous, agreement = formulas.unanimous(per_pair), formulas.agreement(per_pair)
-        numbers.append(("Unanimous pairs (%)", unanimous, RATED, {}, ".1f"))
-        numbers.append(("Two judgements agree (%)", agreement, RATED, {}, ".1f"))
-    tables = {RATED: ratings, PEOPLE: people}
-    return [
-        formula_cell(
-            select_rows(tables[source], where), (row, NUMBER), formula, source, where, form
-        )
-        for row, formula, source, where, form in numbers
+    shares: list[tuple[str, Formula, str, dict[str, Any], str]] = [
+        ("Unanimous pairs (%)", formulas.unanimous(per_pair), RATED, {}, ".1f"),
+        ("Two judgements agree (%)", formulas.agreement(per_pair), RATED, {}, ".1f"),
     ]
-
-
-def _participant(people: pd.DataFrame, row: str, name: str) -> list[Cell]:
-    """Make the row of a participant."""
-    where = {"participant": name}
-    rows = people[people["participant"].astype(str) == name]
-    cells, n = [], int(rows["n"].item())
-    if n:
-        low, high = (float(100 * rows[end].item()) for end in ("low", "high"))
-        fields = {"n": n, "low": low, "high": high}
-        place = (row, ACCURACY)
-        cells.append(formula_cell(rows, place, UNWEIGHTED, PEOPLE, where, ".1f", **fields))
-    columns = {JUDGED: TOTAL, CHECKS: of_row("checks"), PASSED: of_row("passed")}
-    for column, formula in columns.items():
-        cells.append(formula_cell(rows, (row, column), formula, PEOPLE, where, ",.0f"))
-    return cells
+    return counts + shares if paired else counts
 
 
 def validation(tables: Tables, labels: Labels) -> Exhibit:
     """Kappas of people's judgements, what they are made of, and the row of each participant."""
+    from blimpworks.papers.urblimp.validation.kappas import kappa_interval
+
     ratings = read_plain(VALIDATION_RATINGS, tables[RATED][0])
     people = read_plain(VALIDATION_PARTICIPANTS, tables[PEOPLE][0])
     per_pair = int(labels.facts["urblimp_validation"]["per_pair"])
+    pairs = int(formulas.complete(per_pair)(ratings))
+    kappas: list[Cell] = []
+    for name, row in KAPPA_ROWS.items():
+        formula = formulas.kappa(name, per_pair)
+        low, high = (None if isnan(end) else end for end in kappa_interval(name, ratings, per_pair))
+        fields: dict[str, Any] = {"n": pairs, "low": low, "high": high}
+        kappas.append(formula_cell(ratings, (row, VALUE), formula, RATED, {}, ".2f", **fields))
+
+    rows_of = {RATED: ratings, PEOPLE: people}
+    counts = [
+        formula_cell(rows_of[source], (row, NUMBER), formula, source, where, form)
+        for row, formula, source, where, form in _counts(per_pair, pairs > 0 and per_pair > 1)
+    ]
+
     # Keys of rows that cannot be those of others, whatever people are called.
     names = {f"participant {name}": str(name) for name in people["participant"]}
+    columns = {JUDGED: TOTAL, CHECKS: of_row("checks"), PASSED: of_row("passed")}
+    participants: list[Cell] = []
+    for row, name in names.items():
+        where = {"participant": name}
+        person = people[people["participant"].astype(str) == name]
+        if n := int(person["n"].item()):
+            low, high = (float(100 * person[end].item()) for end in ("low", "high"))
+            fields, place = {"n": n, "low": low, "high": high}, (row, ACCURACY)
+            participants.append(
+                formula_cell(person, place, UNWEIGHTED, PEOPLE, where, ".1f", **fields)
+            )
+        for column, formula in columns.items():
+            participants.append(formula_cell(person, (row, column), formula, PEOPLE, where, ",.0f"))
+
     sections = {
-        "Kappa": (_kappas(ratings, per_pair), [VALUE, INTERVAL]),
-        "Counts": (_counts(ratings, people, per_pair), [NUMBER]),
-        "Participant": (
-            [cell for row, name in names.items() for cell in _participant(people, row, name)],
-            [JUDGED, ACCURACY, INTERVAL, CHECKS, PASSED, COUNTED],
-        ),
+        "Kappa": ([cell for cell in kappas if not isnan(cell.value)], [VALUE, INTERVAL]),
+        "Counts": (counts, [NUMBER]),
+        "Participant": (participants, [JUDGED, ACCURACY, INTERVAL, CHECKS, PASSED, COUNTED]),
     }
     cells = [cell for section, _ in sections.values() for cell in section]
     remarks = {cell.row: {INTERVAL: "", COUNTED: ""} for cell in cells}

@@ -1,0 +1,88 @@
+"""Accuracies in exhibits: rows by the method shown, what selects them, and cells of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import mean_interval, wilson
+from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Cell
+from blimpworks.exhibits.formulas import UNWEIGHTED, Formula, select_rows
+from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.tables import ACCURACIES
+
+SOURCE = "accuracies"
+"""The kind of table that cells of accuracies name as their source."""
+KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
+"""Columns by which cells select their accuracies."""
+Place = tuple[str, str]
+"""Row and column of a cell."""
+
+
+def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
+    """Keep the rows by a method; of models that have none, those by its ``fallback``."""
+    shown = rows["method"] == method
+    instead = rows["method"] == fallback
+    return rows[shown | (instead & ~rows["model"].isin(rows["model"][shown]))]
+
+
+def read_accuracies(
+    tables: Tables,
+    where: Mapping[str, Any],
+    method: str,
+    fallback: str | None = None,
+    whose: str = "the campaign's models",
+) -> pd.DataFrame:
+    """Read the accuracies that ``where`` selects, by a method as in ``by_method``.
+
+    Raises UserError, which names ``whose`` accuracies are missing, when there are none.
+    """
+    rows = by_method(select_rows(read_plain(ACCURACIES, tables[SOURCE]), where), method, fallback)
+    if rows.empty:
+        raise UserError(
+            f"{', '.join(map(str, tables[SOURCE]))} has no accuracies on {where['benchmark']} by "
+            f"method {method!r} of {whose}; judge the benchmark with that method and summarise "
+            "again."
+        )
+    return rows
+
+
+def where_of(rows: pd.DataFrame, keys: Sequence[str] = KEYS) -> dict[str, Any]:
+    """Make the filter that selects some ``rows`` of accuracies: single values, or lists."""
+    values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in keys}
+    return {key: one[0] if len(one) == 1 else one for key, one in values.items()}
+
+
+def accuracy_cell(
+    rows: pd.DataFrame,
+    place: Place,
+    formula: Formula = UNWEIGHTED,
+    *,
+    interval: Literal["mean", "pooled"] = "mean",
+    weights: Sequence[float] | None = None,
+    text: Callable[[float], str] = "{:.1f}".format,
+    source: str = SOURCE,
+    keys: Sequence[str] = KEYS,
+    ties: bool = False,
+    **fields: Any,
+) -> Cell:
+    """Make the cell of an accuracy in percent that a formula computes from some ``rows``.
+
+    Its 95 % interval is Wilson's of all judgements if "pooled". Else it is that of the mean of one
+    model's rows with these ``weights``, by default equal ones. Rows without numbers of judgements
+    have no interval. ``ties`` says whether they are counted, ``fields`` are other fields of the
+    cell.
+    """
+    value = formula(rows)
+    counted = bool(rows[["n", "low"]].notna().all(axis=None))
+    if counted:
+        n = int(rows["n"].sum())
+        fields = {"n": n, "ties": int(rows["ties"].sum()) if ties else None} | fields
+        if interval == "pooled":
+            low, high = wilson(float(rows["correct"].sum()), n)
+            fields |= {"low": 100 * low, "high": 100 * high}
+        elif rows["model"].nunique() == 1:
+            low, high = mean_interval(rows, weights or [1 / len(rows)] * len(rows))
+            fields |= {"low": 100 * low, "high": 100 * high}
+    return Cell(*place, value, text(value), formula, source, where_of(rows, keys), **fields)
