@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
-from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import named_sources
 from blimpworks.campaign.settings.campaign import Campaign
@@ -81,18 +80,6 @@ def released_results(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinne
     return named_sources(campaign, catalogue, RELEASED_RESULTS)
 
 
-def released_tables(layout: Layout, paper: str) -> list[str]:
-    """The table of released results, where their sources can be had."""
-    rows = released_results(layout.campaign, layout.catalogue)
-    return [f"{layout.results}/accuracies/released/{paper}.parquet"] if rows else []
-
-
-def ratings_tables(layout: Layout, paper: str) -> list[str]:
-    """The table of single human judgements, where their source can be had."""
-    rows = named_sources(layout.campaign, layout.catalogue, RESPONSES)
-    return [f"{layout.results}/ratings/{paper}.parquet"] if rows else []
-
-
 PAPER = Paper(
     name=BENCHMARK,
     position=3,
@@ -156,12 +143,14 @@ PAPER = Paper(
             sources=released_results,
         ),
         "released": TableKind(
-            paths=released_tables,
+            template="{results}/accuracies/released/{paper}.parquet",
             sources=released_results,
+            retrieved=True,
         ),
         "ratings": TableKind(
-            paths=ratings_tables,
+            template="{results}/ratings/{paper}.parquet",
             sources=lambda campaign, catalogue: named_sources(campaign, catalogue, RESPONSES),
+            retrieved=True,
         ),
     },
     formulas=("blimpworks.papers.blimp.exhibits.formulas",),

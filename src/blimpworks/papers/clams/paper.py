@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
-from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import available
 from blimpworks.campaign.settings.campaign import Campaign
@@ -59,19 +58,6 @@ def other_items(campaign: Campaign, lang: str) -> str:
     return "sets of a grammar of ours" if lang in _options(campaign).grammars and ours else ""
 
 
-def _table(kind: str, name: str) -> TableKind:
-    """A table of its own, by its path below the results, where all sources of a kind can be had."""
-
-    def paths(layout: Layout, paper: str) -> list[str]:
-        """The table's path; none where its sources cannot be had."""
-        rows = available(layout.campaign, layout.catalogue, kind)
-        return [f"{layout.results}/{name}.parquet"] if rows else []
-
-    return TableKind(
-        paths=paths, sources=lambda campaign, catalogue: available(campaign, catalogue, kind)
-    )
-
-
 PAPER = Paper(
     name=BENCHMARK,
     position=2,
@@ -116,8 +102,16 @@ PAPER = Paper(
     exhibits=SPECS,
     facts=FACTS,
     tables={
-        "evaluation_sets": _table(SET, "evaluation_sets/clams"),
-        "morphology": _table("wals", "morphology/languages"),
+        "evaluation_sets": TableKind(
+            template="{results}/evaluation_sets/clams.parquet",
+            sources=lambda campaign, catalogue: available(campaign, catalogue, SET),
+            retrieved=True,
+        ),
+        "morphology": TableKind(
+            template="{results}/morphology/languages.parquet",
+            sources=lambda campaign, catalogue: available(campaign, catalogue, "wals"),
+            retrieved=True,
+        ),
     },
     formulas=("blimpworks.papers.clams.exhibits.formulas",),
     commands=("blimpworks.papers.clams.commands",),

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
-from blimpworks.campaign.layout import Layout
 from blimpworks.campaign.paper import ANY, Benchmark, Citation, Paper, TableKind
 from blimpworks.campaign.retrieved import available, lexicon_sources
 from blimpworks.campaign.settings.campaign import Campaign
@@ -83,12 +82,6 @@ def caption(campaign: Campaign, catalogue: Catalogue, kinds: Collection[str]) ->
     return origin_of_items(campaign, catalogue) if ON_ITEMS & {*kinds} else ""
 
 
-def frequency_tables(layout: Layout, paper: str) -> list[str]:
-    """The table of languages' frequencies, where its source can be had."""
-    rows = available(layout.campaign, layout.catalogue, FREQUENCIES)
-    return [f"{layout.results}/frequencies/languages.parquet"] if rows else []
-
-
 _FROM_TREEBANKS = partial(
     TableKind,
     absent=is_released,
@@ -126,7 +119,8 @@ TABLES = {
         evaluated=True,
     ),
     "frequencies": TableKind(
-        paths=frequency_tables,
+        template="{results}/frequencies/languages.parquet",
+        retrieved=True,
         sources=lambda campaign, catalogue: available(campaign, catalogue, FREQUENCIES),
     ),
 }

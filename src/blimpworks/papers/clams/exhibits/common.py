@@ -1,6 +1,6 @@
 """What CLAMS's exhibits share: accuracies by part, language and construction; tables of them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,23 +31,13 @@ Place = tuple[str, str]
 """Row and column: of a cell by their names, of a printed number by their keys."""
 
 
-def two_digits(value: float) -> str:
-    """An accuracy as the paper prints it."""
-    return f"{value:.2f}"
-
-
-def whole(value: float) -> str:
-    """A count as the paper prints it."""
-    return f"{value:.0f}"
-
-
 def plain_or_list(values: Sequence[str]) -> str | list[str]:
     """Values as a cell's filter holds them: a single one plainly, several as a list."""
     return values[0] if len(values) == 1 else [*values]
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
-    """A filter without the values that none of its rows has; a list of none of them stays."""
+    """Drop from a filter the values that none of its rows has; a list of none of them stays."""
     present = {
         column: [value for value in values if (rows[column] == value).any()]
         for column, values in where.items()
@@ -58,50 +48,26 @@ def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Rows of a table, and the filter that selects them."""
+    """Rows of accuracies, and the filter that selects them."""
 
-    source: str
-    """The kind of table, such as ``accuracies``."""
     rows: pd.DataFrame
     where: Mapping[str, Any]
-    constructions: Sequence[str] = ()
-    """Of accuracies: those that were selected, whether or not there are any of them."""
-    one_more: bool = False
+    constructions: Sequence[str]
+    """Those that were selected, whether or not there are any accuracies of them."""
+    one_more: bool
     """Whether a correct item too many is counted in each set, as in the authors' script."""
 
     @property
     def complete(self) -> bool:
         """Whether each model has accuracies of all constructions (in each phenomenon)."""
-        known = self.rows.assign(construction=self.rows["paradigm"].map(construction_of))
-        counts = known.groupby(["model", "phenomenon"])["construction"].nunique()
+        constructions = self.rows["paradigm"].map(construction_of)
+        counts = constructions.groupby([self.rows["model"], self.rows["phenomenon"]]).nunique()
         return not counts.empty and bool((counts == len(self.constructions)).all())
 
-    def cell(
-        self,
-        place: Place,
-        formula: Formula,
-        *,
-        stands_for: Place | None = None,
-        text: str | Callable[[float], str] = two_digits,
-        printed: bool = True,
-    ) -> Cell:
-        """The cell that a formula computes from the rows; ``text`` is its value as printed."""
+    def cell(self, place: Place, formula: Formula, form: str = ".2f", **more: Any) -> Cell:
+        """Compute a cell from the rows by a formula; ``more`` are further fields of it."""
         value = formula(self.rows)
-        return Cell(
-            *place,
-            value,
-            text if isinstance(text, str) else text(value),
-            formula,
-            self.source,
-            self.where,
-            printed=printed,
-            stands_for=stands_for,
-        )
-
-
-def select(source: str, table: pd.DataFrame, where: Mapping[str, Any]) -> Selection:
-    """The rows of a table, of the kind ``source``, that a filter selects."""
-    return Selection(source, select_rows(table, where), where)
+        return Cell(*place, value, f"{value:{form}}", formula, "accuracies", self.where, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +88,7 @@ class Accuracies:
     ) -> Selection:
         """Select accuracies of the models of a part, on languages and constructions."""
         selected = [constructions] if isinstance(constructions, str) else [*constructions]
-        masked = part in (BERT, MBERT)
-        measured = self.labels.source == "measured"
+        masked, measured = part in (BERT, MBERT), self.labels.source == "measured"
         where: dict[str, Any] = {
             "benchmark": BENCHMARK,
             "model": [*self.models[part]],
@@ -133,13 +98,26 @@ class Accuracies:
             "method": MASKED if masked and measured else self.labels.method,
         }
         rows = select_rows(self.rows, where)
-        published_count = self.labels.facts.get("clams_counting") == "published"
-        one_more = published_count and not masked
-        return Selection("accuracies", rows, narrowed(rows, where), selected, one_more)
+        one_more = self.labels.facts.get("clams_counting") == "published" and not masked
+        return Selection(rows, narrowed(rows, where), selected, one_more)
+
+    def shared(
+        self,
+        part: str,
+        langs: Collection[str],
+        constructions: Iterable[str] = tuple(CONSTRUCTIONS),
+        phenomena: Sequence[str] = (AGREEMENT,),
+    ) -> Selection | None:
+        """Select accuracies on the constructions that all languages have; None without any."""
+        every = self.of(part, langs, constructions, phenomena)
+        of_construction = every.rows["lang"].groupby(every.rows["paradigm"].map(construction_of))
+        present = {str(key): {*values} for key, values in of_construction}
+        shared = [key for key in every.constructions if {*langs} <= present.get(key, set())]
+        return self.of(part, langs, shared, phenomena) if shared else None
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
-    """Accuracies of CLAMS by paradigm; none where no model knows the words of any pair."""
+    """Read accuracies of CLAMS by paradigm; none where no model knows the words of any pair."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     return Accuracies(rows, labels.facts["clams_models"], labels)
 
@@ -163,7 +141,7 @@ def accuracy(selection: Selection, place: Place, stands_for: Place) -> Cell | No
     return Cell(
         *place,
         value,
-        two_digits(value),
+        f"{value:.2f}",
         with_more(more) if more else CORRECT,
         "judgements",
         selection.where,
@@ -177,15 +155,15 @@ def accuracy(selection: Selection, place: Place, stands_for: Place) -> Cell | No
 
 def measure_by(
     formula: Formula,
-    form: Callable[[float], str] = two_digits,
+    form: str = ".2f",
     applies: Callable[[Selection], bool] = lambda selection: not selection.rows.empty,
 ) -> Measure:
-    """The measure that a formula computes, written by ``form``, where it ``applies``."""
+    """Make the measure that a formula computes, written in a ``form``, where it ``applies``."""
 
     def measure(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
         if not applies(selection):
             return None
-        return selection.cell(place, formula, stands_for=stands_for, text=form)
+        return selection.cell(place, formula, form, stands_for=stands_for)
 
     return measure
 
@@ -218,7 +196,7 @@ class Column:
     @property
     def key(self) -> str:
         """Key of the printed numbers' column."""
-        return self.printed_key or printed_column(self.lang, self.part)
+        return self.printed_key or f"{self.lang} {PRINTED[self.part]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +229,12 @@ class Grid:
     def printed(
         self, tables: Tables, exhibit: str, rows: Mapping[str, str] | None = None
     ) -> list[Cell]:
-        """The numbers that an exhibit prints in these columns, of these rows or of others."""
+        """List the numbers that an exhibit prints in these columns, of these rows or of others."""
         columns = {column.key: column.name for column in self.columns}
         return printed_cells(tables, exhibit, rows or self.rows, columns)
 
     def section(self, *more_rows: str) -> Section:
-        """Its part of a table's layout, with the names of further rows below."""
+        """Lay out this part of a table, with the names of further rows below."""
         names = dict.fromkeys([*self.rows.values(), *more_rows])
         columns = [column.name for column in self.columns]
         return Section(self.title, {name: name for name in names}, columns)
@@ -266,17 +244,12 @@ def by_phenomenon(
     columns: Sequence[Column], parts: Iterable[tuple[str, str, Mapping[str, str]]]
 ) -> list[Grid]:
     """Make a grid for each phenomenon; names of columns end in it, save those of agreement."""
-    return [
-        Grid(
-            columns
-            if phenomenon == AGREEMENT
-            else [replace(column, suffix=f", {phenomenon}") for column in columns],
-            rows,
-            phenomenon,
-            title,
-        )
-        for phenomenon, title, rows in parts
-    ]
+    grids = []
+    for phenomenon, title, rows in parts:
+        suffix = "" if phenomenon == AGREEMENT else f", {phenomenon}"
+        named = [replace(column, suffix=suffix or column.suffix) for column in columns]
+        grids.append(Grid(named, rows, phenomenon, title))
+    return grids
 
 
 def table_of(
@@ -285,19 +258,14 @@ def table_of(
     grids: Sequence[Grid],
     sections: Sequence[Section] | None = None,
 ) -> Exhibit:
-    """A table of grids one below the other, in sections of their own unless given."""
+    """Lay out grids one below the other, in sections of their own unless given."""
     heads = {column.name: column.head for grid in grids for column in grid.columns}
     layout = [grid.section() for grid in grids] if sections is None else sections
     return Exhibit(**description, cells=[*cells], heads=heads, sections=layout)
 
 
-def printed_column(lang: str, part: str) -> str:
-    """Key of a printed number's column: language and model."""
-    return f"{lang} {PRINTED[part]}"
-
-
 def shown_languages(labels: Labels) -> dict[str, str]:
-    """The paper's languages and then others, with their names, of those that have a label."""
+    """Name the languages that have a label, the paper's first."""
     order = [lang for lang in LANGUAGES if lang in labels.languages]
     others = [] if labels.source == "published" else [*labels.languages]
     return {lang: labels.languages[lang] for lang in dict.fromkeys([*order, *others])}
@@ -306,7 +274,7 @@ def shown_languages(labels: Labels) -> dict[str, str]:
 def printed_cells(
     tables: Tables, exhibit: str, rows: Mapping[str, str], columns: Mapping[str, str]
 ) -> list[Cell]:
-    """The numbers that an exhibit prints in rows and columns, given by key with their names."""
+    """List what an exhibit prints in rows and columns, given by key with their names."""
     numbers = by_place(read_printed(tables, exhibit=exhibit))
     return [
         printed_cell(numbers[row, column], (row_name, column_name))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from blimpworks.campaign.catalogue import Catalogue, ModelRow
+from blimpworks.campaign.catalogue import Catalogue
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.settings.campaign import Campaign
@@ -27,20 +27,17 @@ PRINTED = {
 """The models that the paper prints numbers of, by part."""
 
 
-def _part(row: ModelRow) -> str:
-    """The part that a model takes in exhibits, by its architecture and languages."""
-    monolingual = row.scope == "monolingual"
-    if row.architecture == "masked":
-        return BERT if monolingual else MBERT
-    return MONO if monolingual else MULTI
-
-
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     """Group models by part: the paper's own, else the campaign's first LSTM or masked model."""
     parts: dict[str, dict[str, list[str]]] = {part: {} for part in PRINTED}
     for name, row in catalogue.models.items():
         if (not row.papers or BENCHMARK in row.papers) and row.architecture in ("lstm", "masked"):
-            parts[_part(row)].setdefault(catalogue.row_of(name), []).append(name)
+            monolingual = row.scope == "monolingual"
+            if row.architecture == "masked":
+                part = BERT if monolingual else MBERT
+            else:
+                part = MONO if monolingual else MULTI
+            parts[part].setdefault(catalogue.row_of(name), []).append(name)
     # Of several of ours the first: models of two rows are not seeds of one another.
     return {
         part: rows.get(PRINTED[part], next(iter(rows.values()), [])) for part, rows in parts.items()
@@ -53,7 +50,7 @@ def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
 
 
 def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
-    """What a corpus is built from: the files that the authors released, or what there is."""
+    """Name what a corpus is built from: the files that the authors released, or what there is."""
     options = campaign.training.corpora[name]
     rows = [row for row in catalogue.sources.values() if row.kind == "corpus"]
     available = rows and all(is_usable(campaign, row) for row in rows)
@@ -67,20 +64,16 @@ def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
     return ", ".join(["treebanks and plain text", *parts])
 
 
-def _trained(campaign: Campaign, catalogue: Catalogue, recipe: LstmRecipe) -> str:
-    """Size and corpus of an LSTM."""
-    size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
-    return f"{size}, trained on {_corpus(campaign, catalogue, recipe.corpus)}"
-
-
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
-    """What the LSTMs that were trained here are, in half a sentence; empty without any."""
+    """Describe the LSTMs that were trained here, in half a sentence; empty without any."""
     models = clams_models(campaign, catalogue)
     texts = []
     for name in (*models[MONO], *models[MULTI]):
         recipe = campaign.training.recipes.get(catalogue.models[name].recipe)
         if isinstance(recipe, LstmRecipe):
-            texts.append(f"{catalogue.row_of(name)} ({_trained(campaign, catalogue, recipe)})")
+            size = f"{recipe.layers} × {recipe.hidden} units, embeddings of {recipe.embedding}"
+            corpus = _corpus(campaign, catalogue, recipe.corpus)
+            texts.append(f"{catalogue.row_of(name)} ({size}, trained on {corpus})")
     return "; ".join(f"{text}, {n} seed{'s' * (n > 1)}" for text, n in Counter(texts).items())
 
 
@@ -92,7 +85,7 @@ UNKNOWN = {
 
 
 def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
-    """How the LSTMs decided pairs and how that was counted, in sentences for a caption."""
+    """Describe how the LSTMs decided pairs and how that was counted, for a caption."""
     options = campaign.section(ClamsOptions)
     method = find_method(methods_of(options, "lstm")[0])
     ties = clams_ties(campaign, catalogue)[method.name]
@@ -110,7 +103,7 @@ def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
 
 
 def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """What ties of LSTMs count as, by the name of each method that they are judged by."""
+    """List what ties of LSTMs count as, by the name of each method that they are judged by."""
     options = campaign.section(ClamsOptions)
     names = [find_method(named).name for named in methods_of(options, "lstm")]
     return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}

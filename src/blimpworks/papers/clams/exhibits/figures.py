@@ -1,19 +1,35 @@
-"""CLAMS's figures of accuracy: by construction (2), and by morphological complexity (3).
+"""CLAMS's figures of accuracy by construction (2) and complexity (3), and numbers of its text.
 
-Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 6.3; complexity by
-Bentz et al. (2016), see ``analysis.wals``.
+Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 5 and 6 and appendices
+B to D; morphological complexity by Bentz et al. (2016), see ``analysis.wals``.
 """
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
+from pydantic import ValidationInfo, field_validator
 
+from blimpworks.campaign.catalogue import Names
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.shared import Tables, read_plain
+from blimpworks.exhibits.formulas import KINDS, LARGEST, select_rows
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
+from blimpworks.exhibits.statements import (
+    AGAIN,
+    PRINTED,
+    VALUE,
+    Place,
+    Recomputation,
+    printed_statements,
+)
 from blimpworks.exhibits.style import (
     BARS,
     BLUE,
@@ -28,52 +44,47 @@ from blimpworks.exhibits.style import (
     with_ends,
 )
 from blimpworks.papers.clams.exhibits import describe
-from blimpworks.papers.clams.exhibits.common import Accuracies, read_accuracies, shown_languages
+from blimpworks.papers.clams.exhibits.common import read_accuracies, shown_languages
 from blimpworks.papers.clams.exhibits.facts import MBERT, MONO, MULTI
 from blimpworks.papers.clams.exhibits.formulas import (
     COMPLEXITY,
     CONSTRUCTION,
+    FEWEST,
     LANGUAGE,
+    LEAD,
+    LEAST,
+    MOST,
+    MOST_FEATURES,
     mean_over,
     rho,
     sd_over,
 )
-from blimpworks.papers.clams.items.constructions import CONSTRUCTIONS, construction_of
+from blimpworks.papers.clams.items.constructions import (
+    AGREEMENT,
+    CAPITALS,
+    CONSTRUCTIONS,
+    LANGUAGES,
+)
+from blimpworks.strict import Strict
 from blimpworks.tables import MORPHOLOGY
 
 
 def read_morphology(tables: Tables, languages: Collection[str]) -> pd.DataFrame:
-    """WALS features of some languages; no rows without the table."""
+    """Read WALS features of some languages; no rows without the table."""
     features = read_plain(MORPHOLOGY, tables.get("morphology"))
     return features[features["lang"].isin(languages)]
 
 
 def complexities(morphology: pd.DataFrame) -> dict[str, float]:
-    """Morphological complexity by language, from 0 to 1: mean of the features that count."""
+    """Compute morphological complexity by language: the mean of its features, from 0 to 1."""
     means = morphology.groupby("lang")["value"].mean()
     return {str(lang): float(value) for lang, value in means.items()}
 
 
-def in_order(known: Mapping[str, float]) -> list[list[str]]:
-    """Languages from the least complex to the most; those of equal complexity stand together."""
-    values = sorted({*known.values()})
-    return [sorted(lang for lang in known if known[lang] == value) for value in values]
-
-
-def scored_everywhere(
-    rows: pd.DataFrame, constructions: Sequence[str], langs: Sequence[str]
-) -> list[str]:
-    """Constructions that have accuracies in all of some languages."""
-    return [
-        key for key in constructions if {*langs} <= {*rows[rows["construction"] == key]["lang"]}
-    ]
-
-
-def shared_constructions(accuracies: Accuracies, part: str, langs: Sequence[str]) -> list[str]:
-    """Constructions on which the models of a part have accuracies in all of some languages."""
-    rows = accuracies.of(part, langs, CONSTRUCTIONS).rows
-    known = rows.assign(construction=rows["paradigm"].map(construction_of))
-    return scored_everywhere(known, [*CONSTRUCTIONS], langs)
+def in_order(complexity: Mapping[str, float]) -> list[list[str]]:
+    """Order languages by complexity, the least first; those of equal complexity stand together."""
+    values = sorted({*complexity.values()})
+    return [sorted(x for x in complexity if complexity[x] == value) for value in values]
 
 
 CHANCE = 0.5
@@ -88,25 +99,15 @@ LEAST_SPAN = 0.2
 # Figure 2
 
 
-def _bar_cells(accuracies: Accuracies, languages: Mapping[str, str]) -> list[Cell]:
-    """Mean and standard deviation over languages, by construction and part."""
-    formulas = {MEAN: mean_over(LANGUAGE), SD: sd_over(LANGUAGE)}
-    selections = [
-        (row, series, accuracies.of(part, languages, key))
-        for key, row in CONSTRUCTIONS.items()
-        for part, (series, _) in LSTMS.items()
-    ]
-    return [
-        selection.cell((row, f"{series} {kind}"), formula)
-        for row, series, selection in selections
-        if not selection.rows.empty
-        for kind, formula in formulas.items()
-    ]
-
-
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
-    cells = _bar_cells(read_accuracies(tables, labels), shown_languages(labels))
+    accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
+    cells = []
+    for (key, row), (part, (series, _)) in product(CONSTRUCTIONS.items(), LSTMS.items()):
+        selection = accuracies.of(part, languages, key)
+        if not selection.rows.empty:
+            cells.append(selection.cell((row, f"{series} {MEAN}"), mean_over(LANGUAGE)))
+            cells.append(selection.cell((row, f"{series} {SD}"), sd_over(LANGUAGE)))
     figure = new_figure(COLUMN_INCHES, 2.9)
     axes = figure.add_subplot()
     if cells:
@@ -132,19 +133,6 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 # Figure 3
-
-
-def _point_cells(accuracies: Accuracies, languages: Mapping[str, str]) -> list[Cell]:
-    """Average accuracy by language, each over the constructions that all languages have."""
-    cells = []
-    for part, (name, *_) in SERIES.items():
-        scored = {*accuracies.of(part, languages, CONSTRUCTIONS).rows["lang"]}
-        langs = [lang for lang in languages if lang in scored]
-        shared = shared_constructions(accuracies, part, langs)
-        for lang in langs if shared else []:
-            selection = accuracies.of(part, lang, shared)
-            cells.append(selection.cell((languages[lang], name), mean_over(CONSTRUCTION)))
-    return cells
 
 
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
@@ -178,38 +166,131 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 3: average accuracy of the LSTMs and mBERT by morphological complexity."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     morphology = read_morphology(tables, languages)
-    known = complexities(morphology)
-    cells = [
-        Cell(
-            name,
-            "complexity",
-            known[lang],
-            f"{known[lang]:.3f}",
-            COMPLEXITY,
-            "morphology",
-            {"lang": lang},
-            n=int(morphology[morphology["lang"] == lang]["value"].notna().sum()),
-        )
-        for lang, name in languages.items()
-        if lang in known
-    ] + _point_cells(accuracies, languages)
+    order = in_order(complexities(morphology))
+    placed = [lang for tied in order for lang in tied]
+    cells = []
+    for lang in [lang for lang in languages if lang in placed]:
+        where, place = {"lang": lang}, (languages[lang], COLUMN)
+        cell = formula_cell(morphology, place, COMPLEXITY, "morphology", where, ".3f")
+        n = int(select_rows(morphology, where)["value"].notna().sum())
+        cells.append(replace(cell, n=n))
+    # Average accuracy by language, over the constructions that all of a series' languages have.
+    for part, (name, *_) in SERIES.items():
+        scored = {*accuracies.of(part, languages, CONSTRUCTIONS).rows["lang"]}
+        langs = [lang for lang in languages if lang in scored]
+        shared = accuracies.shared(part, langs)
+        if shared is None:
+            continue
+        for lang in langs:
+            selection = accuracies.of(part, lang, shared.constructions)
+            cells.append(selection.cell((languages[lang], name), mean_over(CONSTRUCTION)))
     figure = new_figure(COLUMN_INCHES, 2.5)
     axes = figure.add_subplot()
     if morphology.empty:
         say(axes, "There are no WALS features to place languages by.")
     else:
         _draw_points(axes, cells)
-    order = in_order(complexities(morphology))
     # What the caption says of each series' rank correlation.
     values = []
-    langs = [lang for tied in order for lang in tied]
     for part, (name, *_) in SERIES.items():
-        shared = shared_constructions(accuracies, part, langs)
-        if shared and len(langs) > 2:
-            value = rho(order)(accuracies.of(part, langs, shared).rows)
-            values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
-    return Exhibit(
-        **describe("fig3", correlations=(f" Spearman's ρ: {', '.join(values)}." if values else "")),
-        cells=cells,
-        figure=figure,
-    )
+        shared = accuracies.shared(part, placed) if len(placed) > 2 else None
+        value = rho(order)(shared.rows) if shared else math.nan
+        values += [] if math.isnan(value) else [f"{name} {value:.2f}".replace("-", "−")]
+    correlations = f" Spearman's ρ: {', '.join(values)}." if values else ""
+    description = describe("fig3", correlations=correlations)
+    return Exhibit(**description, cells=cells, figure=figure)
+
+
+ENOUGH = 3
+"""Languages that a rank correlation is given of."""
+RECOMPUTATION = Recomputation({LEAD: "{:.0f}", LARGEST: "{:.2f}"})
+FORMATS = {KINDS: ".0f", LEAST: ".2f", MOST: ".2f"}
+"""Formulas of claims, and the formats of their numbers."""
+FORMULAS = {formula.sentence: formula for formula in FORMATS}
+EXPECTED = {
+    "formula": ("", *FORMULAS),
+    "langs": LANGUAGES,
+    "constructions": tuple(CONSTRUCTIONS),
+    "phenomena": (AGREEMENT, CAPITALS),
+}
+"""Values that the cells of claims can have, by column."""
+
+
+class Claim(Strict):
+    """A number of the text that accuracies decide, and which ones.
+
+    Without a formula it is the rank correlation of accuracy and morphological complexity.
+    """
+
+    row: str
+    """Key of the printed number; empty for one that is not printed."""
+    column: str
+    title: str
+    formula: str
+    part: Literal["mono", "multi", "mbert"]
+    langs: Names
+    constructions: Names
+    phenomena: Names
+
+    @field_validator("formula", "langs", "constructions", "phenomena")
+    @classmethod
+    def _known(cls, value: str | tuple[str, ...], info: ValidationInfo) -> str | tuple[str, ...]:
+        """Raise ValueError for a value that is none of ``EXPECTED``."""
+        expected = EXPECTED[str(info.field_name)]
+        if not {*([value] if isinstance(value, str) else value)} <= {*expected}:
+            raise ValueError(f"expected {', '.join(filter(None, expected))}")
+        return value
+
+    @property
+    def place(self) -> Place | None:
+        """The printed number that it is; None for one that is not printed."""
+        return (self.row, self.column) if self.row else None
+
+
+CLAIMS = read_rows(Claim, Path(__file__).with_name("claims.tsv"))
+CWALS = {
+    ("CWALS", "fewest features"): ("Morphological features of a language: fewest", FEWEST),
+    ("CWALS", "most features"): ("Morphological features of a language: most", MOST_FEATURES),
+}
+
+
+def text(tables: Tables, labels: Labels) -> Exhibit:
+    """The correlations and other numbers of the text."""
+    accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
+    paper = [lang for lang in LANGUAGES if lang in languages]
+    morphology = read_morphology(tables, paper)
+    complexity = complexities(morphology)
+    column = AGAIN if labels.source == "published" else VALUE
+    cells: list[Cell] = []
+    correlations: list[Cell] = []
+    for claim in CLAIMS:
+        place, langs = (claim.title, column), {*claim.langs}
+        selected = (claim.part, claim.langs, claim.constructions, claim.phenomena)
+        if claim.formula:
+            inside, formula = accuracies.of(*selected), FORMULAS[claim.formula]
+            if {*inside.rows["lang"]} == langs:
+                form = FORMATS[formula]
+                cells.append(inside.cell(place, formula, form, stands_for=claim.place))
+        elif len(langs) >= ENOUGH and langs <= {*complexity}:
+            shared = accuracies.shared(*selected)
+            if shared and {*claim.phenomena} <= {*shared.rows["phenomenon"]}:
+                order = in_order({lang: complexity[lang] for lang in langs})
+                formula = rho(order, mixed=len(claim.phenomena) > 1)
+                cell = shared.cell(place, formula, ".1f", stands_for=claim.place)
+                # Languages that are all alike have no ranks.
+                if not math.isnan(cell.value):
+                    correlations.append(replace(cell, text=cell.text.replace("-", "−")))
+    # How many features the complexity is a mean of.
+    where = {"lang": sorted({*morphology["lang"]})}
+    for key, (title, formula) in CWALS.items() if where["lang"] else ():
+        place, source = (title, column), "morphology"
+        cells.append(formula_cell(morphology, place, formula, source, where, ".0f", stands_for=key))
+    cells += correlations
+    without = "" if not morphology.empty else " Without WALS there are no correlations."
+    description = describe("text", without=without)
+    if labels.source == "published":
+        stated, faults = printed_statements(read_printed(tables), RECOMPUTATION)
+        again = [cell for cell in stated if cell.column == AGAIN]
+        cells = [*(cell for cell in stated if cell.column == PRINTED), *cells, *again]
+        description = describe("text_published", faults=faults, without=without)
+    return Exhibit(**description, cells=cells)

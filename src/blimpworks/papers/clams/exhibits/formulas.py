@@ -14,11 +14,11 @@ Order = Sequence[Sequence[str]]
 """Languages, lowest first; those of one rank stand together."""
 
 
-def _order(text: str) -> list[list[str]]:
-    return [tied.split(" = ") for tied in text.split(" < ")]
-
-
-ORDER = Notation(".+", lambda order: " < ".join(" = ".join(tied) for tied in order), _order)
+ORDER = Notation(
+    ".+",
+    lambda order: " < ".join(" = ".join(tied) for tied in order),
+    lambda text: [tied.split(" = ") for tied in text.split(" < ")],
+)
 MIXED = choice({"": False, ", with capitals where there are any,": True})
 TIES = Notation(
     r" [−+] [\d.]+ ×",
@@ -105,7 +105,7 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
 
 @formula("sum of value × {numerator} ÷ {denominator}")
 def part(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
-    """A fraction, known from elsewhere, of a number."""
+    """Compute a fraction of a number."""
     return float(rows["value"].item() * (numerator / denominator))
 
 

@@ -9,14 +9,14 @@ the script that counts (docs/clams.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from blimpworks.campaign.ties import TIES
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import PERPLEXITY, select_rows
-from blimpworks.exhibits.shared import Tables, best_of_each, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, best_of_each, formula_cell, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.common import (
     AGAIN,
@@ -26,6 +26,7 @@ from blimpworks.papers.clams.exhibits.common import (
     Accuracies,
     Column,
     Grid,
+    Place,
     Selection,
     accuracy,
     average,
@@ -34,10 +35,8 @@ from blimpworks.papers.clams.exhibits.common import (
     plain_or_list,
     printed_cells,
     read_accuracies,
-    select,
     shown_languages,
     table_of,
-    whole,
 )
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.papers.clams.exhibits.formulas import (
@@ -107,15 +106,11 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 # Table 3
 
 
-def _printed(accuracies: Accuracies, tables: Tables, grid: Grid, key: str) -> list[Cell]:
-    """Printed accuracies, the same from Table 2, and averages with those from the rows above."""
-    cells = grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
-    cells += _printed_elsewhere(tables, "table2", grid, ENG, "Multi, Table 2", PRINTED[MBERT])
-    return cells + grid.cells(accuracies, average, {key: AGAIN})
-
-
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: accuracy of English and multilingual masked models on all English sets."""
+    """Table 3: accuracy of English and multilingual masked models on all English sets.
+
+    The published form has the same numbers from Table 2, and averages of the rows.
+    """
     accuracies = read_accuracies(tables, labels)
     published = labels.source == "published"
     columns = [Column(ENG, part, ("", HEADINGS[part]), PRINTED[part]) for part in (BERT, MBERT)]
@@ -124,18 +119,15 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     for grid in grids:
         key = f"{grid.phenomenon} average"
         if published:
-            cells += _printed(accuracies, tables, grid, key)
-        else:
-            average_row = {key: AVERAGE}
-            single_columns = [replace(grid, columns=[column]) for column in grid.columns]
-            cells += [
-                cell
-                for each in single_columns
-                for cell in (
-                    *each.cells(accuracies, accuracy),
-                    *each.cells(accuracies, average, average_row),
-                )
-            ]
+            cells += grid.printed(tables, "table3", {**grid.rows, key: AVERAGE})
+            other = (ENG, "Multi, Table 2", PRINTED[MBERT])
+            cells += _printed_elsewhere(tables, "table2", grid, *other)
+            cells += grid.cells(accuracies, average, {key: AGAIN})
+            continue
+        for column in grid.columns:
+            single = replace(grid, columns=[column])
+            cells += single.cells(accuracies, accuracy)
+            cells += single.cells(accuracies, average, {key: AVERAGE})
     return table_of(
         describe("table3_published" if published else "table3", none="" if cells else NO_MASKED),
         cells,
@@ -153,7 +145,7 @@ SEEDS = 2
 
 
 def lstm_grid(labels: Labels, only: Collection[str] | None = None) -> Grid:
-    """Constructions by language and part, of the languages shown or of some of them alone."""
+    """Make the grid by language and part, of the languages shown or of some of them alone."""
     return Grid(
         [
             Column(lang, part, (name, HEADINGS[part]))
@@ -167,7 +159,7 @@ def lstm_grid(labels: Labels, only: Collection[str] | None = None) -> Grid:
 def lstm_table(
     grid: Grid, description: Description, cells: Sequence[Cell], *groups: Mapping[str, str]
 ) -> Exhibit:
-    """The table with groups of rows apart; rows without any cell stay out of it."""
+    """Lay out the table with groups of rows apart; rows without any cell stay out of it."""
     present = {cell.row for cell in cells if cell.printed}
     kept = [{k: name for k, name in group.items() if name in present} for group in groups]
     kept = kept if present else [CONSTRUCTIONS]
@@ -180,13 +172,13 @@ def lstm_table(
 
 
 def trained(labels: Labels) -> str:
-    """What a caption says first of LSTMs that were trained here."""
+    """Write the start of a caption, on LSTMs that were trained here."""
     models = labels.facts.get("clams_training")
     return f"Models trained here, not the paper's: {models}. " if models else ""
 
 
 def scored(labels: Labels) -> str:
-    """What a measured table's caption says last: how the LSTMs decided pairs."""
+    """Write the end of a measured table's caption, on how the LSTMs decided pairs."""
     sentences = labels.facts.get("clams_scoring") if labels.source == "measured" else ""
     return f" {sentences}" if sentences else ""
 
@@ -201,20 +193,19 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         last = last | {"again": AGAIN}
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
+        cells, caption = [], trained(labels)
         # Mean perplexity over seeds of each part's models on each language's test text.
-        perplexities, perplexity_cells = read_plain(PERPLEXITIES, tables.get("perplexities")), []
+        perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
         for column in grid.columns:
             where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
             rows = select_rows(perplexities, where)
             if not rows.empty:
-                selection = Selection(
-                    "perplexities", rows, where | {"model": plain_or_list([*rows["model"]])}
-                )
+                where["model"] = plain_or_list([*rows["model"]])
                 place, key = (PERPLEXITY_NAME, column.name), (PERPLEXITY_KEY, column.key)
-                perplexity_cells.append(selection.cell(place, PERPLEXITY, stands_for=key))
-        cells = perplexity_cells + grid.cells(accuracies, accuracy)
+                cell = formula_cell(rows, place, PERPLEXITY, "perplexities", where, ".2f")
+                cells.append(replace(cell, stands_for=key))
+        cells += grid.cells(accuracies, accuracy)
         cells += grid.cells(accuracies, average, AVERAGE_ROW)
-        caption = trained(labels)
     exhibit = lstm_table(
         grid,
         describe("table1", caption=caption, scored=scored(labels)),
@@ -232,41 +223,42 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 # Table 4
 
 
-def signed(value: float) -> str:
-    """A gain as the paper prints it: with a sign, two digits; a dash where nothing changes."""
-    rounded = round(value, 2)
-    return f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—"
+def gain(both: Selection, place: Place, stands_for: Place) -> Cell | None:
+    """Accuracy with a capital first letter less that without; None where one is missing."""
+    if both.rows["phenomenon"].nunique() < 2 or not both.complete:
+        return None
+    return signed(both.cell(place, GAIN, stands_for=stands_for))
 
 
-gain = measure_by(
-    GAIN, signed, lambda both: both.rows["phenomenon"].nunique() == 2 and both.complete
-)
-"""Accuracy with a capital first letter less that without."""
+def signed(cell: Cell) -> Cell:
+    """Write a gain as the paper does: with a sign, two digits; a dash where nothing changes."""
+    rounded = round(cell.value, 2)
+    return replace(cell, text=f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—")
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
     """Table 4: what a capital first letter adds to the LSTMs' accuracy."""
-    if labels.source == "published":
-        grid, last = lstm_grid(labels, CAPITALISED), AVERAGE_ROW | {"again": AGAIN}
-        cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
-        # Average gains from the gains and Table 1, relative to whose averages they are given.
-        printed = read_printed(tables)
-        rows = [*CONSTRUCTIONS, AVERAGE_KEY]
-        for column in grid.columns:
-            where = {"exhibit": ["table1", "table4"], "row": rows, "column": column.key}
-            numbers = select("published", printed, where)
-            of_table4 = numbers.rows["exhibit"] == "table4"
-            gains = numbers.rows[of_table4 & (numbers.rows["row"] != AVERAGE_KEY)]
-            if (~of_table4).sum() == len(rows) and len(gains) == len(CONSTRUCTIONS):
-                place, printed_key = (AGAIN, column.name), (AVERAGE_KEY, column.key)
-                cells.append(numbers.cell(place, PRINTED_GAIN, stands_for=printed_key, text=signed))
-    else:
+    if labels.source == "measured":
         grid, last = lstm_grid(labels), AVERAGE_ROW
         both = replace(grid, phenomenon=(AGREEMENT, CAPITALS))
         accuracies = read_accuracies(tables, labels)
         cells = both.cells(accuracies, gain) + both.cells(accuracies, gain, AVERAGE_ROW)
-    key = "table4_published" if labels.source == "published" else "table4"
-    return lstm_table(grid, describe(key), cells, CONSTRUCTIONS, last)
+        return lstm_table(grid, describe("table4"), cells, CONSTRUCTIONS, last)
+    grid, last = lstm_grid(labels, CAPITALISED), AVERAGE_ROW | {"again": AGAIN}
+    cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
+    # Average gains from the gains and Table 1, relative to whose averages they are given.
+    printed = read_printed(tables)
+    keys = [*CONSTRUCTIONS, AVERAGE_KEY]
+    for column in grid.columns:
+        where = {"exhibit": ["table1", "table4"], "row": keys, "column": column.key}
+        numbers = select_rows(printed, where)
+        of_table4 = numbers["exhibit"] == "table4"
+        gains = numbers[of_table4 & (numbers["row"] != AVERAGE_KEY)]
+        if (~of_table4).sum() == len(keys) and len(gains) == len(CONSTRUCTIONS):
+            place = (AGAIN, column.name)
+            cell = formula_cell(numbers, place, PRINTED_GAIN, "published", where, ".2f")
+            cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
+    return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
 
 # Table 5
@@ -295,12 +287,12 @@ ENGLISH_SETS = (*ENGLISH_PARTS, (NPIS, "Negative polarity items", ENGLISH_NPIS))
 
 
 def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
-    """Of how many minimal sets the LSTMs know the words, in the form of Table 7."""
+    """Count the minimal sets whose words the LSTMs know, in the form of Table 7."""
     grid = lstm_grid(labels)
     return lstm_table(
         grid,
         describe("lstm_sets", trained=trained(labels)),
-        grid.cells(read_accuracies(tables, labels), measure_by(JUDGED, whole)),
+        grid.cells(read_accuracies(tables, labels), measure_by(JUDGED, ".0f")),
         CONSTRUCTIONS,
     )
 
@@ -340,23 +332,15 @@ def english(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A way to score and to count."""
-
-    name: str
-    method: str
-    ties: str
-    more: int
-
-
 WAYS = (
-    Way("As published", "without_end", "right", 1),
-    Way("c ÷ n", "without_end", "right", 0),
-    Way("c ÷ n, ties half", "without_end", "half", 0),
-    Way("Corrected: and with the end of sentence", "full_sentence", "half", 0),
+    ("As published", "without_end", "right", 1),
+    ("c ÷ n", "without_end", "right", 0),
+    ("c ÷ n, ties half", "without_end", "half", 0),
+    ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Each changes one thing more; the last is ``variant: corrected``."""
+"""Ways to score and count: name, method, what ties count as, and right pairs too many in each set.
+
+Each changes one thing more; the last is ``variant: corrected``."""
 
 
 def variants(tables: Tables, labels: Labels) -> Exhibit:
@@ -364,20 +348,19 @@ def variants(tables: Tables, labels: Labels) -> Exhibit:
     policies: Mapping[str, str] = labels.facts["clams_ties"]
     languages = shown_languages(labels)
     cells: list[Cell] = []
-    for way in WAYS:
-        if way.method not in policies:
+    for name, method, ties, more in WAYS:
+        if method not in policies:
             continue
-        accuracies = read_accuracies(tables, replace(labels, method=way.method))
-        formula = counted(TIES[way.ties] - TIES[policies[way.method]], way.more)
-        for lang, part in product(languages, PARTS):
+        accuracies = read_accuracies(tables, replace(labels, method=method))
+        formula = counted(TIES[ties] - TIES[policies[method]], more)
+        for (lang, language), part in product(languages.items(), PARTS):
             selection = accuracies.of(part, lang, CONSTRUCTIONS)
             if selection.complete:
-                text = f"{formula(selection.rows):.3f}"
-                row = f"{languages[lang]}, {HEADINGS[part]}"
-                cells.append(selection.cell((row, way.name), formula, text=text))
+                place = (f"{language}, {HEADINGS[part]}", name)
+                cells.append(selection.cell(place, formula, ".3f"))
     rows = dict.fromkeys(cell.row for cell in cells)
     return Exhibit(
         **describe("variants", trained=trained(labels), none="" if cells else NO_LSTM),
         cells=cells,
-        sections=[Section("", {row: row for row in rows}, [way.name for way in WAYS])],
+        sections=[Section("", {row: row for row in rows}, [name for name, *_ in WAYS])],
     )

@@ -3,32 +3,28 @@
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, TOTAL, select_rows
-from blimpworks.exhibits.shared import Tables, marked, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, marked, read_plain, read_printed
 from blimpworks.papers.clams.exhibits import describe
 from blimpworks.papers.clams.exhibits.common import (
     HEADINGS,
     Column,
     Grid,
-    Place,
     by_phenomenon,
     measure_by,
     narrowed,
     read_accuracies,
-    select,
     shown_languages,
     table_of,
-    whole,
 )
 from blimpworks.papers.clams.exhibits.facts import BERT, MBERT
 from blimpworks.papers.clams.exhibits.formulas import part as share_of
@@ -56,20 +52,12 @@ WORDS_AT_MOST = 22
 
 
 def read_sets(tables: Tables) -> pd.DataFrame | None:
-    """The released evaluation sets, each with its construction; None without them."""
+    """Read the released evaluation sets, each with its construction; None without them."""
     paths = tables.get("evaluation_sets") or []
     if not paths:
         return None
     sets = read_plain(EVALUATION_SETS, paths[0])
     return sets.assign(construction=sets["paradigm"].map(construction_of))
-
-
-def _released_number(
-    sets: pd.DataFrame, where: Mapping[str, Any], place: Place, stands_for: Place
-) -> Cell:
-    """How many released sets there are that a filter selects, for the CSV file alone."""
-    selection = select("evaluation_sets", sets, where)
-    return selection.cell(place, TOTAL, stands_for=stands_for, text=whole, printed=False)
 
 
 # Figure 1
@@ -98,56 +86,38 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 6: minimal sets by construction and language, with animate nouns."""
-    grid = Grid(
-        [Column(lang, "", ("", name), lang) for lang, name in shown_languages(labels).items()]
-    )
+    """Table 6: minimal sets by construction and language, with animate nouns.
+
+    The published form has hidden cells of the released sets' sizes.
+    """
+    languages = shown_languages(labels)
+    grid = Grid([Column(lang, "", ("", name), lang) for lang, name in languages.items()])
+    cells: list[Cell] = []
     if labels.source == "published":
         cells, caption = grid.printed(tables, "table6"), "As printed."
-        released = _released(read_sets(tables), grid)
-        sizes = {cell.stands_for: cell.value for cell in released}
-        same = sum(sizes.get(cell.stands_for) == cell.value for cell in cells)
-        if released:
+        sets = read_sets(tables)
+        if sets is not None:
+            sizes = {}
+            for (key, row), column in product(grid.rows.items(), grid.columns):
+                where = {"lang": column.lang, "paradigm": paradigms(key, inanimate=False)}
+                place, stands_for = (row, f"{column.name}, released"), (key, column.key)
+                size = formula_cell(sets, place, TOTAL, "evaluation_sets", where, ".0f")
+                sizes[stands_for] = replace(size, stands_for=stands_for, printed=False)
+            same = sum(sizes[c.stands_for].value == c.value for c in cells if c.stands_for in sizes)
             caption += f" Of the released evaluation sets {same} of {len(cells)} have this size."
-        cells += released
-    else:
-        cells, caption = _counted(tables, grid), "Of the campaign's pairs."
-    return table_of(describe("table6", caption=caption), cells, [grid])
-
-
-def _released(sets: pd.DataFrame | None, grid: Grid) -> list[Cell]:
-    """The sizes of the released sets, for the CSV file."""
-    if sets is None:
-        return []
-    return [
-        _released_number(
-            sets,
-            {"lang": column.lang, "paradigm": paradigms(key, inanimate=False)},
-            (row, f"{column.name}, released"),
-            (key, column.key),
-        )
-        for key, row in grid.rows.items()
-        for column in grid.columns
-    ]
-
-
-def _counted(tables: Tables, grid: Grid) -> list[Cell]:
-    """The sizes of the campaign's own sets."""
-    cells = []
+            cells += sizes.values()
+        return table_of(describe("table6", caption=caption), cells, [grid])
     for path in tables["items"]:
         items = read_table(ITEMS, path, ["lang", "phenomenon", "paradigm"]).to_pandas()
         for column, (key, row) in product(grid.columns, grid.rows.items()):
-            where = {
-                "lang": column.lang,
-                "phenomenon": AGREEMENT,
-                "paradigm": paradigms(key, inanimate=False),
-            }
+            where = {"lang": column.lang, "phenomenon": AGREEMENT}
+            where |= {"paradigm": paradigms(key, inanimate=False)}
             rows = select_rows(items, where)
             if not rows.empty:
                 place, n, number = (row, column.name), len(rows), (key, column.key)
                 where = narrowed(rows, where)
                 cells.append(Cell(*place, n, str(n), COUNT, "items", where, n, stands_for=number))
-    return cells
+    return table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
 
 
 # Table 7
@@ -179,55 +149,41 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
                 cells += _from_share(printed, column, row_names)
         description = describe("table7_published")
     else:
-        accuracies, judged = read_accuracies(tables, labels), measure_by(TOTAL, whole)
+        accuracies, judged = read_accuracies(tables, labels), measure_by(TOTAL, ".0f")
         cells = [cell for grid in grids for cell in grid.cells(accuracies, judged)]
         description = describe("table7", none="" if cells else NO_MASKED)
     return table_of(description, cells, grids)
 
 
-def _place(names: Mapping[str, str], construction: str, column: Column) -> Place:
-    return names[construction], f"{column.name}, from the vocabulary"
-
-
 def _from_words(
     printed: pd.DataFrame, sets: pd.DataFrame, column: Column, names: Mapping[str, str]
-) -> list[Cell]:
+) -> Iterator[Cell]:
     """Sets of the focus words that account for most of a column."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
-    left = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
-    words = infer_vocabulary(sets, left)
-    return [
-        _released_number(
-            sets,
-            {
-                "lang": column.lang,
-                "paradigm": paradigms(construction, inanimate=True),
-                "focus": words,
-            },
-            _place(names, construction, column),
-            (construction, column.key),
-        )
-        for construction in left
-    ]
+    sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
+    focus = infer_vocabulary(sets, sizes)
+    for key in sizes:
+        where = {"lang": column.lang, "paradigm": paradigms(key, inanimate=True), "focus": focus}
+        place = (names[key], f"{column.name}, from the vocabulary")
+        cell = formula_cell(sets, place, TOTAL, "evaluation_sets", where, ".0f")
+        yield replace(cell, stands_for=(key, column.key), printed=False)
 
 
-def _from_share(printed: pd.DataFrame, column: Column, names: Mapping[str, str]) -> list[Cell]:
+def _from_share(printed: pd.DataFrame, column: Column, names: Mapping[str, str]) -> Iterator[Cell]:
     """The share of sets left of simple agreement, of Table 6's sets with the same predicates."""
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     used = values.get(("table7", SIMPLE, column.key))
     size = values.get(("table6", SIMPLE, column.lang))
     if used is None or size is None:
-        return []
+        return
     share = Fraction(int(used), int(size))
     formula = share_of(share.numerator, share.denominator)
-    cells = []
-    for construction in ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES:
-        where = {"exhibit": "table6", "row": construction, "column": column.lang}
-        total = select("published", printed, where)
-        if not total.rows.empty:
-            place, key = _place(names, construction, column), (construction, column.key)
-            cells.append(total.cell(place, formula, stands_for=key, text=whole, printed=False))
-    return cells
+    for key in ENGLISH_PREDICATES if column.lang == ENG else SAME_PREDICATES:
+        if ("table6", key, column.lang) in values.index:
+            where = {"exhibit": "table6", "row": key, "column": column.lang}
+            place = (names[key], f"{column.name}, from the vocabulary")
+            cell = formula_cell(printed, place, formula, "published", where, ".0f")
+            yield replace(cell, stands_for=(key, column.key), printed=False)
 
 
 def infer_vocabulary(sets: pd.DataFrame, left: Mapping[str, int]) -> list[str]:

@@ -1,7 +1,6 @@
 """Tables, names of rows and columns, and cells that Multi-LMentry's exhibits share."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,7 +9,14 @@ from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels, Section
 from blimpworks.exhibits.formulas import COUNT, select_rows
-from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
+from blimpworks.exhibits.shared import (
+    Tables,
+    by_place,
+    formula_cell,
+    printed_cell,
+    read_plain,
+    read_printed,
+)
 from blimpworks.papers.lmentry.exhibits.names import (
     BENCHMARK,
     DATA,
@@ -20,7 +26,7 @@ from blimpworks.papers.lmentry.exhibits.names import (
     WEIGHT,
 )
 from blimpworks.papers.lmentry.tasks import TASKS
-from blimpworks.tables import ACCURACIES, PROMPTS
+from blimpworks.tables import ACCURACIES
 
 OTHER = "Other Models"
 SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
@@ -41,13 +47,6 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
             "expected at least one task. Judge with that method and summarise again."
         )
     return rows
-
-
-def read_prompts(
-    paths: Sequence[Path], columns: Sequence[str] = ("lang", "phenomenon")
-) -> pd.DataFrame:
-    """Read language, task and perhaps further columns of every prompt."""
-    return read_plain(PROMPTS, paths, columns)
 
 
 def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
@@ -119,6 +118,20 @@ def sections_of(
 def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Section:
     """Return a section whose rows have the same names in print and in the cells."""
     return Section(title, {row: row for row in rows}, columns)
+
+
+def printed_cells(
+    tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
+) -> list[Cell]:
+    """Return the numbers that an exhibit prints; what our copy has lost has no value, and no cell.
+
+    The functions turn the keys of rows and columns into their names.
+    """
+    numbers = by_place(read_printed(tables, exhibit=exhibit))
+    return [
+        printed_cell(row, (row_name(row_key), column_name(column_key)))
+        for (row_key, column_key), row in numbers.items()
+    ]
 
 
 def judged_by(labels: Labels) -> str:

@@ -67,14 +67,17 @@ class Scores:
         self.labels = labels
         self.measured = labels.source == "measured"
         self.rows = read_accuracies(tables, labels) if self.measured else read_printed(tables)
+        self.origin = judged_by(labels) or " From the scores that Table 4 prints."
         self.languages = languages_of(self.rows) if self.measured else [*LANGUAGES]
 
     def models(self, lang: str) -> list[str]:
         """List the models that have a score in a language."""
         return models_of(self.rows[self.rows["lang"] == lang]) if self.measured else [*MODELS]
 
-    def cell(self, place: tuple[str, str], lang: str, models: Sequence[str]) -> Cell | None:
-        """Return the mean score of some models; None without templates and answers."""
+    def cells(self, place: tuple[str, str], lang: str, models: Sequence[str]) -> list[Cell]:
+        """Return the cell of some models' mean score; none without templates and answers."""
+        if not models:
+            return []
         chosen: Any = models[0] if len(models) == 1 else [*models]
         if self.measured:
             formula = mean_over_models(as_released(SCORE, self.labels.method))
@@ -84,14 +87,7 @@ class Scores:
             where = {"exhibit": "table4", "row": chosen, "column": f"{lang} lms"}
             source = "published"
         cell = formula_cell(self.rows, place, formula, source, where, ".1f", n=len(models))
-        return None if pd.isna(cell.value) else cell
-
-
-def _say(axes: Axes, text: str) -> None:
-    """Say why axes are empty, and leave the scale that others share with them."""
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY)
-    axes.set_xticks([])
-    axes.grid(visible=False)
+        return [] if pd.isna(cell.value) else [cell]
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
@@ -106,23 +102,27 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
                 smallest = next(name for name, (limit, _) in CLASSES.items() if billions < limit)
                 by_class[smallest].append(model)
         for name, models in by_class.items():
-            if models:
-                cells.append(scores.cell((language_name(lang, labels), name), lang, models))
-    scored = [cell for cell in cells if cell]
+            cells += scores.cells((language_name(lang, labels), name), lang, models)
     figure = new_figure(PAGE_INCHES, 2.6)
     panels = figure.subplots(1, 2, sharey=True)
     further = tuple(lang for lang in scores.languages if lang not in LANGUAGES)
     groups = (PANELS[0] + further[::2], PANELS[1] + further[1::2])
     for axes, langs, first in zip(panels, groups, (0, len(groups[0])), strict=True):
         rows = [language_name(lang, labels) for lang in langs]
-        rows = [row for row in rows if any(cell.row == row for cell in scored)]
+        rows = [row for row in rows if any(cell.row == row for cell in cells)]
         if rows:
-            _draw_sizes(axes, scored, rows, first)
+            _draw_sizes(axes, cells, rows, first)
         else:
-            _say(axes, "no score in these languages")
+            _leave_empty(axes, "no score in these languages")
     panels[0].set_ylabel("mean LMentry score (%)")
-    source = judged_by(labels) or " From the scores that Table 4 prints."
-    return Exhibit(**describe("fig1", source=source), cells=scored, figure=figure)
+    return Exhibit(**describe("fig1", source=scores.origin), cells=cells, figure=figure)
+
+
+def _leave_empty(axes: Axes, why: str) -> None:
+    """Say why axes are empty, and leave the scale that others share with them."""
+    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=GREY)
+    axes.set_xticks([])
+    axes.grid(visible=False)
 
 
 def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: int) -> None:
@@ -134,20 +134,14 @@ def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: i
         # A little apart, so that no marker hides another.
         shift = 0.05 * (number - (len(rows) - 1) / 2)
         points = [cell for cell in cells if cell.row == row]
+        x, y = [order.index(cell.column) + shift for cell in points], [c.value for c in points]
         axes.plot(
-            [order.index(cell.column) + shift for cell in points],
-            [cell.value for cell in points],
-            color=LINES[look],
-            marker=MARKERS[look],
-            markersize=4,
-            linewidth=1,
-            clip_on=False,
+            x, y, color=LINES[look], marker=MARKERS[look], markersize=4, linewidth=1, clip_on=False
         )
-        ends[row] = (points[-1].value, LINES[look])
+        ends[row] = (y[-1], LINES[look])
     axes.set_xticks(range(len(order)), [f"{name}\n{text}" for name, (_, text) in CLASSES.items()])
-    axes.set(
-        xlim=(-0.3, len(order) - 0.7), ylim=(0, 100), xlabel="size class (billions of parameters)"
-    )
+    axes.set(xlim=(-0.3, len(order) - 0.7), ylim=(0, 100))
+    axes.set_xlabel("size class (billions of parameters)")
     label_ends(axes, ends, 5)
     axes.set_title(", ".join(rows) if len(rows) <= FEW else f"{len(rows)} languages", size=7)
 
@@ -160,35 +154,32 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     scores = Scores(tables, labels)
     preferred = dict.fromkeys([*COMPARED, *scores.languages])
     langs = [lang for lang in preferred if lang in scores.languages][: len(COMPARED)]
-    cells, groups = [], {}
+    by_language: dict[str, list[Cell]] = {}
     for lang in langs:
         column, models = language_code(lang, labels), scores.models(lang)
+        cells = by_language.setdefault(lang, [])
         for model in models:
-            name, group = model_name(model, labels), group_of(model)
-            groups[name] = group
-            if group in OPENNESS:
-                cells.append(scores.cell((name, column), lang, [model]))
+            if group_of(model) in OPENNESS:
+                cells += scores.cells((model_name(model, labels), column), lang, [model])
         for group, (name, _) in OPENNESS.items():
             members = [model for model in models if group_of(model) == group]
-            if members:
-                cells.append(scores.cell((f"mean, {name}", column), lang, members))
-    scored = [cell for cell in cells if cell]
+            cells += scores.cells((f"mean, {name}", column), lang, members)
     figure = new_figure(PAGE_INCHES, 2.9)
     panels = figure.subplots(1, max(len(langs), 1), sharey=True, squeeze=False)[0]
-    for axes, lang in zip(panels, langs, strict=False):
-        inside = [cell for cell in scored if cell.column == language_code(lang, labels)]
+    for axes, (lang, cells) in zip(panels, by_language.items(), strict=False):
         axes.set_title(language_name(lang, labels))
-        if inside:
-            _draw_openness(axes, inside, groups)
+        if cells:
+            groups = {model_name(model, labels): group_of(model) for model in scores.models(lang)}
+            _draw_openness(axes, cells, groups)
         else:
-            _say(axes, "no score of a multilingual model of Table 3")
+            _leave_empty(axes, "no score of a multilingual model of Table 3")
     panels[0].set_ylabel("LMentry score (%)")
     drawn = [axes for axes in panels if axes.patches]
     if drawn:
         handles = drawn[-1].get_legend_handles_labels()
         figure.legend(*handles, loc="outside upper center", ncols=2)
-    source = judged_by(labels) or " From the scores that Table 4 prints."
-    return Exhibit(**describe("fig2", source=source), cells=scored, figure=figure)
+    cells = [cell for inside in by_language.values() for cell in inside]
+    return Exhibit(**describe("fig2", source=scores.origin), cells=cells, figure=figure)
 
 
 def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) -> None:

@@ -87,10 +87,10 @@ AVERAGE = "average"
 
 
 def task_name(task: str) -> str:
-    """A task's key in words."""
+    """Write a task's key in words."""
     return task.replace("_", " ")
 
 
 def long_name(task: str) -> str:
-    """A task's name as in Tables 1 and 9 to 33."""
+    """Return a task's name as in Tables 1 and 9 to 33."""
     return TASK_NAMES[task].name or task_name(task).capitalize()

@@ -1,16 +1,22 @@
-"""Tables 2, 7, 8 and 54: how many prompts there are, system prompts, and subsets of arguments.
+"""Tables 1, 2, 7 to 33 and 54: examples, templates, system prompts and numbers of prompts.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendices A.1 and A.2. The
-exhibit ``counts``, which sets numbers of prompts beside those in print, is ours.
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendices A.1 to A.3. Print
+has English prompts, without answers, and English templates. The exhibit ``counts``, which sets
+numbers of prompts beside those in print, is ours.
 """
 
+import json
+import re
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES, of_row
+import pandas as pd
+
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
+from blimpworks.exhibits.formulas import COUNT, KINDS, TEXT, VALUES
 from blimpworks.exhibits.shared import (
     Tables,
     by_place,
@@ -31,20 +37,199 @@ from blimpworks.papers.lmentry.exhibits.common import (
     language_name,
     language_tag,
     languages_of,
-    read_prompts,
+    printed_cells,
 )
 from blimpworks.papers.lmentry.exhibits.names import (
     BENCHMARK,
     HEADS,
     LANGUAGES,
     TASK_NAMES,
+    TEMPLATE_TABLES,
+    long_name,
     task_name,
 )
-from blimpworks.papers.lmentry.exhibits.templates import pack_cell, unlike_print
 from blimpworks.papers.lmentry.items.packs import SYSTEM as SYSTEM_KEY
 from blimpworks.papers.lmentry.items.packs import read_pack
+from blimpworks.papers.lmentry.items.prompts import prompt_of, row_of
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
-from blimpworks.papers.lmentry.tasks import PARENTS
+from blimpworks.papers.lmentry.tasks import FIELDS, PARENTS, TASKS
+from blimpworks.reproduction.agreement import as_typed, same_wording
+from blimpworks.tables import PROMPTS, read_table
+
+SPACE = "␣"
+STRAY = re.compile(" {2,}|^ | $")
+"""Spaces too many, which a page would not show."""
+WORDS = ("w₁", "w₂", "w₃", "w₄", "w₅")
+IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}
+"""Arguments that print calls otherwise than the release's templates do."""
+ENGLISH = "eng"
+EXAMPLE, ANSWER = "Example", "Answer"
+EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "template", "prompt", "answer", "arguments")
+TEMPLATE, CORRECTED = "Template", "Corrected"
+
+
+def pack_cell(lang: str, key: str, place: tuple[str, str], text: str) -> Cell:
+    """Return a cell of a language pack's text; ``key`` is that of ``packs.read_texts``."""
+    return Cell(*place, 1, text, TEXT, "packs", {"lang": lang, "key": key})
+
+
+def unlike_print(cells: Sequence[Cell]) -> str:
+    """Return a sentence on which printed texts are worded otherwise in the release.
+
+    ``cells`` are printed texts, and hidden ones of the release that stand for the same.
+    """
+    released: Mapping[object, str] = {c.stands_for: c.text for c in cells if not c.printed}
+    texts = [c for c in cells if c.printed and c.stands_for in released]
+    unlike = [c for c in texts if not same_wording(c.text, released[c.stands_for])]
+    if not unlike:
+        return "The wording is that of the release."
+    readings = "; ".join(f"{c.row}, {released[c.stands_for].rstrip('.')}" for c in unlike)
+    return f"Worded otherwise in the release: {readings}."
+
+
+def table1(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 1: a prompt of each task.
+
+    The measured form has the campaign's own prompts with their answers, in English or else in its
+    first language. The published one has the printed prompts, with hidden cells of what the
+    release's template gives for their arguments.
+    """
+    cells: list[Cell] = []
+    if labels.source == "published":
+        pack = next(p for p in map(read_pack, tables["packs"]) if p.lang == ENGLISH)
+        for _, row in read_printed(tables, exhibit="table1").iterrows():
+            task, name = row["row"], long_name(row["row"])
+            cells.append(printed_text_cell(row, (name, EXAMPLE)))
+            for number, template in enumerate(pack.templates[task], start=1):
+                arguments = _arguments_of(template, as_typed(row["text"]))
+                if arguments is not None:
+                    text = prompt_of(pack, task, number, arguments, corrected=False)
+                    place = (name, "From the template")
+                    cell = pack_cell(pack.lang, f"{task}.{number}", place, text)
+                    cells.append(replace(cell, printed=False, stands_for=(task, row["column"])))
+                    break
+        description = describe("table1_published", wording=unlike_print(cells))
+        return Exhibit(**description, cells=cells, widths={EXAMPLE: 0.7}, textual=True)
+    by_language = {path.stem: path for path in tables["items"]}
+    path = by_language.get(ENGLISH, tables["items"][0])
+    first: dict[str, dict[str, Any]] = {}
+    for prompt in read_table(PROMPTS, path, EXAMPLE_COLUMNS).to_pylist():
+        if prompt["template"] == 1:
+            first.setdefault(prompt["phenomenon"], prompt)
+    answers: dict[str, dict[str, str]] = {}
+    for task in [task for task in TASKS if task in first]:
+        name, prompt, answer = long_name(task), first[task], first[task]["answer"]
+        if answer is None:
+            answer = TASK_NAMES[task].words.format_map(json.loads(prompt["arguments"]))
+        answers[name] = {ANSWER: str(answer)}
+        where = {"benchmark": BENCHMARK, "lang": prompt["lang"], "item_id": prompt["item_id"]}
+        cells.append(Cell(name, EXAMPLE, 1, prompt["prompt"], TEXT, "items", where, n=1))
+    lang = next(iter(first.values()))["lang"]
+    return Exhibit(
+        **describe("table1", language=language_name(lang, labels)),
+        cells=cells,
+        remarks=answers,
+        widths={EXAMPLE: 0.5, ANSWER: 0.22},
+        textual=True,
+        written_in={(name, EXAMPLE): language_tag(lang) for name in answers},
+    )
+
+
+def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
+    """The arguments that a template was filled with to give a text; None if it was not.
+
+    Space around an argument is passed over, and how a list is joined.
+    """
+    parts = [
+        re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
+        for before, name, _, _ in string.Formatter().parse(template)
+    ]
+    match = re.fullmatch("".join(parts), text)
+    if match is None:
+        return None
+    arguments: dict[str, Any] = {name: value.strip() for name, value in match.groupdict().items()}
+    if "words" in arguments:
+        arguments["words"] = re.findall('"(.+?)"', arguments["words"])
+    return arguments
+
+
+def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
+    """One of Tables 9 to 33: the templates of a task.
+
+    The measured form has those of all the campaign's languages, the published one the printed
+    English ones, with hidden cells of what the release has in their place.
+    """
+    task = TEMPLATE_TABLES[table]
+    packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
+    numbers = {
+        lang: range(1, len(pack.templates.get(task, ())) + 1) for lang, pack in packs.items()
+    }
+
+    def row_name(lang: str, number: int) -> str:
+        return f"{language_name(lang, labels)} {number}"
+
+    def template_cell(lang: str, number: int, column: str) -> Cell:
+        pack, corrected = packs[lang], column == CORRECTED
+        # The names of arguments stand in their places, as in print.
+        names = {name: IN_PRINT.get(name, name) for name in FIELDS[task]}
+        if "words" in names:
+            names["words"] = row_of(pack, WORDS, task, number, corrected=corrected)
+        text = pack.template(task, number, corrected=corrected).format_map(names)
+        text = STRAY.sub(lambda spaces: SPACE * len(spaces[0]), text)
+        place, stands_for = (row_name(lang, number), column), (str(number), lang)
+        where = {"lang": lang, "key": f"{task}.{number}", "phenomenon": task}
+        cell = Cell(*place, 1, text, TEXT, "packs", where)
+        return cell if corrected else replace(cell, stands_for=stands_for)
+
+    cells: list[Cell] = []
+    if labels.source == "published":
+        langs, columns = [ENGLISH], [TEMPLATE]
+        for _, row in read_printed(tables, exhibit=table).iterrows():
+            number, lang = int(row["row"]), row["column"]
+            cells.append(printed_text_cell(row, (row_name(lang, number), TEMPLATE)))
+            released = template_cell(lang, number, f"{TEMPLATE}, released")
+            cells.append(replace(released, printed=False))
+        note = describe.entries["notes_of_tables"].get(table)
+        remarks = unlike_print(cells) + (f" {note}" if note else "")
+        description = describe("templates_published", task=long_name(task).lower(), remarks=remarks)
+    else:
+        langs = languages_of(pd.DataFrame({"lang": [lang for lang in packs if numbers[lang]]}))
+        items = read_plain(PROMPTS, tables["items"], ("lang", "phenomenon", "template"))
+        items = items[items["phenomenon"] == task]
+        for lang in langs:
+            for number in numbers[lang]:
+                cells.append(template_cell(lang, number, TEMPLATE))
+                if f"{task}.{number}" in packs[lang].corrected:
+                    cells.append(template_cell(lang, number, CORRECTED))
+                place = (row_name(lang, number), SAMPLES)
+                cells.append(count_of(items, place, lang=lang, phenomenon=task, template=number))
+        both = any(cell.column == CORRECTED for cell in cells)
+        columns = [TEMPLATE, CORRECTED, SAMPLES] if both else [TEMPLATE, SAMPLES]
+        without = ", ".join(language_name(lang, labels) for lang in packs if not numbers[lang])
+        description = describe(
+            "templates_of_both_wordings" if both else "templates",
+            task=long_name(task).lower(),
+            variant=labels.facts["lmentry_variant"],
+            lacking=f" Without the task: {without}." if without else "",
+        )
+    sections = []
+    written_in = {}
+    for lang in langs:
+        name = language_name(lang, labels)
+        rows = {row_name(lang, number): str(number) for number in numbers[lang]}
+        for place in product(rows, (TEMPLATE, CORRECTED)):
+            written_in[place] = language_tag(lang)
+        sections.append(Section("No.", {name: name} | rows if len(langs) > 1 else rows, columns))
+    width = 0.32 if CORRECTED in columns else 0.64
+    return Exhibit(
+        **description,
+        cells=cells,
+        widths={TEMPLATE: width, CORRECTED: width},
+        sections=sections,
+        textual=True,
+        written_in=written_in,
+    )
+
 
 PRINT_ORDER = ("eng", "ita", "spa", "deu", "cat", "glg", "eus", "kor", "por")
 """Languages in the order of Table 54."""
@@ -56,31 +241,32 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
     The published form has hidden cells of its numbers computed from Table 54 and its own rows.
     """
+
+    def name_of(lang: str) -> str:
+        return language_name(lang, labels)
+
     if labels.source == "published":
         printed = read_printed(tables)
-        cells = [
-            printed_cell(row, (language_name(row["row"], labels), SAMPLES))
-            for _, row in printed[printed["exhibit"] == "table2"].iterrows()
-        ]
+        languages, key = [*LANGUAGES], "table2_published"
+        cells = printed_cells(tables, "table2", name_of, lambda _: SAMPLES)
         sums: dict[tuple[str, str], dict[str, Any]] = {
             (lang, "From Table 54"): {"exhibit": "table54", "column": lang} for lang in LANGUAGES
         }
-        own_rows = {"exhibit": "table2", "row": [*LANGUAGES], "column": "samples"}
+        own_rows = {"exhibit": "table2", "row": languages, "column": "samples"}
         sums[EVERY, "Sum of the rows"] = own_rows
         for (lang, column), where in sums.items():
-            place = (language_name(lang, labels), column)
-            cell = formula_cell(printed, place, VALUES, "published", where, ",.0f", printed=False)
-            cells.append(replace(cell, stands_for=(lang, "samples")))
-        languages, key = [*LANGUAGES], "table2_published"
+            place = (name_of(lang), column)
+            more: dict[str, Any] = {"stands_for": (lang, "samples"), "printed": False}
+            cells.append(formula_cell(printed, place, VALUES, "published", where, ",.0f", **more))
     else:
-        items, key = read_prompts(tables["items"]), "table2"
-        languages = sorted(languages_of(items), key=lambda lang: language_name(lang, labels))
+        items, key = read_plain(PROMPTS, tables["items"], ["lang"]), "table2"
+        languages = sorted(languages_of(items), key=name_of)
         cells = [
-            count_of(items, (language_name(lang, labels), SAMPLES), (lang, "samples"), lang=lang)
+            count_of(items, (name_of(lang), SAMPLES), (lang, "samples"), lang=lang)
             for lang in languages
         ]
         cells.append(count_of(items, (TOTAL, SAMPLES), (EVERY, "samples")))
-    stub = {language_name(x, labels): {"Code": language_code(x, labels)} for x in languages}
+    stub = {name_of(lang): {"Code": language_code(lang, labels)} for lang in languages}
     stub[TOTAL] = {"Code": ""}
     return Exhibit(**describe(key), cells=cells, stub=stub)
 
@@ -90,36 +276,46 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
 
     The published form has hidden cells of its numbers computed from the release's settings.
     """
+
+    def code_of(lang: str) -> str:
+        return language_code(lang, labels)
+
     if labels.source == "published":
-        printed = by_place(read_printed(tables, exhibit="table54"))
-        cells = [
-            printed_cell(row, (task_name(task), language_code(lang, labels)))
-            for (task, lang), row in printed.items()
-        ]
-        counts_by_settings = read_plain(PROMPT_COUNTS, tables["prompt_counts"][0])
-        for _, row in counts_by_settings.iterrows():
+        order, key = [*PRINT_ORDER], "table54_published"
+        cells = printed_cells(tables, "table54", task_name, code_of)
+        for _, row in read_plain(PROMPT_COUNTS, tables["prompt_counts"][0]).iterrows():
             task, lang = row["phenomenon"], row["lang"]
-            place = task_name(task), f"{language_code(lang, labels)}, by {row['basis']}"
-            columns, text = ("phenomenon", "lang"), f"{row['prompts']:,}"
-            cell = row_cell("prompt_counts", row, columns, "prompts", place, text)
+            place = task_name(task), f"{code_of(lang)}, by {row['basis']}"
+            keys, text = ("phenomenon", "lang"), f"{row['prompts']:,}"
+            cell = row_cell("prompt_counts", row, keys, "prompts", place, text)
             cells.append(replace(cell, stands_for=(task, lang), printed=False))
-        order: Sequence[str] = PRINT_ORDER
-        key = "table54_published"
     else:
-        items, key = read_prompts(tables["items"]), "table54"
+        items, key = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table54"
         order, asked = languages_of(items), {*zip(items["phenomenon"], items["lang"], strict=True)}
-        cells = []
-        for task, lang in product(sorted({task for task, _ in asked}), order):
-            if (task, lang) in asked:
-                place = task_name(task), language_code(lang, labels)
-                cells.append(count_of(items, place, (task, lang), lang=lang, phenomenon=task))
-    heads = {language_code(lang, labels): ("", language_code(lang, labels)) for lang in order}
+        cells = [
+            count_of(
+                items, (task_name(task), code_of(lang)), (task, lang), lang=lang, phenomenon=task
+            )
+            for task, lang in product(sorted({task for task, _ in asked}), order)
+            if (task, lang) in asked
+        ]
+    heads = {code_of(lang): ("", code_of(lang)) for lang in order}
     return Exhibit(**describe(key), cells=cells, heads=heads)
 
 
 def counts(tables: Tables, labels: Labels) -> Exhibit:
     """Prompts of each task and language beside those of Table 54."""
-    items, facts = read_prompts(tables["items"]), labels.facts["lmentry_counts"]
+    items = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
+    facts = labels.facts["lmentry_counts"]
+    most, why_fewer = facts["per_template"], "not explained"
+    if most is not None:
+        why_fewer = f"the campaign keeps at most {most:,} prompts of a template"
+    explained = {
+        tuple(difference[field] for field in ("variant", "task", "lang", "printed", "made")): (
+            str(difference["reason"])
+        )
+        for difference in facts["differences"]
+    }
     printed = by_place(read_printed(tables, exhibit="table54"))
     sizes = items.groupby(["phenomenon", "lang"]).size()
     cells: list[Cell] = []
@@ -134,7 +330,7 @@ def counts(tables: Tables, labels: Labels) -> Exhibit:
         if key in sizes:
             cells.append(count_of(items, (row, f"{code} made"), key, lang=lang, phenomenon=task))
         if before != after:
-            reason = _reason(facts, task, lang, before, after)
+            reason = explained.get((facts["variant"], task, lang, before, after), why_fewer)
             reasons.setdefault(row, {}).setdefault(reason, []).append(code)
     columns = dict.fromkeys(cell.column for cell in cells)
     sentences = {
@@ -150,63 +346,47 @@ def counts(tables: Tables, labels: Labels) -> Exhibit:
     )
 
 
-def _reason(facts: Mapping[str, Any], task: str, lang: str, printed: int, made: int) -> str:
-    """Why the printed number of prompts and that of the campaign differ."""
-    looked_for = {"variant": facts["variant"], "task": task, "lang": lang}
-    looked_for |= {"printed": printed, "made": made}
-    for difference in facts["differences"]:
-        if looked_for.items() <= difference.items():
-            return str(difference["reason"])
-    most = facts["per_template"]
-    if most is not None:
-        return f"the campaign keeps at most {most:,} prompts of a template"
-    return "not explained"
-
-
 def table7(tables: Tables, labels: Labels) -> Exhibit:
     """Table 7: the system prompt of each language, and how many prompts stand behind it.
 
     The published form has hidden cells of the language packs' system prompts.
     """
-    printed = read_printed(tables)
-    printed_prompts = printed[printed["exhibit"] == "table7"]
+    printed = {row["row"]: row for _, row in read_printed(tables, exhibit="table7").iterrows()}
     packs = {pack.lang: pack.system for pack in map(read_pack, tables["packs"])}
+    published = labels.source == "published"
+    langs = [*printed] if published else [*packs]
+    names = {lang: language_name(lang, labels) for lang in langs}
 
     def system_cell(lang: str, column: str) -> Cell:
-        """Return the cell of the pack's system prompt."""
-        cell = pack_cell(lang, SYSTEM_KEY, (language_name(lang, labels), column), packs[lang])
+        cell = pack_cell(lang, SYSTEM_KEY, (names[lang], column), packs[lang])
         return replace(cell, stands_for=(lang, SYSTEM_KEY))
 
-    if labels.source == "published":
-        langs, cells = [*printed_prompts["row"]], []
-        numbers = by_place(printed[printed["exhibit"] == "table2"])
+    if published:
+        numbers = by_place(read_printed(tables, exhibit="table2"))
+        samples = [printed_cell(numbers[lang, "samples"], (names[lang], SAMPLES)) for lang in langs]
+        cells = [replace(cell, stands_for=None) for cell in samples]
         for lang in langs:
-            number = printed_cell(numbers[lang, "samples"], (language_name(lang, labels), SAMPLES))
-            cells.append(replace(number, stands_for=None, formula=of_row("value")))
-        for _, row in printed_prompts.iterrows():
-            cells.append(printed_text_cell(row, (language_name(row["row"], labels), SYSTEM)))
-            cells.append(replace(system_cell(row["row"], f"{SYSTEM}, released"), printed=False))
+            cells.append(printed_text_cell(printed[lang], (names[lang], SYSTEM)))
+            cells.append(replace(system_cell(lang, f"{SYSTEM}, released"), printed=False))
         description = describe("table7_published", wording=unlike_print(cells))
     else:
-        items = read_prompts(tables["items"])
-        langs = [*packs]
+        items = read_plain(PROMPTS, tables["items"], ["lang"])
         cells = [
             count_of(items, (language_name(lang, labels), SAMPLES), lang=lang)
             for lang in languages_of(items)
         ]
         cells += [system_cell(lang, SYSTEM) for lang in langs]
-        in_print = dict(zip(printed_prompts["row"], printed_prompts["text"], strict=True))
-        unlike = [language_name(x, labels) for x in langs if in_print.get(x) != packs[x]]
+        in_print = {lang: row["text"] for lang, row in printed.items()}
+        unlike = [names[lang] for lang in langs if in_print.get(lang) != packs[lang]]
         sentence = f"Not as printed, or not in print: {', '.join(unlike)}."
         description = describe("table7", differences=sentence if unlike else "All are as printed.")
-    rows = {language_name(lang, labels): lang for lang in langs}
     return Exhibit(
         **description,
         cells=cells,
-        stub={name: {"Code": language_code(lang, labels)} for name, lang in rows.items()},
+        stub={name: {"Code": language_code(lang, labels)} for lang, name in names.items()},
         widths={SYSTEM: 0.6},
         textual=True,
-        written_in={(name, SYSTEM): language_tag(lang) for name, lang in rows.items()},
+        written_in={(name, SYSTEM): language_tag(lang) for lang, name in names.items()},
     )
 
 
@@ -225,7 +405,7 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
                 place = (subset, column)
                 cells.append(formula_cell(rows, place, formula, "published", where, ",.0f"))
     else:
-        items, key = read_prompts(tables["items"]), "table8"
+        items, key = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"]), "table8"
         arguments = {subset: TASK_NAMES[subset].words for subset in PARENTS}
         for subset in PARENTS:
             count = count_of(items, (subset, SAMPLES), phenomenon=subset)

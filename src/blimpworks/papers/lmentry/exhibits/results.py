@@ -1,15 +1,21 @@
-"""Tables 3 to 5, and running text: the models, their accuracy, LMentry score and robustness.
+"""Tables 3 to 6 and 34 to 51, and running text: scores by model, and accuracy by task.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.3, 4 and 5.1.
+Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.3, 4, 5.1 and 5.4, and appendix
+A.5.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pandas as pd
 
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import (
+    ACCURACY,
     COUNT,
     KINDS,
     LARGEST,
@@ -18,17 +24,20 @@ from blimpworks.exhibits.formulas import (
     TOTAL,
     UNWEIGHTED,
     of_row,
+    select_rows,
 )
 from blimpworks.exhibits.shared import Tables, formula_cell, printed_cell, read_printed
 from blimpworks.exhibits.statements import Recomputation, printed_statements
 from blimpworks.papers.lmentry.exhibits import describe
 from blimpworks.papers.lmentry.exhibits.common import (
+    group_of,
     judged_by,
     language_code,
     languages_of,
     model_name,
     models_of,
     of_whole_tasks,
+    printed_cells,
     read_accuracies,
     sections_of,
     selection,
@@ -39,15 +48,28 @@ from blimpworks.papers.lmentry.exhibits.formulas import (
     FIVE,
     LEAD,
     MEAN_ACCURACY,
+    NOMINAL,
     PRODUCT,
     ROBUSTNESS,
     SCORE,
     SMALLEST,
+    TASKS_BY_ACCURACY,
     as_released,
     mean_over_models,
     rank_of,
 )
-from blimpworks.papers.lmentry.exhibits.names import AVERAGE, BENCHMARK, HEADS, LANGUAGES, MODELS
+from blimpworks.papers.lmentry.exhibits.names import (
+    AVERAGE,
+    BENCHMARK,
+    DATA,
+    HEADS,
+    LANGUAGES,
+    MODELS,
+    PARTS,
+    TASK_TABLES,
+    WEIGHT,
+    task_name,
+)
 from blimpworks.papers.lmentry.tasks import TASKS
 
 FORMULAS = {"lms": SCORE, "accuracy": MEAN_ACCURACY, "": ROBUSTNESS}
@@ -82,160 +104,266 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Table 3: the models, their sizes and languages."""
     cells, stub, remarks = [], {}, {}
     if labels.source == "published":
-        models, columns = [*MODELS], ["Name", "Size", "Languages"]
-        printed = {
-            (row["row"], row["column"]): row
-            for _, row in read_printed(tables, exhibit="table3").iterrows()
-        }
+        models, columns, key = [*MODELS], ["Name", "Size", "Languages"], "table3_published"
+        numbers = read_printed(tables, exhibit="table3").iterrows()
+        printed = {(row["row"], row["column"]): row for _, row in numbers}
         for model in models:
             name = model_name(model, labels)
             cells.append(printed_cell(printed[model, "size"], (name, "Size")))
             stub[name] = {"Name": str(printed[model, "name"]["text"])}
             remarks[name] = {"Languages": str(printed[model, "languages"]["text"])}
-        description = describe("table3_published")
     else:
         rows = read_accuracies(tables, labels)
         models, columns = models_of(rows), ["Name", "Size", "Answers", "Languages"]
-        sizes = labels.facts["lmentry_sizes"]
+        key, sizes = "table3", labels.facts["lmentry_sizes"]
         for model in models:
             name, billions = model_name(model, labels), sizes.get(model)
             stub[name] = {"Name": model, "Size": f"{billions:.3g}B" if billions else "unknown"}
             where = {"benchmark": BENCHMARK, "model": model, "method": labels.method}
             where |= of_whole_tasks(HEADS)
             for column, formula in (("Answers", TOTAL), ("Languages", KINDS)):
-                cells.append(
-                    formula_cell(rows, (name, column), formula, "accuracies", where, ",.0f")
-                )
-        description = describe("table3")
+                place = (name, column)
+                cells.append(formula_cell(rows, place, formula, "accuracies", where, ",.0f"))
     sections = sections_of(models, labels, columns)
-    return Exhibit(**description, cells=cells, stub=stub, remarks=remarks, sections=sections)
+    return Exhibit(**describe(key), cells=cells, stub=stub, remarks=remarks, sections=sections)
 
 
 def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Table 4 or 5: LMentry score and accuracy, or robustness, by model and language.
-
-    The published form has a row of averages of its own rows, and hidden cells of its numbers
-    computed from the other table and, of accuracies, from Tables 34 to 51.
-    """
-    metrics = METRICS[table]
-    if labels.source == "measured":
+    """Table 4 or 5: LMentry score and accuracy, or robustness, by model and language."""
+    if labels.source == "published":
+        models, languages = [*MODELS], [*LANGUAGES]
+    else:
         rows = read_accuracies(tables, labels)
         models, languages = models_of(rows), languages_of(rows)
-        cells = [*_measured(rows, table, labels)]
-        scored = {cell.column.split()[0] for cell in cells if not cell.column.endswith("Acc.")}
-        unscored = sorted({language_code(lang, labels) for lang in languages} - scored)
-        judged = judged_by(labels)
-        if unscored:
-            judged += (
-                f" Without a score in {', '.join(unscored)}: a score needs accuracies by template "
-                "and by the position of the answer."
-            )
-        description = describe(table, judged=judged)
-    else:
-        printed = read_printed(tables)
-        models, languages = [*MODELS], [*LANGUAGES]
-        cells = [*_printed(printed, table, labels), *_from_factors(printed, table, labels)]
-        if table == "table4":
-            cells += _means_of_tasks(read_accuracies(tables, labels), labels)
+    columns = {
+        (lang, metric): language_code(lang, labels) + ending
+        for lang, (metric, ending) in product(languages, METRICS[table].items())
+    }
+    if labels.source == "published":
+        cells = _published_scores(tables, labels, table, columns)
         key = "table4_published" if table == "table4" else "table5_published"
         description = describe(key)
-    shown_rows, shown_columns = ({cell.row for cell in cells}, {cell.column for cell in cells})
+    else:
+        cells, judged = _measured_scores(rows, labels, columns), judged_by(labels)
+        present = {cell.column for cell in cells}
+        unscored = {
+            language_code(lang, labels)
+            for (lang, metric), column in columns.items()
+            if metric != "accuracy" and column not in present
+        }
+        if unscored:
+            judged += f" Without a score in {', '.join(sorted(unscored))}: a score needs"
+            judged += " accuracies by template and by the position of the answer."
+        description = describe(table, judged=judged)
+    shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     averages = {row: row for row in (AVERAGE_ROW, AVERAGE_OF_ROWS) if row in shown_rows}
-    columns = [_column(lang, table, m, labels) for lang, m in product(languages, metrics)]
-    columns = [column for column in columns if column in shown_columns]
+    shown = [column for column in columns.values() if column in shown_columns]
     return Exhibit(
         **description,
         cells=cells,
-        heads={c: (c.split()[0], c.split()[1]) for c in columns if " " in c},
-        sections=sections_of(models, labels, columns, averages),
+        heads={name: (name.split()[0], name.split()[1]) for name in shown if " " in name},
+        sections=sections_of(models, labels, shown, averages),
     )
 
 
-def _column(lang: str, table: str, metric: str, labels: Labels) -> str:
-    return language_code(lang, labels) + METRICS[table][metric]
-
-
-def _key(lang: str, metric: str) -> str:
-    return f"{lang} {metric}".strip()
-
-
-def _measured(rows: pd.DataFrame, table: str, labels: Labels) -> Iterator[Cell]:
-    """A cell per model, language and metric, and averages over models; no cell without data."""
-    for lang, metric in product(languages_of(rows), METRICS[table]):
+def _measured_scores(
+    rows: pd.DataFrame, labels: Labels, columns: Mapping[tuple[str, str], str]
+) -> list[Cell]:
+    """Cells of the models, then their average, by language and metric; none without data."""
+    cells = []
+    for (lang, metric), column in columns.items():
+        key = f"{lang} {metric}".strip()
         in_language = rows[rows["lang"] == lang]
-        column, key = _column(lang, table, metric, labels), _key(lang, metric)
         formula = as_released(FORMULAS[metric], labels.method)
         scored = []
         for model in models_of(in_language):
             place, where = (model_name(model, labels), column), selection(lang, model, labels)
-            cell = formula_cell(
-                in_language, place, formula, "accuracies", where, ".1f", stands_for=(model, key)
-            )
+            cell = formula_cell(in_language, place, formula, "accuracies", where, ".1f")
             if not pd.isna(cell.value):
                 scored.append(model)
-                yield cell
+                cells.append(replace(cell, stands_for=(model, key)))
         if scored:
-            where = selection(lang, scored, labels)
-            place, mean = (AVERAGE_ROW, column), mean_over_models(formula)
-            yield formula_cell(
-                in_language, place, mean, "accuracies", where, ".1f", stands_for=(AVERAGE, key)
-            )
+            place, where = (AVERAGE_ROW, column), selection(lang, scored, labels)
+            mean = mean_over_models(formula)
+            cell = formula_cell(in_language, place, mean, "accuracies", where, ".1f")
+            cells.append(replace(cell, stands_for=(AVERAGE, key)))
+    return cells
 
 
-def _printed(printed: pd.DataFrame, table: str, labels: Labels) -> Iterator[Cell]:
-    """The printed numbers, and the means over the printed rows of models."""
-    columns = {
-        _key(lang, metric): _column(lang, table, metric, labels)
-        for lang, metric in product(LANGUAGES, METRICS[table])
-    }
-    for _, row in printed[printed["exhibit"] == table].iterrows():
-        name = AVERAGE_ROW if row["row"] == AVERAGE else model_name(row["row"], labels)
-        yield printed_cell(row, (name, columns[row["column"]]))
-    for key, column in columns.items():
-        where = {"exhibit": table, "row": [*MODELS], "column": key}
-        place, stands_for = (AVERAGE_OF_ROWS, column), (AVERAGE, key)
-        yield formula_cell(printed, place, MEAN, "published", where, ".1f", stands_for=stands_for)
+def _published_scores(
+    tables: Tables, labels: Labels, table: str, columns: Mapping[tuple[str, str], str]
+) -> list[Cell]:
+    """Printed cells, a row of averages of their rows, and hidden cells of the numbers again.
 
+    These are computed from the other table and, of accuracies, from Tables 34 to 51.
+    """
 
-def _from_factors(printed: pd.DataFrame, table: str, labels: Labels) -> Iterator[Cell]:
-    """Hidden cells of a metric again, from two printed numbers of each model and language."""
-    metric, formula, origin, exhibits, columns = FACTORS[table]
+    def row_name(model: str) -> str:
+        return AVERAGE_ROW if model == AVERAGE else model_name(model, labels)
+
+    printed = read_printed(tables)
+    names = {f"{lang} {metric}".strip(): name for (lang, metric), name in columns.items()}
+    cells = printed_cells(tables, table, row_name, names.__getitem__)
+    for key, column in names.items():
+        where: dict[str, Any] = {"exhibit": table, "row": [*MODELS], "column": key}
+        place = (AVERAGE_OF_ROWS, column)
+        cell = formula_cell(printed, place, MEAN, "published", where, ".1f")
+        cells.append(replace(cell, stands_for=(AVERAGE, key)))
+    metric, formula, origin, exhibits, factors = FACTORS[table]
     for lang, model in product(LANGUAGES, MODELS):
-        where = {
-            "exhibit": exhibits,
-            "row": model,
-            "column": [column.format(lang) for column in columns],
-        }
-        column = f"{_column(lang, table, metric, labels)}, from {origin}"
-        place, stands_for = (model_name(model, labels), column), (model, _key(lang, metric))
-        yield formula_cell(
-            printed, place, formula, "published", where, ".1f", stands_for=stands_for, printed=False
-        )
-
-
-def _means_of_tasks(rows: pd.DataFrame, labels: Labels) -> Iterator[Cell]:
-    """Hidden cells of accuracies again, of models that have all of a language's tasks."""
+        where = {"exhibit": exhibits, "row": model}
+        where |= {"column": [factor.format(lang) for factor in factors]}
+        place = (row_name(model), f"{columns[lang, metric]}, from {origin}")
+        cell = formula_cell(printed, place, formula, "published", where, ".1f", printed=False)
+        cells.append(replace(cell, stands_for=(model, f"{lang} {metric}".strip())))
+    if table == "table5":
+        return cells
+    # Accuracies again, of models that have all of a language's tasks.
+    rows = read_accuracies(tables, labels)
     for lang, tasks in tasks_of(rows).items():
-        in_language = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(tasks)]
+        in_language = select_rows(rows, {"lang": lang, "phenomenon": tasks})
         for model in models_of(in_language):
-            accuracies = in_language[in_language["model"] == model]
-            if len(accuracies) < len(tasks):
-                continue
-            column = f"{_column(lang, 'table4', 'accuracy', labels)}, mean of the tasks"
-            yield formula_cell(
-                accuracies,
-                (model_name(model, labels), column),
-                UNWEIGHTED,
-                "accuracies",
-                selection(lang, model, labels, **of_whole_tasks(tasks)),
-                ".1f",
-                stands_for=(model, f"{lang} accuracy"),
-                printed=False,
-                n=int(accuracies["n"].sum()),
+            of_tasks = in_language[in_language["model"] == model]
+            if len(of_tasks) == len(tasks):
+                place = (row_name(model), f"{columns[lang, 'accuracy']}, mean of the tasks")
+                where = selection(lang, model, labels, **of_whole_tasks(tasks))
+                cell = formula_cell(of_tasks, place, UNWEIGHTED, "accuracies", where, ".1f")
+                stands_for, n = (model, f"{lang} accuracy"), int(of_tasks["n"].sum())
+                cells.append(replace(cell, stands_for=stands_for, n=n, printed=False))
+    return cells
+
+
+# Tables 34 to 51, and 6
+
+CEILED = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
+"""Languages whose words for that task were filtered by part of speech."""
+GROUPS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}
+"""Groups of models in Table 6 by their keys: heading in Table 3, and name in Table 6."""
+RANKED = ("eng", "ita")
+LISTED = 5
+"""Tasks that Table 6 lists at each end."""
+
+
+def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
+    """One of Tables 34 to 51, from measured accuracies or as printed."""
+    lang = TASK_TABLES[table]
+    language = LANGUAGES[lang]
+    number = language.tables.index(table)
+    tasks = PARTS[number]
+
+    def name_of(model: str) -> str:
+        return model_name(model, labels)
+
+    if labels.source == "published":
+        models, cells = [*MODELS], printed_cells(tables, table, name_of, task_name)
+        notes = describe.entries["notes_of_languages"]
+        note = notes.get(lang, "") + (notes["ceiling"] if lang in CEILED and number == 0 else "")
+        garbled = read_printed(tables, exhibit=table, fault="garbled")
+        lost = [
+            f"{name_of(str(model))} {', '.join(map(task_name, columns))}"
+            for model, columns in garbled.groupby("row", sort=False)["column"]
+        ]
+        note += f" Lost in our copy: {'; '.join(lost)}." if lost else ""
+    else:
+        rows = read_accuracies(tables, labels)
+        models, cells = models_of(rows), []
+        inside = select_rows(rows, {"lang": lang, "paradigm": ALL, "phenomenon": [*tasks]})
+        inside = inside.sort_values("phenomenon", key=lambda names: names.map(tasks.index))
+        for _, row in inside.iterrows():
+            model, task, percent = row["model"], row["phenomenon"], 100 * row["accuracy"]
+            cells.append(
+                Cell(
+                    name_of(model),
+                    task_name(task),
+                    percent,
+                    f"{percent:.2f}",
+                    NOMINAL if labels.method == PUBLISHED else ACCURACY,
+                    "judgements",
+                    selection(lang, model, labels, phenomenon=task),
+                    n=int(row["n"]),
+                    low=100 * row["low"],
+                    high=100 * row["high"],
+                    stands_for=(model, task),
+                )
             )
+        note = judged_by(labels).strip() if cells else "Without any answer here."
+        if cells and labels.method == PUBLISHED:
+            note += " Divided, as in print, by the number of prompts that the settings ask for."
+    shown_rows, shown_columns = {cell.row for cell in cells}, {cell.column for cell in cells}
+    models = [model for model in models if name_of(model) in shown_rows]
+    columns = [task_name(task) for task in tasks if task_name(task) in shown_columns]
+    key, note = ("first_part", "second_part")[number], f" {note}" if note else ""
+    return Exhibit(
+        **describe(key, language=language.name, note=note),
+        cells=cells,
+        heads={task_name(task): head for task, head in HEADS.items() if task_name(task) in columns},
+        sections=sections_of(models, labels, columns),
+    )
+
+
+def table6(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 6: tasks ranked by mean accuracy, in English and Italian.
+
+    The published form has hidden cells of the ranks that Tables 34, 35, 50 and 51 give.
+    """
+    rows = read_accuracies(tables, labels)
+    by_group = {
+        (lang, group): [*_ranks(rows, lang, group, labels)]
+        for lang, group in product(RANKED, GROUPS)
+    }
+    cells: list[Cell] = []
+    if labels.source == "measured":
+        for (lang, group), ranks in by_group.items():
+            ranked = sorted(ranks, key=lambda cell: cell.value)
+            for rank, cell in enumerate(ranked, start=1):
+                place = _place(lang, group, rank, len(ranked), labels)
+                if place and cell.stands_for:
+                    text = task_name(cell.stands_for[1])
+                    row, column = place
+                    cells.append(replace(cell, row=row, column=column, text=text, printed=True))
+    else:
+        for _, printed in read_printed(tables, exhibit="table6").iterrows():
+            lang, group = printed["row"].split()
+            place = _place(lang, group, int(printed["value"]), 25, labels)
+            assert place is not None
+            cells.append(printed_cell(printed, place))
+        listed = {cell.stands_for for cell in cells}
+        for ranks in by_group.values():
+            cells += [cell for cell in ranks if cell.stands_for in listed]
+    columns = [f"{name} {end}" for _, name in GROUPS.values() for end in ("top 5", "bottom 5")]
+    heads = {column: (column.split()[0], column.partition(" ")[2]) for column in columns}
+    key = "table6" if labels.source == "measured" else "table6_published"
+    description = describe(key, judged=judged_by(labels))
+    return Exhibit(**description, cells=cells, heads=heads, textual=True)
+
+
+def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterator[Cell]:
+    """Rank each task of a language by the models of a group, in hidden cells."""
+    heading, name = GROUPS[group]
+    models = [model for model in models_of(rows) if group_of(model) == heading]
+    inside = select_rows(rows, {"lang": lang, "model": models, "paradigm": ALL})
+    tasks = tasks_of(inside).get(lang, [])
+    where = selection(lang, models, labels, **of_whole_tasks(tasks))
+    for task in tasks:
+        place = (f"{language_code(lang, labels)} {task_name(task)}", f"{name}, rank")
+        formula = rank_of(task, TASKS_BY_ACCURACY)
+        more: dict[str, Any] = {
+            "stands_for": (f"{lang} {group}", task),
+            "n": len(models),
+            "printed": False,
+        }
+        yield formula_cell(inside, place, formula, "accuracies", where, ".1f", **more)
+
+
+def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[str, str] | None:
+    """Row and column of a rank among ``n`` tasks, if it is among the first or last five."""
+    if LISTED < rank <= n - LISTED:
+        return None
+    end, line = ("top 5", rank) if rank <= LISTED else ("bottom 5", rank - n + LISTED)
+    return f"{language_code(lang, labels)} {line}", f"{GROUPS[group][1]} {end}"
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """What the text says of the benchmark, the models, the annotators and the results."""
+    """List what the text says of the benchmark, the models, the annotators and the results."""
     cells, _ = printed_statements(read_printed(tables), RECOMPUTATION)
     return Exhibit(**describe("text"), cells=cells)

@@ -93,27 +93,6 @@ def _remark(kind: str, term: str, n: int) -> dict[str, float | str]:
     return {"analysis": kind, "term": term, "n": n}
 
 
-def _of_text(rows: pd.DataFrame) -> tuple[pd.DataFrame, Terms]:
-    """Rows without the column of frequencies where it says nothing; remarks on it."""
-    if FREQUENCY not in rows:
-        return rows, [_remark(UNKNOWN, FREQUENCY, len(rows))]
-    without = int(rows[FREQUENCY].isna().sum())
-    if without and without == len(rows):
-        rows = rows.drop(columns=FREQUENCY)
-    return rows, [_remark(TEXTLESS, FREQUENCY, without)] if without else []
-
-
-def _indicators(kinds: pd.Series, reference: str) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            f"{TYPE} {kind}": (kinds == kind).astype(float)
-            for kind in sorted(kinds.unique())
-            if kind != reference
-        },
-        index=kinds.index,
-    )
-
-
 def fit_margin(rows: pd.DataFrame) -> Terms:
     """Least squares of the margin on agreement type and standardised factors.
 
@@ -121,7 +100,13 @@ def fit_margin(rows: pd.DataFrame) -> Terms:
     are left out. Factors that don't vary get no term. Beside the estimates there are remarks,
     under other analyses: see ``COMPARED`` and what follows it.
     """
-    rows, remarks = _of_text(rows)
+    remarks: Terms = []
+    if FREQUENCY not in rows:
+        remarks.append(_remark(UNKNOWN, FREQUENCY, len(rows)))
+    elif without := int(rows[FREQUENCY].isna().sum()):
+        remarks.append(_remark(TEXTLESS, FREQUENCY, without))
+        if without == len(rows):
+            rows = rows.drop(columns=FREQUENCY)
     complete = rows.dropna()
     kinds = complete[TYPE].value_counts()
     if kinds.empty:
@@ -131,7 +116,12 @@ def fit_margin(rows: pd.DataFrame) -> Terms:
     numbers = varying(factors)
     n = len(complete)
     remarks += [_remark(CONSTANT, str(name), n) for name in factors if name not in numbers]
-    predictors = _indicators(complete[TYPE], reference).join(numbers.apply(standardise))
+    indicators = {
+        f"{TYPE} {code}": (complete[TYPE] == code).astype(float)
+        for code in sorted(kinds.index)
+        if code != reference
+    }
+    predictors = pd.DataFrame(indicators, index=complete.index).join(numbers.apply(standardise))
     estimates = ordinary_least_squares(complete["margin"], predictors)
     if not estimates:
         return [*remarks, _remark(COLLINEAR if enough(predictors) else FEW, INTERCEPT, n)]
@@ -139,19 +129,17 @@ def fit_margin(rows: pd.DataFrame) -> Terms:
     return [{"analysis": ANALYSIS, **row} for row in estimates] + remarks
 
 
-def _frequencies(paths: Sequence[Path]) -> pd.Series:
-    """Decimal logarithm of each language's characters, for those that have any."""
-    frames = [read_table(FREQUENCIES, path).to_pandas() for path in paths]
-    counts = pd.concat(frames).astype({"lang": object}).set_index("lang")[RANKED_BY]
-    known = counts[counts > 0]
-    return pd.Series(np.log10(known.to_numpy(float)), index=known.index)
-
-
 def fit_margins(
     scored: Sequence[tuple[str, Path, Path]], frequencies: Sequence[Path], output: Path
 ) -> int:
     """Write the margin's regressions of each (model, items, scores); return the number of rows."""
-    logs = _frequencies(frequencies) if frequencies else None
+    logs = None
+    if frequencies:
+        # Decimal logarithm of each language's characters, for those that have any.
+        frames = [read_table(FREQUENCIES, path).to_pandas() for path in frequencies]
+        counts = pd.concat(frames).astype({"lang": object}).set_index("lang")[RANKED_BY]
+        counts = counts[counts > 0]
+        logs = pd.Series(np.log10(counts.to_numpy(float)), index=counts.index)
     terms: list[dict[str, object]] = []
     models = dict.fromkeys(model for model, _, _ in scored)
     for model in models:

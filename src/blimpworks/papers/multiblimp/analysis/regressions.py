@@ -99,12 +99,17 @@ def logistic(x: Any, intercept: float, slope: float) -> Any:
     return 100 * expit(intercept + slope * x)
 
 
-def _curve(x: pd.Series, y: pd.Series) -> tuple[Any, Any] | None:
-    """Parameters of the curve [2] and their covariance [2, 2]; None where nothing fits."""
-    if len(x) < ENOUGH_LANGUAGES or x.nunique() < 2 or y.nunique() < 2:
-        return None
+def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
+    """The curve's two parameters as rows of regressions; none where nothing fits.
+
+    t has n − 2 degrees of freedom.
+    """
+    n = len(x)
+    if n < ENOUGH_LANGUAGES or len({*x}) < 2 or len({*y}) < 2:
+        return []
     # Slow to import, and figures that need this module's names fit nothing.
     from scipy.optimize import OptimizeWarning, curve_fit
+    from scipy.stats import t as student
 
     try:
         with warnings.catch_warnings():
@@ -112,24 +117,19 @@ def _curve(x: pd.Series, y: pd.Series) -> tuple[Any, Any] | None:
             parameters, covariance = curve_fit(logistic, x, y, p0=(0.0, 0.1), maxfev=10_000)
     except (RuntimeError, OptimizeWarning) as error:
         log.warning("no logistic curve fits: %s", error)
-        return None
-    return parameters, covariance
-
-
-def _terms(fitted: tuple[Any, Any], n: int, r2: float) -> Rows:
-    """The curve's two parameters as rows of regressions; t has n − 2 degrees of freedom."""
-    from scipy.stats import t as student
-
+        return []
+    residuals = y - logistic(x, *parameters)
+    r2 = 1 - float((residuals**2).sum() / ((y - y.mean()) ** 2).sum())
     rows = []
     for i, term in enumerate(("intercept", FREQUENCY)):
-        coefficient, error = float(fitted[0][i]), float(np.sqrt(fitted[1][i, i]))
-        reach = float(student.ppf(0.975, n - 2)) * error
-        ratio = coefficient / error if error else np.nan
+        coefficient, deviation = float(parameters[i]), float(np.sqrt(covariance[i, i]))
+        reach = float(student.ppf(0.975, n - 2)) * deviation
+        ratio = coefficient / deviation if deviation else np.nan
         rows.append(
             {
                 "term": term,
                 "coefficient": coefficient,
-                "standard_error": error,
+                "standard_error": deviation,
                 "t": ratio,
                 "p": float(2 * student.sf(abs(ratio), n - 2)),
                 "low": coefficient - reach,
@@ -143,20 +143,18 @@ def _terms(fitted: tuple[Any, Any], n: int, r2: float) -> Rows:
 
 def fit_frequency(accuracies: pd.DataFrame, frequencies: pd.DataFrame) -> tuple[Rows, Rows]:
     """Fit each model's accuracy by the logarithm of characters (Figure 1); rows and residuals."""
-    known = frequencies[frequencies[RANKED_BY] > 0]
-    logs = pd.Series(np.log10(known[RANKED_BY].to_numpy(float)), index=known["lang"])
+    ranked = frequencies[frequencies[RANKED_BY] > 0]
+    logs = pd.Series(np.log10(ranked[RANKED_BY].to_numpy(float)), index=ranked["lang"])
     terms: Rows = []
     residuals: Rows = []
     rows = overall(accuracies)
     for model, inside in rows[rows["lang"].isin(logs.index)].groupby("model", sort=False):
         x, y = logs[inside["lang"]].to_numpy(), inside["percent"].to_numpy()
-        curve = _curve(pd.Series(x), pd.Series(y))
-        if curve is None:
+        key, curve = {"analysis": FREQUENCY, "model": model}, _fit_curve(x, y)
+        if not curve:
             continue
-        fitted = logistic(x, *curve[0])
-        r2 = 1 - float(((y - fitted) ** 2).sum() / ((y - y.mean()) ** 2).sum())
-        key = {"analysis": FREQUENCY, "model": model}
-        terms += [key | row for row in _terms(curve, len(y), r2)]
+        terms += [key | term for term in curve]
+        fitted = logistic(x, *(term["coefficient"] for term in curve))
         columns = zip(inside["lang"], x, y, fitted, y - fitted, strict=True)
         names = ("lang", "predictor", "observed", "fitted", "residual")
         residuals += [key | dict(zip(names, values, strict=True)) for values in columns]

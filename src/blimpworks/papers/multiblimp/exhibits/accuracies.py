@@ -1,6 +1,6 @@
 """What MultiBLiMP's exhibits share: names of phenomena, and accuracies as cells."""
 
-from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -9,9 +9,8 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, UNWEIGHTED, select_rows
 from blimpworks.exhibits.shared import Tables, formula_cell, read_plain
-from blimpworks.papers.multiblimp.exhibits.formulas import WEIGHTED, weighted_values
+from blimpworks.papers.multiblimp.exhibits.formulas import WEIGHTED
 from blimpworks.papers.multiblimp.items.release import BENCHMARK
-from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
@@ -57,95 +56,57 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
     return rows
 
 
-def read_groups(tables: Tables) -> dict[str, list[str]]:
-    """Languages of each resource group; empty without a frequencies table."""
-    rows = read_plain(FREQUENCIES, tables.get("frequencies"))
-    return {str(name): list(group["lang"]) for name, group in rows.groupby("resources")}
-
-
-def _filter(rows: pd.DataFrame, labels: Labels, mean: bool) -> dict[str, object]:
-    """What selects some rows of accuracies, which are of one model and one phenomenon."""
-    languages = list(rows["lang"])
-    return {
-        "benchmark": BENCHMARK,
-        "lang": languages if mean or len(languages) > 1 else languages[0],
-        "model": rows["model"].iloc[0],
-        "method": labels.method,
-        "phenomenon": rows["phenomenon"].iloc[0],
-        "paradigm": ALL,
-    }
-
-
 def accuracy_cell(
     rows: pd.DataFrame,
-    row: str,
-    column: str,
+    place: tuple[str, str],
     labels: Labels,
     mark: str = "",
     *,
     mean: bool = False,
+    stands_for: tuple[str, str] | None = None,
 ) -> Cell:
-    """Accuracy in percent over all pairs of some ``rows`` of accuracies, with its interval.
+    """Compute the accuracy over all pairs of some ``rows``, in percent and with its interval.
 
     The rows are of one model and one phenomenon (or all), of one language or several. Each
     pair counts once: the measured cell is a mean over judgements. Of printed numbers the
     accuracies are weighted by their pairs. ``mark`` follows the number in print; a ``mean`` is over
     all languages of some group, as many as there are.
     """
+    measured, n = labels.source == "measured", int(rows["n"].sum())
     percent = float(100 * (rows["accuracy"] * rows["n"]).sum() / rows["n"].sum())
-    low, high = (
-        wilson(rows["correct"].sum(), int(rows["n"].sum()))
-        if len(rows) > 1
-        else (rows["low"].iloc[0], rows["high"].iloc[0])
-    )
-    where = _filter(rows, labels, mean)
-    measured = labels.source == "measured"
+    low, high = rows["low"].iloc[0], rows["high"].iloc[0]
+    if len(rows) > 1:
+        low, high = wilson(rows["correct"].sum(), n)
+    where = _where(rows, labels)
+    if len(rows) == 1 and not mean:
+        where["lang"] = rows["lang"].iloc[0]
     if measured:
         # Judgements are of single paradigms, and of a phenomenon each: all of them are none.
         where = {key: value for key, value in where.items() if value != ALL}
     return Cell(
-        row,
-        column,
+        *place,
         percent,
         f"{percent:.1f}{mark}",
         ACCURACY if measured else WEIGHTED,
         "judgements" if measured else "accuracies",
         where,
-        n=int(rows["n"].sum()),
+        n=n,
         low=100 * low,
         high=100 * high,
+        stands_for=stands_for,
         ties=int(rows["ties"].sum()) if measured else None,
     )
 
 
-def unweighted_cell(rows: pd.DataFrame, row: str, column: str, labels: Labels) -> Cell:
-    """Accuracy in percent with each language counting once; in the files of values alone."""
-    percent = float(100 * rows["accuracy"].mean())
-    text, where = f"{percent:.1f}", _filter(rows, labels, mean=True)
-    n = int(rows["n"].sum())
-    return Cell(row, column, percent, text, UNWEIGHTED, "accuracies", where, n=n, printed=False)
+def unweighted_cell(rows: pd.DataFrame, place: tuple[str, str], labels: Labels) -> Cell:
+    """Compute the accuracy with each language counting once; for the files of values alone."""
+    where, n = _where(rows, labels), int(rows["n"].sum())
+    more: dict[str, Any] = {"n": n, "printed": False}
+    return formula_cell(rows, place, UNWEIGHTED, "accuracies", where, ".1f", **more)
 
 
-PAIRS = {"low": 44_077, "mid": 49_294, "high": 27_934}
-"""Pairs of each resource group: the release's numbers by language, in the groups that GlotCC's
-characters make (``analysis.frequencies``). They are no fit to Table 3; a fit gives nearly the
-same shares."""
-SOME_LANGUAGES = {"goldfish"}
-"""Models that exist for some of the languages only, whose pairs are others."""
-
-
-def overall_cells(printed: pd.DataFrame, model: str, name: str, column: str) -> Iterator[Cell]:
-    """A model's accuracy on all pairs, from Table 3's on each resource group, weighted by pairs.
-
-    ``printed`` are printed numbers; ``name`` and ``column`` are where the cell stands, in the files
-    of values alone. Nothing of a model that covers some languages only.
-    """
-    if model in SOME_LANGUAGES:
-        return
-    where = {"exhibit": "table3", "row": model, "column": [*PAIRS]}
-    total = sum(PAIRS.values())
-    formula = weighted_values(**PAIRS, total=total)
-    rows = select_rows(printed, where)
-    if len(rows) == len(PAIRS):
-        more = {"n": total, "stands_for": (model, ALL), "printed": False}
-        yield formula_cell(rows, (name, column), formula, "published", where, ".1f", **more)
+def _where(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
+    """What selects some rows of accuracies, which are of one model and one phenomenon."""
+    where = {"benchmark": BENCHMARK, "method": labels.method, "lang": list(rows["lang"])}
+    where |= {column: rows[column].iloc[0] for column in ("model", "phenomenon")}
+    return where | {"paradigm": ALL}

@@ -1,10 +1,10 @@
-"""Tables about MultiBLiMP's data: conditions, treebanks left out, the funnel, pairs regenerated.
+"""Tables about MultiBLiMP's data: agreement, conditions, treebanks left out, funnel, pairs again.
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Tables 2 and 4, and Table 5 (column n).
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2, Tables 1, 2 and 4, and Table 5
+(column n).
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -12,16 +12,117 @@ import pandas as pd
 
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
-from blimpworks.exhibits.formulas import COUNT, KINDS, TOTAL, Formula, select_rows
-from blimpworks.exhibits.shared import Tables, printed_cell, read_plain, read_printed
+from blimpworks.exhibits.formulas import COMPLEMENT, COUNT, KINDS, TOTAL, Formula, select_rows
+from blimpworks.exhibits.shared import (
+    Tables,
+    by_place,
+    formula_cell,
+    printed_bold,
+    printed_cell,
+    read_plain,
+    read_printed,
+)
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN, FEATURES
 from blimpworks.papers.multiblimp.exhibits.facts import COMPLETE
-from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES, ratio
-from blimpworks.tables import FUNNEL, ITEMS, SENTENCES, read_table
+from blimpworks.papers.multiblimp.exhibits.formulas import ENOUGH_PAIRS, LANGUAGES, ratio, share
+from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS
+from blimpworks.tables import FUNNEL, ITEMS, SENTENCES
 
-ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
-TOTALS = tuple(f"Total {order}" for order in ORDERS)
+# Table 1
+
+ORDERS = ("SV", "VS")
+AT_LEAST = 2
+"""Languages that a campaign shows when it has none of those requested."""
+PHENOMENON = "sv#"
+"""What the paper's table is about."""
+STUB = ("Subject", "Verb", "Order")
+
+
+def table1(tables: Tables, labels: Labels) -> Exhibit:
+    """Table 1: shares of verb values by subject value and order; significant agreement is bold.
+
+    The published form has hidden cells of each probability from that of the verb's other value.
+    """
+    cells: list[Cell] = []
+    hidden: list[Cell] = []
+    names = labels.languages
+    if labels.source == "published":
+        phenomenon = PHENOMENON
+        printed = read_printed(tables, exhibit="table1")
+        bold = {(row, names[lang]) for row, lang in printed_bold(printed, "table1")}
+        numbers = by_place(printed)
+        for (row, lang), number in numbers.items():
+            cells.append(printed_cell(number, (row, names[lang])))
+            subject, verb, order = row.split()
+            opposite = numbers[f"{subject} {({'SG', 'PL'} - {verb}).pop()} {order}", lang]
+            cell = printed_cell(opposite, (row, f"{names[lang]}, from the other value"))
+            cell = replace(cell, value=1 - cell.value, formula=COMPLEMENT, stands_for=(row, lang))
+            hidden.append(replace(cell, text=f"{cell.value:.3f}", printed=False))
+        rows = list(dict.fromkeys(printed["row"]))
+    else:
+        phenomenon = labels.facts["table1"]["phenomenon"]
+        counts: dict[str, pd.DataFrame] = {}
+        for path in tables["agreement_counts"]:
+            frame = read_plain(AGREEMENT_COUNTS, path)
+            frame = frame[frame["phenomenon"] == phenomenon]
+            counts |= {path.stem: frame} if len(frame) else {}
+        # The requested languages that have counts; else the first whose words have several values.
+        languages = [lang for lang in labels.facts["table1"]["languages"] if lang in counts]
+        sides = ["subject_value", "verb_value"]
+        if not languages:
+            counted = [lang for lang in names if lang in counts]
+            inflecting = [lang for lang in counted if (counts[lang][sides].nunique() > 1).all()]
+            languages = (inflecting or counted)[:AT_LEAST]
+        # Values that occur on subject or verb; the singular stands behind, as in the paper.
+        present = {value for lang in languages for value in counts[lang][sides].to_numpy().flat}
+        values = [value for value in FEATURES[phenomenon[2:]][1] if value in present]
+        values = sorted(values, key="SG".__eq__) + sorted(present - {*values})
+        # Of each subject's value and order the verb's values, the subject's own first.
+        conditions = [
+            (order, subject, [subject, *(value for value in values if value != subject)])
+            for order in ORDERS
+            for subject in values
+        ]
+        rows = [f"{subject} {v} {order}" for order, subject, verbs in conditions for v in verbs]
+        for lang, (order, subject, verbs) in product(languages, conditions):
+            where = {"lang": lang, "phenomenon": phenomenon}
+            where |= {"order": order, "subject_value": subject}
+            condition, source = select_rows(counts[lang], where), "agreement_counts"
+            n = int(condition["count"].sum())
+            for verb in verbs if n else ():
+                row, formula = f"{subject} {verb} {order}", share(verb)
+                place, stands_for = (row, names[lang]), (row, lang)
+                cell = formula_cell(condition, place, formula, source, where, ".3f", n=n)
+                cells.append(replace(cell, stands_for=stands_for))
+        bold = set()
+        for path in [path for path in tables["agreement"] if path.stem in languages]:
+            tests = read_plain(AGREEMENT, path)
+            tests = tests[tests["phenomenon"] == phenomenon].groupby(["value", "order"])["label"]
+            for (value, order), marks in tests:
+                if (marks == "+").all():
+                    bold.add((f"{value} {value} {order}", names[path.stem]))
+    shown = {cell.row for cell in cells}
+    rows = [row for row in rows if row in shown]
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    feature = FEATURES[phenomenon[2:]][0].lower()
+    kind = {"sv": "verb", "sp": "participle"}[phenomenon[:2]]
+    parts = [[row for row in rows if row.endswith(order)] for order in ORDERS]
+    return Exhibit(
+        **describe("table1", kind=kind, feature=feature),
+        cells=sorted(cells, key=lambda cell: rows.index(cell.row)) + hidden,
+        stub={row: dict(zip(STUB, row.split(), strict=True)) for row in rows},
+        bold=bold,
+        heads={column: (f"P({kind} | subject, order)", column) for column in columns},
+        sections=[Section("", {r: r for r in part}, [*STUB, *columns]) for part in parts if part],
+        named=False,
+    )
+
+
+# Table 2
+
+COUNTED_ORDERS = {"SV": ("SV",), "VS": ("VS",), "BOTH": ("SV", "VS")}
+TOTALS = tuple(f"Total {order}" for order in COUNTED_ORDERS)
 # As Table 2 prints them.
 CONSTRUCTIONS = {"sv": "S-Verb", "sp": "S-Participle"}
 HEADINGS = {name.upper(): values for name, values in FEATURES.values()}
@@ -32,111 +133,78 @@ ROWS = {
 """Heading and name of each phenomenon's row, in the paper's order."""
 
 
-# Table 2
-
-
-def _table2_row(
-    pairs: pd.DataFrame,
-    row: str,
-    values: Sequence[str],
-    formula: Formula,
-    where: Mapping[str, object],
-) -> list[Cell]:
-    """Cells of one row: each value in both orders, then the totals over all values."""
-    cells: list[Cell] = []
-    for value, order in product((*values, "Total"), ORDERS):
-        if order == "BOTH" and value != "Total":
-            continue
-        inside = pairs[pairs["order"].isin(ORDERS[order])]
-        chosen: dict[str, object] = {**where, "order": list(ORDERS[order])}
-        if value != "Total":
-            inside = inside[inside["grammatical"] == value]
-            chosen["grammatical"] = value
-        # Languages with enough pairs, and those with enough pairs of certain agreement.
-        column = f"{value} {order}"
-        certain = inside[inside["label"].isin(CERTAIN)]
-        least = ENOUGH_PAIRS if formula == LANGUAGES else 1
-        sizes = [int((frame["lang"].value_counts() >= least).sum()) for frame in (inside, certain)]
-        text = f"{sizes[0]} ({sizes[1]})"
-        both = Cell(row, column, sizes[0], text, formula, "items", chosen, n=len(inside))
-        inner = replace(
-            both,
-            column=f"{column} certain",
-            value=sizes[1],
-            text=str(sizes[1]),
-            where={**chosen, "label": list(CERTAIN)},
-            n=len(certain),
-            printed=False,
-        )
-        key = str(chosen.get("phenomenon", row))
-        cells += [replace(cell, stands_for=(key, cell.column)) for cell in (both, inner)]
-    return cells
-
-
-def table2_sections(rows: Mapping[str, str]) -> list[Section]:
-    """Parts of Table 2 for its rows, which are feature and construction, or a total."""
-    sections = []
-    for feature, values in HEADINGS.items():
-        inside = {row: name for row, name in rows.items() if row.startswith(feature)}
-        if inside:
-            columns = [f"{value} {order}" for value in values for order in ORDERS["BOTH"]]
-            sections.append(Section(feature, inside, [*columns, *TOTALS]))
-    totals = {row: name for row, name in rows.items() if row.startswith("TOTAL")}
-    last = sections[-1].columns if sections else TOTALS
-    return [*sections, Section("", totals, last)] if totals else sections
-
-
-def _table2_rows(phenomena: Sequence[str]) -> dict[str, str]:
-    return {" ".join(names): names[1] for key, names in ROWS.items() if key in phenomena}
-
-
-def _table2_layout(cells: Sequence[Cell], rows: Mapping[str, str], caption: str) -> Exhibit:
-    sections = table2_sections(rows)
-    columns = [column for section in sections for column in section.columns]
-    return Exhibit(
-        **describe("table2", caption=caption, enough=ENOUGH_PAIRS),
-        cells=list(cells),
-        heads={column: (column.split()[0], column.split()[1]) for column in columns},
-        sections=sections,
-    )
-
-
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: languages with at least ten pairs per condition; the last row has any pairs."""
-    if labels.source == "published":
-        return _printed_table2(tables)
-    pairs = read_plain(
-        ITEMS, tables["items"], ["lang", "phenomenon", "grammatical", "order", "label"]
-    )
     cells: list[Cell] = []
-    for phenomenon, names in ROWS.items():
-        inside = pairs[pairs["phenomenon"] == phenomenon]
-        if len(inside):
-            where = {"phenomenon": phenomenon}
-            cells += _table2_row(inside, " ".join(names), HEADINGS[names[0]], LANGUAGES, where)
-    totals = {"TOTAL": LANGUAGES, "TOTAL, any pairs": KINDS}
-    for row, formula in totals.items():
-        cells += _table2_row(pairs, row, (), formula, {})
-    rows = _table2_rows(list(pairs["phenomenon"].unique())) | {row: row for row in totals}
-    caption = f"Number of the campaign's {len(labels.languages)} languages"
-    exhibit = _table2_layout(cells, rows, caption)
-    exhibit.caption += " The last row counts languages with any pairs."
+    names = {key: " ".join(pair) for key, pair in ROWS.items()}
+    if labels.source == "published":
+        printed = read_printed(tables, exhibit="table2")
+        present, totals, caption = {*printed["row"]}, ["TOTAL"], "As the paper prints it: languages"
+        texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
+        for _, row in printed.iterrows():
+            cell = printed_cell(row, (names.get(row["row"], row["row"]), row["column"]))
+            certain = texts.get((row["row"], f"{row['column']} certain"))
+            text = f"{cell.text} ({certain})" if certain else cell.text
+            cells.append(replace(cell, text=text, printed=certain is not None))
+    else:
+        columns = ["lang", "phenomenon", "grammatical", "order", "label"]
+        pairs = read_plain(ITEMS, tables["items"], columns)
+        present, totals = {*pairs["phenomenon"]}, ["TOTAL", "TOTAL, any pairs"]
+        for key, (feature, _) in ROWS.items():
+            if key in present:
+                of_phenomenon, where = pairs[pairs["phenomenon"] == key], {"phenomenon": key}
+                place = (names[key], key)
+                cells += _sizes(of_phenomenon, place, HEADINGS[feature], LANGUAGES, where)
+        for total, formula in zip(totals, (LANGUAGES, KINDS), strict=True):
+            cells += _sizes(pairs, (total, total), (), formula, {})
+        caption = f"Number of the campaign's {len(labels.languages)} languages"
+    sections = []
+    for heading, values in HEADINGS.items():
+        rows = {names[key]: ROWS[key][1] for key in ROWS if key in present}
+        rows = {name: row for name, row in rows.items() if name.startswith(heading)}
+        if rows:
+            of_values = [f"{value} {order}" for value in values for order in COUNTED_ORDERS["BOTH"]]
+            sections.append(Section(heading, rows, [*of_values, *TOTALS]))
+    last = sections[-1].columns if sections else TOTALS
+    sections.append(Section("", {total: total for total in totals}, last))
+    shown = [column for section in sections for column in section.columns]
+    exhibit = Exhibit(
+        **describe("table2", caption=caption, enough=ENOUGH_PAIRS),
+        cells=cells,
+        heads={column: (column.split()[0], column.split()[1]) for column in shown},
+        sections=sections,
+    )
+    if labels.source == "measured":
+        exhibit.caption += " The last row counts languages with any pairs."
     return exhibit
 
 
-def _printed_table2(tables: Tables) -> Exhibit:
-    """Table 2 as the paper prints it."""
-    printed = read_printed(tables, exhibit="table2")
-    names = {key: " ".join(parts) for key, parts in ROWS.items()}
-    texts = {(row["row"], row["column"]): row["text"] for _, row in printed.iterrows()}
-    cells = []
-    for _, row in printed.iterrows():
-        cell = printed_cell(row, (names.get(row["row"], row["row"]), row["column"]))
-        sure = texts.get((row["row"], f"{row['column']} certain"))
-        text = cell.text if sure is None else f"{cell.text} ({sure})"
-        cells.append(replace(cell, text=text, printed=sure is not None))
-    rows = _table2_rows(list(printed["row"])) | {"TOTAL": "TOTAL"}
-    return _table2_layout(cells, rows, "As the paper prints it: languages")
+def _sizes(
+    pairs: pd.DataFrame,
+    place: tuple[str, str],
+    values: Sequence[str],
+    formula: Formula,
+    where: Mapping[str, object],
+) -> Iterator[Cell]:
+    """Cells of a row: languages by value and order, then by order, each with those certain.
+
+    ``place`` is the row's name and the key of the printed row.
+    """
+    row, key = place
+    for value, order in product((*values, "Total"), COUNTED_ORDERS):
+        if order == "BOTH" and value != "Total":
+            continue
+        column, chosen = f"{value} {order}", {**where, "order": [*COUNTED_ORDERS[order]]}
+        if value != "Total":
+            chosen["grammatical"] = value
+        certain = chosen | {"label": [*CERTAIN]}
+        both, sure = (
+            formula_cell(pairs, (row, name), formula, "items", filters, "d", stands_for=(key, name))
+            for name, filters in ((column, chosen), (f"{column} certain", certain))
+        )
+        text = f"{both.text} ({sure.text})"
+        yield replace(both, text=text, n=len(select_rows(pairs, chosen)))
+        yield replace(sure, n=len(select_rows(pairs, certain)), printed=False)
 
 
 # Table 4
@@ -146,83 +214,68 @@ IN_TABLE4 = 25
 """Treebanks that the paper lists."""
 WITH_PAIRS = IN_TABLE4 - 2
 """Those of the 101 languages that it has pairs of."""
+KEYS = ["lang", "treebank"]
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 4: treebanks left out and why, with how many of their sentences are read: none."""
-    if labels.source == "published":
-        return _printed_table4(tables)
+    """Table 4: treebanks left out and why, with how many of their sentences are read: none.
+
+    The published form has the reasons as cells, as the paper has no numbers.
+    """
     cells: list[Cell] = []
-    texts: dict[str, tuple[str, ...]] = {}
+    stub: dict[str, dict[str, str]] = {}
+    if labels.source == "published":
+        for _, row in read_printed(tables, exhibit="table4").iterrows():
+            treebank, where = row["row"], {"exhibit": "table4", "row": row["row"]}
+            language, _, corpus = treebank.removeprefix("UD_").partition("-")
+            cells.append(Cell(treebank, TABLE4_STUB[2], 1, row["text"], COUNT, "published", where))
+            stub[treebank] = {"Language": language.replace("_", " "), "Corpus": corpus}
+        description = describe("table4_published")
+        return Exhibit(**description, cells=cells, stub=stub, named=False, textual=True)
     entries = labels.facts["excluded"]
-    paths = {path.stem: path for path in tables["sentences"]}
+    sentences = read_plain(SENTENCES, [p for p in tables["sentences"] if p.stem in entries], KEYS)
     for lang in sorted(entries, key=labels.languages.__getitem__):
-        read = [read_table(SENTENCES, paths[lang], ["treebank"])] if lang in paths else []
-        sentences = Counter(name for table in read for name in table["treebank"].to_pylist())
         for treebank, reason in sorted(entries[lang]):
-            n = sentences[treebank]
-            where = {"lang": lang, "treebank": treebank}
-            cell = Cell(treebank, "Sentences read", n, str(n), COUNT, "sentences", where, n=n)
-            cells.append(cell)
-            texts[treebank] = (labels.languages[lang], treebank.partition("-")[2], reason)
-    stub = {row: dict(zip(TABLE4_STUB, before, strict=True)) for row, before in texts.items()}
+            where, place = {"lang": lang, "treebank": treebank}, (treebank, "Sentences read")
+            cell = formula_cell(sentences, place, COUNT, "sentences", where, "d")
+            cells.append(replace(cell, n=int(cell.value)))
+            texts = (labels.languages[lang], treebank.partition("-")[2], reason)
+            stub[treebank] = dict(zip(TABLE4_STUB, texts, strict=True))
     others = ", and those of languages that the campaign has not"
     description = describe(
         "table4",
         languages=len(labels.languages),
-        more=IN_TABLE4 - len(texts),
-        others=others if len(texts) < WITH_PAIRS else "",
+        more=IN_TABLE4 - len(stub),
+        others=others if len(stub) < WITH_PAIRS else "",
     )
-    return Exhibit(
-        **description,
-        cells=cells,
-        stub=stub,
-        named=False,
-    )
-
-
-def _printed_table4(tables: Tables) -> Exhibit:
-    """The paper's own list; its reasons are the cells, as it has no numbers."""
-    cells: list[Cell] = []
-    stub: dict[str, dict[str, str]] = {}
-    for _, row in read_printed(tables, exhibit="table4").iterrows():
-        where = {"exhibit": "table4", "row": row["row"]}
-        language, _, corpus = row["row"].removeprefix("UD_").partition("-")
-        cells.append(Cell(row["row"], TABLE4_STUB[2], 1, row["text"], COUNT, "published", where))
-        stub[row["row"]] = {"Language": language.replace("_", " "), "Corpus": corpus}
-    description = describe("table4_published")
-    return Exhibit(**description, cells=cells, stub=stub, named=False, textual=True)
+    return Exhibit(**description, cells=cells, stub=stub, named=False)
 
 
 # Funnel
-
-
-def _funnel_cells(counts: pd.DataFrame, row: str, where: Mapping[str, object]) -> list[Cell]:
-    """One row of the funnel: what each step kept or dropped, over all phenomena."""
-    cells = []
-    for (part, reason), rows in counts.groupby(["part", "reason"], sort=False):
-        n, stages = int(rows["n"].sum()), list(rows["stage"].unique())
-        chosen: dict[str, object] = {**where, "stage": stages, "reason": reason}
-        cells.append(Cell(row, f"{part}: {reason}", n, str(n), TOTAL, "funnel", chosen, n=n))
-    return cells
 
 
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
     """What each stage of generation kept and dropped; not an exhibit of the paper."""
     counts = read_plain(FUNNEL, tables["funnel"])
     counts = counts.assign(part=counts["stage"].str.split().str[0])
-    cells = _funnel_cells(counts, "All", {})
-    for lang, name in labels.languages.items():
-        cells += _funnel_cells(counts[counts["lang"] == lang], name, {"lang": lang})
+    rows: dict[str, dict[str, object]] = {"All": {}}
+    rows |= {name: {"lang": lang} for lang, name in labels.languages.items()}
+    cells = []
+    for row, of_language in rows.items():
+        groups = select_rows(counts, of_language).groupby(["part", "reason"], sort=False)
+        for (part, reason), group in groups:
+            n, stages = int(group["n"].sum()), list(group["stage"].unique())
+            where = {**of_language, "stage": stages, "reason": reason}
+            cells.append(Cell(row, f"{part}: {reason}", n, str(n), TOTAL, "funnel", where, n=n))
     columns = list(dict.fromkeys(cell.column for cell in cells))
-    rows = {row: row for row in (*labels.languages.values(), "All")}
+    names = {row: row for row in (*labels.languages.values(), "All")}
     return Exhibit(
         **describe("funnel"),
         cells=cells,
         heads={column: ("", column.partition(": ")[2]) for column in columns},
         sections=[
-            Section(part, rows, [name for name in columns if name.startswith(f"{part}: ")])
+            Section(part, names, [name for name in columns if name.startswith(f"{part}: ")])
             for part in counts["part"].unique()
         ],
     )
@@ -235,55 +288,47 @@ ALL = "All"
 COUNTED = (("Pairs", "pairs", "pairs"), ("Items", "sampling", "items"))
 
 
-def _regeneration_cells(
-    funnel: pd.DataFrame, row: str, published: int | None, chosen: Mapping[str, object]
-) -> list[Cell]:
-    """Pairs, items, and items against the paper's number, of one language or of all."""
-    cells: list[Cell] = []
-    for column, stage, reason in COUNTED:
-        inside = funnel[funnel["reason"] == reason]["stage"].unique()
-        stages = [name for name in inside if name.split()[0] == stage]
-        if not stages:
-            raise UserError(
-                f"the funnel has no stage {stage!r} with {reason!r}; it has "
-                f"{', '.join(funnel['stage'].unique())}. Rebuild it with this version."
-            )
-        where = {**chosen, "stage": stages, "reason": reason}
-        n = int(select_rows(funnel, where)["n"].sum())
-        cells.append(Cell(row, column, n, str(n), TOTAL, "funnel", where, n=n))
-    if published:
-        value, formula = n / published, ratio(published)
-        cells.append(Cell(row, "Ratio", value, f"{value:.3f}", formula, "funnel", where, n=n))
-    return cells
-
-
 def regeneration(tables: Tables, labels: Labels) -> Exhibit:
     """Compare each language's items with the release. Raises UserError for an incomplete funnel."""
     funnel = read_plain(FUNNEL, tables["funnel"])
     published: Mapping[str, int] = labels.facts["published_n"]
     sources, reasons = labels.facts["completeness"], labels.facts["reasons"]
     cells: list[Cell] = []
-    stub = {ALL: {"ISO": "", "Paper": str(sum(published.values()))}}
-    remarks = {ALL: {"Sources missing": "", "Reason": ""}}
-    for lang, name in labels.languages.items():
-        n = published.get(lang)
-        cells += _regeneration_cells(funnel, name, n, {"lang": lang})
-        differs = cells[-1].text != "1.000" or cells[-1].n != n
+    stub: dict[str, dict[str, str]] = {}
+    remarks: dict[str, dict[str, str]] = {}
+    matching = 0
+    for lang, name in [*labels.languages.items(), ("", ALL)]:
+        n = published.get(lang) if lang else sum(published.values())
+        for column, first_word, reason in COUNTED:
+            of_reason = {*funnel["stage"][funnel["reason"] == reason]}
+            stages = [stage for stage in funnel["stage"].unique() if stage in of_reason]
+            stages = [stage for stage in stages if stage.split()[0] == first_word]
+            if not stages:
+                raise UserError(
+                    f"the funnel has no stage {first_word!r} with {reason!r}; it has "
+                    f"{', '.join(funnel['stage'].unique())}. Rebuild it with this version."
+                )
+            where: dict[str, object] = {"lang": lang} if lang else {}
+            where |= {"stage": stages, "reason": reason}
+            made = int(select_rows(funnel, where)["n"].sum())
+            place = (name, column)
+            cells.append(Cell(*place, made, str(made), TOTAL, "funnel", where, n=made))
+        if n:
+            share, place = f"{made / n:.3f}", (name, "Ratio")
+            cells.append(Cell(*place, made / n, share, ratio(n), "funnel", where, n=made))
+        matching += bool(lang) and made == n
         stub[name] = {"ISO": lang, "Paper": "" if n is None else str(n)}
-        remarks[name] = {
-            "Sources missing": sources[lang],
-            "Reason": reasons.get(lang, "") if differs else "",
-        }
-    items = {cell.where.get("lang"): cell.value for cell in cells if cell.column == "Items"}
+        reason = reasons.get(lang, "") if made != n else ""
+        remarks[name] = {"Sources missing": sources.get(lang, ""), "Reason": reason}
     return Exhibit(
         **describe(
             "regeneration",
-            matching=sum(items.get(lang) == n for lang, n in published.items()),
+            matching=matching,
             published=len(published),
             incomplete=sum(text != COMPLETE for text in sources.values()),
         ),
-        cells=[*cells, *_regeneration_cells(funnel, ALL, sum(published.values()), {})],
-        stub={name: stub[name] for name in (*labels.languages.values(), ALL)},
+        cells=cells,
+        stub=stub,
         remarks=remarks,
         widths={"Sources missing": 0.2, "Reason": 0.25},
     )

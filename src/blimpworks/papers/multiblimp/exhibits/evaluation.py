@@ -1,18 +1,23 @@
-"""Tables of accuracies on MultiBLiMP: Tables 3, 5 and B.2.
+"""Tables of accuracies on MultiBLiMP (3, 5 and B.2), and numbers of its running text.
 
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025); the text's sections 3, 5, 6.2, 7.1 to 7.3
+and 8.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
+from typing import Any
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.analysis.comparisons import EXACT_BELOW
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
-from blimpworks.exhibits.formulas import COUNT, select_rows
+from blimpworks.exhibits.formulas import COUNT, KINDS, QUOTIENT, Formula, of_row, select_rows
 from blimpworks.exhibits.shared import (
     Tables,
     best_of_each,
+    by_place,
     formula_cell,
     printed_bold,
     printed_cell,
@@ -20,17 +25,29 @@ from blimpworks.exhibits.shared import (
     read_printed,
     row_cell,
 )
+from blimpworks.exhibits.statements import VALUE, Place, Recomputation, printed_statements
+from blimpworks.papers.multiblimp.analysis.regressions import CHAT, SIZE, why_no_size
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import (
     PHENOMENA,
     accuracy_cell,
-    overall_cells,
     read_accuracies,
-    read_groups,
     unweighted_cell,
 )
-from blimpworks.papers.multiblimp.exhibits.formulas import LEAD_BELOW, LEADS, leads
-from blimpworks.tables import COMPARISONS, ITEMS, read_table
+from blimpworks.papers.multiblimp.exhibits.formulas import (
+    DIFFERENCE,
+    ENOUGH_PAIRS,
+    LANGUAGES,
+    LEAD_BELOW,
+    LEADS,
+    leads,
+    weighted_values,
+    win_share,
+    wins,
+    won,
+)
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
+from blimpworks.tables import COMPARISONS, ITEMS, REGRESSIONS, read_table
 
 RESOURCES = {"low": "Low", "mid": "Mid", "high": "High"}
 SUBSETS = {"goldfish": "GF", "aya": "Aya", "eurollm": "EU"}
@@ -42,6 +59,12 @@ HEADS = (
     | {"eng": ("Language subset", ENGLISH), ALL: ("Language subset", EVERY), "best": ("", BEST)}
 )
 """Columns of Table 3 by their keys, and their headings."""
+PAIRS = {"low": 44_077, "mid": 49_294, "high": 27_934}
+"""Pairs of each resource group: the release's numbers by language, in the groups that GlotCC's
+characters make (``analysis.frequencies``). They are no fit to Table 3; a fit gives nearly the
+same shares."""
+SOME_LANGUAGES = {"goldfish"}
+"""Models that exist for some of the languages only, whose pairs are others."""
 NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in HEADS.items()}
 
 
@@ -54,120 +77,115 @@ def _models(labels: Labels) -> list[str]:
 # Table 3
 
 
-def _selections(tables: Tables, labels: Labels) -> Iterator[tuple[str, str, list[str]]]:
-    """Key, phenomenon and languages of each of Table 3's columns of accuracies."""
-    languages = list(labels.languages)
-    for phenomenon in PHENOMENA:
-        yield phenomenon, phenomenon, languages
-    groups = read_groups(tables)
-    for name in RESOURCES:
-        yield name, ALL, groups.get(name, [])
-    for name in SUBSETS:
-        yield name, ALL, labels.facts["groups"][name]
-    yield "eng", ALL, ["eng"]
-    yield ALL, ALL, languages
-
-
-def _best_cells(tables: Tables, labels: Labels) -> Iterator[Cell]:
-    """In how many languages each model is significantly better than all others of the table."""
-    comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
-    models = _models(labels)
-    for model in models:
-        others = [other for other in models if other != model]
-        where = {"model_a": model, "model_b": others, "method": labels.method}
-        rows = select_rows(comparisons, where)
-        if len(rows):
-            place = (labels.models[model], NAMES["best"])
-            cell = formula_cell(rows, place, LEADS, "comparisons", where, n=rows["lang"].nunique())
-            yield replace(cell, stands_for=(model, "best"))
-
-
-def _absent(tables: Tables, cells: Sequence[Cell]) -> str:
-    """What of Table 3 the caption must say is missing."""
-    present = {cell.column for cell in cells}
-    missing = [name for name in NAMES.values() if name not in present]
-    if not missing:
-        return ""
-    why = "" if tables.get("frequencies") else " (there are no frequencies to rank languages by)"
-    return f" Without any pair or comparison here{why}: {', '.join(missing)}."
+def _columns(tables: Tables, labels: Labels) -> dict[str, tuple[str, list[str]]]:
+    """Phenomenon and languages of each of Table 3's columns of accuracies."""
+    languages = [*labels.languages]
+    # Without a table of frequencies, no language is of any resource group.
+    rows = read_plain(FREQUENCIES, tables.get("frequencies"))
+    groups = {name: list(rows["lang"][rows["resources"] == name]) for name in RESOURCES}
+    groups |= {name: labels.facts["groups"][name] for name in SUBSETS}
+    columns = {phenomenon: (phenomenon, languages) for phenomenon in PHENOMENA}
+    columns |= {name: (ALL, inside) for name, inside in groups.items()}
+    return columns | {"eng": (ALL, ["eng"]), ALL: (ALL, languages)}
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Table 3: accuracy by phenomenon, resources and subset; published, from Table 5 too."""
     rows = read_accuracies(tables, labels)
+    columns, models = _columns(tables, labels), _models(labels)
     # Cells of Table 3 by model, where the model has judged any of the column's pairs.
-    chosen = [
-        (key, rows[(rows["phenomenon"] == phenomenon) & rows["lang"].isin(languages)])
-        for key, phenomenon, languages in _selections(tables, labels)
-    ]
-    cells = []
-    for model in _models(labels):
-        name = labels.models[model]
-        for key, inside in chosen:
-            judged = inside[inside["model"] == model]
-            if len(judged):
-                cell = accuracy_cell(judged, name, NAMES[key], labels, mean=key != "eng")
-                cells.append(replace(cell, stands_for=(model, key)))
-                cells.append(unweighted_cell(judged, name, f"{NAMES[key]}, mean", labels))
+    computed = []
+    for model, (key, (phenomenon, languages)) in product(models, columns.items()):
+        where = {"model": model, "phenomenon": phenomenon, "lang": languages}
+        judged = select_rows(rows, where)
+        if len(judged):
+            name = labels.models[model]
+            place, mean = (name, NAMES[key]), key != "eng"
+            stands_for = (model, key)
+            computed += [
+                accuracy_cell(judged, place, labels, mean=mean, stands_for=stands_for),
+                unweighted_cell(judged, (name, f"{NAMES[key]}, mean"), labels),
+            ]
+    heads = {NAMES[key]: head for key, head in HEADS.items()}
     if labels.source == "published":
-        return _published_table3(cells, tables, labels)
-    cells += _best_cells(tables, labels)
-    whole = rows[rows["phenomenon"] == ALL]
-    counts = whole.groupby("model")["lang"].nunique()
+        return _published_table3(computed, heads, tables, labels)
+    cells = computed
+    # In how many languages each model is significantly better than all others of the table.
+    comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
+    for model in models:
+        others = [other for other in models if other != model]
+        where = {"model_a": model, "model_b": others, "method": labels.method}
+        compared = select_rows(comparisons, where)
+        if len(compared):
+            more: dict[str, Any] = {"n": compared["lang"].nunique(), "stands_for": (model, "best")}
+            place = (labels.models[model], BEST)
+            cells.append(formula_cell(compared, place, LEADS, "comparisons", where, **more))
+    present = {cell.column for cell in cells}
+    missing = ", ".join(name for name in NAMES.values() if name not in present)
+    why = "" if tables.get("frequencies") else " (there are no frequencies to rank languages by)"
+    absent = f" Without any pair or comparison here{why}: {missing}." if missing else ""
+    overall = rows[rows["phenomenon"] == ALL]
+    counts = overall.groupby("model")["lang"].nunique()
+    complete = counts.index[counts == overall["lang"].nunique()]
+    accuracies = [cell for cell in cells if cell.column != BEST]
     return Exhibit(
-        **describe("table3", level=LEAD_BELOW, absent=_absent(tables, cells)),
+        **describe("table3", level=LEAD_BELOW, absent=absent),
         cells=cells,
-        heads={NAMES[key]: head for key, head in HEADS.items()},
-        bold=best_of_each(
-            [cell for cell in cells if cell.column != BEST],
-            {labels.models[str(m)] for m in counts.index[counts == whole["lang"].nunique()]},
-            by="column",
-        ),
+        heads=heads,
+        bold=best_of_each(accuracies, {labels.models[str(m)] for m in complete}, by="column"),
     )
 
 
-def _published_table3(computed: Sequence[Cell], tables: Tables, labels: Labels) -> Exhibit:
+def _published_table3(
+    computed: Sequence[Cell], heads: dict[str, tuple[str, str]], tables: Tables, labels: Labels
+) -> Exhibit:
+    """Table 3 as printed, and below each row what Tables 5 and B.2 give for the same cells."""
     printed = read_printed(tables, exhibit="table3")
+    computed = [cell for cell in computed if cell.printed]
     cells: list[Cell] = []
+    # In how many rows the English column is the same as in Table 5, of how many.
+    equal = compared = 0
     for model in _models(labels):
         name = labels.models[model]
-        inside = printed[printed["row"] == model]
-        cells += [printed_cell(r, (name, NAMES[r["column"]])) for _, r in inside.iterrows()]
-        where = {"exhibit": "tableb2", "column": model}
-        rows, listed_at = read_printed(tables, **where), (f"{name}, Table B.2", NAMES["best"])
-        cells.append(
-            formula_cell(rows, listed_at, COUNT, "published", where, stands_for=(model, "best"))
-        )
-        cells += overall_cells(printed, model, f"{name}, by group", NAMES[ALL])
-        for cell in computed:
-            if cell.row == name and cell.printed:
-                # Only the column of one language is whole: Table 5 is cut off in our copy.
-                place = cell.stands_for if cell.column == NAMES["eng"] else None
-                cells.append(replace(cell, row=f"{name}, Table 5", stands_for=place))
-    english = _agreement(cells, NAMES["eng"])
-    bold = printed_bold(printed, "table3")
+        inside = by_place(printed[printed["row"] == model])
+        cells += [printed_cell(row, (name, NAMES[key])) for (_, key), row in inside.items()]
+        where: dict[str, object] = {"exhibit": "tableb2", "column": model}
+        rows, place = read_printed(tables, **where), (f"{name}, Table B.2", BEST)
+        best = formula_cell(rows, place, COUNT, "published", where, stands_for=(model, "best"))
+        cells.append(best)
+        # All pairs again, from the resource groups, of models that cover all languages.
+        where = {"exhibit": "table3", "row": model, "column": [*PAIRS]}
+        if model not in SOME_LANGUAGES and {(model, group) for group in PAIRS} <= {*inside}:
+            total = sum(PAIRS.values())
+            more: dict[str, Any] = {"n": total, "stands_for": (model, ALL), "printed": False}
+            formula = weighted_values(**PAIRS, total=total)
+            place = (f"{name}, by group", NAMES[ALL])
+            cells.append(formula_cell(printed, place, formula, "published", where, ".1f", **more))
+        for cell in [cell for cell in computed if cell.row == name]:
+            # Only the column of one language is whole: Table 5 is cut off in our copy.
+            is_whole = cell.column == NAMES["eng"]
+            stands_for = cell.stands_for if is_whole else None
+            cells.append(replace(cell, row=f"{name}, Table 5", stands_for=stands_for))
+            if is_whole and (model, "eng") in inside:
+                compared += 1
+                equal += round(cell.value, 1) == round(inside[model, "eng"]["value"], 1)
     # Over how many languages the cells of each column are, of how many.
     incomplete = []
-    for key, _, languages in _selections(tables, labels):
-        of = sum(lang in labels.languages for lang in languages)
-        filters = [c.where["lang"] for c in computed if c.column == NAMES[key] and c.printed]
+    for key, (_, languages) in _columns(tables, labels).items():
+        every = sum(lang in labels.languages for lang in languages)
+        filters = [cell.where["lang"] for cell in computed if cell.column == NAMES[key]]
         sizes = sorted({len(langs) if isinstance(langs, list) else 1 for langs in filters})
-        if sizes and sizes != [of]:
+        if sizes and sizes != [every]:
             span = "–".join(map(str, sorted({sizes[0], sizes[-1]})))
-            incomplete.append(f"{HEADS[key][1]} {span} of {of}")
+            incomplete.append(f"{HEADS[key][1]} {span} of {every}")
+    coverage, english = ", ".join(incomplete) or "all", f"{equal} of {compared}"
+    bold = printed_bold(printed, "table3")
     return Exhibit(
-        **describe("table3_published", coverage=(", ".join(incomplete) or "all"), english=english),
+        **describe("table3_published", coverage=coverage, english=english),
         cells=cells,
-        heads={NAMES[key]: head for key, head in HEADS.items()},
+        heads=heads,
         bold={(labels.models[model], NAMES[key]) for model, key in bold},
     )
-
-
-def _agreement(cells: Sequence[Cell], column: str) -> str:
-    """In how many pairs of rows a column has the same number twice, of how many."""
-    values = {cell.row: round(cell.value, 1) for cell in cells if cell.column == column}
-    pairs = [(row, f"{row}, Table 5") for row in values if f"{row}, Table 5" in values]
-    return f"{sum(values[a] == values[b] for a, b in pairs)} of {len(pairs)}"
 
 
 # Table 5
@@ -205,8 +223,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
         lang, model = str(row["lang"]), str(row["model"])
         mark = "*" if row["n"] < sizes[lang] else ""
         place = (labels.languages[lang], labels.models[model])
-        cell = accuracy_cell(rows.loc[[i]], *place, labels, mark)
-        cells.append(replace(cell, stands_for=(lang, model)))
+        cells.append(accuracy_cell(rows.loc[[i]], place, labels, mark, stands_for=(lang, model)))
     starred = "; * some pairs are longer than the model's context and are left out"
     starred = starred if any(cell.text.endswith("*") for cell in cells) else ""
     legible = " Only what is legible in the paper's text, its bold included." if published else ""
@@ -234,67 +251,151 @@ def form_of_test(labels: Labels) -> str:
 
 
 def tableb2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table B.2: the significantly best model of each language, among ``rivals`` (Table 3: all)."""
-    if labels.source == "published":
-        return _published_b2(tables, labels)
+    """Table B.2: the significantly best model of each language, among ``rivals`` (Table 3: all).
+
+    The published form has the accuracies that Table 5 gives for the same cells too.
+    """
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
+    cells: list[Cell] = []
+    stub = {}
+    if labels.source == "published":
+        by_column: dict[str, list[Cell]] = {"Accuracy": [], "p": [], "Table 5": []}
+        differ = []
+        for _, row in read_printed(tables, exhibit="tableb2").iterrows():
+            lang, model = row["row"], row["column"]
+            if lang not in labels.languages:
+                continue
+            name = labels.languages[lang]
+            column = "p" if model == "p" else "Accuracy"
+            by_column[column].append(printed_cell(row, (name, column)))
+            if column == "Accuracy":
+                stub[name] = {"Model": labels.models[model]}
+            if (lang, model) in rows.index:
+                key, place = (lang, model), (name, "Table 5")
+                again = accuracy_cell(rows.loc[[key]], place, labels, stands_for=key)
+                by_column["Table 5"].append(again)
+                differ += [name] if round(again.value, 1) != row["value"] else []
+        cells = [cell for inside in by_column.values() for cell in inside]
+        counts = Counter(texts["Model"] for texts in stub.values())
+        description = describe(
+            "tableb2_published",
+            differing=", ".join(differ) or "none",
+            by_model=", ".join(f"{model} {n}" for model, n in counts.items()),
+        )
+        return Exhibit(**description, cells=cells, stub=stub)
     models = [model for model in labels.facts["rivals"] if model in labels.models]
     where = {"model_a": models, "model_b": models, "method": labels.method}
     leading = leads(select_rows(read_plain(COMPARISONS, tables["comparisons"][0]), where))
-    cells: list[Cell] = []
-    stub = {}
     keys = ("benchmark", "method", "lang", "model_a", "model_b")
-    for model in models:
-        for lang, name in labels.languages.items():
-            for _, lead in select_rows(leading, {"model_a": model, "lang": lang}).iterrows():
-                stub[name] = {
-                    "Model": labels.models[model],
-                    "Next": labels.models[lead["model_b"]],
-                }
-                cell = accuracy_cell(rows.loc[[(lang, model)]], name, "Accuracy", labels)
-                cells.append(replace(cell, stands_for=(lang, model)))
-                text = f"{lead['p']:.3f}"
-                cell = row_cell("comparisons", lead, keys, "p", (name, "p"), text)
-                cells.append(replace(cell, stands_for=(lang, "p")))
+    for model, (lang, name) in product(models, labels.languages.items()):
+        for _, lead in select_rows(leading, {"model_a": model, "lang": lang}).iterrows():
+            stub[name] = {"Model": labels.models[model], "Next": labels.models[lead["model_b"]]}
+            key, place = (lang, model), (name, "Accuracy")
+            cells.append(accuracy_cell(rows.loc[[key]], place, labels, stands_for=key))
+            cell = row_cell("comparisons", lead, keys, "p", (name, "p"), f"{lead['p']:.3f}")
+            cells.append(replace(cell, stands_for=(lang, "p")))
     none = "" if cells else " No model is ahead of all others so surely in any language."
+    description = describe("tableb2", level=LEAD_BELOW, test=form_of_test(labels), none=none)
+    return Exhibit(**description, cells=cells, stub=stub)
+
+
+RECOMPUTATION = Recomputation({QUOTIENT: "{:.1f} %", of_row("value"): "{text}"})
+# Section 7.3 gives it for the two sizes of Llama3 alone, footnote 7 has 0.1 for Table B.2; that
+# it holds here for every two models is our choice.
+WINS_BELOW = 0.05
+GROUPS = {"aya": "Aya", "eurollm": "EuroLLM", "goldfish": "Goldfish"}
+REGRESSION = {
+    ("size", "models"): ("intercept", "n", "Regression on size, family and tuning: models", 0),
+    ("size", "r2"): ("intercept", "r2", "Regression: R²", 3),
+    ("size", "coefficient"): (
+        SIZE,
+        "coefficient",
+        "Model size, per standard deviation of the logarithm: β",
+        2,
+    ),
+    ("size", "t"): (SIZE, "t", "Model size: t", 2),
+    ("chat", "coefficient"): (CHAT, "coefficient", "Post-training: β", 2),
+    ("chat", "t"): (CHAT, "t", "Post-training: t", 2),
+}
+"""By row and column in print: term and column of a regression, title, and decimals shown."""
+
+
+def text72_73(tables: Tables, labels: Labels) -> Exhibit:
+    """The regression of 7.2 and the counts of significantly better languages of 7.3."""
+    if labels.source == "published":
+        printed = read_printed(tables)
+        stated, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
+        return Exhibit(**describe("text72_73_published", faults=faults), cells=stated)
+    cells = []
+    regressions = read_plain(REGRESSIONS, tables["regressions"]).query("analysis == @SIZE")
+    for stands_for, (term, column, title, decimals) in REGRESSION.items():
+        for _, row in regressions[regressions["term"] == term].iterrows():
+            text = f"{row[column]:.{decimals}f}".replace("-", "−")
+            keys, place = ("analysis", "model", "term"), (title, VALUE)
+            cell = row_cell("regressions", row, keys, column, place, text)
+            cells.append(replace(cell, n=row["n"], stands_for=stands_for))
+    missing = ""
+    if not cells:
+        reason = why_no_size(read_accuracies(tables, labels), labels.facts["models"])
+        missing = f" There is no regression: {reason}."
+    comparisons = read_plain(COMPARISONS, tables["comparisons"][0])
+    comparisons = comparisons[
+        (comparisons["method"] == labels.method) & comparisons["lang"].isin(labels.languages)
+    ]
+    for a, b, group in labels.facts["pairs"]:
+        for first, second in ((a, b), (b, a)):
+            where = {"model_a": first, "model_b": second, "method": labels.method}
+            rows, source = select_rows(comparisons, where), "comparisons"
+            if rows.empty:
+                continue
+            names, key = (labels.models[first], labels.models[second]), f"{first}>{second}"
+            better = f"{names[0]} better than {names[1]}"
+            place, formula = (f"{better}: languages", VALUE), wins(WINS_BELOW)
+            cell = formula_cell(rows, place, formula, source, where)
+            cells.append(replace(cell, stands_for=(key, "languages")))
+            if first == a:
+                place = (f"{names[0]} and {names[1]}: languages compared", VALUE)
+                cells.append(formula_cell(rows, place, COUNT, source, where))
+            members = rows["lang"].isin(labels.facts["groups"].get(group, []))
+            if group and first == b and members.any():
+                where = where | {"lang": list(rows["lang"][members])}
+                place, n = (f"{better}: of the {GROUPS[group]} languages", VALUE), sum(members)
+                share = formula_cell(rows, place, win_share(WINS_BELOW), source, where, ".0f", n=n)
+                text = f"{won(rows[members], WINS_BELOW).sum()} of {n} ({share.text} %)"
+                cells.append(replace(share, text=text, stands_for=(key, f"{group} share")))
     return Exhibit(
-        **describe("tableb2", level=LEAD_BELOW, test=form_of_test(labels), none=none),
+        **describe("text72_73", level=WINS_BELOW, test=form_of_test(labels), missing=missing),
         cells=cells,
-        stub=stub,
     )
 
 
-def _published_b2(tables: Tables, labels: Labels) -> Exhibit:
-    """Printed rows of Table B.2, with the accuracies that Table 5 has for the same cells."""
-    printed = read_printed(tables, exhibit="tableb2")
-    printed = printed[printed["row"].isin(labels.languages)]
-    rows = read_accuracies(tables, labels).set_index(["lang", "model"], drop=False)
-    cells: list[Cell] = []
-    stub, differ = {}, []
-    for _, row in printed.iterrows():
-        lang, name = row["row"], labels.languages[row["row"]]
-        if row["column"] == "p":
-            cells.append(printed_cell(row, (name, "p")))
-            continue
-        model = row["column"]
-        stub[name] = {"Model": labels.models[model]}
-        cells.append(printed_cell(row, (name, "Accuracy")))
-        if (lang, model) in rows.index:
-            again = accuracy_cell(rows.loc[[(lang, model)]], name, "Table 5", labels)
-            cells.append(replace(again, stands_for=(lang, model)))
-            differ += [name] if round(again.value, 1) != row["value"] else []
-    order = ["Accuracy", "p", "Table 5"]
-    cells.sort(key=lambda cell: order.index(cell.column))
-    return Exhibit(
-        **describe(
-            "tableb2_published",
-            differing=", ".join(differ) or "none",
-            by_model=", ".join(
-                f"{name} {sum(s['Model'] == name for s in stub.values())}"
-                for name in dict.fromkeys(s["Model"] for s in stub.values())
-            ),
-        ),
-        cells=cells,
-        stub=stub,
-    )
+DATA_RECOMPUTATION = Recomputation(dict.fromkeys((COUNT, DIFFERENCE, of_row("value")), "{:g}"))
+MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
+    ("data", "pairs"): ("MultiBLiMP 1.0: pairs", COUNT, {}),
+    ("data", "languages"): ("MultiBLiMP 1.0: languages", KINDS, {}),
+    ("sv#", "languages"): (
+        "Subject-verb number agreement: languages",
+        LANGUAGES,
+        {"phenomenon": "sv#"},
+    ),
+    ("spP", "languages"): (
+        "Subject-participle person agreement: languages",
+        LANGUAGES,
+        {"phenomenon": "spP"},
+    ),
+}
+"""What a printed number is about, and the formula and items that give the campaign's own."""
+
+
+def text(tables: Tables, labels: Labels) -> Exhibit:
+    """What the text says of the resources, the pairs and the models, apart from 7.2 and 7.3."""
+    if labels.source == "published":
+        cells, faults = printed_statements(read_printed(tables), DATA_RECOMPUTATION)
+        return Exhibit(**describe("text_published", faults=faults), cells=cells)
+    items = read_plain(ITEMS, tables["items"], ["lang", "phenomenon"])
+    cells = [
+        formula_cell(items, (name, VALUE), formula, "items", where, ",.0f", stands_for=place)
+        for place, (name, formula, where) in MEASURED.items()
+    ]
+    return Exhibit(**describe("text", enough=ENOUGH_PAIRS), cells=cells)

@@ -5,17 +5,17 @@ they reach an exhibit through its labels, so that it is built anew when one of t
 The papers' campaign shows what the paper shows; a campaign without those models shows its own.
 """
 
-import csv
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, ModelRow, SourceRow
+from blimpworks.campaign.catalogue import UNIMORPH_KINDS, Catalogue, LanguageRow, ModelRow, keyed
 from blimpworks.campaign.reference import language_groups
 from blimpworks.campaign.settings.campaign import Campaign
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.release import BENCHMARK
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected, variant_of
+from blimpworks.strict import Strict
 
 REASONS = "multiblimp_regeneration_notes.tsv"
 COMPLETE = "none"
@@ -48,18 +48,6 @@ def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     }
 
 
-def families(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Language family of each language of the campaign."""
-    return {lang: row.family for lang, row in catalogue.languages_of(BENCHMARK).items()}
-
-
-def traits(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
-    """Script and family of each language."""
-    return {
-        lang: [row.script, row.family] for lang, row in catalogue.languages_of(BENCHMARK).items()
-    }
-
-
 def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[str]]]:
     """List excluded treebanks and reasons (appendix A.1). Raises UserError for a bad entry."""
     treebanks: dict[str, list[list[str]]] = {}
@@ -75,58 +63,38 @@ def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[st
     return treebanks
 
 
-def published_n(campaign: Campaign, catalogue: Catalogue) -> dict[str, int]:
-    """Pairs of each language in the release (Table 5), where known."""
-    rows = catalogue.languages_of(BENCHMARK).items()
-    return {lang: row.paper_n for lang, row in rows if row.paper_n is not None}
-
-
-def _unimorph_lacks(lang: str, campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """What the campaign does without, or has in another version, of UniMorph's tables."""
-    if not catalogue.languages[lang].unimorph:
-        return []
-    rows = [row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang)]
-    used = [catalogue.sources[campaign.substitutes.get(row.name, row.name)] for row in rows]
-    lacks = [*filter(None, map(partial(_lack, campaign), rows, used))]
-    if not any(row.kind == "unimorph" for row in rows):
-        lacks.append("UniMorph (not in the catalogue)")
-    return lacks
-
-
-def _lack(campaign: Campaign, row: SourceRow, used: SourceRow) -> str:
-    """How the file that a campaign uses differs from the one that the paper used; "" if not."""
-    what = "UniMorph" if row.kind == "unimorph" else "its segmentations"
-    if not used.is_pinned(campaign.checksums):
-        return what
-    return f"{what} (another version in its place)" if used is not row else ""
-
-
 def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Which sources of each language are missing, in a few words: those without checksum."""
+    """Which sources each language lacks, or has in another version than the paper's."""
     missing_by_language: dict[str, str] = {}
-    for lang, rows in catalogue.treebanks.items():
-        missing = sum(not row.is_pinned(campaign.checksums) for row in rows)
-        lacks = [f"{missing} of {len(rows)} treebank files"] if missing else []
-        lacks += _unimorph_lacks(lang, campaign, catalogue)
+    for lang, files in catalogue.treebanks.items():
+        missing = sum(not row.is_pinned(campaign.checksums) for row in files)
+        lacks = [f"{missing} of {len(files)} treebank files"] if missing else []
+        rows = [row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang)]
+        for row in rows if catalogue.languages[lang].unimorph else ():
+            name = "UniMorph" if row.kind == "unimorph" else "its segmentations"
+            used = catalogue.sources[campaign.substitutes.get(row.name, row.name)]
+            if not used.is_pinned(campaign.checksums):
+                lacks.append(name)
+            elif used is not row:
+                lacks.append(f"{name} (another version in its place)")
+        if catalogue.languages[lang].unimorph and all(row.kind != "unimorph" for row in rows):
+            lacks.append("UniMorph (not in the catalogue)")
         missing_by_language[lang] = ", ".join(lacks) or COMPLETE
     return missing_by_language
 
 
+class Reason(Strict):
+    """Why a language's pairs differ from the release, in the treebanks that stand beside it."""
+
+    lang: str
+    reason: str
+
+
 def reasons(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
     """Read why languages' pairs differ from the release. Raises UserError for a wrong table."""
-    # Reasons hold for the treebanks that stand beside them.
     path = campaign.catalogue.treebanks.with_name(REASONS)
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", newline="") as handle:
-        reader = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if reader.fieldnames != ["lang", "reason"]:
-            raise UserError(f"{path}:1: columns are {reader.fieldnames}; expected lang, reason.")
-        rows = [(row["lang"], row["reason"]) for row in reader]
-    twice = next((lang for n, (lang, _) in enumerate(rows) if lang in dict(rows[:n])), None)
-    if twice:
-        raise UserError(f"{path}: {twice!r} stands in several rows; keep one.")
-    return {lang: reason for lang, reason in rows if lang in catalogue.languages and reason}
+    rows = keyed(read_rows(Reason, path), "lang", path) if path.is_file() else {}
+    return {lang: row.reason for lang, row in rows.items() if lang in catalogue.languages}
 
 
 # Models
@@ -165,10 +133,6 @@ def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
     return {name: row for name, row in rows if not row.papers or BENCHMARK in row.papers}
 
 
-def _size(row: ModelRow) -> float:
-    return row.parameters or 0.0
-
-
 def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Choose models of Tables 3, 5 and B.2: the paper's, or those printed or largest by family."""
     models = _models(catalogue)
@@ -178,7 +142,8 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     largest: dict[tuple[str, str], str] = {}
     for name, row in models.items():
         key = (row.family, row.tuning)
-        if key not in largest or _size(row) >= _size(models[largest[key]]):
+        largest_yet = models[largest.get(key, name)].parameters or 0
+        if (row.parameters or 0) >= largest_yet:
             largest[key] = name
     chosen = {name for (family, _), name in largest.items() if family not in families}
     return [name for name in models if name in PRINTED or name in chosen]
@@ -202,11 +167,6 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     ]
 
 
-def mcnemar(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Form of McNemar's test: as published or corrected (decision ``mcnemar``)."""
-    return variant_of(campaign.section(MultiblimpOptions), "mcnemar")
-
-
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
     """Models of Figure 5: the paper's four families, or all if the campaign has none of them."""
     models = _models(catalogue)
@@ -225,8 +185,8 @@ def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
     models = _models(catalogue)
     if TREND_MODEL in models:
         return TREND_MODEL
-    chosen = table_models(campaign, catalogue)
-    return max(reversed(chosen), key=lambda name: _size(models[name]), default="")
+    chosen = reversed(table_models(campaign, catalogue))
+    return max(chosen, key=lambda name: models[name].parameters or 0, default="")
 
 
 def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
@@ -252,18 +212,32 @@ def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
     return {name: [lang for lang in languages if lang in ours] for name, languages in groups}
 
 
+def _by_language(
+    fact: Callable[[LanguageRow], Any],
+) -> Callable[[Campaign, Catalogue], dict[str, Any]]:
+    """Make the function that gives a fact of each language of the benchmark, where it is known."""
+
+    def facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+        values = {lang: fact(row) for lang, row in catalogue.languages_of(BENCHMARK).items()}
+        return {lang: value for lang, value in values.items() if value is not None}
+
+    return facts
+
+
 FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "table1": table1_choice,
     "figure2": figure2_choice,
-    "families": families,
-    "traits": traits,
+    "families": _by_language(lambda row: row.family),
+    "traits": _by_language(lambda row: [row.script, row.family]),
     "excluded": excluded,
-    "published_n": published_n,
+    # Pairs in the release (Table 5).
+    "published_n": _by_language(lambda row: row.paper_n),
     "completeness": completeness,
     "reasons": reasons,
     "table_models": table_models,
     "rivals": rivals,
-    "mcnemar": mcnemar,
+    # The form of McNemar's test: as published or corrected.
+    "mcnemar": lambda campaign, _: variant_of(campaign.section(MultiblimpOptions), "mcnemar"),
     "sized_models": sized_models,
     "margin_models": margin_models,
     "trend_model": trend_model,

@@ -8,8 +8,8 @@ the captions.
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.formulas import COUNT, KINDS, VALUES
-from blimpworks.exhibits.shared import Tables, marked, read_plain, read_printed
+from blimpworks.exhibits.shared import Tables, formula_cell, marked, read_plain, read_printed
 from blimpworks.exhibits.style import (
     BLUE,
     COLUMN_INCHES,
@@ -27,14 +27,15 @@ from blimpworks.exhibits.style import (
     ORANGE,
     PAGE_INCHES,
     SMALL,
+    frame_of,
     new_figure,
 )
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import CERTAIN, abbreviation
 from blimpworks.tables import ITEMS, read_table
 
-DIVIDED = (("certain", CERTAIN, BLUE), ("uncertain", ("?",), ORANGE))
-KINDS_OF_PAIRS = (*DIVIDED, ("pairs", (), BLUE))
+COLOURS = {"certain": BLUE, "uncertain": ORANGE, "pairs": BLUE}
+"""Of Figure 3's columns, in the order of their markers."""
 PER_PANEL = 60
 """Most languages side by side whose names can still be read at page width."""
 LINE_INCHES = 0.135
@@ -47,13 +48,14 @@ KARO = "kxh"
 
 def _limits(sizes: Mapping[str, int], labels: Labels) -> str:
     """What the caption must say of languages that are left out, or that have another's code."""
-    printed = labels.source == "published"
-    shown, every = len(sizes), len(labels.languages)
-    limits = (
-        f" {shown} of {every} languages: those whose row of Table 5 is in our copy of the paper."
-    )
-    karo = " Karo is a language of Brazil, to which the release gives the code of Ethiopia's Karo."
-    return (limits if printed and shown < every else "") + (karo if KARO in sizes else "")
+    limits = ""
+    if labels.source == "published" and len(sizes) < len(labels.languages):
+        limits += f" {len(sizes)} of {len(labels.languages)} languages: those whose row of Table 5"
+        limits += " is in our copy of the paper."
+    if KARO in sizes:
+        limits += " Karo is a language of Brazil, to which the release gives the code of"
+        limits += " Ethiopia's Karo."
+    return limits
 
 
 def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int) -> Cell:
@@ -79,49 +81,6 @@ def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
 # Figure 3
 
 
-def _count_cells(pairs: pd.DataFrame, labels: Labels) -> list[Cell]:
-    counts = pairs.groupby(["lang", "label"]).size().to_dict()
-    cells: list[Cell] = []
-    for lang, name in labels.languages.items():
-        for kind, marks, _ in DIVIDED:
-            n = int(sum(counts.get((lang, mark), 0) for mark in marks))
-            where = {"lang": lang, "label": list(marks)}
-            cells.append(Cell(name, kind, n, str(n), COUNT, "items", where, n=n))
-    return cells
-
-
-def _counts(cells: Sequence[Cell]) -> pd.DataFrame:
-    """Rows by columns of the cells, with a total, largest first; rows without pairs go."""
-    rows = [(cell.row, cell.column, cell.value) for cell in cells]
-    counts = pd.DataFrame(rows, columns=["row", "column", "n"])
-    counts = counts.pivot(index="row", columns="column", values="n")
-    counts = counts.assign(total=counts.sum(axis=1))
-    counts = counts[counts["total"] > 0]
-    return counts.sort_values(["total", *counts.columns[:-1]], ascending=False, kind="stable")
-
-
-def _dots(axes: Axes, counts: pd.DataFrame, slots: int, top: float) -> None:
-    """One panel: dots above each other for each language, in ``slots`` places."""
-    positions = range(len(counts))
-    kinds = [kind for kind in KINDS_OF_PAIRS if kind[0] in counts]
-    for (kind, _, colour), marker in zip(kinds, MARKERS, strict=False):
-        some = counts[kind].where(counts[kind] > 0)
-        look: dict[str, Any] = {"color": colour, "marker": marker, "label": f"{kind} agreement"}
-        axes.plot(positions, some, ls="none", markersize=3.5, clip_on=False, **look)
-    axes.set_yscale("log")
-    axes.set_ylim(1, top)
-    axes.set_ylabel("minimal pairs (log scale)")
-    axes.set_xticks(list(positions), counts.index)
-    if slots > 4:
-        steep = 90 if slots > PER_PANEL / 2 else 45
-        for name in axes.get_xticklabels():
-            across = "center" if steep == 90 else "top"
-            name.set(rotation=steep, ha="right", va=across, rotation_mode="anchor")
-    axes.tick_params(axis="x", length=0)
-    axes.set_xlim(-0.7, slots - 0.3)
-    axes.grid(axis="x", visible=False)
-
-
 def pairs_figure(counts: pd.DataFrame) -> Figure:
     """Draw dots of ``counts`` (languages by certain, uncertain and total) in equal panels."""
     panels = max(1, math.ceil(len(counts) / PER_PANEL))
@@ -129,9 +88,26 @@ def pairs_figure(counts: pd.DataFrame) -> Figure:
     width = min(PAGE_INCHES, max(COLUMN_INCHES, 0.16 * slots + 1))
     figure = new_figure(width, 2.4 * panels)
     rows = figure.subplots(panels, 1, squeeze=False)[:, 0]
-    top = 1.6 * max([*counts["total"], 10])
+    columns = [column for column in COLOURS if column in counts]
     for number, axes in enumerate(rows):
-        _dots(axes, counts.iloc[number * slots : (number + 1) * slots], slots, top)
+        languages = counts.iloc[number * slots : (number + 1) * slots]
+        positions = range(len(languages))
+        for column, marker in zip(columns, MARKERS, strict=False):
+            axes.plot(
+                positions, languages[column].where(languages[column] > 0), ls="none", marker=marker,
+                markersize=3.5, color=COLOURS[column], clip_on=False, label=f"{column} agreement",
+            )  # fmt: skip
+        axes.set(yscale="log", ylim=(1, 1.6 * max([*counts["total"], 10])))
+        axes.set_ylabel("minimal pairs (log scale)")
+        axes.set_xticks(list(positions), languages.index)
+        if slots > 4:
+            steep = slots > PER_PANEL / 2
+            look = {"rotation": 90 if steep else 45, "va": "center" if steep else "top"}
+            for name in axes.get_xticklabels():
+                name.set(ha="right", rotation_mode="anchor", **look)
+        axes.tick_params(axis="x", length=0)
+        axes.set_xlim(-0.7, slots - 0.3)
+        axes.grid(axis="x", visible=False)
     handles, names = rows[0].get_legend_handles_labels()
     if len(handles) > 1:
         figure.legend(handles, names, ncols=2, loc="outside upper right")
@@ -145,9 +121,21 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
         description = describe("fig3_published", limits=_limits(sizes, labels))
     else:
-        cells = _count_cells(read_plain(ITEMS, tables["items"], ["lang", "label"]), labels)
+        pairs = read_plain(ITEMS, tables["items"], ["lang", "label"])
+        cells = [
+            formula_cell(pairs, (name, column), COUNT, "items", {"lang": lang, "label": marks}, "")
+            for lang, name in labels.languages.items()
+            for column, marks in (("certain", [*CERTAIN]), ("uncertain", ["?"]))
+        ]
+        cells = [replace(cell, n=int(cell.value)) for cell in cells]
         description = describe("fig3")
-    return Exhibit(**description, cells=cells, figure=pairs_figure(_counts(cells)))
+    # Languages by column with a total, the largest first; those without pairs go.
+    counts = frame_of(cells).pivot(index="row", columns="column", values="value")
+    counts = counts.assign(total=counts.sum(axis=1))
+    counts = counts[counts["total"] > 0]
+    order = ["total", *counts.columns[:-1]]
+    counts = counts.sort_values(order, ascending=False, kind="stable")
+    return Exhibit(**description, cells=cells, figure=pairs_figure(counts))
 
 
 # Figure 4
@@ -159,12 +147,11 @@ def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
     for lang in sorted(sizes, key=lambda lang: (-sizes[lang], labels.languages[lang])):
         families.setdefault(labels.facts["families"][lang], []).append(lang)
 
-    def rank(family: str) -> tuple[object, ...]:
-        """Sort key of a family: most languages first, then most pairs."""
-        members = families[family]
-        return -len(members), -sum(sizes[lang] for lang in members), family
+    def rank(family: tuple[str, list[str]]) -> tuple[object, ...]:
+        name, members = family
+        return -len(members), -sum(sizes[lang] for lang in members), name
 
-    return {family: families[family] for family in sorted(families, key=rank)}
+    return dict(sorted(families.items(), key=rank))
 
 
 def _write_numbers(axes: Axes, places: Sequence[tuple[int, float]], size: float) -> None:
@@ -174,47 +161,32 @@ def _write_numbers(axes: Axes, places: Sequence[tuple[int, float]], size: float)
         )
 
 
-def _family_panel(axes: Axes, cells: Sequence[Cell], column: str, colour: str) -> None:
-    """Bars of languages, or dots of pairs on a log scale, each with its number beside it."""
-    chosen = [cell for cell in cells if cell.column == column]
-    names, values = [cell.row for cell in chosen], [cell.value for cell in chosen]
-    draw = axes.barh if column == "languages" else axes.scatter
-    data = (names, values) if column == "languages" else (values, names)
-    draw(*data, color=colour)
-    _write_numbers(axes, [*enumerate(values)], 7)
-    top = max([cell.value for cell in chosen], default=10)
-    if column == "pairs":
-        axes.set_xscale("log")
-        axes.set_xlim(1, 20 * top)
-        axes.set_xlabel("minimal pairs (log scale)")
-    else:
-        axes.set_xlim(0, 1.2 * top)
-        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        axes.set_xlabel("languages")
-    axes.set_ylim(max(len(chosen), 2) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", visible=False)
-
-
 def fig4(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 4: families of the languages that have pairs, by languages and by pairs."""
     sizes = _sizes(tables, labels)
+    families = _families(sizes, labels)
     cells: list[Cell] = []
-    for family, inside in _families(sizes, labels).items():
+    for family, inside in families.items():
         cells.append(_cell(labels, family, "languages", inside, len(inside)))
         cells.append(_cell(labels, family, "pairs", inside, sum(sizes[lang] for lang in inside)))
-    # Two panels over the families: languages, and pairs.
-    rows = len({cell.row for cell in cells})
-    figure = new_figure(PAGE_INCHES * 0.75, 0.6 + 0.17 * max(rows, 3))
+    numbers = [[cell.value for cell in cells[start::2]] for start in (0, 1)]
+    figure = new_figure(PAGE_INCHES * 0.75, 0.6 + 0.17 * max(len(families), 3))
     left, right = figure.subplots(1, 2)
-    _family_panel(left, cells, "languages", BLUE)
-    _family_panel(right, cells, "pairs", ORANGE)
+    left.barh([*families], numbers[0], color=BLUE)
+    left.set_xlim(0, 1.2 * max(numbers[0], default=10))
+    left.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    left.set_xlabel("languages")
+    right.scatter(numbers[1], [*families], color=ORANGE)
+    right.set(xscale="log", xlim=(1, 20 * max(numbers[1], default=10)))
+    right.set_xlabel("minimal pairs (log scale)")
+    for axes, values in zip((left, right), numbers, strict=True):
+        _write_numbers(axes, [*enumerate(values)], 7)
+        axes.set_ylim(max(len(families), 2) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
     right.set_yticklabels([])
-    return Exhibit(
-        **describe("fig4", limits=_limits(sizes, labels)),
-        cells=cells,
-        figure=figure,
-    )
+    limits = _limits(sizes, labels)
+    return Exhibit(**describe("fig4", limits=limits), cells=cells, figure=figure)
 
 
 # Appendix B.1
@@ -282,9 +254,10 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
 LANGUAGES = 10
 LONGEST = 75
 """Characters of the longest sentence that is shown if there are others."""
-COLUMNS = ("item_id", "lang", "phenomenon", "paradigm", "good", "bad")
-SPANS = ("good_start", "good_end", "bad_start", "bad_end")
-Item = dict[str, Any]
+COLUMNS = (
+    *("item_id", "lang", "phenomenon", "paradigm", "label", "good", "bad"),
+    *("good_start", "good_end", "bad_start", "bad_end"),
+)
 
 
 def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str]]) -> list[str]:
@@ -300,37 +273,21 @@ def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str
     return [lang for lang in languages if lang in chosen]
 
 
-def choose_item(items: Sequence[Item], used: Counter[str]) -> Item:
-    """A pair of certain agreement, not long, of the phenomenon seen least; ties by id."""
-
-    def rank(item: Item) -> tuple[object, ...]:
-        return (
-            item["label"] not in CERTAIN,
-            len(item["good"]) > LONGEST,
-            used[item["phenomenon"]],
-            item["item_id"],
-            item["paradigm"],
-        )
-
-    return min(items, key=rank)
-
-
-def _items_of(paths: Sequence[Path]) -> dict[str, list[Item]]:
-    """Items by language, of the languages that have any."""
-    columns = [*COLUMNS, *SPANS, "label"]
-    tables = (read_table(ITEMS, path, columns).to_pylist() for path in paths)
-    return {items[0]["lang"]: items for items in tables if items}
-
-
 def fig8(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 8: one pair of each of ten languages; the cell's filter names the very item."""
-    items = _items_of(tables["items"])
+    rows = (read_table(ITEMS, path, COLUMNS).to_pylist() for path in tables["items"])
+    items = {inside[0]["lang"]: inside for inside in rows if inside}
     languages = [lang for lang in labels.languages if lang in items]
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
     used: Counter[str] = Counter()
+
+    def rank(item: dict[str, Any]) -> tuple[object, ...]:
+        uncertain, long = item["label"] not in CERTAIN, len(item["good"]) > LONGEST
+        return uncertain, long, used[item["phenomenon"]], item["item_id"], item["paradigm"]
+
     for lang in choose_languages(languages, labels.facts["traits"]):
-        item = choose_item(items[lang], used)
+        item = min(items[lang], key=rank)
         used[item["phenomenon"]] += 1
         name = labels.languages[lang]
         stub[name] = {"Type": abbreviation(item["phenomenon"])}

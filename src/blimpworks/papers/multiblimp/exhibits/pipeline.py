@@ -4,30 +4,62 @@ Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figure 2.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from blimpworks.exhibits.exhibit import Exhibit, Labels
-from blimpworks.exhibits.pen import BAND, ELLIPSIS, FAINT, INK, Pen, Run, canvas, step
+from blimpworks.exhibits.fonts import font_for, has_bold
+from blimpworks.exhibits.formulas import COUNT
+from blimpworks.exhibits.pen import (
+    BAND,
+    ELLIPSIS,
+    FAINT,
+    HOUSE,
+    INK,
+    LEADING,
+    Pen,
+    Run,
+    canvas,
+    step,
+    words_of,
+)
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, new_figure, say
-from blimpworks.exhibits.texts import language_tag
+from blimpworks.exhibits.style import BLUE, GREEN, PAGE_INCHES, VERMILION, new_figure, say
+from blimpworks.exhibits.texts import is_rtl, language_tag
 from blimpworks.papers.multiblimp.exhibits import describe
 from blimpworks.papers.multiblimp.exhibits.accuracies import PHENOMENA
-from blimpworks.papers.multiblimp.exhibits.stage_boxes import (
-    SMALL,
-    Spelling,
-    draw_agreement,
-    draw_balance,
-    draw_candidate,
-    draw_inflection,
-    draw_pair,
+from blimpworks.papers.multiblimp.exhibits.stages import (
+    COLUMN,
+    IN_ENGLISH,
+    RESOURCES,
+    Entry,
+    Stages,
+    follow_pair,
+    stage_cells,
+    verdict_of,
 )
-from blimpworks.papers.multiblimp.exhibits.stages import COLUMN, Stages, follow_pair, stage_cells
 from blimpworks.papers.multiblimp.items.features import COLUMNS_OF
+
+SIZE, SMALL = 7.0, 6.2
+LINE = SIZE * LEADING
+SMALL_LINE = SMALL * LEADING
+SMALL_LETTERS = {"Amiri": 1.25, "Noto Naskh Arabic": 1.1, "Scheherazade New": 1.25}
+"""Fonts whose letters are smaller than the house font's, and how much they are enlarged."""
+LABELLED = {
+    "+": "significant agreement",
+    "~": "near-universal agreement",
+    "?": "undecided",
+    "-": "no agreement",
+}
+KINDS = {"verb": "main verb", "aux": "auxiliary", "ptcp": "participle"}
+ORDERS = {"SV": "subject first (SV)", "VS": "verb first (VS)"}
+MOST_FORMS = 4
+"""Forms of the lexicon that are drawn; the cells have all entries."""
+BAR, BAR_LEFT, BAR_RIGHT = "#DDDDDD", 24.0, 52.0
+
 
 GAP = 9.0
 """Between two words, in points."""
@@ -36,6 +68,58 @@ FORM = 8.5
 MOST_FEATURES = 8
 LEVEL = 12.0
 """Height of an arc above that of the next lower one."""
+
+
+WIDTH = PAGE_INCHES * 72
+EDGE, INNER, HEAD, GUTTER = 1.0, 6.0, 14.0, 13.0
+"""Around the figure, inside a box, height of a box's heading, between boxes [points]."""
+HEADING = 7.2
+SHARES = (0.26, 0.33, 0.41)
+"""Widths of the boxes of the second row, for each of the page."""
+PAIR_SHARE = 0.62
+
+Draw = Callable[[Pen, float, float, float], float]
+"""Draws the inside of a box at x, y, in a width; returns its height."""
+
+
+@dataclass(slots=True)
+class Spelling:
+    """Writes words of the pair's language, by number where no font has their letters."""
+
+    families: tuple[str, ...] | None
+    rtl: bool
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stages: Stages) -> "Spelling":
+        """The spelling of a pair's language, in a font that has all letters of the figure."""
+        texts = [stages.item["good"], stages.item["bad"], stages.lemma]
+        texts += [word[name] or "" for word in stages.words for name in ("form", "lemma")]
+        texts += [entry.row.form for entry in stages.entries]
+        # Any font will do for what the house font has beside the letters of a script.
+        own = [letter for text in texts for letter in text if not letter.isascii()]
+        family = font_for(own)
+        families = tuple(dict.fromkeys((family, *HOUSE))) if family else None
+        return cls(families, is_rtl(stages.item["good"]))
+
+    def run(self, text: str, size: float = SIZE, colour: str = INK, bold: bool = False) -> Run:
+        """Write a word of the pair's language, or its number where no font has its letters."""
+        if self.families is None:
+            return Run(
+                f"[{self.numbers.setdefault(text, len(self.numbers) + 1)}]", size, colour, bold
+            )
+        scale = SMALL_LETTERS.get(self.families[0], 1.0)
+        # Matplotlib would warn, and take the plain one.
+        bold = bold and has_bold(self.families[0])
+        return Run(text, size * scale, colour, bold, self.families)
+
+    def words(
+        self, text: str, glued: bool, size: float, colour: str = INK, bold: bool = False
+    ) -> list[Run]:
+        """Split a text into words; ``glued`` says that no space is before the first."""
+        if self.families is not None:
+            return words_of(replace(self.run(text, size, colour, bold), glued=glued))
+        return [self.run(word, size, colour, bold) for word in text.split()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,122 +135,248 @@ class Column:
         return max(run.width for run in self.runs)
 
 
-def _column(stages: Stages, spelling: Spelling, word: int, colour: str | None) -> Column:
-    """Form, lemma, class and relation of a word, and all features of one that the pair is about."""
-    row = stages.word_at[word]
-    shade = colour or FAINT
-    runs = [
-        spelling.run(row["form"], FORM, colour or INK, bold=colour is not None),
-        spelling.run(row["lemma"] or "_", SMALL, shade),
-        Run(row["upos"] or "_", SMALL, shade),
-        Run(row["deprel"] or "_", SMALL, shade),
-    ]
-    feats = (row["feats"] or "").split("|") if colour else []
-    for text in feats[:MOST_FEATURES] + ([ELLIPSIS] if len(feats) > MOST_FEATURES else []):
-        agreeing = text.partition("=")[0] in COLUMNS_OF[stages.feature]
-        runs.append(Run(text, SMALL, shade if agreeing else FAINT, bold=agreeing))
-    return Column(word, tuple(runs))
-
-
 def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -> list[Column]:
-    """Keep the ``needed`` words and those next to them, as the width has room for."""
+    """Keep the ``needed`` words and those next to them, as the width has room for.
+
+    An ellipsis stands for each stretch of others.
+    """
     kept = [*columns]
-    while len(kept) > len(needed) and _total(_elided(columns, kept)) > width:
+    while True:
+        elided: list[Column] = []
+        for column in columns:
+            if column in kept:
+                elided.append(column)
+            elif not elided or elided[-1].word:
+                elided.append(Column(0, (Run(ELLIPSIS, FORM, FAINT),)))
+        if len(kept) <= len(needed) or _total(elided) <= width:
+            return elided
         far = max(
             (column for column in kept if column.word not in needed),
             key=lambda column: (min(abs(column.word - word) for word in needed), column.word),
         )
         kept.remove(far)
-    return _elided(columns, kept)
-
-
-def _elided(columns: Sequence[Column], kept: Sequence[Column]) -> list[Column]:
-    """The kept columns, with one of an ellipsis for each stretch of others."""
-    elided: list[Column] = []
-    for column in columns:
-        if column in kept:
-            elided.append(column)
-        elif not elided or elided[-1].word:
-            elided.append(Column(0, (Run(ELLIPSIS, FORM, FAINT),)))
-    return elided
 
 
 def _total(columns: Sequence[Column]) -> float:
     return sum(column.width for column in columns) + GAP * (len(columns) - 1)
 
 
-def draw_tree(
-    pen: Pen, stages: Stages, spelling: Spelling, x: float, y: float, width: float
-) -> float:
-    """Words side by side, arcs from the verb above, features below; returns the height."""
-    candidate = stages.candidate
-    colours = {
-        candidate["verb"]: INK,
-        candidate["subject"]: BLUE,
-        candidate["inflected"]: GREEN,
-    }
-    columns = [_column(stages, spelling, w["word"], colours.get(w["word"])) for w in stages.words]
-    left = max(Run(name, SMALL).width for name in NAMES) + 10
-    columns = fitting_columns(columns, {*colours}, width - left)
-    # Head, dependent and name of the relations drawn, short ones first.
-    edge, words = stages.candidate, stages.word_at
-    pairs = {(edge["verb"], edge["subject"])}
-    if edge["inflected"] != edge["verb"]:
-        pairs.add((edge["verb"], edge["inflected"]))
-    named = [(head, word, words[word]["deprel"] or "_") for head, word in pairs]
-    relations = sorted(named, key=lambda relation: (abs(relation[0] - relation[1]), relation))
-    top = y + LEVEL * len(relations) + 2
-    most = max(len(column.runs) for column in columns)
-    lines = [[c.runs[n] for c in columns if n < len(c.runs)] for n in range(most)]
-    steps = [step(above, below) for above, below in zip([[], *lines], lines, strict=False)]
-    baselines = [top + 1.5 + total for total in accumulate(steps)]
-    centres = _centres(columns, spelling.rtl, x + left, width - left)
-    for column, centre in centres:
-        for run, baseline in zip(column.runs, baselines, strict=False):
-            pen.text(centre, baseline, run, "center")
-    at = {column.word: centre for column, centre in centres}
-    for level, (head, word, relation) in enumerate(relations, start=1):
-        side = 2.5 * level * (1 if at[word] > at[head] else -1)
-        start, height = at[head] + side, LEVEL * level - 2
-        pen.curve((start, top), (at[word], top), height)
-        label = Run(relation, SMALL)
-        middle = (start + at[word]) / 2
-        pen.rectangle(middle - label.width / 2 - 2, top - height - 4, label.width + 4, 8, "#FFFFFF")
-        pen.text(middle, top - height + 2, label, "center")
-    for name, baseline in zip(NAMES, baselines, strict=False):
+def facts(pen: Pen, x: float, y: float, width: float, rows: Sequence[tuple[str, Run]]) -> float:
+    """Names and values in two columns; returns their height."""
+    left = max(Run(name, SMALL).width for name, _ in rows) + 6
+    baseline, before = y, list[Run]()
+    for name, value in rows:
+        baseline += step(before, [value]) + bool(before)
+        before = [value]
         pen.text(x, baseline, Run(name, SMALL, FAINT))
-    return baselines[-1] + 3 - y
+        pen.text(x + left, baseline, value.fitted(width - left))
+    return baseline + LINE - SIZE + 1 - y
 
 
-def _centres(
-    columns: Sequence[Column], rtl: bool, x: float, width: float
-) -> list[tuple[Column, float]]:
-    """Columns with the middle of each, from the right if ``rtl``; the room is shared evenly."""
-    spare = max(width - _total(columns), 0)
-    gap = GAP + min(spare / max(len(columns), 1), 5 * GAP)
-    placed, at = [], 0.0
-    for column in columns:
-        middle = at + column.width / 2
-        placed.append((column, x + width - middle if rtl else x + middle))
-        at += column.width + gap
-    return placed
+@dataclass(frozen=True, slots=True)
+class Insides:
+    """Draws the insides of the boxes, each of a pair's data at one stage.
 
+    Each is drawn from its top left corner in a width, and returns its height [points].
+    """
 
-WIDTH = PAGE_INCHES * 72
-EDGE, INNER, HEAD, GUTTER = 1.0, 6.0, 14.0, 13.0
-"""Around the figure, inside a box, height of a box's heading, between boxes [points]."""
-HEADING = 7.2
-SHARES = (0.26, 0.33, 0.41)
-"""Widths of the boxes of the second row, for each of the page."""
-PAIR_SHARE = 0.62
+    stages: Stages
+    spelling: Spelling
+    choice: Mapping[str, Any]
 
-Draw = Callable[[Pen, float, float, float], float]
-"""Draws the inside of a box at x, y, in a width; returns its height."""
+    def tree(self, pen: Pen, x: float, y: float, width: float) -> float:
+        """Draw words side by side, arcs from the verb above, features below."""
+        edge, words = self.stages.candidate, self.stages.word_at
+        colours = {edge["verb"]: INK, edge["subject"]: BLUE, edge["inflected"]: GREEN}
+        columns = [self._column(word, colours.get(word)) for word in words]
+        left = max(Run(name, SMALL).width for name in NAMES) + 10
+        columns = fitting_columns(columns, {*colours}, width - left)
+        # Head, dependent and name of the relations drawn, short ones first.
+        pairs = {(edge["verb"], edge["subject"])}
+        if edge["inflected"] != edge["verb"]:
+            pairs.add((edge["verb"], edge["inflected"]))
+        named = [(head, word, words[word]["deprel"] or "_") for head, word in pairs]
+        relations = sorted(named, key=lambda relation: (abs(relation[0] - relation[1]), relation))
+        top = y + LEVEL * len(relations) + 2
+        most = max(len(column.runs) for column in columns)
+        lines = [[c.runs[n] for c in columns if n < len(c.runs)] for n in range(most)]
+        steps = [step(above, below) for above, below in zip([[], *lines], lines, strict=False)]
+        baselines = [top + 1.5 + total for total in accumulate(steps)]
+        # The middle of each word, from the right where the language is written so.
+        room = width - left
+        gap = GAP + min(max(room - _total(columns), 0) / max(len(columns), 1), 5 * GAP)
+        centres: dict[int, float] = {}
+        at = 0.0
+        for column in columns:
+            middle = at + column.width / 2
+            centre = x + left + (room - middle if self.spelling.rtl else middle)
+            centres[column.word] = centre
+            at += column.width + gap
+            for run, baseline in zip(column.runs, baselines, strict=False):
+                pen.text(centre, baseline, run, "center")
+        for level, (head, word, relation) in enumerate(relations, start=1):
+            side = 2.5 * level * (1 if centres[word] > centres[head] else -1)
+            start, height = centres[head] + side, LEVEL * level - 2
+            pen.curve((start, top), (centres[word], top), height)
+            label, middle = Run(relation, SMALL), (start + centres[word]) / 2
+            edge_x, label_width = middle - label.width / 2 - 2, label.width + 4
+            pen.rectangle(edge_x, top - height - 4, label_width, 8, "#FFFFFF")
+            pen.text(middle, top - height + 2, label, "center")
+        for name, baseline in zip(NAMES, baselines, strict=False):
+            pen.text(x, baseline, Run(name, SMALL, FAINT))
+        return baselines[-1] + 3 - y
+
+    def _column(self, number: int, colour: str | None) -> Column:
+        """Stack a word's form, lemma, class and relation, and features if the pair is about it."""
+        word, shade = self.stages.word_at[number], colour or FAINT
+        runs = [
+            self.spelling.run(word["form"], FORM, colour or INK, bold=colour is not None),
+            self.spelling.run(word["lemma"] or "_", SMALL, shade),
+            Run(word["upos"] or "_", SMALL, shade),
+            Run(word["deprel"] or "_", SMALL, shade),
+        ]
+        feats = (word["feats"] or "").split("|") if colour else []
+        for text in feats[:MOST_FEATURES] + ([ELLIPSIS] if len(feats) > MOST_FEATURES else []):
+            agreeing = text.partition("=")[0] in COLUMNS_OF[self.stages.feature]
+            runs.append(Run(text, SMALL, shade if agreeing else FAINT, bold=agreeing))
+        return Column(number, tuple(runs))
+
+    def candidate(self, pen: Pen, x: float, y: float, width: float) -> float:
+        """Draw subject, verb and what is between them."""
+        candidate, item = self.stages.candidate, self.stages.item
+        distance = abs(candidate["distance"])
+        words = f"{distance} word{'s' if distance > 1 else ''}"
+        feature = f"{self.stages.feature} = {item['grammatical']}"
+        subject, agreeing = candidate["subject_form"], candidate["form"]
+        rows = [
+            ("subject", self.spelling.run(subject, colour=BLUE, bold=True)),
+            ("agreeing word", self.spelling.run(agreeing, colour=GREEN, bold=True)),
+            ("kind", Run(KINDS[candidate["kind"]], SIZE)),
+            ("order", Run(ORDERS[candidate["order"]], SIZE)),
+            ("distance", Run(words, SIZE)),
+            ("attractors", Run(str(item["attractors"] or "none"), SIZE)),
+            ("feature", Run(feature, SIZE, bold=True)),
+        ]
+        return facts(pen, x, y, width, rows)
+
+    def agreement(self, pen: Pen, x: float, y: float, width: float) -> float:
+        """Draw how often the language's verbs have each value, and what the test says."""
+        stages, item, test = self.stages, self.stages.item, self.stages.test
+        inflected = {"sv": "verbs", "sp": "participles"}[item["phenomenon"][:2]]
+        value = f"{stages.feature} = {item['grammatical']}"
+        title = Run(f"{inflected} of subjects with {value}, {item['order']}", SMALL, FAINT)
+        top = y + pen.paragraph(x, y, width, words_of(title)) + 1
+        total = sum(row["count"] for row in stages.counts)
+        room = width - BAR_LEFT - BAR_RIGHT
+        for row in stages.counts[:4]:
+            agrees, share = row["verb_value"] == item["grammatical"], row["count"] / total
+            pen.text(x, top + SIZE, Run(row["verb_value"], SIZE, bold=agrees).fitted(BAR_LEFT - 2))
+            colour = GREEN if agrees else VERMILION
+            pen.rectangle(x + BAR_LEFT, top + 1.2, room, SIZE - 1, BAR)
+            pen.rectangle(x + BAR_LEFT, top + 1.2, max(room * share, 0.6), SIZE - 1, colour)
+            text = f"{row['count']:,} ({100 * share:.1f} %)"
+            pen.text(x + width, top + SIZE, Run(text, SMALL), "right")
+            top += LINE + 1.5
+        rows = [("evidence", Run("none", SIZE))]
+        if test:
+            p = test["p_greater"]
+            p_text = "< 0.001" if p < 0.001 else f"= {p:.3f}"
+            rows = [
+                ("agreeing", Run(f"{test['agreeing']:,} of {test['n']:,}", SIZE)),
+                (f"P(agree) > {self.choice['null']:g}", Run(f"p {p_text}", SIZE)),
+            ]
+        top += 3
+        top += facts(pen, x, top, width, rows)
+        label = f"“{item['label']}”: {LABELLED.get(item['label'], 'of several values')}"
+        pen.text(x, top + SIZE, Run(label, SIZE, bold=True).fitted(width))
+        return top + LINE - y
+
+    def inflection(self, pen: Pen, x: float, y: float, width: float) -> float:
+        """Draw the lexicon's entries for the agreeing word, and what became of each."""
+        stages = self.stages
+        sizes = ", ".join(f"{RESOURCES[name]} {n:,}" for name, n in stages.sizes.items())
+        lemma = words_of(Run("entries of the lemma", SMALL, FAINT))
+        lemma.append(self.spelling.run(stages.lemma, SMALL, bold=True))
+        counted = words_of(Run(f": {sizes}", SMALL, FAINT, glued=True))
+        top = y + pen.paragraph(x, y, width, lemma + counted) + 1.5
+        groups: dict[tuple[str, str, str], list[Entry]] = {}
+        for entry in stages.entries:
+            key = (entry.row.form, entry.source, verdict_of(entry))
+            groups.setdefault(key, []).append(entry)
+        alike = [*groups.values()]
+        for entries in alike[:MOST_FORMS]:
+            top += self._form(pen, entries, x, top, width)
+        notes = []
+        if len(alike) > MOST_FORMS:
+            notes.append(f"and {sum(map(len, alike[MOST_FORMS:]))} more")
+        if not stages.consulted["ud"] and stages.consulted["unimorph"]:
+            notes.append("Treebanks not consulted: UniMorph has exactly one other form.")
+        for note in notes:
+            top += pen.paragraph(x, top, width, words_of(Run(note, SMALL, FAINT)))
+        return top - y
+
+    def _form(self, pen: Pen, entries: Sequence[Entry], x: float, y: float, width: float) -> float:
+        """Draw a form and what becomes of it, and below the features of its entries."""
+        entry = entries[0]
+        decided = entry.own or entry.chosen
+        colour = GREEN if entry.own else VERMILION if entry.chosen else INK
+        verdict = Run(verdict_of(entry), SMALL, colour if decided else FAINT)
+        form = self.spelling.run(entry.row.form, colour=colour, bold=decided)
+        baseline = y + step([], [form])
+        pen.text(x + width, baseline, verdict, "right")
+        pen.text(x, baseline, form.fitted(width - verdict.width - 4))
+        source = Run(f"({RESOURCES[entry.source]})", SMALL, FAINT)
+        bundles = (entry.row.bundle.split("|") for entry in entries)
+        values = (";".join(part.partition("=")[2] for part in parts) for parts in bundles)
+        readings = Run(" / ".join(values), SMALL, FAINT).fitted(width - 10 - source.width)
+        baseline += step([form], [readings])
+        pen.line(x + 6, baseline, [readings, source], space=4)
+        return baseline + SMALL_LINE - SMALL + 2 - y
+
+    def pair(self, pen: Pen, x: float, y: float, width: float) -> float:
+        """Draw both sentences, the ungrammatical one with a star."""
+        item, spelling, size, top = self.stages.item, self.spelling, 8.5, y
+        for side, star, colour in (("good", " ", GREEN), ("bad", "*", VERMILION)):
+            mark = Run(star, size, VERMILION, bold=True)
+            pen.text(x + width - 7 if spelling.rtl else x, top + size, mark)
+            text, start, end = (item[name] for name in (side, f"{side}_start", f"{side}_end"))
+            before, form, after = text[:start], text[start:end], text[end:]
+            runs = [
+                *spelling.words(before, False, size),
+                *spelling.words(
+                    form, bool(before) and not before[-1].isspace(), size, colour, True
+                ),
+                *spelling.words(after, bool(after) and not after[0].isspace(), size),
+            ]
+            start_x = x if spelling.rtl else x + 9
+            top += pen.paragraph(start_x, top, width - 9, runs, spelling.rtl) + 2
+        values = f"{self.stages.feature}: {item['grammatical']} → {item['ungrammatical']}"
+        edge, align = (x + width - 9, "right") if spelling.rtl else (x + 9, "left")
+        pen.text(edge, top + SMALL, Run(values, SMALL, FAINT), align)
+        return top + SMALL_LINE - y
+
+    def balance(self, pen: Pen, x: float, y: float, width: float) -> float:
+        """Draw pairs of the condition, and those that were kept."""
+        item, available, kept = self.stages.item, self.stages.available, self.stages.kept
+        values = f"{item['grammatical']} → {item['ungrammatical']}"
+        title = f"condition {values}, {item['order']}, {KINDS[item['inflected']]}"
+        top = y + pen.paragraph(x, y, width, words_of(Run(title, SMALL, FAINT))) + 2
+        room = width - BAR_LEFT - BAR_RIGHT / 2
+        for name, n, colour in (("pairs", available, BAR), ("kept", kept, BLUE)):
+            pen.text(x, top + SIZE, Run(name, SIZE))
+            length = max(room * n / max(available, kept), 0.6)
+            pen.rectangle(x + BAR_LEFT, top + 1.2, length, SIZE - 1, colour)
+            pen.text(x + width, top + SIZE, Run(f"{n:,}", SIZE, bold=True), "right")
+            top += LINE + 1.5
+        limit, weight = self.choice["limit"], f"{100 * item['weight']:.2g}\N{NO-BREAK SPACE}%"
+        share = f"At most {limit:,} are drawn by weight; this pair has {weight} of all weight."
+        top += 1 + pen.paragraph(x, top + 1, width, words_of(Run(share, SMALL, FAINT)))
+        return top - y
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One box: its heading, what stands at the heading's right, and its inside."""
+    """A box: its heading, a note at the right of the heading, and its inside."""
 
     heading: str
     beside: str
@@ -187,41 +397,25 @@ class Box:
         self.draw(pen, x + INNER, y + HEAD + INNER, self.width - 2 * INNER)
 
 
-def _rows(
-    stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]
-) -> list[list[Box]]:
-    """The boxes of Figure 2, in three rows."""
-
-    def drawn(function: Callable[..., float], *more: Any) -> Draw:
-        return lambda pen, x, y, width: function(pen, stages, *more, x, y, width)
-
+def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]) -> Figure:
+    """Draw all boxes of a pair in three rows, with the arrows from each to the next."""
     item, full = stages.item, WIDTH - 2 * EDGE
-    room = full - 2 * GUTTER
-    origin = f"{item['treebank']}, {item['sent_id']}"
-    second = [share * room for share in SHARES]
+    inside = Insides(stages, spelling, choice)
+    second = [share * (full - 2 * GUTTER) for share in SHARES]
     pair = PAIR_SHARE * (full - GUTTER)
-    return [
-        [Box("1  Sentence of a treebank", origin, full, drawn(draw_tree, spelling))],
+    origin = f"{item['treebank']}, {item['sent_id']}"
+    rows = [
+        [Box("1  Sentence of a treebank", origin, full, inside.tree)],
         [
-            Box("2  Extract", "§4.1", second[0], drawn(draw_candidate, spelling)),
-            Box(
-                f"3  Validate in {language}",
-                "§4.2",
-                second[1],
-                drawn(draw_agreement, choice["null"]),
-            ),
-            Box("4  Inflect", "§4.3", second[2], drawn(draw_inflection, spelling)),
+            Box("2  Extract", "§4.1", second[0], inside.candidate),
+            Box(f"3  Validate in {language}", "§4.2", second[1], inside.agreement),
+            Box("4  Inflect", "§4.3", second[2], inside.inflection),
         ],
         [
-            Box("5  Minimal pair", f"item {item['item_id']}", pair, drawn(draw_pair, spelling)),
-            Box("6  Balance", "§4.4", full - GUTTER - pair, drawn(draw_balance, choice["limit"])),
+            Box("5  Minimal pair", f"item {item['item_id']}", pair, inside.pair),
+            Box("6  Balance", "§4.4", full - GUTTER - pair, inside.balance),
         ],
     ]
-
-
-def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str, Any]) -> Figure:
-    """All boxes of a pair, with the arrows from each to the next."""
-    rows = _rows(stages, spelling, language, choice)
     heights = [max(box.height() for box in row) for row in rows]
     figure, pen = canvas(WIDTH, sum(heights) + GUTTER * (len(rows) - 1) + 2 * EDGE)
     y = EDGE
@@ -254,7 +448,10 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
         empty = new_figure(PAGE_INCHES, 1.2)
         say(empty.subplots(), f"{language} has no pairs")
         return Exhibit(**describe("fig2_empty", language=language), cells=[], figure=empty)
-    cells = stage_cells(stages)
+    by_stage = stage_cells(stages)
+    cells = [cell for cells in by_stage.values() for cell in cells]
+    # A cell of rows counts has their number as its text, unless it shows what one row says.
+    texts = [cell for cell in cells if cell.formula == COUNT and cell.text != str(cell.n)]
     spelling = Spelling.of(stages)
     figure = draw(stages, spelling, language, choice)
     construction, feature = PHENOMENA[stages.item["phenomenon"]]
@@ -267,9 +464,9 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
             feature=feature.lower(),
             words=f" Words: {numbered}." if numbered else "",
         ),
-        cells=[each.cell for each in cells],
-        stub={each.cell.row: {"Stage": each.stage} for each in cells},
+        cells=cells,
+        stub={cell.row: {"Stage": stage} for stage in by_stage for cell in by_stage[stage]},
         figure=figure,
         textual=True,
-        written_in={(each.cell.row, COLUMN): tag for each in cells if each.foreign},
+        written_in={(cell.row, COLUMN): tag for cell in texts if cell.row not in IN_ENGLISH},
     )

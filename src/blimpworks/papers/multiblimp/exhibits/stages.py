@@ -3,7 +3,7 @@
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4 and Figure 2.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,11 +79,6 @@ class Stages:
         return PHENOMENA[self.item["phenomenon"]].feature
 
 
-def sentence_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Treebank, file and id of a sentence, as items name it, from its row of the table."""
-    return row["treebank"], row["file"], row["sent_id"] or f"line {row['line']}"
-
-
 def choose_pair(
     items: Sequence[Row], lengths: Mapping[tuple[str, str, str], int], item_id: str | None = None
 ) -> Row | None:
@@ -124,19 +119,6 @@ def _rows(
     return rows
 
 
-def _evidence(tables: Tables, item: Row) -> tuple[Row | None, list[Row]]:
-    """The test of a pair's condition, and the counts of verbs' values behind it."""
-    value = item["grammatical"]
-    keys = {"phenomenon": item["phenomenon"], "order": item["order"]}
-    tests = _rows(AGREEMENT, tables, "agreement", **keys, value=value)
-    counts = _rows(AGREEMENT_COUNTS, tables, "agreement_counts", **keys, subject_value=value)
-    types = (item["inflected"], BOTH_TYPES)
-    test = next((row for kind in types for row in tests if row["verb_type"] == kind), None)
-    counts = [row for row in counts if test and row["verb_type"] == test["verb_type"]]
-    counts.sort(key=lambda row: (row["verb_value"] != value, -row["count"], row["verb_value"]))
-    return test, counts
-
-
 def _entries(trace: Trace, item: Row) -> list[Entry]:
     """The entries behind a pair: those of its own form, then others, the chosen form's first."""
     new = item["bad_form"].casefold()
@@ -150,52 +132,59 @@ def _entries(trace: Trace, item: Row) -> list[Entry]:
             entry = Entry(row, source, own=False, chosen=chosen, objection=objection)
             entries.setdefault((source, row.form, row.bundle, False), entry)
 
-    def rank(entry: Entry) -> tuple[object, ...]:
-        return not entry.own, not entry.chosen, entry.objection is not None
-
-    return sorted(entries.values(), key=rank)
+    return sorted(
+        entries.values(), key=lambda e: (not e.own, not e.chosen, e.objection is not None)
+    )
 
 
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     """Follow the pair that Figure 2 shows. Raises UserError for a broken table or unknown pair."""
-    sentences = _rows(SENTENCES, tables, "sentences")
-    by_key = {sentence_key(row): row for row in sentences}
+    # By treebank, file and id, as items name a sentence.
+    sentences = {
+        (row["treebank"], row["file"], row["sent_id"] or f"line {row['line']}"): row
+        for row in _rows(SENTENCES, tables, "sentences")
+    }
     items = _rows(ITEMS, tables, "items")
-    lengths = {key: row["words"] for key, row in by_key.items()}
+    lengths = {key: row["words"] for key, row in sentences.items()}
     item = choose_pair(items, lengths, choice["pair"])
     if item is None:
         return None
-    sentence = by_key[item["treebank"], item["file"], item["sent_id"]]
-    number = sentence["sentence"]
-    construction = PHENOMENA[item["phenomenon"]].construction
-    edges = _rows(CANDIDATES, tables, "candidates", construction=construction)
-    keys = {"subject": "subject_id", "verb": "verb_id", "inflected": "inflected_id"}
-    ids = {"sentence": number} | {name: item[column] for name, column in keys.items()}
+    sentence = sentences[item["treebank"], item["file"], item["sent_id"]]
+    number, phenomenon = sentence["sentence"], PHENOMENA[item["phenomenon"]]
+    words = [w for w in _rows(TOKENS, tables, "tokens", sentence=number) if w["word"] is not None]
+    edges = _rows(CANDIDATES, tables, "candidates", construction=phenomenon.construction)
+    ids = {"sentence": number} | {
+        name: item[f"{name}_id"] for name in ("subject", "verb", "inflected")
+    }
     candidate = next(row for row in edges if ids.items() <= row.items())
+    # The test of the pair's condition, and the counts of verbs' values behind it.
+    value = item["grammatical"]
+    keys = {"phenomenon": item["phenomenon"], "order": item["order"]}
+    tests = _rows(AGREEMENT, tables, "agreement", **keys, value=value)
+    counts = _rows(AGREEMENT_COUNTS, tables, "agreement_counts", **keys, subject_value=value)
+    types = (item["inflected"], BOTH_TYPES)
+    test = next((row for name in types for row in tests if row["verb_type"] == name), None)
+    counts = [row for row in counts if test and row["verb_type"] == test["verb_type"]]
+    counts.sort(key=lambda row: (row["verb_value"] != value, -row["count"], row["verb_value"]))
+    # The inflected word is looked up again, as when the pair was made.
     lexicon = read_table(LEXICON, tables["lexicon"][0])
-    options = MultiblimpOptions(decisions=choice["decisions"])
-    ways = ways_of(options, item["lang"])
-    phenomenon = PHENOMENA[item["phenomenon"]]
+    ways = ways_of(MultiblimpOptions(decisions=choice["decisions"]), item["lang"])
     resources = load_resources(edges, lexicon, phenomenon.construction, ways.letter_case)
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     asked = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, resources, ways).trace(*asked)
     entries = _entries(trace, item)
     lemma = entries[0].row.lemma
-    test, counts = _evidence(tables, item)
-    # What selects the pairs of an item's condition before sampling, and how many there are.
-    pairs = _rows(ITEMS, tables, "all_items", CONDITION)
-    condition = tuple(item[name] for name in CONDITION)
-    inside = members(pairs, condition, choice["exact"])
-    where = {name: item[name] for name in ("lang", "phenomenon", "order", "inflected")}
-    for name in ("grammatical", "ungrammatical"):
-        where[name] = sorted({pair[name] for pair in inside})
-    fitting, available = (where, len(inside))
-    words = [w for w in _rows(TOKENS, tables, "tokens", sentence=number) if w["word"] is not None]
     of_lemma = pc.and_(
         pc.equal(lexicon["lemma"], lemma), pc.equal(lexicon["pos"].cast(pa.string()), VERBS)
     )
     sources = lexicon.filter(of_lemma)["source"].cast(pa.string()).to_pylist()
+    # What selects the pairs of the item's condition before sampling, and how many there are.
+    condition = tuple(item[name] for name in CONDITION)
+    inside = members(_rows(ITEMS, tables, "all_items", CONDITION), condition, choice["exact"])
+    fitting = {name: item[name] for name in ("lang", "phenomenon", "order", "inflected")}
+    for name in ("grammatical", "ungrammatical"):
+        fitting[name] = sorted({pair[name] for pair in inside})
     return Stages(
         item,
         sentence,
@@ -205,24 +194,29 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
         counts,
         lemma,
         entries,
-        {source: sources.count(source) for source in SOURCES},
-        {source: bool(look) for source, look in zip(SOURCES, trace.lookups, strict=True)},
-        fitting,
-        available,
-        sum(other["paradigm"] == item["paradigm"] for other in items),
+        sizes={source: sources.count(source) for source in SOURCES},
+        consulted={name: bool(look) for name, look in zip(SOURCES, trace.lookups, strict=True)},
+        fitting=fitting,
+        available=len(inside),
+        kept=sum(pair["paradigm"] == item["paradigm"] for pair in items),
     )
 
 
 COLUMN = "Shown"
 """The column that all cells of Figure 2 stand in."""
-SENTENCE, EXTRACT, VALIDATE = "Sentence", "Extract", "Validate"
-INFLECT, PAIR, BALANCE = "Inflect", "Minimal pair", "Balance"
 ALL_ITEMS = "items/multiblimp/all"
 """Where the pairs lie that items are drawn from."""
 RESOURCES = {"unimorph": "UniMorph", "ud": "treebanks"}
 """Sources of the lexicon as the figure has them."""
-
-
+EXTRACTED = {
+    "Subject": "subject_form",
+    "Verb": "verb_form",
+    "Agreeing word": "form",
+    "Word order": "order",
+    "Agreeing word is a": "kind",
+    "Distance": "distance",
+}
+"""What is shown of a candidate, and the column it stands in."""
 TESTED = {
     "Agreeing": "agreeing",
     "Cases": "n",
@@ -231,30 +225,14 @@ TESTED = {
     "p, less agreement": "p_less",
 }
 """What is shown of a test, and the column it stands in."""
-EXTRACTED = {"Subject": "subject_form", "Verb": "verb_form", "Agreeing word": "form"} | {
-    "Word order": "order",
-    "Agreeing word is a": "kind",
-}
-"""What is shown of a candidate as text, and the column it stands in."""
 PAIR_TEXTS = {"Swapped form": "bad_form", "Grammatical": "good", "Ungrammatical": "bad"}
 """What is shown of the pair, and the column of items it stands in."""
 IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
-"""Texts that are not in the pair's language."""
-Where = Mapping[str, Any]
-"""What selects rows of a table: columns and their values."""
-
-
-@dataclass(frozen=True, slots=True)
-class StageCell:
-    """A cell, the stage it stands in, and whether its text is in the pair's language."""
-
-    stage: str
-    cell: Cell
-    foreign: bool = False
+"""Rows whose texts are not in the pair's language."""
 
 
 def verdict_of(entry: Entry) -> str:
-    """What becomes of an entry, in words."""
+    """Say what becomes of an entry."""
     if entry.own:
         return "in the sentence"
     if entry.chosen:
@@ -262,99 +240,74 @@ def verdict_of(entry: Entry) -> str:
     return f"no pair: {entry.objection}" if entry.objection else "makes another pair"
 
 
-def word_text(word: Mapping[str, Any]) -> str:
-    """A treebank's word with its annotation."""
-    relation = f"{word['deprel'] or '_'} of {word['head']}" if word["head"] else "root"
-    parts = (word["lemma"], word["upos"], word["feats"], relation)
-    return f"{word['form']} ({', '.join(text for text in parts if text)})"
+def _cells(source: str, where: Row, shown: Row, columns: Mapping[str, str]) -> list[Cell]:
+    """Cells of some columns of one row ``shown``: its texts and its numbers."""
+    cells = []
+    for row, column in columns.items():
+        value = shown[column]
+        if isinstance(value, str):
+            cells.append(Cell(row, COLUMN, 1, value, COUNT, source, where, n=1))
+        else:
+            text = f"{value:.4g}" if isinstance(value, float) else str(value)
+            cells.append(Cell(row, COLUMN, float(value), text, of_row(column), source, where))
+    return cells
 
 
-def _text(stage: str, row: str, text: str, source: str, where: Where) -> StageCell:
-    """A cell that shows a text of one row, in the pair's language."""
-    cell = Cell(row, COLUMN, 1, text, COUNT, source, where, n=1)
-    return StageCell(stage, cell, foreign=row not in IN_ENGLISH)
+def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
+    """List everything that the figure shows of a pair, by stage and in the stages' order."""
+    item, candidate, test = stages.item, stages.candidate, stages.test
+    lang = {"lang": item["lang"]}
 
+    def keys(row: Row, *columns: str) -> Row:
+        return lang | {column: row[column] for column in columns}
 
-def _count(stage: str, row: str, n: int, source: str, where: Where) -> StageCell:
-    return StageCell(stage, Cell(row, COLUMN, n, str(n), COUNT, source, where, n=n))
-
-
-def _number(
-    stage: str, row: str, record: Mapping[str, Any], column: str, source: str, where: Where
-) -> StageCell:
-    """A cell that shows a number of one row."""
-    value = record[column]
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return StageCell(stage, Cell(row, COLUMN, float(value), text, of_row(column), source, where))
-
-
-def _columns(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: row[name] for name in names}
-
-
-def _item_of(stages: Stages) -> dict[str, Any]:
-    return _columns(stages.item, "lang", "item_id", "paradigm")
-
-
-def _sentence(stages: Stages, lang: Where) -> Iterator[StageCell]:
-    where = {**lang, "sentence": stages.sentence["sentence"]}
-    text = stages.sentence["text"] or stages.item["good"]
-    yield _text(SENTENCE, "Text", text, "sentences", where)
+    of_item = keys(item, "item_id", "paradigm")
+    text = {"text": stages.sentence["text"] or item["good"]}
+    of_sentence = keys(stages.sentence, "sentence")
+    sentence = _cells("sentences", of_sentence, text, {"Text": "text"})
     for word in stages.words:
-        number = word["word"]
-        place = {**where, "word": number}
-        yield _text(SENTENCE, f"Word {number}", word_text(word), "tokens", place)
-
-
-def _extract(stages: Stages, lang: Where) -> Iterator[StageCell]:
-    candidate, item = stages.candidate, stages.item
-    keys = ("construction", "sentence", "subject", "verb", "inflected")
-    where = {**lang, **_columns(candidate, *keys)}
-    for row, column in EXTRACTED.items():
-        yield _text(EXTRACT, row, candidate[column], "candidates", where)
-    yield _number(EXTRACT, "Distance", candidate, "distance", "candidates", where)
-    yield _number(EXTRACT, "Attractors", item, "attractors", "items", _item_of(stages))
-
-
-def _validate(stages: Stages, lang: Where) -> Iterator[StageCell]:
+        where = of_sentence | {"word": word["word"]}
+        relation = f"{word['deprel'] or '_'} of {word['head']}" if word["head"] else "root"
+        annotation = (word["lemma"], word["upos"], word["feats"], relation)
+        shown = {"text": f"{word['form']} ({', '.join(filter(None, annotation))})"}
+        sentence += _cells("tokens", where, shown, {f"Word {word['word']}": "text"})
+    where = keys(candidate, "construction", "sentence", "subject", "verb", "inflected")
+    extract = _cells("candidates", where, candidate, EXTRACTED)
+    extract += _cells("items", of_item, item, {"Attractors": "attractors"})
+    validate = []
     condition = ("phenomenon", "verb_type", "order")
     for count in stages.counts:
-        where = {**lang, **_columns(count, *condition, "subject_value", "verb_value")}
+        where = keys(count, *condition, "subject_value", "verb_value")
         name = f"Subject {count['subject_value']}, verb {count['verb_value']}"
-        yield _number(VALIDATE, name, count, "count", "agreement_counts", where)
-    if stages.test:
-        where = {**lang, **_columns(stages.test, *condition, "value")}
-        for name, column in TESTED.items():
-            yield _number(VALIDATE, name, stages.test, column, "agreement", where)
-    yield _text(VALIDATE, "Label", stages.item["label"], "items", _item_of(stages))
-
-
-def _inflect(stages: Stages, lang: Where) -> Iterator[StageCell]:
-    for source, size in stages.sizes.items():
-        where = {**lang, "lemma": stages.lemma, "pos": VERBS, "source": source}
-        yield _count(INFLECT, f"Entries of the lemma, {RESOURCES[source]}", size, "lexicon", where)
+        validate += _cells("agreement_counts", where, count, {name: "count"})
+    if test:
+        validate += _cells("agreement", keys(test, *condition, "value"), test, TESTED)
+    validate += _cells("items", of_item, item, {"Label": "label"})
+    inflect = []
+    for source, n in stages.sizes.items():
+        where = lang | {"lemma": stages.lemma, "pos": VERBS, "source": source}
+        name = f"Entries of the lemma, {RESOURCES[source]}"
+        inflect.append(Cell(name, COLUMN, n, str(n), COUNT, "lexicon", where, n=n))
     for number, entry in enumerate(stages.entries, start=1):
-        where = {**lang, "lemma": entry.row.lemma, "form": entry.row.form, "pos": VERBS}
+        where = lang | {"lemma": entry.row.lemma, "form": entry.row.form, "pos": VERBS}
         where |= {"features": entry.row.bundle, "source": entry.source}
-        text = f"{entry.row.form} ({entry.row.bundle}): {verdict_of(entry)}"
-        yield _text(INFLECT, f"Entry {number}, {RESOURCES[entry.source]}", text, "lexicon", where)
-
-
-def _pair(stages: Stages, lang: Where) -> Iterator[StageCell]:
-    for row, column in PAIR_TEXTS.items():
-        yield _text(PAIR, row, stages.item[column], "items", _item_of(stages))
-
-
-def _balance(stages: Stages, lang: Where) -> Iterator[StageCell]:
-    yield _count(BALANCE, "Pairs", stages.available, ALL_ITEMS, stages.fitting)
-    where = {**lang, "paradigm": stages.item["paradigm"]}
-    yield _count(BALANCE, "Kept", stages.kept, "items", where)
-    weight = ("Weight in the draw", stages.item, "weight")
-    yield _number(BALANCE, *weight, "items", _item_of(stages))
-
-
-def stage_cells(stages: Stages) -> list[StageCell]:
-    """List everything that the figure shows of a pair, in the order of the stages."""
-    lang = {"lang": stages.item["lang"]}
-    parts = (_sentence, _extract, _validate, _inflect, _pair, _balance)
-    return [cell for part in parts for cell in part(stages, lang)]
+        shown = {"text": f"{entry.row.form} ({entry.row.bundle}): {verdict_of(entry)}"}
+        name = f"Entry {number}, {RESOURCES[entry.source]}"
+        inflect += _cells("lexicon", where, shown, {name: "text"})
+    of_condition = lang | {"paradigm": item["paradigm"]}
+    balance = [
+        Cell(row, COLUMN, n, str(n), COUNT, source, where, n=n)
+        for row, n, source, where in (
+            ("Pairs", stages.available, ALL_ITEMS, stages.fitting),
+            ("Kept", stages.kept, "items", of_condition),
+        )
+    ]
+    balance += _cells("items", of_item, item, {"Weight in the draw": "weight"})
+    return {
+        "Sentence": sentence,
+        "Extract": extract,
+        "Validate": validate,
+        "Inflect": inflect,
+        "Minimal pair": _cells("items", of_item, item, PAIR_TEXTS),
+        "Balance": balance,
+    }

@@ -1,0 +1,347 @@
+"""What verdicts are worth: agreement with annotators (Tables 52 and 53), and the rules' artefacts.
+
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and appendix A.6. Agreement by
+language, and published against corrected verdicts on the same answers, are exhibits of ours.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import MEAN, UNWEIGHTED, Formula, select_rows, sum_of
+from blimpworks.exhibits.shared import Tables, formula_cell, read_plain, read_printed
+from blimpworks.exhibits.style import BLUE, COLUMN_INCHES, GREY, ORANGE, new_figure, say
+from blimpworks.papers.lmentry.analysis.verdicts import (
+    CASE,
+    OTHER,
+    REASONS,
+    SCRIPT,
+    VACUOUS,
+    WORDING,
+    YES_NO,
+)
+from blimpworks.papers.lmentry.exhibits import describe
+from blimpworks.papers.lmentry.exhibits.common import (
+    language_code,
+    language_name,
+    languages_of,
+    models_of,
+    named_section,
+    printed_cells,
+)
+from blimpworks.papers.lmentry.exhibits.formulas import (
+    BY_CORRECTED,
+    BY_PUBLISHED,
+    CHANGE,
+    CHANGED,
+    DENOMINATORS,
+    KAPPA,
+    SHARE_OF_CHANGE,
+)
+from blimpworks.papers.lmentry.exhibits.names import HEADS, LANGUAGES, TASK_NAMES, task_name
+from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
+from blimpworks.papers.lmentry.tasks import TASKS
+
+LANGUAGE_OF = {"table52": "eng", "table53": "eus"}
+OVERALL, POOLED = "global accuracy", "all answers"
+AGREEMENT, KAPPA_HEAD = "Agreement (%)", "κ"
+COUNT = "Answers"
+ABSENT = "κ is not given where one side says the same of every answer."
+
+
+def _cells(
+    rows: pd.DataFrame,
+    row: str,
+    columns: Sequence[str],
+    where: Mapping[str, Any],
+    stands_for: str | None = None,
+) -> Iterator[Cell]:
+    """Agreement and kappa of some judges: means where there are several rows, else intervals.
+
+    ``stands_for`` is the row in print that the cells stand for.
+    """
+    if rows.empty:
+        return
+    for column, key, formula, scale, prefix in (
+        (columns[0], "agreement", UNWEIGHTED, 100, ""),
+        (columns[1], "kappa", KAPPA, 1, "kappa_"),
+    ):
+        if key == "kappa" and rows["kappa"].isna().any():
+            continue
+        more: dict[str, Any] = {"n": int(rows["n"].sum())}
+        more |= {"stands_for": (stands_for, key)} if stands_for else {}
+        ends = scale * rows[[f"{prefix}low", f"{prefix}high"]]
+        if len(rows) == 1 and ends.notna().all(axis=None):
+            more |= dict(zip(("low", "high"), ends.iloc[0], strict=True))
+        yield formula_cell(
+            rows, (row, column), formula, "annotation_agreement", where, ".2f", **more
+        )
+
+
+def _tasks_in(tasks: pd.Series) -> list[str]:
+    present = {*tasks}
+    return [task for task in HEADS if task in present]
+
+
+def _columns(name: str, share: str = AGREEMENT) -> dict[str, tuple[str, str]]:
+    return {f"{name} {head}": (name, head) for head in (share, KAPPA_HEAD)}
+
+
+def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
+    """Tables 52 and 53: how often annotators agree with the verdicts, task by task."""
+    lang = LANGUAGE_OF[table]
+    language = LANGUAGES[lang].name
+    if labels.source == "published":
+        cells = printed_cells(tables, table, task_name, lambda _: AGREEMENT)
+        printed = read_printed(tables, exhibit=table)
+        where: dict[str, Any] = {"exhibit": table, "row": _tasks_in(printed["row"])}
+        where |= {"column": "agreement"}
+        place = (f"{OVERALL}, mean of the tasks", AGREEMENT)
+        more: dict[str, Any] = {"stands_for": ("global_accuracy", "agreement")}
+        cells.append(formula_cell(printed, place, MEAN, "published", where, ".2f", **more))
+        return Exhibit(**describe("tables52_53_published", language=language), cells=cells)
+    rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
+    rows = select_rows(rows, {"lang": lang, "method": labels.method})
+    cells = []
+    heads: dict[str, tuple[str, str]] = {}
+    for name in sorted(rows["annotator"].unique()):
+        columns = _columns(name)
+        heads |= columns
+        judged = rows[rows["annotator"] == name]
+        tasks = _tasks_in(judged["phenomenon"])
+        for row, phenomenon, stands_for in (
+            *((task_name(task), task, task) for task in tasks),
+            (OVERALL, tasks, "global_accuracy"),
+            (POOLED, ALL, None),
+        ):
+            where = {"lang": lang, "method": labels.method, "annotator": name}
+            where |= {"phenomenon": phenomenon}
+            cells += _cells(select_rows(judged, where), row, [*columns], where, stands_for)
+    # How many answers of a row the annotators have judged, or the fewest and the most.
+    answers: dict[str, set[int]] = {}
+    for cell in cells:
+        answers.setdefault(cell.row, set()).add(cell.n or 0)
+    stub = {
+        row: {COUNT: "–".join(f"{n:,}" for n in sorted({min(sizes), max(sizes)}))}
+        for row, sizes in answers.items()
+    }
+    key = "tables52_53" if cells else "tables52_53_empty"
+    description = describe(key, language=language, method=labels.method, absent=ABSENT)
+    return Exhibit(**description, cells=cells, heads=heads, stub=stub)
+
+
+def agreement(tables: Tables, labels: Labels) -> Exhibit:
+    """Agreement in each language: annotators with the verdicts, and with each other."""
+    rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
+    rows = rows[rows["phenomenon"] == ALL]
+    by_verdicts = rows["method"].isin(VARIANTS)
+    heads: dict[str, tuple[str, str]] = {}
+    for method in VARIANTS:
+        heads |= _columns(method.capitalize())
+    with_verdicts: list[Cell] = []
+    with_each_other: list[Cell] = []
+    for lang in languages_of(rows):
+        language, in_language = language_name(lang, labels), rows["lang"] == lang
+        for name in sorted(rows["annotator"][in_language & by_verdicts].unique()):
+            for method in VARIANTS:
+                where = {"lang": lang, "annotator": name, "method": method, "phenomenon": ALL}
+                columns = [*_columns(method.capitalize())]
+                chosen = select_rows(rows, where)
+                with_verdicts += _cells(chosen, f"{language}, {name}", columns, where)
+        for pair in rows[in_language & ~by_verdicts].itertuples():
+            where = {"lang": lang, "annotator": pair.annotator, "method": pair.method}
+            where |= {"phenomenon": ALL}
+            row, columns = (
+                f"{language}, {pair.method} and {pair.annotator}",
+                [AGREEMENT, KAPPA_HEAD],
+            )
+            with_each_other += _cells(rows.loc[[pair.Index]], row, columns, where)
+    sections = [
+        named_section(title, dict.fromkeys(cell.row for cell in cells), [COUNT, *columns])
+        for title, cells, columns in (
+            ("Annotator", with_verdicts, [*heads]),
+            ("Annotators", with_each_other, [AGREEMENT, KAPPA_HEAD]),
+        )
+        if cells or title == "Annotator"
+    ]
+    below = "; below, that of two annotators" if with_each_other else ""
+    cells = [*with_verdicts, *with_each_other]
+    return Exhibit(
+        **describe("agreement", below=below, absent=ABSENT),
+        cells=cells,
+        # How many answers both sides of a row have judged.
+        stub={cell.row: {COUNT: f"{cell.n:,}"} for cell in cells},
+        heads=heads,
+        sections=sections,
+    )
+
+
+def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
+    """Agreement of the verdicts shown on each task and language, mean over annotators."""
+    rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
+    rows = rows[rows["method"] == labels.method]
+    cells: list[Cell] = []
+    columns = {lang: _columns(language_code(lang, labels), "%") for lang in languages_of(rows)}
+    for task, lang in product(HEADS, columns):
+        where: dict[str, Any] = {"lang": lang, "method": labels.method, "phenomenon": task}
+        judged = select_rows(rows, where)
+        where["annotator"] = sorted(judged["annotator"])
+        cells += _cells(judged, task_name(task), [*columns[lang]], where)
+    return Exhibit(
+        **describe("agreement_tasks", method=labels.method, absent=ABSENT),
+        cells=cells,
+        heads={
+            name: head for of_language in columns.values() for name, head in of_language.items()
+        },
+    )
+
+
+NOTHING = 1e-9
+"""Differences below this are rounding errors."""
+SHOWN = 3
+"""Tasks of each language that the table lists: those that change most."""
+COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
+    ("Accuracy", PUBLISHED): (BY_PUBLISHED, ALL),
+    ("Accuracy", CORRECTED): (BY_CORRECTED, ALL),
+    ("Accuracy", "change"): (CHANGE, ALL),
+    ("Verdicts", "changed"): (CHANGED, [*REASONS]),
+    ("No ASCII word", "right"): (SHARE_OF_CHANGE, VACUOUS),
+    ("No ASCII word", "wrong"): (SHARE_OF_CHANGE, SCRIPT),
+    ("Capital", "letters"): (SHARE_OF_CHANGE, CASE),
+    ("Yes", "or no"): (SHARE_OF_CHANGE, YES_NO),
+    ("Wording", "known"): (SHARE_OF_CHANGE, WORDING),
+    ("Other", "rules"): (SHARE_OF_CHANGE, OTHER),
+    ("Prompts", "counted"): (DENOMINATORS, ALL),
+    ("Answers", "cut off"): (sum_of("cut"), ALL),
+    ("Answers", "echoes"): (sum_of("echoes"), ALL),
+}
+"""Heads of the columns, with the formula of each, and the reasons for a change that it is about."""
+CHANGE_COLUMN = "Accuracy change"
+WRITTEN = {"Answers cut off": "cut", "Answers echoes": "echoes"}
+"""Columns that are left out where the judgements do not have them."""
+SIGNED = (CHANGE, SHARE_OF_CHANGE, DENOMINATORS)
+# Where both are the same, the diamond stands inside the ring.
+MARKS: dict[str, dict[str, Any]] = {
+    "published rules": {
+        "s": 26,
+        "facecolor": "white",
+        "edgecolor": ORANGE,
+        "linewidth": 1.3,
+        "marker": "o",
+    },
+    "corrected rules": {"s": 10, "color": BLUE, "marker": "D"},
+}
+GROUPS = {"all tasks": TASKS} | {
+    group: tuple(task for task in TASKS if TASK_NAMES[task].group == group)
+    for group in dict.fromkeys(TASK_NAMES[task].group for task in TASKS)
+}
+"""Panels of the figure: all tasks, and five groups that have each of them once."""
+
+
+def _row(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iterator[Cell]:
+    """Accuracies by both methods, their difference, and the parts that add up to it."""
+    where = {"lang": lang, "model": models_of(rows), "phenomenon": [*tasks]}
+    judged = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
+    for head, (formula, reason) in COLUMNS.items():
+        column = " ".join(head)
+        if column in WRITTEN and judged[WRITTEN[column]].isna().any():
+            continue
+        form = ",.0f" if column in WRITTEN or formula == CHANGED else ".1f"
+        chosen = where | {"reason": reason}
+        cell = formula_cell(rows, (name, column), formula, "verdicts", chosen, form)
+        if formula in SIGNED:
+            # The minus is as in print; zero has no sign.
+            text = f"{cell.value:+.1f}".replace("-", "−")
+            text = "0.0" if text[1:] == "0.0" else text
+            cell = replace(cell, text="0" if abs(cell.value) < NOTHING else text)
+        yield cell
+
+
+def artefacts(tables: Tables, labels: Labels) -> Exhibit:
+    """Accuracy by the published and by the corrected rules, and what makes the difference.
+
+    Below the languages stand the tasks of each whose accuracy changes most.
+    """
+    rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
+    of_languages: list[Cell] = []
+    of_tasks: list[Cell] = []
+    for lang in languages_of(rows):
+        in_language = rows[rows["lang"] == lang]
+        tasks = [task for task in TASKS if (in_language["phenomenon"] == task).any()]
+        of_languages += _row(in_language, language_name(lang, labels), lang, tasks)
+        on_tasks = in_language[in_language["phenomenon"].isin(TASKS)]
+        changes: dict[str, tuple[float, list[Cell]]] = {}
+        for task in sorted(tasks):
+            name = f"{language_code(lang, labels)} {task_name(task)}"
+            cells = [*_row(on_tasks, name, lang, [task])]
+            change = next(abs(cell.value) for cell in cells if cell.column == CHANGE_COLUMN)
+            if change > NOTHING:
+                changes[task] = (change, cells)
+        for _, cells in sorted(changes.values(), key=lambda change: -change[0])[:SHOWN]:
+            of_tasks += cells
+    shown = {cell.column for cell in of_languages}
+    heads = {" ".join(head): head for head in COLUMNS}
+    heads = {name: head for name, head in heads.items() if name not in WRITTEN or name in shown}
+    named = dict.fromkeys(cell.row for cell in of_languages)
+    sections = [named_section("Language", named, [*heads])]
+    if of_tasks:
+        below = ["Tasks that change most", *(cell.row for cell in of_tasks)]
+        sections.append(named_section("Language", below, [*heads]))
+    return Exhibit(
+        **describe("artefacts", models=rows["model"].nunique()),
+        cells=[*of_languages, *of_tasks],
+        heads=heads,
+        sections=sections,
+    )
+
+
+def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
+    """Accuracy by the published and by the corrected rules, by language and group of tasks."""
+    rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
+    langs = languages_of(rows)
+    cells = []
+    for group, members in GROUPS.items():
+        for lang in langs:
+            inside = rows[(rows["lang"] == lang) & rows["phenomenon"].isin(members)]
+            tasks = [task for task in members if (inside["phenomenon"] == task).any()]
+            where = {"lang": lang, "model": models_of(inside), "phenomenon": tasks, "reason": ALL}
+            for method, formula in zip(VARIANTS, (BY_PUBLISHED, BY_CORRECTED), strict=True):
+                if tasks:
+                    place = (language_name(lang, labels), f"{group}, {method}")
+                    cells.append(formula_cell(inside, place, formula, "verdicts", where, ".1f"))
+    figure = new_figure(COLUMN_INCHES, 1.1 + 3 * (0.25 + 0.115 * len(langs)))
+    panels = figure.subplots(3, 2, sharex=True, sharey=True)
+    values = {(cell.row, cell.column): cell.value for cell in cells}
+    for axes, group in zip(panels.flat, GROUPS, strict=True):
+        if not cells:
+            say(axes, "no verdicts")
+            continue
+        # A line for each language from the one accuracy to the other.
+        for y, lang in enumerate(langs):
+            name = language_name(lang, labels)
+            if (name, f"{group}, {PUBLISHED}") not in values:
+                axes.text(50, y, "none", ha="center", va="center", color=GREY, fontsize=6)
+                continue
+            ends = [values[name, f"{group}, {method}"] for method in VARIANTS]
+            axes.plot(ends, [y, y], color=GREY, linewidth=1.2, zorder=1)
+            for zorder, (end, mark) in enumerate(zip(ends, MARKS.values(), strict=True), start=2):
+                axes.scatter([end], [y], zorder=zorder, **mark)
+        axes.set_title(group, fontsize=7, pad=2)
+        axes.set(xlim=(-4, 104), ylim=(len(langs) - 0.5, -0.5), xticks=[0, 50, 100])
+        axes.tick_params(length=0)
+        axes.grid(axis="y", visible=False)
+    panels[0][0].set_yticks(range(len(langs)), [language_code(lang, labels) for lang in langs])
+    for axes in panels.flat:
+        axes.tick_params(axis="y", labelsize=6)
+    figure.supxlabel("mean accuracy (%)", fontsize=8)
+    for name, mark in MARKS.items():
+        panels[0][0].scatter([], [], label=name, **mark)
+    figure.legend(loc="outside upper center", ncols=2)
+    description = describe("artefacts_fig", models=rows["model"].nunique())
+    return Exhibit(**description, cells=cells, figure=figure)

@@ -1,0 +1,466 @@
+"""Figures of accuracy on MultiBLiMP: by frequency (1), size (5), model (6) and factor (7).
+
+Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.transforms import Bbox
+
+from blimpworks.analysis.accuracy import ALL
+from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.shared import (
+    Tables,
+    counted,
+    printed_cell,
+    read_plain,
+    read_printed,
+    row_cell,
+    size_text,
+)
+from blimpworks.exhibits.style import (
+    BLUE,
+    COLUMN_INCHES,
+    GREY,
+    ORANGE,
+    PAGE_INCHES,
+    POINTS,
+    SMALL,
+    colours,
+    family_looks,
+    frame_of,
+    new_figure,
+    say,
+    with_ends,
+)
+from blimpworks.exhibits.texts import take_literally
+from blimpworks.papers.multiblimp.analysis.frequencies import RANKED_BY
+from blimpworks.papers.multiblimp.analysis.margins import (
+    ANALYSIS,
+    COLLINEAR,
+    COMPARED,
+    CONSTANT,
+    FACTORS,
+    FEW,
+    TEXTLESS,
+    TYPE,
+    UNKNOWN,
+)
+from blimpworks.papers.multiblimp.analysis.regressions import ENOUGH_LANGUAGES, FREQUENCY, logistic
+from blimpworks.papers.multiblimp.exhibits import describe
+from blimpworks.papers.multiblimp.exhibits.accuracies import (
+    PHENOMENA,
+    accuracy_cell,
+    read_accuracies,
+)
+from blimpworks.papers.multiblimp.tables import FREQUENCIES
+from blimpworks.tables import REGRESSIONS, RESIDUALS
+
+NAMED = 7
+"""Half of how many languages, those furthest off the trend, are named where there is room."""
+SIDES = [
+    ((0, 4), "center", "bottom"),
+    ((0, -4), "center", "top"),
+    ((4, 0), "left", "center"),
+    ((-4, 0), "right", "center"),
+]
+"""Where a point's name may stand: offset in points, and alignment."""
+MOST_TICKS = 10
+"""Most sizes that have room under Figure 5."""
+SHADES = 20.0
+"""Points off the trend at which the colour is full."""
+WITHOUT = "There is no table of frequencies, so no language is shown."
+DIVERGING = LinearSegmentedColormap.from_list("deviation", [ORANGE, "#DDDDDD", BLUE])
+
+
+# Figure 1
+
+
+def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
+    """Name points above or below them, or beside them, where no other point or name is."""
+    axes.margins(y=0.1)
+    take_literally(axes.figure)  # type: ignore[arg-type]
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    places = axes.transData.transform(all_points[[RANKED_BY, "accuracy"]].to_numpy(float))
+    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in places]
+    for name, point in points.iterrows():
+        sides = SIDES if point["residual"] > 0 else [SIDES[1], SIDES[0], *SIDES[2:]]
+        for offset, horizontal, vertical in sides:
+            text = axes.annotate(
+                str(name),
+                (point[RANKED_BY], point["accuracy"]),
+                offset,
+                textcoords="offset points",
+                ha=horizontal,
+                va=vertical,
+                fontsize=5.5,
+            )
+            box = text.get_window_extent()
+            if not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            text.remove()
+
+
+def fig1(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 1: accuracy by the language's frequency on the web, with a logistic trend."""
+    model = labels.facts["trend_model"]
+    rows = read_accuracies(tables, labels)
+    rows = rows[(rows["phenomenon"] == ALL) & (rows["model"] == model)]
+    paths = tables.get("frequencies") or []
+    frequencies = read_plain(FREQUENCIES, paths)
+    frequencies = frequencies[frequencies[RANKED_BY] > 0]
+    of_model = {"analysis": FREQUENCY, "model": model}
+    residuals = select_rows(read_plain(RESIDUALS, tables["residuals"]), of_model)
+    terms = select_rows(read_plain(REGRESSIONS, tables["regressions"]), of_model)
+    curve = None if terms.empty else terms.set_index("term")["coefficient"]
+    # Per language: accuracy and, where known, characters, the curve there, how far off it.
+    further = (
+        ("frequencies", frequencies, ("lang",), {RANKED_BY: ".3g"}),
+        ("residuals", residuals, (*of_model, "lang"), {"fitted": ".1f", "residual": ".1f"}),
+    )
+    cells = []
+    for lang in [lang for lang in labels.languages if lang in {*rows["lang"]}]:
+        name = labels.languages[lang]
+        cells.append(accuracy_cell(rows[rows["lang"] == lang], (name, "accuracy"), labels))
+        for source, table, keys, formats in further:
+            for _, row in table[table["lang"] == lang].iterrows():
+                cells += [
+                    row_cell(source, row, keys, column, (name, column), f"{row[column]:{form}}")
+                    for column, form in formats.items()
+                ]
+    wide = frame_of(cells).pivot(index="row", columns="column", values="value")
+    columns = wide.reindex(columns=["accuracy", RANKED_BY, "fitted", "residual"])
+    points = columns[columns[RANKED_BY].notna()]
+    figure = new_figure(PAGE_INCHES * 0.75, 3.0)
+    axes = figure.subplots()
+    axes.set(xlabel="characters of text in GlotCC", ylabel="accuracy (%)")
+    if len(points):
+        reach = min(SHADES, np.nanmax(np.abs(points["residual"].to_numpy(float)), initial=1.0))
+        drawn = axes.scatter(
+            points[RANKED_BY], points["accuracy"], c=points["residual"].fillna(0.0),
+            cmap=DIVERGING, vmin=-reach, vmax=reach, s=18, edgecolors=GREY, linewidths=0.4,
+            zorder=3,
+        )  # fmt: skip
+        axes.set_xscale("log")
+        if curve is not None:
+            left, right = np.log10(points[RANKED_BY].min()), np.log10(points[RANKED_BY].max())
+            x = np.linspace(left, right, 200)
+            axes.plot(10**x, logistic(x, curve["intercept"], curve[FREQUENCY]), color=GREY, lw=1)
+            label = "deviation from the curve (points)"
+            figure.colorbar(drawn, ax=axes, label=label, pad=0.02, aspect=30, extend="both")
+        far = points["residual"].abs().sort_values(ascending=False).index[: 2 * NAMED]
+        _name_points(axes, points.loc[far], points)
+    else:
+        say(axes, "no counts of characters by language:\nGlotCC's are not in print")
+    trend = _trend_caption(curve, points, len(rows)) if paths else WITHOUT
+    description = describe("fig1", model=labels.models.get(model, model), trend=trend)
+    return Exhibit(**description, cells=cells, figure=figure)
+
+
+def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -> str:
+    """What the caption says of the curve, in percent of x characters, and of what is left out."""
+    lacking = judged - len(points)
+    without = f" Left out, without any text there: {counted(lacking, 'language')}."
+    without = without if lacking else ""
+    if curve is None:
+        few = len(points) < ENOUGH_LANGUAGES
+        why = "Too few languages for a trend" if few else "No logistic curve fits them"
+        return f"{why}.{without}"
+    intercept = f"{curve['intercept']:.2f}".replace("-", "−")
+    sign = "−" if curve[FREQUENCY] < 0 else "+"
+    over = int((points["residual"] > 0).sum())
+    return (
+        f"Curve: least squares, 100 ÷ (1 + exp(−({intercept} {sign} {abs(curve[FREQUENCY]):.2f} "
+        f"log₁₀ x))); {counted(over, 'language')} above it, {len(points) - over} below; those "
+        f"furthest off are named where there is room.{without}"
+    )
+
+
+# Figure 5
+
+
+def fig5(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 5: accuracy by model size, a line per family and tuning; else from Table 3."""
+    published = labels.source == "published"
+    if published:
+        rows = read_printed(tables, exhibit="table3", column=ALL).set_index("row", drop=False)
+    else:
+        rows = read_accuracies(tables, labels)
+        rows = rows[rows["phenomenon"] == ALL].set_index("model", drop=False)
+    cells: dict[str, Cell] = {}
+    for model in labels.facts["sized_models"]:
+        if model in labels.models and model in rows.index:
+            place = (labels.models[model], "accuracy")
+            cells[model] = (
+                printed_cell(rows.loc[model], place)
+                if published
+                else accuracy_cell(rows.loc[[model]], place, labels, mean=True)
+            )
+    points = pd.DataFrame([labels.facts["models"][model] for model in cells], index=[*cells])
+    points["accuracy"] = [cell.value for cell in cells.values()]
+    sized, unsized = (points[points["parameters"].notna() == known] for known in (True, False))
+    figure = new_figure(COLUMN_INCHES, 3.4 if len(sized) > 2 else 2.4)
+    axes = figure.subplots()
+    looks = family_looks(points["family"])
+    # Base models are filled on a solid line, chat models open on a broken one; single ones on none.
+    for family, inside in sized.groupby("family", sort=False):
+        colour, marker = looks[str(family)]
+        for tuning, face, dashes in (("base", colour, "-"), ("chat", "white", "--")):
+            chosen = inside[inside["tuning"] == tuning].sort_values("parameters")
+            if len(chosen):
+                line = dashes if len(chosen) > 1 else "none"
+                axes.plot(
+                    chosen["parameters"], chosen["accuracy"], ls=line, lw=1, color=colour,
+                    marker=marker, markersize=4.5, markerfacecolor=face,
+                    label=f"{family}, {tuning}",
+                )  # fmt: skip
+    for model, point in unsized.iterrows():
+        colour, _ = looks[point["family"]]
+        axes.axhline(point["accuracy"], color=colour, ls=":", lw=1.2)
+        axes.annotate(
+            labels.models[str(model)], (1, point["accuracy"]), (2, 0), size=SMALL, color=colour,
+            xycoords=("axes fraction", "data"), textcoords="offset points", va="center",
+        )  # fmt: skip
+    axes.set_ylabel("accuracy (%)")
+    if len(sized):
+        axes.set_xscale("log")
+        left, right = axes.get_xlim()
+        doubled = [2.0**power for power in range(-14, 11) if left <= 2.0**power <= right]
+        ticks = doubled[:: 1 + len(doubled) // MOST_TICKS]
+        sizes = sorted({*sized["parameters"]})
+        axes.set_xticks(ticks if len(sizes) > 2 else sizes)
+        axes.xaxis.set_major_formatter(lambda tick, _: size_text(tick))
+        axes.minorticks_off()
+        axes.set_xlim(left, right)
+        axes.set_xlabel("parameters (log scale)")
+        figure.legend(loc="outside lower center", ncols=2)
+    else:
+        axes.set_xticks([])
+        axes.set_xlabel("no size in the catalogue")
+    unknown = f" Dotted: {counted(len(unsized), 'model')} whose size the catalogue lacks."
+    description = describe(
+        "fig5",
+        unknown=unknown if len(unsized) else "",
+        limits=" As far as Table 3 prints it." if published else "",
+    )
+    return Exhibit(**description, cells=[*cells.values()], figure=figure)
+
+
+# Figure 6
+
+NAMED_IN_PANEL, CANDIDATES = 6, 12
+"""Languages named in a panel, and those among which they are chosen: furthest off the line."""
+ROOM = 15
+"""Points of percentage that a name takes."""
+
+
+def _draw_panel(
+    axes: Axes,
+    both: pd.DataFrame,
+    names: Sequence[str],
+    group: Sequence[str],
+    labels: Labels,
+    lowest: float,
+) -> str:
+    """Draw accuracies of two models against each other; say what is in the panel."""
+    inside = both.index.isin(group)
+    inside &= not inside.all()  # a group that all languages are in sets none off
+    for chosen, colour, face, label in (
+        (~inside, GREY, "none", None),
+        (inside, BLUE, BLUE, f"languages of {names[1]}"),
+    ):
+        x, y = both["a"][chosen], both["b"][chosen]
+        drawn = axes.scatter(x, y, s=12, edgecolors=colour, facecolors=face, label=label)
+        drawn.set(linewidths=0.8, zorder=3)
+    if inside.any():
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), handletextpad=0.1)
+    limits = (lowest - 4, 102)
+    axes.plot(limits, limits, color=GREY, lw=0.7, ls="--")
+    axes.set(xlim=limits, ylim=limits, xlabel=f"{names[0]} (%)", ylabel=f"{names[1]} (%)")
+    step = 10 if limits[0] > 40 else 20
+    ticks = range(step * math.ceil(limits[0] / step), 101, step)
+    axes.set(xticks=ticks, yticks=ticks)
+    axes.set_aspect("equal")
+    _name_furthest(axes, both, labels)
+    return f"{len(both)} languages" + (f", filled: languages of {names[1]}" if inside.any() else "")
+
+
+def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
+    """Name the languages furthest from equal accuracy, on the side away from the line."""
+    gap = places["b"] - places["a"]
+    few = len(places) <= NAMED_IN_PANEL
+    names: list[tuple[float, float, int]] = []
+    for lang in gap.abs().sort_values(ascending=False, kind="stable").index[:CANDIDATES]:
+        x, y = places.loc[lang]
+        name = labels.languages[str(lang)]
+        # No name begins left of the axes.
+        away = -1 if gap[lang] > 0 and x > axes.get_xlim()[0] + ROOM else 1
+        sides = (away, -away) if few else (away,)
+        # A letter takes about a percentage point. Of many points, some stand between two names.
+        near = len(name) + 2 if few else math.inf
+        beside = [(at, side) for at, across, side in names if abs(x - across) < near]
+        free = [s for s in sides if all(abs(y - at) > 4 or s != side for at, side in beside)]
+        if len(names) == NAMED_IN_PANEL:
+            break
+        if free:
+            names.append((y, x, free[0]))
+            axes.annotate(
+                name, (x, y), (4 * free[0], 0), textcoords="offset points",
+                ha="right" if free[0] < 0 else "left", va="center", size=SMALL,
+            )  # fmt: skip
+
+
+def fig6(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 6: accuracies per language of two models against each other, panel by panel."""
+    rows = read_accuracies(tables, labels)
+    rows = rows[rows["phenomenon"] == ALL].set_index("lang", drop=False)
+    pairs = labels.facts["pairs"]
+    drawn = rows[rows["model"].isin([model for pair in pairs for model in pair[:2]])]
+    lowest = min(50.0, 100 * drawn["accuracy"].min()) if len(drawn) else 50.0
+    panels = max(len(pairs), 1)
+    columns = min(panels, 2)
+    figure = new_figure(3.4 * columns, 3.4 * -(-panels // 2))
+    grid = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
+    for spare in grid[panels:]:
+        spare.set_axis_off()
+    cells: dict[tuple[str, str], Cell] = {}
+    contents = []
+    for letter, axes, (*models, group) in zip("abcd", grid, pairs, strict=False):
+        names = [labels.models[model] for model in models]
+        frames = [rows[rows["model"] == model] for model in models]
+        if any(frame.empty for frame in frames):
+            say(axes, "not printed" if labels.source == "published" else "not judged")
+            axes.set(xlabel=names[0], ylabel=names[1])
+            axes.set_box_aspect(1)
+            content = "no accuracies of one of the two"
+        else:
+            both = pd.concat([frame["accuracy"] for frame in frames], axis=1, join="inner")
+            both = 100 * both.set_axis(["a", "b"], axis=1)
+            members = labels.facts["groups"].get(group, [])
+            content = _draw_panel(axes, both, names, members, labels, lowest)
+        contents.append(f"{letter}: {content}" if panels > 1 else content)
+        if panels > 1:
+            axes.set_title(f"{letter})", loc="left")
+        for name, frame in zip(names, frames, strict=True):
+            for lang in frame["lang"]:
+                place = (labels.languages[lang], name)
+                cells[place] = accuracy_cell(frame.loc[[lang]], place, labels)
+    if not pairs:
+        say(grid[0], "a single model")
+        contents.append("the campaign has no two models to compare")
+    description = describe("fig6", panels="; ".join(contents))
+    return Exhibit(**description, cells=[*cells.values()], figure=figure)
+
+
+# Figure 7
+
+
+TERMS = {
+    f"{TYPE} {code}": f"{construction}, {feature.lower()}"
+    for code, (construction, feature) in PHENOMENA.items()
+} | {name: name for name in FACTORS}
+"""Terms of the regression in the order of the figure, with their printed names."""
+
+
+def _draw_factors(
+    axes: Axes, terms: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
+) -> None:
+    """Coefficients with their intervals by factor, each model in a colour and with a marker."""
+    import seaborn as sns  # takes a second, and the other figures need none of it
+
+    rows = with_ends(terms, "coefficient").replace({"term": names, "model": labels.models})
+    sns.pointplot(
+        rows, x="coefficient", y="term", hue="model", order=names.values(),
+        hue_order=[labels.models[model] for model in models], palette=colours(len(models)),
+        markers=["osD^v"[number % 5] for number in range(len(models))],
+        dodge=0.22 * (len(models) - 1), ax=axes, **POINTS,
+    )  # fmt: skip
+    # Write at a factor's line which models have no coefficient of it; the caption says why.
+    for line, term in enumerate(names):
+        having = {*terms["model"][terms["term"] == term]}
+        lacking = [labels.models[model] for model in models if model not in having]
+        if lacking:
+            axes.annotate(
+                f"not estimated: {', '.join(lacking)}",
+                (1, line),
+                (-2, -5),
+                ha="right",
+                va="center",
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                size=SMALL,
+                color=GREY,
+            )
+    axes.axvline(0, color=GREY, lw=0.7)
+    axes.grid(axis="y", visible=False)
+    axes.set(xlabel="coefficient (nats of margin)", ylabel=None)
+    sns.move_legend(axes, "lower left", bbox_to_anchor=(0, 1), ncols=3, title=None)
+
+
+def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
+    """Sentences on what coefficients are compared with, and on what is not estimated."""
+    models = remarks["model"].nunique()
+    of = dict(iter(remarks.groupby("analysis")))
+
+    def listed(analysis: str) -> str:
+        """Terms by their printed names; with the models in brackets unless all of them have it."""
+        terms = []
+        for term, rows in of[analysis].groupby("term", sort=False):
+            whose = ", ".join(labels.models[model] for model in rows["model"])
+            terms.append(TERMS[str(term)] + ("" if len(rows) == models else f" ({whose})"))
+        return "; ".join(terms)
+
+    if COMPARED in of:
+        yield f"Agreement types are compared with {listed(COMPARED)}."
+        seen = drawn | {*of[COMPARED]["term"]}
+        types = [name for t, name in TERMS.items() if t.startswith(TYPE) and t not in seen]
+        if types:
+            yield f"Without pairs: {'; '.join(types)}."
+    if CONSTANT in of:
+        yield f"Without variation, so not estimated: {listed(CONSTANT)}."
+    if UNKNOWN in of:
+        yield "There is no table of frequencies, so their effect is not estimated."
+    if TEXTLESS in of:
+        rows = of[TEXTLESS].iterrows()
+        counts = "; ".join(f"{labels.models[row['model']]} {row['n']:.0f}" for _, row in rows)
+        yield f"Pairs of languages without text in GlotCC: {counts}."
+        yield "They are left out; where all pairs are such, frequency is instead."
+    for analysis, why in ((FEW, "too few pairs"), (COLLINEAR, "collinear factors")):
+        if analysis in of:
+            whose = ", ".join(labels.models[model] for model in of[analysis]["model"])
+            yield f"Nothing could be estimated, for {why}: {whose}."
+
+
+def fig7(tables: Tables, labels: Labels) -> Exhibit:
+    """Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
+    everything = read_plain(REGRESSIONS, tables["margins"])
+    everything = everything[everything["model"].isin(labels.models)]
+    rows = everything[everything["analysis"] == ANALYSIS]
+    names = {term: name for term, name in TERMS.items() if term in {*rows["term"]}}
+    terms = rows[rows["term"].isin(names)]
+    cells = []
+    for _, row in terms.iterrows():
+        place = (names[row["term"]], labels.models[row["model"]])
+        text = f"{row['coefficient']:.2f}".replace("-", "−")
+        keys = ("analysis", "model", "term")
+        cell = row_cell("regressions", row, keys, "coefficient", place, text)
+        low, high = float(row["low"]), float(row["high"])
+        cells.append(replace(cell, n=int(row["n"]), low=low, high=high))
+    models = [m for m in labels.facts["margin_models"] if m in {*terms["model"]}]
+    figure = new_figure(COLUMN_INCHES * 1.2, max(1.6, 0.24 * len(names) + 1.0))
+    axes = figure.subplots()
+    if models:
+        _draw_factors(axes, terms, names, models, labels)
+    else:
+        say(axes, "nothing could be estimated")
+    remarks = everything[everything["analysis"] != ANALYSIS]
+    sentences = " ".join(_remarks(remarks, {*names}, labels))
+    return Exhibit(**describe("fig7", remarks=sentences), cells=cells, figure=figure)
