@@ -20,7 +20,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
 from blimpworks.papers.clams.items.grammar.generator import generate, write_sets  # noqa: E402
-from blimpworks.papers.clams.items.grammar.parser import (  # noqa: E402
+from blimpworks.papers.clams.items.grammar.model import (  # noqa: E402
     common_beside,
     read_grammar,
 )

@@ -13,14 +13,18 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from blimpworks.annotation.design import Pair, apart, deal, halve, spread
 from blimpworks.annotation.lists import (
     CHECK,
     PAIR,
     PRACTICE,
+    Pair,
+    apart,
+    deal,
+    halve,
     make_lists,
     read_pairs,
     scrambled,
+    spread,
     suits,
 )
 from blimpworks.annotation.options import ValidationOptions

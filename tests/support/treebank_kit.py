@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from blimpworks.campaign.settings.treebanks import TreebankOptions
-from blimpworks.linguistics.treebanks.build import build_tokens
+from blimpworks.linguistics.treebanks import build_tokens
 from blimpworks.papers.multiblimp.items.agreement import measure_agreement
 from blimpworks.papers.multiblimp.items.candidates import find_candidates
 from blimpworks.papers.multiblimp.items.lexicon import build_lexicon

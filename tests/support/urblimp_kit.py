@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 import yaml
 
 from blimpworks.campaign.settings.treebanks import TreebankOptions
-from blimpworks.linguistics.treebanks.build import build_tokens
-from blimpworks.papers.urblimp.items.attested import Attested
-from blimpworks.papers.urblimp.items.build import KEPT, build_items
-from blimpworks.papers.urblimp.items.pairs import Maker
+from blimpworks.linguistics.treebanks import build_tokens
+from blimpworks.papers.urblimp.items.build import KEPT, Maker, build_items
+from blimpworks.papers.urblimp.items.changes import Attested
 from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
 from blimpworks.papers.urblimp.items.trees import Word, tree_of
 from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF

@@ -5,8 +5,7 @@ import pyarrow as pa
 
 from blimpworks.annotation.lists import CHECK
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.results import read_validation
-from blimpworks.annotation.sheets import SHEET, write_lists
+from blimpworks.annotation.sheets import SHEET, read_validation, write_lists
 from blimpworks.annotation.spreadsheet import read_sheet, write_sheet
 from blimpworks.annotation.tables import VALIDATION_KEY
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF

@@ -1,5 +1,9 @@
 """Lists of pairs for participants: who judges what, in which order, which sentence first.
 
+Slots of pairs go round the lists as cards are dealt, without a stop between paradigms. So the
+lists' numbers of pairs of any paradigm, and in all, differ by one at most, and no list has a pair
+twice. Sides and orders give no answers away.
+
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3. Attention checks are ours.
 """
 
@@ -7,28 +11,224 @@ import json
 import logging
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from blimpworks.annotation.design import (
-    Deal,
-    Keys,
-    Pair,
-    apart,
-    deal,
-    halve,
-    spread,
-)
 from blimpworks.annotation.options import ValidationOptions
 from blimpworks.errors import UserError
 from blimpworks.tables import ITEMS, read_table
 
 log = logging.getLogger(__name__)
+
+Group = tuple[int, ...]
+"""Lists that have a pair, from 0."""
+Keys = Sequence[Hashable]
+"""Groups that something is in, one in the next: the smallest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A minimal pair, and the sentence that it was made from, where that is known."""
+
+    item_id: str
+    phenomenon: str
+    paradigm: str
+    good: str
+    bad: str
+    source: str | None = None
+    acceptable: bool | None = None
+    """Of a single sentence, which stands on both sides."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What pairs of the same sentence have in common: its place, or its text."""
+        return (self.good,) if self.source is None else (self.source, self.good)
+
+
+class Deal:
+    """Pairs dealt to lists, none twice, and as rarely as can be two of one sentence to a list."""
+
+    def __init__(self, places: Sequence[tuple[str, Group]], participants: int) -> None:
+        """Deal nothing yet. ``places``: for each pair to deal its paradigm, and its lists."""
+        self.places = places
+        self.pairs: list[Pair] = []
+        self._seen: list[Counter[str]] = [Counter() for _ in range(participants)]
+
+    def _clashes(self, pair: Pair, group: Group) -> int:
+        return sum(self._seen[number][text] for number in group for text in pair.sentences)
+
+    def _count(self, pair: Pair, group: Group, by: int) -> None:
+        for number in group:
+            for text in pair.sentences:
+                self._seen[number][text] += by
+
+    def clashing(self) -> list[int]:
+        """Places, from 0, whose pair is of a sentence that one of its lists has twice."""
+        return [number for number, pair in enumerate(self.pairs) if self._cost(number, pair)]
+
+    def _cost(self, number: int, pair: Pair) -> int:
+        """What clashes there would be of a ``pair`` in the place of the one that is there."""
+        group, present = self.places[number][1], self.pairs[number]
+        self._count(present, group, -1)
+        cost = self._clashes(pair, group)
+        self._count(present, group, 1)
+        return cost
+
+    def _put(self, number: int, pair: Pair) -> Pair:
+        """Put a pair in a place, and give back the one that was there."""
+        before, group = self.pairs[number], self.places[number][1]
+        self._count(before, group, -1)
+        self._count(pair, group, 1)
+        self.pairs[number] = pair
+        return before
+
+    def fill(self, waiting: Mapping[str, list[Pair]]) -> None:
+        """Give each place the first waiting pair of its paradigm that clashes least."""
+        for kind, group in self.places:
+            free = (pair for pair in waiting[kind] if not self._clashes(pair, group))
+            fewest = partial(self._clashes, group=group)
+            chosen = next(free, None) or min(waiting[kind], key=fewest)
+            waiting[kind].remove(chosen)
+            self.pairs.append(chosen)
+            self._count(chosen, group, 1)
+
+    def mend(self, waiting: Mapping[str, list[Pair]]) -> None:
+        """Exchange clashing pairs for others of their paradigm, as long as that helps."""
+        while sum(self._mended(number, waiting) for number in self.clashing()):
+            pass
+
+    def _mended(self, number: int, waiting: Mapping[str, list[Pair]]) -> bool:
+        """Whether an exchange has made fewer clashes: with a pair that waits, or in a place."""
+        before, kind = self._cost(number, self.pairs[number]), self.places[number][0]
+        if not before:
+            return False
+        for pair in waiting[kind]:
+            if self._cost(number, pair) < before:
+                waiting[kind].remove(pair)
+                waiting[kind].append(self._put(number, pair))
+                return True
+        for partner, (paradigm, _) in enumerate(self.places):
+            if paradigm == kind and partner != number:
+                exchanged = (number, partner)
+                cost = sum(self._cost(n, self.pairs[n]) for n in exchanged)
+                self._put(partner, self._put(number, self.pairs[partner]))
+                if sum(self._cost(n, self.pairs[n]) for n in exchanged) < cost:
+                    return True
+                self._put(partner, self._put(number, self.pairs[partner]))
+        return False
+
+
+def deal(
+    pairs: Collection[Pair],
+    per_paradigm: int,
+    participants: int,
+    per_pair: int,
+    random: np.random.Generator,
+) -> Deal:
+    """Draw pairs of each paradigm and deal them to lists.
+
+    A paradigm that has fewer gives all. A pair that stands in two paradigms is drawn for the one
+    that has the fewest. Those with few pairs are dealt first, as they have the least choice.
+    """
+    waiting: dict[str, list[Pair]] = {}
+    for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
+        waiting.setdefault(pair.paradigm, []).append(pair)
+    taken = set[str]()
+    for kind in sorted(waiting, key=lambda kind: (len(waiting[kind]), kind)):
+        waiting[kind] = [pair for pair in waiting[kind] if pair.item_id not in taken]
+        taken |= {pair.item_id for pair in waiting[kind]}
+    order = sorted(waiting, key=lambda kind: (len(waiting[kind]), kind))
+    shuffled = {k: [waiting[k][n] for n in random.permutation(len(waiting[k]))] for k in order}
+    kinds = [kind for kind in order for _ in shuffled[kind][:per_paradigm]]
+    places = [
+        (kind, tuple(slot % participants for slot in range(n * per_pair, (n + 1) * per_pair)))
+        for n, kind in enumerate(kinds)
+    ]
+    dealt = Deal(places, participants)
+    dealt.fill(shuffled)
+    dealt.mend(shuffled)
+    return dealt
+
+
+# Sides and orders without a pattern that gives answers away.
+
+
+def _partners(keys: Sequence[Keys]) -> list[int | None]:
+    """For each thing another one of the smallest group that has one left; None for the last."""
+    partners: list[int | None] = [None] * len(keys)
+    waiting = [*range(len(keys))]
+    for level in range(len(keys[0]) if keys else 0):
+        alone: dict[Hashable, int] = {}
+        for number in waiting:
+            other = alone.pop(keys[number][level], None)
+            if other is None:
+                alone[keys[number][level]] = number
+            else:
+                partners[number], partners[other] = other, number
+        waiting = sorted(alone.values())
+    return partners
+
+
+def halve(left: Sequence[Keys], right: Sequence[Keys], random: np.random.Generator) -> list[bool]:
+    """Part some things into two halves, so that each group of either kind is parted evenly.
+
+    ``left`` and ``right`` are the groups of each thing, of two kinds. In any group the halves
+    differ by one at most: it falls into couples and perhaps one more, and things that are coupled
+    by either kind go to different halves. That is always possible, for going from partner to
+    partner, by one kind and the other in turn, no round is of an odd length.
+    """
+    partners = (_partners(left), _partners(right))
+    sides: list[bool | None] = [None] * len(left)
+    for start in range(len(left)):
+        if sides[start] is not None:
+            continue
+        sides[start] = bool(random.integers(2))
+        for kind in (0, 1):
+            here, turn = start, kind
+            while (there := partners[turn][here]) is not None and sides[there] is None:
+                sides[there] = not sides[here]
+                here, turn = there, 1 - turn
+    return [bool(side) for side in sides]
+
+
+def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
+    """A random order of some things, without neighbours of one group where that is possible.
+
+    Returns their numbers, from 0. It is possible where no group has more than half of them,
+    rounded up.
+    """
+    waiting: dict[str, list[int]] = {}
+    for number in random.permutation(len(groups)):
+        waiting.setdefault(groups[number], []).append(int(number))
+    order: list[int] = []
+    previous = ""
+    while len(order) < len(groups):
+        sizes = Counter({name: len(some) for name, some in waiting.items() if some})
+        if len(sizes) > 1:
+            sizes.pop(previous, None)
+        # The group that has more than half of what is left, or a random one.
+        previous, most = sizes.most_common(1)[0]
+        if 2 * most <= len(groups) - len(order):
+            names = sorted(sizes)
+            shares = np.array([sizes[name] for name in names], float)
+            previous = str(random.choice(names, p=shares / shares.sum()))
+        order.append(waiting[previous].pop())
+    return order
+
+
+def spread(count: int, among: int) -> list[int]:
+    """How many of ``among`` things stand before each of ``count`` others that are spread evenly."""
+    return [round((number + 0.5) * among / count) for number in range(count)]
+
+
+# Lists
+
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
@@ -101,19 +301,6 @@ def _stream(options: ValidationOptions, *steps: int) -> np.random.Generator:
     return np.random.default_rng([options.seed, *steps])
 
 
-def _lists_of(dealt: Deal, options: ValidationOptions) -> list[list[_Entry]]:
-    """The pairs of each list; the sentences that come first are balanced in every grouping."""
-    places = zip(dealt.pairs, dealt.places, strict=True)
-    slots = [(pair, number) for pair, (_, group) in places for number in group]
-    left: list[Keys] = [(pair.item_id, pair.paradigm) for pair, _ in slots]
-    right: list[Keys] = [((number, pair.paradigm), number) for pair, number in slots]
-    lists: list[list[_Entry]] = [[] for _ in range(options.participants)]
-    sides = halve(left, right, _stream(options, SIDES))
-    for (pair, number), side in zip(slots, sides, strict=True):
-        lists[number].append(_Entry(pair, PAIR, side, pair.bad))
-    return lists
-
-
 def _shuffled(pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
     return [pairs[number] for number in random.permutation(len(pairs))]
 
@@ -142,11 +329,6 @@ def suits(sentence: str) -> bool:
     return len(words) >= FEWEST and len({*words}) >= FEWEST
 
 
-def is_short(sentence: str) -> bool:
-    """Whether a sentence is read at a glance."""
-    return len(_parted(sentence)[0]) <= MOST
-
-
 def scrambled(sentence: str, random: np.random.Generator) -> str:
     """The words of a sentence that ``suits``, in a random order; the marks at its end stay."""
     words, end = _parted(sentence)
@@ -165,7 +347,7 @@ def _checks(
     """A list's attention checks, from sentences of pairs that it does not have."""
     random = _stream(options, CHECKS, number)
     free = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
-    fit = sorted((p for p in free if suits(p.good)), key=lambda pair: not is_short(pair.good))
+    fit = sorted((p for p in free if suits(p.good)), key=lambda p: len(_parted(p.good)[0]) > MOST)
     chosen = [*{pair.good: pair for pair in fit}.values()][: options.checks]
     if len(chosen) < options.checks:
         raise UserError(
@@ -206,20 +388,6 @@ def _ordered(entries: Sequence[_Entry], random: np.random.Generator) -> list[_En
     return [entries[n] for n in apart([entry.pair.paradigm for entry in entries], random)]
 
 
-def _rows(entries: Sequence[_Entry], name: str, seed: int) -> Iterator[Row]:
-    for place, entry in enumerate(entries, 1):
-        pair, sentences = entry.pair, (entry.pair.good, entry.wrong)
-        known = json.dumps([seed, name, entry.part, pair.item_id, entry.first_is_good, *sentences])
-        # Its letter keeps spreadsheets from reading it as a number.
-        row = "r" + blake2b(known.encode(), digest_size=8).hexdigest()
-        right = entry.first_is_good
-        first, second = sentences if right else sentences[::-1]
-        if pair.acceptable is not None:
-            first, second, right = entry.wrong, "", pair.acceptable and entry.part != CHECK
-        about = (pair.item_id, pair.phenomenon, pair.paradigm)
-        yield Row(row, name, place, entry.part, *about, first, second, right)
-
-
 def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]:
     """All rows of all lists, list by list from the top.
 
@@ -235,8 +403,17 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
     if again := len(dealt.clashing()):
         log.warning("%d pairs share a list with another one of the same sentence", again)
     practice = _practice(pairs, dealt, options)
+    # The sentences that come first are balanced in every grouping.
+    dealt_to = zip(dealt.pairs, dealt.places, strict=True)
+    slots = [(pair, number) for pair, (_, group) in dealt_to for number in group]
+    by_item: list[Keys] = [(pair.item_id, pair.paradigm) for pair, _ in slots]
+    by_list: list[Keys] = [((number, pair.paradigm), number) for pair, number in slots]
+    lists: list[list[_Entry]] = [[] for _ in range(people)]
+    sides = halve(by_item, by_list, _stream(options, SIDES))
+    for (pair, number), side in zip(slots, sides, strict=True):
+        lists[number].append(_Entry(pair, PAIR, side, pair.bad))
     rows: list[Row] = []
-    for number, entries in enumerate(_lists_of(dealt, options)):
+    for number, entries in enumerate(lists):
         random = _stream(options, ORDER, number)
         head, body = _ordered(practice, random), _ordered(entries, random)
         checks = _checks(pairs, [*practice, *entries], options, number)
@@ -249,5 +426,15 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
                 if before == position
             ]
             entries_in_order += body[position : position + 1]
-        rows += _rows(entries_in_order, options.names[number], options.seed)
+        name = options.names[number]
+        for order, entry in enumerate(entries_in_order, 1):
+            pair, right, sentences = entry.pair, entry.first_is_good, (entry.pair.good, entry.wrong)
+            facts = [options.seed, name, entry.part, pair.item_id, right, *sentences]
+            # Its letter keeps spreadsheets from reading it as a number.
+            row = "r" + blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
+            first, second = sentences if right else sentences[::-1]
+            if pair.acceptable is not None:
+                first, second, right = entry.wrong, "", pair.acceptable and entry.part != CHECK
+            about = (pair.item_id, pair.phenomenon, pair.paradigm)
+            rows.append(Row(row, name, order, entry.part, *about, first, second, right))
     return rows

@@ -1,57 +1,54 @@
-"""Lists as files: a sheet for each participant, the key, and a table for PCIbex.
+"""Lists as files, and what people have filled in: a sheet for each participant, and accuracies.
 
-A file has the choices of one participant.
+A file has the choices of one participant. Accuracies are in tables like those of models.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3: the paper's participants judged on
-PCIbex (Zehr and Schwarz 2018).
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9: the paper's participants
+judged on PCIbex (Zehr and Schwarz 2018).
 """
 
 import csv
+import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
 
-from blimpworks.annotation.filled import ID, YES_NO, Form, columns_error, refuse_repeated
-from blimpworks.annotation.lists import (
-    PAIR,
-    PRACTICE,
-    Row,
-    make_lists,
-    read_pairs,
-)
+from blimpworks.annotation.lists import CHECK, PAIR, PRACTICE, make_lists, read_pairs
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.spreadsheet import annotator_of, refuse, write_sheet
-from blimpworks.annotation.tables import VALIDATION_KEY
+from blimpworks.annotation.spreadsheet import (
+    ID,
+    YES_NO,
+    Form,
+    annotator_of,
+    columns_error,
+    refuse,
+    refuse_repeated,
+    write_sheet,
+)
+from blimpworks.annotation.tables import (
+    VALIDATION_KEY,
+    VALIDATION_PARTICIPANTS,
+    VALIDATION_RATINGS,
+)
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
-from blimpworks.tables import read_table, write_rows
+from blimpworks.tables import ACCURACIES, read_table, write_frame, write_rows
+
+log = logging.getLogger(__name__)
 
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
 SHEET = (ID, FIRST, SECOND, CHOICE, NOTE)
 SINGLE = (ID, SENTENCE, CHOICE, NOTE)
 """Columns of sheets with pairs, and with single sentences."""
-PCIBEX = ("Group", "Item", "Part", "First", "Second")
 MAIN = "main"
 CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}
 """What stands for the first sentence, and what for the second."""
 Key = Mapping[str, Mapping[str, Any]]
 """Rows of the key by their identifier."""
-
-
-def write_pcibex(rows: Sequence[Row], path: Path) -> None:
-    """Write all lists as a table for PennController's ``Template``: UTF-8 CSV without a mark.
-
-    It shows each participant the rows of one ``Group``, in whatever order the experiment says.
-    """
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(PCIBEX)
-        for row in rows:
-            part = PRACTICE if row.part == PRACTICE else MAIN  # not that it is an attention check
-            writer.writerow((row.list, row.row, part, row.first, row.second))
 
 
 def write_lists(
@@ -87,7 +84,13 @@ def write_lists(
             if row.list == name
         ]
         write_sheet(path, columns, lines)
-    write_pcibex(rows, pcibex)
+    # For PennController's Template, which shows each participant the rows of one Group.
+    with atomic(pcibex) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("Group", "Item", "Part", "First", "Second"))
+        for row in rows:
+            part = PRACTICE if row.part == PRACTICE else MAIN  # not that it is an attention check
+            writer.writerow((row.list, row.row, part, row.first, row.second))
     write_rows([asdict(row) | {"lang": lang} for row in rows], VALIDATION_KEY, key)
     return len({row.item_id for row in rows if row.part == PAIR})
 
@@ -106,15 +109,10 @@ def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _texts(row: Mapping[str, Any]) -> dict[str, str]:
+    """What a sheet shows of a row: both sentences, or a single one."""
     if not row["second"]:
         return {SENTENCE: row["first"]}
     return {FIRST: row["first"], SECOND: row["second"]}
-
-
-def _annotators(path: Path, columns: list[str]) -> dict[str, str]:
-    if CHOICE not in columns:
-        raise columns_error(path, columns, f"{ID!r} and {CHOICE!r}")
-    return {CHOICE: annotator_of(path)}
 
 
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
@@ -124,8 +122,14 @@ def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
     ``urd.anna.csv`` is Anna's. Raises UserError as ``Form.labels`` does, for a file with rows of
     several lists, and for a pair that one participant has judged twice.
     """
+
+    def annotators(path: Path, columns: list[str]) -> dict[str, str]:
+        if CHOICE not in columns:
+            raise columns_error(path, columns, f"{ID!r} and {CHOICE!r}")
+        return {CHOICE: annotator_of(path)}
+
     texts = {name: _texts(row) for name, row in key.items()}
-    form = Form(texts, lambda row: CHOICES if key[row]["second"] else YES_NO, _annotators)
+    form = Form(texts, lambda row: CHOICES if key[row]["second"] else YES_NO, annotators)
     labels = []
     for path in paths:
         found = [*form.labels(path)]
@@ -145,3 +149,145 @@ def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
         for label in labels
     )
     return frame.assign(chose_good=frame["chose_first"] == frame["first_is_good"])
+
+
+# Ratings and accuracies
+
+
+HUMAN, METHOD = "human", "choice"
+"""What stands for a model, and for a method, where people have judged."""
+
+
+def _wilson(right: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a mean of ``n`` shares whose sum is ``right``."""
+    if not n:
+        return float("nan"), float("nan")
+    low, high = proportion_confint(right, n, method="wilson")
+    return float(low), float(high)
+
+
+def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
+    """A row for each participant, those who pass too few attention checks marked.
+
+    A check that was not answered is not passed. Says in a warning who is left out.
+    """
+    results = []
+    for name, rows in choices.groupby("participant"):
+        pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
+        of_list = [row for row in key.values() if row["list"] == rows["list"].iloc[0]]
+        n_checks = sum(row["part"] == CHECK for row in of_list)
+        right, n = int(pairs["chose_good"].sum()), len(pairs)
+        passed = int(checks["chose_good"].sum())
+        low, high = _wilson(right, n)
+        results.append(
+            {
+                "participant": str(name),
+                "n": n,
+                "correct": right,
+                "accuracy": right / n if n else float("nan"),
+                "low": low,
+                "high": high,
+                "checks": n_checks,
+                "passed": passed,
+                "left_out": n_checks > 0 and passed < threshold * n_checks,
+            }
+        )
+    people = pd.DataFrame(results, columns=VALIDATION_PARTICIPANTS.names)
+    failed = people[people["left_out"].astype(bool)]
+    if len(failed):
+        log.warning(
+            "%d of %d participants are left out, who passed less than %.0f %% of their attention "
+            "checks: %s",
+            len(failed),
+            len(people),
+            100 * threshold,
+            ", ".join(f"{r.participant} ({r.passed} of {r.checks})" for r in failed.itertuples()),
+        )
+    return people
+
+
+def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFrame:
+    """People's accuracy on each paradigm, as a table of accuracies: the mean over judged pairs.
+
+    Of a pair it is the share of right choices. ``n`` counts pairs, and the interval is Wilson's for
+    so many: judgements of one pair are not independent.
+    """
+    keys = ["phenomenon", "paradigm"]
+    pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
+    rows = pairs.groupby(keys)["chose_good"].agg(correct="sum", n="count").reset_index()
+    bounds = [_wilson(right, n) for right, n in zip(rows["correct"], rows["n"], strict=True)]
+    return rows.assign(
+        benchmark=benchmark,
+        model=HUMAN,
+        lang=lang,
+        method=METHOD,
+        skipped=0,
+        ties=0,
+        near_ties=0,
+        accuracy=rows["correct"] / rows["n"],
+        low=[low for low, _ in bounds],
+        high=[high for _, high in bounds],
+        rounding=None,
+        origin=None,
+    )
+
+
+def read_validation(
+    sheets: Sequence[Path],
+    keys: Sequence[Path],
+    benchmark: str,
+    outputs: tuple[Path, Path, Path],
+    options: ValidationOptions,
+) -> Mapping[str, float]:
+    """Write the ratings, the participants and the accuracies of filled lists.
+
+    ``outputs`` are the paths of the three tables. Returns what a job's record says of them. Raises
+    UserError for lists that ``read_choices`` refuses, for keys that are missing, of another schema
+    or of several languages, and where no participant passes the attention checks.
+    """
+    key = read_key(keys)
+    languages = sorted({str(row["lang"]) for row in key.values()})
+    if len(languages) != 1:
+        raise UserError(
+            f"the keys are of {', '.join(languages) or 'no list'}; expected one language."
+        )
+    choices = read_choices(sheets, key)
+    people = participants_of(choices, key, options.check_threshold)
+    # Rows of the participants' lists that their files lack.
+    sizes_of_lists = Counter(row["list"] for row in key.values())
+    lists = choices[["participant", "list"]].drop_duplicates()["list"]
+    unfilled = sum(sizes_of_lists[str(name)] for name in lists) - len(choices)
+    if unfilled:
+        log.warning("%d rows of the lists that were filled have no choice", unfilled)
+    counted = people["participant"][~people["left_out"].astype(bool)]
+    rated = choices[(choices["part"] == PAIR) & choices["participant"].isin([*counted])]
+    ratings = rated.sort_values(["participant", "place"])[VALIDATION_RATINGS.names]
+    if ratings.empty:
+        raise UserError(
+            f"no pair is judged by any of {len(people)} participants who pass "
+            f"{options.check_threshold:.0%} of their attention checks; expected some. Look whether "
+            "the choices stand in the right rows, or lower check_threshold."
+        )
+    accuracies = accuracies_of(ratings, benchmark, languages[0])
+    frames = (ratings, people, accuracies)
+    schemas = (VALIDATION_RATINGS, VALIDATION_PARTICIPANTS, ACCURACIES)
+    for frame, schema, path in zip(frames, schemas, outputs, strict=True):
+        write_frame(frame, schema, path)
+    sizes = ratings.groupby("item_id").size()
+    lacking = int((sizes != options.per_pair).sum())
+    if lacking:
+        log.warning(
+            "%d of %d pairs have not just %d judgements and enter no kappa",
+            lacking,
+            len(sizes),
+            options.per_pair,
+        )
+    return {
+        "participants": len(people),
+        "left_out": int(people["left_out"].sum()),
+        "judgements": len(ratings),
+        "pairs": len(sizes),
+        "incomplete": lacking,
+        "unfilled": unfilled,
+        "accuracy": float(accuracies["accuracy"].mean()),
+    }

@@ -1,5 +1,7 @@
 """CSV files that people open in a spreadsheet, fill in and save again: written, read, checked.
 
+Labels in filled sheets are checked row by row.
+
 Spreadsheets take a cell that starts with one of a few signs for a formula, and run it. An
 apostrophe in front keeps them from it; reading takes it away again.
 """
@@ -7,7 +9,8 @@ apostrophe in front keeps them from it; reading takes it away again.
 import csv
 import io
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +22,8 @@ GUARD = "'"
 SEPARATORS = ",;\t"
 LISTED = 5
 """Wrong rows that a message names."""
+ID = "id"
+YES_NO: Mapping[str, bool] = {"yes": True, "no": False, "1": True, "0": False}
 
 
 class Line(NamedTuple):
@@ -35,11 +40,6 @@ def guarded(text: str) -> str:
     ("'=1+1", "''tis")
     """
     return GUARD + text if text.startswith((*FORMULA_SIGNS, GUARD)) else text
-
-
-def unguarded(text: str) -> str:
-    """The text that ``guarded`` was given."""
-    return text.removeprefix(GUARD)
 
 
 def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, str]]) -> None:
@@ -63,7 +63,7 @@ def read_sheet(path: Path) -> list[Line]:
     lines = []
     with cells_of_any_size():
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        columns = [unguarded(name.strip()) for name in next(rows, [])]
+        columns = [name.strip().removeprefix(GUARD) for name in next(rows, [])]
         if len({*columns}) < len(columns):
             raise UserError(f"{path}:1: a column is named twice; expected a name for each.")
         start = rows.line_num + 1
@@ -74,14 +74,10 @@ def read_sheet(path: Path) -> list[Line]:
                     "save the sheet as CSV again."
                 )
             if any(cell.strip() for cell in row):
-                lines.append(Line(start, dict(zip(columns, map(unguarded, row), strict=True))))
+                cells = (cell.removeprefix(GUARD) for cell in row)
+                lines.append(Line(start, dict(zip(columns, cells, strict=True))))
             start = rows.line_num + 1
     return lines
-
-
-def plain(text: str) -> str:
-    """A text without what saving it from a spreadsheet may change."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def annotator_of(path: Path) -> str:
@@ -93,10 +89,101 @@ def refuse(problems: Sequence[str]) -> None:
     """Raise UserError with the first of some ``problems``, a line each, if there are any."""
     if problems:
         more = len(problems) - LISTED
-        rest = [f"{more} more rows are wrong."] if more > 0 else []
-        raise UserError("\n".join([*problems[:LISTED], *rest]))
+        remaining = [f"{more} more rows are wrong."] if more > 0 else []
+        raise UserError("\n".join([*problems[:LISTED], *remaining]))
 
 
-def refuse_lines(path: Path, problems: Iterable[tuple[Line, str]]) -> None:
-    """Raise UserError for the lines of a file that have a problem, a sentence that is not empty."""
-    refuse([f"{path}:{line.number}: {problem}" for line, problem in problems if problem])
+def columns_error(path: Path, columns: Iterable[str], expected: str) -> UserError:
+    """Make the error about a file that lacks a column."""
+    return UserError(
+        f"{path}:1: columns are {', '.join(columns)}; expected {expected}; fill in the sheet as it "
+        "was exported."
+    )
+
+
+class Label(NamedTuple):
+    """What an annotator says of a row, and where."""
+
+    row: str
+    annotator: str
+    value: bool
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What filled sheets are checked against."""
+
+    texts: Mapping[str, Mapping[str, str]]
+    """Texts by row and column, which people leave as they are."""
+    words: Callable[[str], Mapping[str, bool]]
+    """What people write into the columns of labels, by row; digits of any script will do."""
+    annotators: Callable[[Path, list[str]], Mapping[str, str]]
+    """Columns of labels among those of a file, and whose they are."""
+
+    def _problem(self, line: Line, columns: Iterable[str]) -> str:
+        """What is wrong with a row of a file, in a sentence; empty if nothing."""
+        row = line.cells[ID].strip()
+        if row not in self.texts:
+            return f"row {row!r} is not in the sheets' key; take rows of this campaign's sheets."
+        for column, text in self.texts[row].items():
+            if column in line.cells and _plain(line.cells[column]) != _plain(text):
+                return (
+                    f"the {column} of row {row} is not the one of the sheet; take the sheet "
+                    "again, and do not sort single columns."
+                )
+        for column in columns:
+            label = line.cells[column].strip()
+            if not label:
+                return f"{column!r} of row {row} is empty; fill it in, or delete the row."
+            if _word(label) not in self.words(row):
+                expected = ", ".join(self.words(row))
+                return f"{column!r} of row {row} is {label!r}, expected {expected}; correct it."
+        return ""
+
+    def labels(self, path: Path) -> Iterator[Label]:
+        """Read the labels of a file.
+
+        Raises UserError, with a sentence for each of the first wrong rows, for an unknown row, an
+        altered text, and a label that is missing or another word.
+        """
+        lines = read_sheet(path)
+        if not lines:
+            raise UserError(f"{path} has no rows; expected a filled sheet.")
+        names = [*lines[0].cells]
+        annotators = self.annotators(path, names)
+        if ID not in names:
+            raise columns_error(path, names, ID)
+        problems = ((line.number, self._problem(line, annotators)) for line in lines)
+        refuse([f"{path}:{number}: {problem}" for number, problem in problems if problem])
+        for line in lines:
+            row = line.cells[ID].strip()
+            for column, annotator in annotators.items():
+                value = self.words(row)[_word(line.cells[column])]
+                yield Label(row, annotator, value, f"{path}:{line.number}")
+
+
+def _plain(text: str) -> str:
+    # Without what saving it from a spreadsheet may change.
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _word(text: str) -> str:
+    """A label in lower case, with the digits of any script in ours."""
+    digits = (unicodedata.digit(sign, None) for sign in text.strip())
+    pairs = zip(text.strip(), digits, strict=True)
+    return "".join(s if digit is None else str(digit) for s, digit in pairs).casefold()
+
+
+def refuse_repeated(labels: Iterable[Label], item: Callable[[Label], Hashable]) -> None:
+    """Raise UserError for an ``item`` that one annotator has judged twice."""
+    before: dict[tuple[Hashable, str], str] = {}
+    again = []
+    for label in labels:
+        where = before.setdefault((item(label), label.annotator), label.where)
+        if where != label.where:
+            again.append(
+                f"{label.where}: {label.annotator} has judged the item of row {label.row} before, "
+                f"in {where}; keep one of the two."
+            )
+    refuse(again)

@@ -115,11 +115,15 @@ class TableKind:
     """Why, and what to do, as the end of a sentence about an exhibit."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
     """Pinned files that it is made from, beside those of the items."""
+    retrieved: bool = False
+    """Whether a campaign without these files has no such table."""
     reader: str = ""
     """Function from paths to a data frame, as ``module:name``, for files that are no Parquet."""
 
     def of(self, layout: Layout, paper: str, *, printed: bool = False) -> list[str]:
         """Paths of a paper's tables in a campaign, or those for what the paper prints."""
+        if self.retrieved and not self.sources(layout.campaign, layout.catalogue):
+            return []
         paths, template = self.paths, self.template
         if printed and self.published is not None:
             paths, template = None, self.published

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from blimpworks.analysis.accuracy import ALL, wilson
 from blimpworks.campaign.reference import PublishedRow
@@ -41,6 +41,23 @@ class PrintedAccuracy:
     n: int | None
     phenomenon: str = ALL
     paradigm: str = ALL
+
+
+def printed_accuracy(
+    row: PublishedRow, expected: str, *, valid: bool = True, most: int = 100, **names: Any
+) -> PrintedAccuracy:
+    """An accuracy that is printed as a number up to ``most``; ``names`` says what it is of.
+
+    Raises UserError, with what is ``expected``, for a number that is none, or that is not
+    ``valid``.
+    """
+    if not valid or row.value is None or not 0 <= row.value <= most:
+        raise UserError(
+            f"{row.exhibit}: row {row.row!r}, column {row.column!r} is {row.text!r}; expected "
+            f"{expected}."
+        )
+    rounding = row.half_unit / most
+    return PrintedAccuracy(accuracy=row.value / most, rounding=rounding, origin=row.place, **names)
 
 
 def printed_tables(folder: Path, paper: str) -> list[Path]:

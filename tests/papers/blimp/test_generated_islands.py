@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from blimpworks.papers.blimp.items.lexicon.inflection import possessive
+from blimpworks.papers.blimp.items.lexicon import possessive
 from support.clauses_kit import (
     auxiliary,
     falls_under,

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from blimpworks.papers.blimp.items.lexicon.inflection import regular_plurals
+from blimpworks.papers.blimp.items.lexicon import regular_plurals
 from support.generator_kit import lexicon, pairs
 
 DEMONSTRATIVES = {"this": "sg", "that": "sg", "these": "pl", "those": "pl"}

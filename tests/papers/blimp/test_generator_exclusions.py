@@ -18,17 +18,22 @@ def drawn(name, **draw):
     return [builder.draw()[name] for _ in range(DRAWS)]
 
 
-def test_verbs_are_other_than_those_that_are_excluded():
-    allowed = ["give up", "cough", "sneeze"]
-    verbs = drawn("verb", verb={"is": "verb", "words": allowed, "other_than": ["give up", "cough"]})
-    assert {each.entry.lexeme for each in verbs} == {"sneeze"}
+ADJECTIVES = {adjective.adjective for adjective in lexicon().adjectives}
+WOMEN = {noun.noun for noun in lexicon().nouns if noun.gender == "f"}
 
 
-def test_nouns_are_other_than_those_that_are_excluded():
-    known = {noun.noun for noun in lexicon().nouns if noun.gender == "f"}
-    kept = {"actress", "queen"}
-    nouns = drawn("noun", noun={"is": "noun", "gender": ["f"], "other_than": sorted(known - kept)})
-    assert {each.entry.noun for each in nouns} == kept
+@pytest.mark.parametrize(
+    ("draw", "allowed", "kept"),
+    [
+        ({"is": "verb", "words": ["give up", "cough", "sneeze"]}, {"give up", "cough"}, {"sneeze"}),
+        ({"is": "noun", "gender": ["f"]}, WOMEN, {"actress", "queen"}),
+        ({"is": "adjective"}, ADJECTIVES, {"old", "new"}),
+    ],
+)
+def test_words_are_other_than_those_that_are_excluded(draw, allowed, kept):
+    words = drawn("word", word=draw | {"other_than": sorted(allowed - kept)})
+    names = {"verb": "lexeme", "noun": "noun", "adjective": "adjective"}
+    assert {getattr(each.entry, names[draw["is"]]) for each in words} == kept
 
 
 @pytest.mark.parametrize("distinct", [True, False])

@@ -7,9 +7,8 @@ from functools import cache
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.blimp.items.lexicon import inflection
-from blimpworks.papers.blimp.items.lexicon.entries import Noun, Sounds
-from blimpworks.papers.blimp.items.lexicon.load import FILES, read_classes, read_lexicon
+from blimpworks.papers.blimp.items import lexicon as inflection
+from blimpworks.papers.blimp.items.lexicon import FILES, Noun, Sounds, read_classes, read_lexicon
 from support.generator_kit import BLIMP, lexicon
 
 FEATURES = {

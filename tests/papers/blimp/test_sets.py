@@ -6,7 +6,7 @@ import pytest
 
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.shared import read_plain
-from blimpworks.papers.blimp.exhibits.generated import generated
+from blimpworks.papers.blimp.exhibits.predictors import generated
 from blimpworks.tables import ACCURACIES, read_table, write_table
 from support.blimp_kit import campaign, check_cells
 

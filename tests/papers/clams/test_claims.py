@@ -6,9 +6,9 @@ import pytest
 
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
-from blimpworks.papers.clams.exhibits import statements
+from blimpworks.papers.clams.exhibits import figures
 
-TABLE = Path(statements.__file__).with_name("claims.tsv").read_text(encoding="utf-8")
+TABLE = Path(figures.__file__).with_name("claims.tsv").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ def test_a_claim_about_what_there_is_not_is_refused_with_its_line(tmp_path, old,
     path = tmp_path / "claims.tsv"
     path.write_text(TABLE.replace(old, new), encoding="utf-8")
     with pytest.raises(UserError, match=rf"claims\.tsv:\d+: {message}"):
-        read_rows(statements.Claim, path)
+        read_rows(figures.Claim, path)

@@ -14,7 +14,7 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit, markdown_text
 from blimpworks.papers.clams.exhibits.facts import clams_models
-from blimpworks.papers.clams.exhibits.figures import fig2, fig3
+from blimpworks.papers.clams.exhibits.figures import fig2, fig3, text
 from blimpworks.papers.clams.exhibits.results import (
     english,
     lstm_sets,
@@ -26,7 +26,6 @@ from blimpworks.papers.clams.exhibits.results import (
     variants,
 )
 from blimpworks.papers.clams.exhibits.sets import fig1, table6, table7
-from blimpworks.papers.clams.exhibits.statements import text
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_table
 
 LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}

@@ -14,7 +14,7 @@ from blimpworks.papers.clams.items.grammar.generator import (
     generate_sets,
     lines_of,
 )
-from blimpworks.papers.clams.items.grammar.parser import read_grammar
+from blimpworks.papers.clams.items.grammar.model import read_grammar
 from support import grammar_kit as kit
 from support.grammar_kit import flagged
 

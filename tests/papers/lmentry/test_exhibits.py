@@ -24,7 +24,7 @@ from blimpworks.papers.lmentry.analysis.robustness import (
 )
 from blimpworks.papers.lmentry.analysis.verdicts import compare_verdicts
 from blimpworks.papers.lmentry.annotation import measure_agreement, write_annotation_sheet
-from blimpworks.papers.lmentry.exhibits.artefacts import GROUPS
+from blimpworks.papers.lmentry.exhibits.verdicts import GROUPS
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.declared import task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.judging.rules import RULES_OF
 from support.paths import DATA, REPOSITORY

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
-from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.declared import task_patterns
 from blimpworks.papers.lmentry.judging.judge import Judge
 from blimpworks.papers.lmentry.judging.roles import CLOSE, OPEN, ROLE, Argument, bracketed
 from support.lmentry_prompts_kit import PACKS, needs_mirror, rows_of

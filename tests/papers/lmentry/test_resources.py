@@ -23,7 +23,7 @@ ABSTRACT = frozenset({"gizarte", "espazio eta kopuru"})
     ("name", "text", "said"),
     [
         ("lmentry_words.json", "[1]", "holds no members; expected a JSON object"),
-        ("lmentry_words.json", "{", "is not JSON"),
+        ("lmentry_words.json", "{", "a JSON object"),
         ("lmentry_words.json", '{"cat": "NOUN"}', "'cat' is 'NOUN'; expected a word with an"),
         ("nouns_by_category.json", '{"beasts": "cat"}', "'beasts' is 'cat'; expected a list"),
         ("homophones.csv", "word,homophone\na,b\n", ":1: no column 'easy1' among word, homophone"),

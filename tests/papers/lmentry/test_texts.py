@@ -13,7 +13,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.papers.lmentry.exhibits.names import TEMPLATE_TABLES
-from blimpworks.papers.lmentry.exhibits.templates import ENGLISH
+from blimpworks.papers.lmentry.exhibits.prompts import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import item_id, prompt_of
 from blimpworks.papers.lmentry.tasks import TASKS

@@ -33,13 +33,11 @@ from blimpworks.papers.multiblimp.analysis.margins import (
     fit_margins,
 )
 from blimpworks.papers.multiblimp.analysis.regressions import fit_regressions
-from blimpworks.papers.multiblimp.exhibits import contrasts
-from blimpworks.papers.multiblimp.exhibits.contrasts import fig6, fig7
-from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2
+from blimpworks.papers.multiblimp.exhibits import figures
+from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2, text72_73
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS as CHOICES
 from blimpworks.papers.multiblimp.exhibits.facts import PRINTED
-from blimpworks.papers.multiblimp.exhibits.statements import text72_73
-from blimpworks.papers.multiblimp.exhibits.trends import fig1, fig5
+from blimpworks.papers.multiblimp.exhibits.figures import fig1, fig5, fig6, fig7
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.reproduction.printed import read_published
 from blimpworks.tables import (
@@ -391,9 +389,9 @@ def test_of_few_languages_each_is_named_and_no_name_stands_on_a_point_or_another
     figure, axes = plt.subplots(figsize=(3.4, 3.4))
     axes.set(xlim=(46, 102), ylim=(46, 102))
     at = {"deu": (85.8, 96.9), "eng": (71.6, 94.6), "fra": (84.7, 96.3)}
-    places = pd.DataFrame(at, index=["accuracy_a", "accuracy_b"]).T
+    places = pd.DataFrame(at, index=["a", "b"]).T
     labels = replace(LABELS, languages={"deu": "German", "eng": "English", "fra": "French"})
-    contrasts._name_furthest(axes, places, labels)
+    figures._name_furthest(axes, places, labels)
     boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
     assert set(boxes) == set(labels.languages.values())
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.items.export import export_items, released_row
+from blimpworks.papers.multiblimp.items.released import export_items, released_row
 from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.tables import ITEMS, read_table
 from support.treebank_kit import FIN, UNIMORPH

@@ -20,7 +20,7 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.pen import Run, words_of
 from blimpworks.exhibits.render import PNG_DPI, build_exhibit
-from blimpworks.papers.multiblimp.exhibits import stage_boxes
+from blimpworks.papers.multiblimp.exhibits import pipeline
 from blimpworks.papers.multiblimp.exhibits.facts import figure2_choice
 from blimpworks.papers.multiblimp.exhibits.pipeline import Column, fig2, fitting_columns
 from blimpworks.papers.multiblimp.exhibits.stages import (
@@ -295,7 +295,7 @@ def test_words_run_from_the_right_where_the_script_does(tables):
 
 
 def test_words_are_numbered_where_no_font_has_their_letters(tables, monkeypatch):
-    monkeypatch.setattr(stage_boxes, "font_for", lambda texts: None)
+    monkeypatch.setattr(pipeline, "font_for", lambda texts: None)
     exhibit = fig2(tables(HEBREW, unimorph=HEBREW_ENTRIES), labels())
     (axes,) = exhibit.figure.axes
     drawn = {text.get_text() for text in axes.texts}

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.items import patches
+from blimpworks.papers.multiblimp.items import lexicon as patches
 from blimpworks.papers.multiblimp.items.features import parse_tags, tag_features
-from blimpworks.papers.multiblimp.items.patches import DROPPED, patch_line, patch_rows
+from blimpworks.papers.multiblimp.items.lexicon import DROPPED, patch_line, patch_rows
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config"

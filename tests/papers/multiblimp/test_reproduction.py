@@ -11,7 +11,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.multiblimp.analysis.frequencies import build_frequencies
-from blimpworks.papers.multiblimp.exhibits.accuracies import PAIRS
+from blimpworks.papers.multiblimp.exhibits.evaluation import PAIRS
 from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare

@@ -17,17 +17,17 @@ from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError
 from blimpworks.exhibits import fonts
+from blimpworks.exhibits.accuracies import by_method
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.render import build_exhibit, markdown_text
 from blimpworks.papers.urblimp.analysis.lengths import clearest_pair, compare_lengths, words_of
-from blimpworks.papers.urblimp.exhibits.accuracies import by_method, read_paradigms
+from blimpworks.papers.urblimp.exhibits.accuracies import read_paradigms
 from blimpworks.papers.urblimp.exhibits.data import table2, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7
-from blimpworks.papers.urblimp.exhibits.example import examples_fig
-from blimpworks.papers.urblimp.exhibits.lengths import lengths
+from blimpworks.papers.urblimp.exhibits.lengths import examples_fig, lengths
 from blimpworks.papers.urblimp.exhibits.rules import rules, samples
-from blimpworks.papers.urblimp.settings import UrblimpOptions
+from blimpworks.papers.urblimp.settings import PSEUDO, UrblimpOptions
 from blimpworks.tables import ITEMS, Evaluation, read_table, write_table
 from support.paths import REPOSITORY
 from support.urblimp_results_kit import HINDI, LABELS, METHODS, OBJECT, PRONOUN, URDU, campaign
@@ -77,8 +77,8 @@ def test_a_model_judged_by_both_counts_once():
             ],
         }
     )
-    assert list(by_method(rows, "perplexity").index) == [0, 2, 3]
-    assert list(by_method(rows, "full_sentence").index) == [4]
+    assert list(by_method(rows, "perplexity", PSEUDO["perplexity"]).index) == [0, 2, 3]
+    assert list(by_method(rows, "full_sentence", PSEUDO.get("full_sentence")).index) == [4]
 
 
 # Rules

@@ -3,8 +3,8 @@
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.items.attested import Attested
-from blimpworks.papers.urblimp.items.pairs import Maker
+from blimpworks.papers.urblimp.items.build import Maker
+from blimpworks.papers.urblimp.items.changes import Attested
 from blimpworks.papers.urblimp.items.rules import read_declaration
 from support.urblimp_kit import (
     RULES,

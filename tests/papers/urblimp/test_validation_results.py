@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 
 from blimpworks.annotation.lists import CHECK, PAIR
 from blimpworks.annotation.options import ValidationOptions
-from blimpworks.annotation.results import read_validation
-from blimpworks.annotation.sheets import SHEET, read_choices, read_key, write_lists
+from blimpworks.annotation.sheets import SHEET, read_choices, read_key, read_validation, write_lists
 from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.cli import app
@@ -309,7 +308,7 @@ def test_kappas_of_five_pairs_are_those_by_hand():
     assert kappa("corrected", ratings, 3) == pytest.approx((11 / 15 - 0.68) / 0.32)
     assert kappa("free", ratings, 3) == pytest.approx(2 * 11 / 15 - 1)
     assert kappas.agreements(ratings, 3).mean() == pytest.approx(11 / 15)
-    counts = kappas.sentences(ratings, 3)
+    counts = kappas.counts_of("published", ratings, 3)
     assert sorted(map(max, counts.tolist())) == [2, 2, 3, 3, 3]
     chance = float(((counts.sum(axis=0) / 15) ** 2).sum())
     expected = (11 / 15 - chance) / (1 - chance)
@@ -319,7 +318,7 @@ def test_kappas_of_five_pairs_are_those_by_hand():
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=40))
 def test_kappas_are_statsmodels_on_the_same_categories(right):
     ratings = rated(right, 4)
-    counts = kappas.outcomes(ratings, 4)
+    counts = kappas.counts_of("corrected", ratings, 4)
     by_id = {f"i{n}": good for n, good in enumerate(right)}
     expected = [[by_id[name], 4 - by_id[name]] for name in sorted(by_id)]
     assert counts.tolist() == expected
@@ -333,7 +332,10 @@ def test_kappas_are_statsmodels_on_the_same_categories(right):
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
 def test_of_half_the_pairs_the_grammatical_sentence_is_the_first_category(right):
     ratings = rated(right)
-    counts, plain = kappas.sentences(ratings, 3), kappas.outcomes(ratings, 3)
+    counts, plain = (
+        kappas.counts_of("published", ratings, 3),
+        kappas.counts_of("corrected", ratings, 3),
+    )
     turned = sum(a.tolist() != b.tolist() for a, b in zip(counts, plain, strict=True))
     assert turned == len(right) // 2
     assert (counts.sum(axis=1) == 3).all()

@@ -1,7 +1,7 @@
 """BLiMP: pairs of its paradigms, released or generated, released results, and analyses."""
 
 from blimpworks.campaign.seeds import curves_of
-from blimpworks.papers.blimp.items.lexicon.load import FILES as LEXICON_FILES
+from blimpworks.papers.blimp.items.lexicon import FILES as LEXICON_FILES
 from blimpworks.papers.blimp.paper import RELEASED_RESULTS, RESPONSES
 from blimpworks.papers.blimp.paradigms import (
     GENERATED as GENERATED_PAIRS,

@@ -8,9 +8,9 @@ from blimpworks.papers.multiblimp.items.release import (
     stage,
 )
 from blimpworks.papers.multiblimp.paper import FREQUENCIES as FREQUENCY_KIND
-from blimpworks.papers.multiblimp.paper import frequency_tables
+from blimpworks.papers.multiblimp.paper import TABLES
 
-FREQUENCIES = frequency_tables(layout, "multiblimp")
+FREQUENCIES = TABLES["frequencies"].of(layout, "multiblimp")
 
 
 include: "multiblimp_steps.smk"

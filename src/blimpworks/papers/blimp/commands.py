@@ -34,7 +34,7 @@ def generate_blimp(
 ) -> None:
     """Generate pairs of declared paradigms, in the form that BLiMP was released in."""
     from blimpworks.papers.blimp.items.generator import generate
-    from blimpworks.papers.blimp.items.lexicon.load import FILES
+    from blimpworks.papers.blimp.items.lexicon import FILES
 
     if len(declarations) != len(output):
         raise UserError(

@@ -10,9 +10,8 @@ exchanged, in that file as well, but not in the released summary of the validati
 from collections.abc import Iterator, Sequence
 
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.errors import UserError
 from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON_OF
-from blimpworks.reproduction.printed import PrintedAccuracy
+from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 PAIRS = 1000
 """Pairs of a paradigm (abstract)."""
@@ -41,21 +40,15 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     no paradigm, or a number that is no percentage.
     """
     for row in printed:
-        if row.exhibit != "table4":
-            continue
-        if row.row not in PHENOMENON_OF or row.value is None or not 0 <= row.value <= 100:
-            raise UserError(
-                f"table4: row {row.row!r}, column {row.column!r} is {row.text!r}; expected a "
-                "paradigm's name and percent."
+        if row.exhibit == "table4":
+            paradigm = paradigm_of(row)
+            yield printed_accuracy(
+                row,
+                "a paradigm's name and percent",
+                valid=row.row in PHENOMENON_OF,
+                model=row.column,
+                lang=LANG,
+                n=None if row.column == HUMAN else PAIRS,
+                phenomenon=PHENOMENON_OF.get(paradigm),
+                paradigm=paradigm,
             )
-        paradigm = paradigm_of(row)
-        yield PrintedAccuracy(
-            model=row.column,
-            lang=LANG,
-            accuracy=row.value / 100,
-            rounding=row.half_unit / 100,
-            n=None if row.column == HUMAN else PAIRS,
-            origin=row.place,
-            phenomenon=PHENOMENON_OF[paradigm],
-            paradigm=paradigm,
-        )

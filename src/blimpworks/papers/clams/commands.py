@@ -99,7 +99,7 @@ def try_grammar(
     A common.avg in the grammar's directory is read first, as the authors' program does it.
     """
     from blimpworks.papers.clams.items.grammar import preview
-    from blimpworks.papers.clams.items.grammar.parser import common_beside, read_grammar
+    from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar
 
     words = preview.read_vocabulary(vocabulary) if vocabulary else None
     common = common or common_beside(grammar)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.errors import UserError
 from blimpworks.papers.clams.items.constructions import (
     AGREEMENT,
     CAPITALS,
@@ -11,7 +10,7 @@ from blimpworks.papers.clams.items.constructions import (
     ENGLISH_REFLEXIVES,
     REFLEXIVES,
 )
-from blimpworks.reproduction.printed import PrintedAccuracy
+from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 ENGLISH, MULTILINGUAL = "eng", "bert-base-multilingual-cased"
 ALTERED = {"perplexity", "average", "agreement average", "reflexives average"}
@@ -21,18 +20,12 @@ ALTERED = {"perplexity", "average", "agreement average", "reflexives average"}
 def _accuracy(
     row: PublishedRow, model: str, lang: str, n: int | None, phenomenon: str = AGREEMENT
 ) -> PrintedAccuracy:
-    """One printed accuracy. Raises UserError for a number that is none."""
-    if row.value is None or not 0 <= row.value <= 1:
-        raise UserError(
-            f"{row.exhibit}: row {row.row!r}, column {row.column!r} is {row.text!r}; expected an "
-            "accuracy from 0 to 1."
-        )
-    return PrintedAccuracy(
+    return printed_accuracy(
+        row,
+        "an accuracy from 0 to 1",
+        most=1,
         model=model,
         lang=lang,
-        accuracy=row.value,
-        rounding=row.half_unit,
-        origin=row.place,
         n=n,
         phenomenon=phenomenon,
         paradigm=row.row,

@@ -11,7 +11,7 @@ predictions of each task, over random models; share of equal labels, and Cohen's
 import json
 import logging
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
@@ -24,8 +24,15 @@ import pyarrow.compute as pc
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from blimpworks.analysis.accuracy import ALL, wilson
-from blimpworks.annotation.filled import ID, YES_NO, Form, columns_error, refuse_repeated
-from blimpworks.annotation.spreadsheet import annotator_of, write_sheet
+from blimpworks.annotation.spreadsheet import (
+    ID,
+    YES_NO,
+    Form,
+    annotator_of,
+    columns_error,
+    refuse_repeated,
+    write_sheet,
+)
 from blimpworks.campaign.variants import VARIANTS
 from blimpworks.errors import UserError
 from blimpworks.generation.reasoning import strip_reasoning
@@ -35,6 +42,8 @@ from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY
 from blimpworks.papers.lmentry.tasks import ALL_WORDS, ANY_WORDS, SUBJECTS, is_yes, task_of
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table, write_frame
+
+log = logging.getLogger(__name__)
 
 TASK, CORRECT = "task", "correct"
 COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
@@ -52,28 +61,29 @@ def gold_of(answer: str | None, arguments: str | None) -> str:
     return next((f"{name}: {known[name]}" for name in SUBJECTS if known.get(name)), "")
 
 
-def _gold_and_note(row: Mapping[Hashable, Any], pack: Pack) -> tuple[str | None, str]:
-    """The gold answer to what a published template asks, and a note where that is another task."""
-    task = task_of(row["phenomenon"])
-    other = pack.answers.asks.get(f"{task}.{row['template']}") if pack.answers else None
-    if other is None:
-        return row["gold"], ""
-    known, note = json.loads(row["arguments"] or "{}"), f"the prompt asks for {other}"
-    if other not in (ANY_WORDS, ALL_WORDS) or pack.yes_no is None or "num_distractors" not in known:
-        return "", note
-    yes, no = pack.yes_no
-    return yes if is_yes(other, known) else no, note
-
-
 def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
-    """Prompts with their gold answers; ``pack`` is that of published ones."""
+    """Prompts with their gold answers; ``pack`` is that of published ones.
+
+    Where a published template asks for another task than its own, the gold answer is the one to
+    what it asks, and a note says so.
+    """
     columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
     frame: pd.DataFrame = read_table(PROMPTS, path, columns).to_pandas()
     frame = frame.astype({"phenomenon": str}).rename(columns={"answer": "gold"}).assign(note="")
-    if pack is not None and len(frame):
-        golds = [_gold_and_note(row, pack) for row in frame.to_dict("records")]
-        frame["gold"], frame["note"] = [gold for gold, _ in golds], [note for _, note in golds]
-    return frame
+    asks = pack.answers.asks if pack and pack.answers else {}
+    golds, notes = [], []
+    for row in frame.to_dict("records"):
+        other = asks.get(f"{task_of(row['phenomenon'])}.{row['template']}")
+        golds.append(row["gold"])
+        notes.append(f"the prompt asks for {other}" if other else "")
+        if other:
+            arguments = json.loads(row["arguments"] or "{}")
+            answers = pack.yes_no if pack and other in (ANY_WORDS, ALL_WORDS) else None
+            if answers and "num_distractors" in arguments:
+                golds[-1] = answers[0 if is_yes(other, arguments) else 1]
+            else:
+                golds[-1] = ""
+    return frame.assign(gold=golds, note=notes) if asks and len(frame) else frame
 
 
 def draw(
@@ -86,31 +96,13 @@ def draw(
     """
     drawn = pd.DataFrame()
     for model, path in answers.items():
-        answers_of_model = read_table(
-            ANSWERS, path, ["item_id", "status", "text", "opened"]
-        ).to_pandas()
-        answers_of_model = answers_of_model[answers_of_model["status"] == OK].drop(columns="status")
-        answered = prompts.merge(answers_of_model, on="item_id")
+        table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
+        answered = prompts.merge(table[table["status"] == OK].drop(columns="status"), on="item_id")
         keys = [_digest(options.seed, lang, model, i, size=8) for i in answered["item_id"]]
         drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
         tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
         drawn = tasks.head(options.per_task)
     return drawn
-
-
-def _with_identifiers(drawn: pd.DataFrame) -> pd.DataFrame:
-    """What the sheet and its key say of the answers drawn."""
-    answers = [
-        strip_reasoning(text or "", opened=bool(opened)).strip()
-        for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
-    ]
-    known = zip(drawn["lang"], drawn["model"], drawn["item_id"], answers, strict=True)
-    golds = zip(drawn["gold"].astype(object), drawn["arguments"], strict=True)
-    return drawn.assign(
-        answer=answers,
-        gold=[gold_of(None if pd.isna(gold) else gold, known) for gold, known in golds],
-        row=["r" + _digest(*each, size=8) for each in known],
-    )
 
 
 def write_annotation_sheet(
@@ -136,7 +128,17 @@ def write_annotation_sheet(
             f"{lang}: no prompt of {prompts} is answered by any of {len(answers)} models; "
             "expected at least one. Let the models answer first."
         )
-    sampled = _with_identifiers(drawn)
+    texts = [
+        strip_reasoning(text or "", opened=bool(opened)).strip()
+        for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
+    ]
+    golds = zip(drawn["gold"].astype(object), drawn["arguments"], strict=True)
+    facts = zip(drawn["lang"], drawn["model"], drawn["item_id"], texts, strict=True)
+    sampled = drawn.assign(
+        answer=texts,
+        gold=[gold_of(None if pd.isna(gold) else gold, arguments) for gold, arguments in golds],
+        row=["r" + _digest(*fact, size=8) for fact in facts],
+    )
     rows = sampled.rename(columns={"row": ID, "phenomenon": TASK}).assign(**{CORRECT: ""})
     write_frame(sampled, SHEET_KEY, key)
     write_sheet(sheet, COLUMNS, rows[[*COLUMNS]].astype(str).to_dict("records"))
@@ -182,8 +184,6 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
 # Agreement
 
 
-log = logging.getLogger(__name__)
-
 KEPT = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
 
 
@@ -220,52 +220,11 @@ def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
     }
 
 
-def _verdicts(rows: pd.DataFrame, judgements: Path) -> pd.DataFrame:
-    """Some rows with the verdicts of one model on their answers, a column for each method."""
-    table = read_table(JUDGEMENTS, judgements, ["item_id", "method", "correct"])
-    selected = pc.is_in(table["item_id"], value_set=pa.array(rows["item_id"], pa.string()))
-    verdicts = table.filter(selected).to_pandas().astype({"method": str})
-    wide = verdicts.pivot_table(index="item_id", columns="method", values="correct")
-    return rows.merge(wide.reindex(columns=[*VARIANTS]), on="item_id", how="left")
-
-
-def _judged(labels: pd.DataFrame, key: pd.DataFrame, judgements: Path) -> pd.DataFrame:
-    """Labelled rows, with a column for each method and each annotator; NaN where it has none."""
-    wide = labels.pivot_table(index="row", columns="annotator", values="correct")
-    rows = key[key["row"].isin(wide.index)]
-    parts = [
-        _verdicts(part, judgements / str(lang) / f"{model}.parquet")
-        for (lang, model), part in rows.groupby(["lang", "model"])
-    ]
-    return pd.concat(parts).merge(wide, left_on="row", right_index=True)
-
-
-def _pairs(judged: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    """Agreement of each pair of judges, by task and over all tasks; no row without an answer."""
-    whole = judged.assign(phenomenon=ALL)
-    for (lang, task), part in pd.concat([judged, whole]).groupby(["lang", "phenomenon"]):
-        for first, second in pairs:
-            both = part[[first, second]].dropna()
-            if len(both):
-                names = {"lang": lang, "phenomenon": task, "method": first, "annotator": second}
-                yield names | compare(both[first], both[second])
-
-
 def read_key(paths: Sequence[Path]) -> pd.DataFrame:
     """The keys of some sheets, without the answers; labels as text."""
     frames: list[pd.DataFrame] = [read_table(SHEET_KEY, path, KEPT).to_pandas() for path in paths]
     joined = pd.concat(frames)
     return joined.astype(dict.fromkeys(("lang", "model", "phenomenon"), object))
-
-
-def unlabelled(labels: pd.DataFrame, key: pd.DataFrame) -> dict[str, int]:
-    """Rows without a label by each annotator, in the languages that the annotator has labelled."""
-    langs = dict(zip(key["row"], key["lang"], strict=True))
-    sizes = key["lang"].value_counts()
-    return {
-        str(name): int(sizes[[*{langs[row] for row in own}]].sum()) - len(own)
-        for name, own in labels.groupby("annotator")["row"]
-    }
 
 
 def measure_agreement(
@@ -280,17 +239,40 @@ def measure_agreement(
     """
     key = read_key(keys)
     labels = read_labels(sheets, key)
-    judged = _judged(labels, key, judgements)
+    # A column for each method and each annotator; NaN where it has no label.
+    wide = labels.pivot_table(index="row", columns="annotator", values="correct")
+    parts = []
+    for (lang, model), rows in key[key["row"].isin(wide.index)].groupby(["lang", "model"]):
+        path = judgements / str(lang) / f"{model}.parquet"
+        table = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"])
+        selected = pc.is_in(table["item_id"], value_set=pa.array(rows["item_id"], pa.string()))
+        verdicts = table.filter(selected).to_pandas().astype({"method": str})
+        by_method = verdicts.pivot_table(index="item_id", columns="method", values="correct")
+        parts.append(rows.merge(by_method.reindex(columns=[*VARIANTS]), on="item_id", how="left"))
+    judged = pd.concat(parts).merge(wide, left_on="row", right_index=True)
     unjudged = int(judged[[*VARIANTS]].isna().any(axis=1).sum())
     if unjudged:
         log.warning("%d labelled answers have no verdict of both methods", unjudged)
     annotators = sorted(labels["annotator"].unique())
     pairs = [(method, name) for name in annotators for method in VARIANTS]
-    rows = [*_pairs(judged, [*pairs, *combinations(annotators, 2)])]
-    frame = pd.DataFrame(rows, columns=ANNOTATION_AGREEMENT.names)
+    agreements = []
+    by_task = pd.concat([judged, judged.assign(phenomenon=ALL)]).groupby(["lang", "phenomenon"])
+    for (lang, task), answers in by_task:
+        for first, second in (*pairs, *combinations(annotators, 2)):
+            both = answers[[first, second]].dropna()
+            if len(both):
+                names = {"lang": lang, "phenomenon": task, "method": first, "annotator": second}
+                agreements.append(names | compare(both[first], both[second]))
+    frame = pd.DataFrame(agreements, columns=ANNOTATION_AGREEMENT.names)
     write_frame(frame, ANNOTATION_AGREEMENT, output)
-    counts = {name: int((labels["annotator"] == name).sum()) for name in annotators}
-    lacking = {f"{name} lacks": n for name, n in unlabelled(labels, key).items() if n}
-    for name, n in lacking.items():
-        log.warning("%s %d rows of the sheets", name, n)
+    # Rows without a label by each annotator, in the languages that the annotator has labelled.
+    langs, sizes = dict(zip(key["row"], key["lang"], strict=True)), key["lang"].value_counts()
+    counts, lacking = {}, {}
+    for name in annotators:
+        labelled = labels["row"][labels["annotator"] == name]
+        counts[name] = len(labelled)
+        missing = int(sizes[[*{langs[row] for row in labelled}]].sum()) - len(labelled)
+        if missing:
+            lacking[f"{name} lacks"] = missing
+            log.warning("%s lacks %d rows of the sheets", name, missing)
     return counts | lacking

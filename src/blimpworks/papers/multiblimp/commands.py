@@ -157,18 +157,17 @@ def fit_regressions(
     """Fit accuracy on models' size and tuning, and on languages' frequency."""
 
 
-def _items_of(items: Path, given: Mapping[str, Any]) -> dict[str, Path]:
-    """Items tables in a directory, of the languages that models are evaluated in."""
-    tables = tables_below(given["scores"], given["models"])
-    return {lang: items / f"{lang}.parquet" for _, lang, _ in tables}
-
-
 @command(recorded=f"{ANALYSIS}.margins:fit_margins", packages=shared.MODELLING, cheap=True)
 def fit_margins(
     scores: Path = shared.EVALUATED_TABLES,
     items: Path = option(
         "Directory of items tables, LANG.parquet.",
-        use=Use(reads=lambda items, given: _items_of(items, given).values()),
+        use=Use(
+            reads=lambda items, given: dict.fromkeys(
+                items / f"{lang}.parquet"
+                for _, lang, _ in tables_below(given["scores"], given["models"])
+            )
+        ),
     ),
     models: str = shared.EVALUATED,
     benchmark: str = shared.BENCHMARK,
@@ -189,7 +188,7 @@ def export_multiblimp(
     output: Path = argument("Directory to write to."),
 ) -> None:
     """Write items in the layout of the released data set, for loaders made for it."""
-    from blimpworks.papers.multiblimp.items.export import export_items
+    from blimpworks.papers.multiblimp.items.released import export_items
 
     tables = sorted(items.glob("*.parquet"))
     if not tables:

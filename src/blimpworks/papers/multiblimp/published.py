@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.errors import UserError
-from blimpworks.reproduction.printed import PrintedAccuracy
+from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 PAIRS = "n"
 """Column of the printed number of pairs."""
@@ -18,16 +17,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         if row.column == PAIRS or row.value is None:
             continue
         n = sizes.get(row.row)
-        if not n or not 0 <= row.value <= 100:
-            raise UserError(
-                f"table5: row {row.row!r}, column {row.column!r} is {row.text!r}; expected "
-                f"percent, and the number of pairs in column {PAIRS!r}."
-            )
-        yield PrintedAccuracy(
-            model=row.column,
-            lang=row.row,
-            accuracy=row.value / 100,
-            rounding=row.half_unit / 100,
-            origin=row.place,
-            n=int(n),
+        expected = f"percent, and the number of pairs in column {PAIRS!r}"
+        yield printed_accuracy(
+            row, expected, valid=bool(n), model=row.column, lang=row.row, n=int(n or 0)
         )

@@ -5,7 +5,7 @@ nouns and numbers (Hualde and Ortiz de Urbina, A Grammar of Basque, 2003, chapte
 Euskaltzaindia's standard spelling. num2words has no Basque numbers.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 # Cases
 
@@ -20,33 +20,26 @@ Case = Literal[
 ]
 
 
-class Endings(NamedTuple):
-    """What a stem takes: in -a (which it replaces), in another vowel, in a consonant."""
-
-    after_a: str
-    after_vowel: str
-    after_consonant: str
-
-
-ENDINGS: dict[Case, Endings] = {
-    "absolutive_singular": Endings("a", "a", "a"),
-    "absolutive_plural": Endings("ak", "ak", "ak"),
-    "comitative_singular": Endings("arekin", "arekin", "arekin"),
-    "comitative_plural": Endings("ekin", "ekin", "ekin"),
+ENDINGS: dict[Case, tuple[str, str, str]] = {
+    "absolutive_singular": ("a", "a", "a"),
+    "absolutive_plural": ("ak", "ak", "ak"),
+    "comitative_singular": ("arekin", "arekin", "arekin"),
+    "comitative_plural": ("ekin", "ekin", "ekin"),
     # Both indefinite, the genitive possessive.
-    "ergative": Endings("ak", "k", "ek"),
-    "genitive": Endings("aren", "ren", "en"),
+    "ergative": ("ak", "k", "ek"),
+    "genitive": ("aren", "ren", "en"),
 }
+"""What a stem takes: in -a (which it replaces), in another vowel, in a consonant."""
 
 
 def decline(noun: str, case: Case) -> str:
     """A noun phrase in a case, its last word declined; r is doubled before an ending."""
-    endings = ENDINGS[case]
+    after_a, after_vowel, after_consonant = ENDINGS[case]
     if noun.endswith("a"):
-        return noun[:-1] + endings.after_a
+        return noun[:-1] + after_a
     if noun.endswith(("e", "i", "o", "u")):
-        return noun + endings.after_vowel
-    return noun + ("r" if noun.endswith("r") else "") + endings.after_consonant
+        return noun + after_vowel
+    return noun + ("r" if noun.endswith("r") else "") + after_consonant
 
 
 def _related(category: str, have: str) -> str:

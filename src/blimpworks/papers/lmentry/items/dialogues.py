@@ -29,7 +29,20 @@ MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"
 PARTS = (1, 2, 3)
 """Letters in what a prompt asks for in place of one letter."""
 Row = dict[str, Any]
-Arguments = dict[str, Any]
+LETTERS: dict[str, Callable[[str, str], bool]] = {
+    "word_containing": str.__contains__,
+    "word_not_containing": lambda word, letters: letters not in word,
+    "starts_with_letter": str.startswith,
+    "ends_with_letter": str.endswith,
+}
+"""Tasks on words with a letter, and whether some letters make a word right."""
+SENTENCES = ("sentence_containing", "sentence_not_containing", "starts_with_word", "ends_with_word")
+"""Tasks on sentences with a word."""
+OPEN_ANSWERS = (*LETTERS, *SENTENCES)
+"""Tasks of which many answers are right, and one is made."""
+FROM_SENTENCES = ("first_word", "last_word", "word_after", "word_before")
+VARIED = (*FROM_SENTENCES, "first_letter", "last_letter", *OPEN_ANSWERS, "homophones")
+"""Tasks whose prompts are asked of other arguments too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,137 +64,81 @@ class Pool:
                 sentences.add(text)
             words.update(arguments[role] for role in ("word", "query") if arguments.get(role))
         words.update(word.strip(MARKS) for text in sentences for word in text.split())
-        usable = sorted((w for w in words if w.isalpha() and len(w) > 1), key=_short)
-        split = (tuple(text.rstrip(".").split()) for text in sorted(sentences, key=_short))
+        usable = (word for word in words if word.isalpha() and len(word) > 1)
+        split = (tuple(t.rstrip(".").split()) for t in sorted(sentences, key=lambda t: (len(t), t)))
         frames = [frame for frame in split if len(frame) > 2][:FRAMES]
-        return cls(tuple(usable), tuple(frames))
-
-
-def _short(text: str) -> tuple[int, str]:
-    return len(text), text
-
-
-Maker = Callable[[Arguments, Pool, random.Random], str | None]
-"""Makes an answer from arguments; None where it cannot."""
-
-
-def _with_word(index: int | None) -> Maker:
-    """Make a frame with the word in a place: the first, the last, or (None) the middle."""
-
-    def make(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
-        """Put the word into a frame; None where there is no frame."""
-        if not pool.frames:
-            return None
-        words = list(draw.choice(pool.frames))
-        words[len(words) // 2 if index is None else index] = arguments["word"]
-        return f"{' '.join(words)}."
-
-    return make
-
-
-def _without_word(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
-    word = arguments["word"].lower()
-    frames = [f for f in pool.frames if word not in " ".join(f).lower()]
-    return f"{' '.join(draw.choice(frames))}." if frames else None
-
-
-def _shortest(fits: Callable[[str, str], bool]) -> Maker:
-    """Take the shortest word of more than the letters that fits them."""
-
-    def make(arguments: Arguments, pool: Pool, draw: random.Random) -> str | None:
-        """Return the first word that fits the letters; None where none does."""
-        letters = arguments["letter"].lower()
-        longer = (word for word in pool.words if len(word) > max(2, len(letters)))
-        return next((word for word in longer if fits(word.lower(), letters)), None)
-
-    return make
-
-
-OPEN_ANSWERS: dict[str, Maker] = {
-    "sentence_containing": _with_word(None),
-    "sentence_not_containing": _without_word,
-    "starts_with_word": _with_word(0),
-    "ends_with_word": _with_word(-1),
-    "word_containing": _shortest(str.__contains__),
-    "word_not_containing": _shortest(lambda word, letters: letters not in word),
-    "starts_with_letter": _shortest(str.startswith),
-    "ends_with_letter": _shortest(str.endswith),
-}
-"""Tasks of which many answers are right, and what makes one."""
+        return cls(tuple(sorted(usable, key=lambda word: (len(word), word))), tuple(frames))
 
 
 def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
     """A right answer to a prompt; None where there is no rule to make one."""
+    task, arguments = row["phenomenon"], row["arguments"]
     if row["answer"] is not None:
         return str(row["answer"])
-    make = OPEN_ANSWERS.get(row["phenomenon"])
-    return make(row["arguments"], pool, draw) if make else None
+    if task in LETTERS:
+        # The shortest word of more than the letters that fits them.
+        letters = arguments["letter"].lower()
+        longer = (word for word in pool.words if len(word) > max(2, len(letters)))
+        return next((word for word in longer if LETTERS[task](word.lower(), letters)), None)
+    if task not in SENTENCES:
+        return None
+    frames, word = pool.frames, arguments["word"]
+    if task == "sentence_not_containing":
+        frames = tuple(f for f in frames if word.lower() not in " ".join(f).lower())
+    if not frames:
+        return None
+    frame = list(draw.choice(frames))
+    if task != "sentence_not_containing":
+        # The word stands in the place of one of the frame.
+        places = {"starts_with_word": 0, "ends_with_word": -1}
+        frame[places.get(task, len(frame) // 2)] = word
+    return f"{' '.join(frame)}."
 
 
-def _cut(row: Row, pool: Pool, draw: random.Random) -> tuple[Arguments, str | None] | None:
-    """A part of the sentence, with the words that are asked about."""
-    task, arguments = row["phenomenon"], row["arguments"]
-    words = arguments["sentence"].split()
-    bare = [word.strip(MARKS) for word in words]
-    first, last = 0, len(words) - 1
-    if (query := arguments.get("query")) is not None:
-        if bare.count(query) != 1:
-            return None
-        place = bare.index(query)
-        first, last = (place, place + 1) if task == "word_after" else (place - 1, place)
-        if first < 0 or last == len(words):
-            return None
-        start, end = draw.randint(0, first), draw.randint(last, len(words) - 1)
-    else:
-        start = draw.randint(0, last // 2)
-        end = draw.randint(start + last // 2, last)
-    answers = {"first_word": start, "last_word": end, "word_after": last, "word_before": first}
-    answer = bare[answers[task]]
-    part = " ".join(words[start : end + 1]).strip(",;:")
-    return ({"sentence": part}, answer) if answer and end > start else None
-
-
-def _other_word(row: Row, pool: Pool, draw: random.Random) -> tuple[Arguments, str | None]:
-    word = draw.choice(pool.words)
-    answers = {"first_letter": word[0], "last_letter": word[-1]}
-    return {"word": word}, answers.get(row["phenomenon"])
-
-
-def _other_letters(row: Row, pool: Pool, draw: random.Random) -> tuple[Arguments, None]:
-    """Letters that follow one another in some word; one letter is asked for in upper case."""
-    word, size = draw.choice(pool.words), draw.choice(PARTS)
-    start = draw.randint(0, max(0, len(word) - size))
-    if row["phenomenon"] in ("starts_with_letter", "ends_with_letter"):
-        start = 0 if row["phenomenon"] == "starts_with_letter" else max(0, len(word) - size)
-    part = word[start : start + size]
-    return {"letter": part.upper() if size == 1 else part.lower()}, None
-
-
-def _other_distractor(
+def _varied_arguments(
     row: Row, pool: Pool, draw: random.Random
-) -> tuple[Arguments, str | None] | None:
-    word, arguments = draw.choice(pool.words), row["arguments"]
-    known = {arguments["query"], arguments["answer"]}
-    return None if word in known else ({"distractor": word}, row["answer"])
-
-
-Varied = Callable[[Row, Pool, random.Random], tuple[Arguments, str | None] | None]
-VARIED: dict[str, Varied] = {
-    **dict.fromkeys(("first_word", "last_word", "word_after", "word_before"), _cut),
-    **dict.fromkeys(("first_letter", "last_letter"), _other_word),
-    **dict.fromkeys((task for task in OPEN_ANSWERS if task.startswith("sentence")), _other_word),
-    **dict.fromkeys(("starts_with_word", "ends_with_word"), _other_word),
-    **dict.fromkeys(("word_containing", "word_not_containing"), _other_letters),
-    **dict.fromkeys(("starts_with_letter", "ends_with_letter"), _other_letters),
-    "homophones": _other_distractor,
-}
-"""How a prompt of a task is asked of another argument."""
+) -> tuple[dict[str, Any], str | None] | None:
+    """Other arguments for a task of ``VARIED``, and the answer if there is one; or None."""
+    task, arguments = row["phenomenon"], row["arguments"]
+    if task in FROM_SENTENCES:
+        # A part of the sentence, with the words that are asked about.
+        words = arguments["sentence"].split()
+        bare = [word.strip(MARKS) for word in words]
+        first, last = 0, len(words) - 1
+        if (query := arguments.get("query")) is not None:
+            if bare.count(query) != 1:
+                return None
+            place = bare.index(query)
+            first, last = (place, place + 1) if task == "word_after" else (place - 1, place)
+            if first < 0 or last == len(words):
+                return None
+            start, end = draw.randint(0, first), draw.randint(last, len(words) - 1)
+        else:
+            start = draw.randint(0, last // 2)
+            end = draw.randint(start + last // 2, last)
+        answers = {"first_word": start, "last_word": end, "word_after": last, "word_before": first}
+        answer = bare[answers[task]]
+        part = " ".join(words[start : end + 1]).strip(",;:")
+        return ({"sentence": part}, answer) if answer and end > start else None
+    word = draw.choice(pool.words)
+    if task in LETTERS:
+        # Letters that follow one another in some word; one letter is asked for in upper case.
+        size = draw.choice(PARTS)
+        start = draw.randint(0, max(0, len(word) - size))
+        if task in ("starts_with_letter", "ends_with_letter"):
+            start = 0 if task == "starts_with_letter" else max(0, len(word) - size)
+        part = word[start : start + size]
+        return {"letter": part.upper() if size == 1 else part.lower()}, None
+    if task == "homophones":
+        taken = word in (arguments["query"], arguments["answer"])
+        return None if taken else ({"distractor": word}, row["answer"])
+    return {"word": word}, {"first_letter": word[0], "last_letter": word[-1]}.get(task)
 
 
 def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
     """The prompt of a row with another argument, and its answer; None where that cannot be."""
-    change = VARIED.get(row["phenomenon"])
-    variation = change(row, pool, draw) if change and pool.words else None
+    known = row["phenomenon"] in VARIED and pool.words
+    variation = _varied_arguments(row, pool, draw) if known else None
     if variation is None:
         return None
     new, answer = variation

@@ -183,16 +183,8 @@ def count_prompts(
                 nominal, basis = nominal_of(task, n, n), RESOURCES
             if nominal is None or not task.made:
                 continue
-            templates = len(pack.templates[task_of(name)])
-            rows.append(
-                {
-                    "lang": pack.lang,
-                    "phenomenon": name,
-                    "templates": templates,
-                    "nominal": nominal,
-                    "prompts": templates * nominal,
-                    "basis": basis,
-                }
-            )
+            n = len(pack.templates[task_of(name)])
+            counts = {"templates": n, "nominal": nominal, "prompts": n * nominal, "basis": basis}
+            rows.append({"lang": pack.lang, "phenomenon": name, **counts})
     write_rows(rows, PROMPT_COUNTS, output)
     return {basis: sum(row["basis"] == basis for row in rows) for basis in (SETTINGS, RESOURCES)}

@@ -75,6 +75,13 @@ def read_resources(files: Sequence[Path]) -> Resources:
     Raises UserError for a file that is missing or malformed.
     """
     named = {path.name: path for path in files}
+    categories, nouns = (ONE_LIST, ONE_LIST) if ONE_LIST in named else (CATEGORIES, NOUNS)
+    for name in (WORDS, categories, nouns, RHYMES, SENTENCES):
+        if name not in named:
+            raise UserError(
+                f"{name} is missing among {', '.join(sorted(named)) or 'no files'}; expected a "
+                "language's resources of Multi-LMentry (docs/lmentry.md says how to add them)."
+            )
     forms: dict[str, Word] = {}
     for name in FORMS:
         forms |= _words(named[name]) if name in named else {}
@@ -83,37 +90,20 @@ def read_resources(files: Sequence[Path]) -> Resources:
         distractors = tuple((column[:-1], row[column]) for column in HOMOPHONE_COLUMNS[2:])
         homophones.append(Homophone(row["word"], row["homophone"], distractors))
     return Resources(
-        words=_words(_find(named, WORDS)),
-        categories=_groups(_find(named, ONE_LIST if ONE_LIST in named else CATEGORIES)),
-        nouns=_groups(_find(named, ONE_LIST if ONE_LIST in named else NOUNS)),
-        rhymes=_groups(_find(named, RHYMES)),
+        words=_words(named[WORDS]),
+        categories=_groups(named[categories]),
+        nouns=_groups(named[nouns]),
+        rhymes=_groups(named[RHYMES]),
         homophones=homophones,
-        sentences=[row["sentence"] for row in _rows(_find(named, SENTENCES), ["sentence"])],
+        sentences=[row["sentence"] for row in _rows(named[SENTENCES], ["sentence"])],
         forms=forms,
         unambiguous=[*_words(named[UNAMBIGUOUS])] if UNAMBIGUOUS in named else [],
     )
 
 
-def _find(named: Mapping[str, Path], name: str) -> Path:
-    if name not in named:
-        raise UserError(
-            f"{name} is missing among {', '.join(sorted(named)) or 'no files'}; expected a "
-            "language's resources of Multi-LMentry (docs/lmentry.md says how to add them)."
-        )
-    return named[name]
-
-
-def _text(path: Path) -> str:
-    with reading(path, "a resource of Multi-LMentry", "Convert it, or retrieve it again."):
-        # With or without a byte order mark.
-        return text_of(path, "utf-8-sig")
-
-
 def _mapping(path: Path) -> dict[str, Any]:
-    try:
-        content = load_json(_text(path))
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not JSON ({error}); correct it.") from error
+    with reading(path, "a resource of Multi-LMentry, a JSON object", "Correct it."):
+        content = load_json(text_of(path, "utf-8-sig"))
     if not isinstance(content, dict) or not content:
         raise UserError(f"{path} holds no members; expected a JSON object.")
     return content
@@ -141,7 +131,8 @@ def _groups(path: Path) -> dict[str, list[str]]:
 
 def _rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     with reading(path, f"a table of {', '.join(columns)}", "Correct it."):
-        reader = csv.DictReader(io.StringIO(_text(path), newline=""))
+        # With or without a byte order mark.
+        reader = csv.DictReader(io.StringIO(text_of(path, "utf-8-sig"), newline=""))
         reader.fieldnames = [name.lower() for name in reader.fieldnames or []]
         missing = [name for name in columns if name not in reader.fieldnames]
         if missing:

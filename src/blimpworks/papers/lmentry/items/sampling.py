@@ -63,7 +63,6 @@ def draw_numbers(source: Source, rng: Random) -> list[Arguments]:
     best = min if source.task.opposite else max
 
     def attempt() -> Drawn:
-        """Draw two different numbers."""
         numbers = rng.sample(NUMBERS, 2)
         index = numbers.index(best(numbers))
         named = pair(numbers[index], numbers[1 - index], index)
@@ -116,7 +115,6 @@ def draw_associated(source: Source, rng: Random) -> list[Arguments]:
     names, task = [*groups], source.task
 
     def attempt() -> Drawn:
-        """Draw two categories, and words of both; None where too few words belong to one alone."""
         own, other = rng.sample(names, 2)
         answers, others = groups[own], groups[other]
         if not task.ambiguous:
@@ -154,7 +152,6 @@ def draw_category(source: Source, rng: Random) -> list[Arguments]:
     yes, no = source.pack.yes_no or ("", "")
 
     def attempt() -> Drawn:
-        """Draw a category, some of its words, and distractors among them."""
         category = rng.choice(names)
         strangers = rng.choice(task.distractors)
         number = rng.choice((LISTED,))
@@ -234,7 +231,6 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
         return _distractors(task.relation, query, sorted({*known} - rhyming))
 
     def attempt() -> Drawn:
-        """Draw a query, its answer and a distractor; None where the query has none."""
         name = rng.sample(names, k=1, counts=sizes)[0]
         query = rng.choice(groups[name])
         answers = _answers(task.relation, query, groups[name])

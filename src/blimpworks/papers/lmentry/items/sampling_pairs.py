@@ -4,8 +4,9 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 and 8, appendix A
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from random import Random
 from string import ascii_lowercase
 
@@ -13,102 +14,52 @@ from blimpworks.papers.lmentry.items.draws import Arguments, Attempt, Drawn, Sou
 
 FAR = 13
 """How far apart first letters are called far (half of the Latin alphabet)."""
-Choice = Callable[[], tuple[str, str] | None]
-"""Draws two words; None for a draw that does not do."""
 
 
 def draw_order(source: Source, rng: Random) -> list[Arguments]:
     """Draw two words, of which one comes first; their first letters are as the subset wants them.
 
     Where the subset says how far they are apart, the answer is drawn before the distractor, and
-    then which of them stands first.
+    then which of them stands first. The released code draws in the same order.
     """
-    task = source.task
-    unordered = {"any": _any, "same": _same, "different": _different}
-    directed = {"far": _far, "consecutive": _consecutive}
-    choose = (unordered | directed)[task.relation](source, rng)
-
-    def attempt() -> Drawn:
-        """Draw two words, and the order in which the question names them."""
-        words = choose()
-        if words is None:
-            return None
-        if task.relation in directed:
-            return _directed(*words, rng)
-        first, second = words
-        earlier = source.alphabet.first if task.order == "alphabet" else min
-        holds = earlier(first, second) == first
-        return words, pair(first, second, 0) if holds else pair(second, first, 1)
-
-    return gather(task.size, attempt)
-
-
-def _directed(answer: str, distractor: str, rng: Random) -> tuple[Hashable, Arguments]:
-    """An answer and its distractor, in an order that is drawn."""
-    index = rng.choice((0, 1))
-    return (answer, distractor, index), pair(answer, distractor, index)
-
-
-def _by_letter(source: Source) -> tuple[dict[str, list[str]], list[str]]:
-    """Words by first letter, and the first letters in question.
-
-    Both are in order: places among the letters tell how far they are apart.
-    """
-    initials = source.task.initials
+    task, alphabet = source.task, source.alphabet
+    letter_of = alphabet.initial if task.initials == "alphabet" else itemgetter(0)
     groups: dict[str, list[str]] = defaultdict(list)
     for word in source.words:
-        if letter := source.alphabet.initial(word) if initials == "alphabet" else word[0]:
+        if letter := letter_of(word):
             groups[letter].append(word)
-    if initials == "alphabet":
-        return dict(groups), [*source.alphabet.initials]
-    return dict(groups), [*groups] if initials == "found" else [*ascii_lowercase]
+    # First letters in question, in order: places tell how far they are apart.
+    letters = {"alphabet": [*alphabet.initials], "found": [*groups]}.get(
+        task.initials, [*ascii_lowercase]
+    )
+    present = [letter for letter in letters if letter in groups]
 
+    if task.relation == "any":
+        usable = {"ascii": [*ascii_lowercase], "alphabet": [*groups]}.get(task.initials)
+        words = [w for w in source.words if usable is None or letter_of(w) in usable]
+    elif task.relation == "same":
+        # Of any first character at all in the release.
+        same = [letter for letter, of_letter in groups.items() if len(of_letter) > 1]
+    elif task.relation == "far":
+        apart = min(FAR, len(letters) // 2)
+        rank = {letter: number for number, letter in enumerate(letters)}
+        early = [letter for letter in present if rank[letter] < apart]
+        late = [letter for letter in present if rank[letter] >= apart]
+    elif task.relation == "consecutive":
+        following = dict(pairwise(letters))
+        followed = [letter for letter in present if following.get(letter) in groups]
 
-def _two(words: Sequence[str], rng: Random) -> tuple[str, str]:
-    first, second = rng.sample(words, 2)
-    return first, second
-
-
-def _any(source: Source, rng: Random) -> Choice:
-    """Any two different words."""
-    words = source.words
-    if source.task.initials == "ascii":
-        words = [word for word in words if word[0] in ascii_lowercase]
-    if source.task.initials == "alphabet":
-        words = [word for word in words if source.alphabet.initial(word)]
-    return lambda: _two(words, rng)
-
-
-def _same(source: Source, rng: Random) -> Choice:
-    """Two words with the same first letter, any character at all in the release."""
-    groups = {letter: words for letter, words in _by_letter(source)[0].items() if len(words) > 1}
-    letters = [*groups]
-    return lambda: _two(groups[rng.choice(letters)], rng)
-
-
-def _different(source: Source, rng: Random) -> Choice:
-    """Two words with different first letters."""
-    groups, letters = _by_letter(source)
-    letters = [letter for letter in letters if letter in groups]
-
-    def choose() -> tuple[str, str]:
-        """Draw two first letters, and a word of each."""
-        first, second = rng.sample(letters, 2)
-        return rng.choice(groups[first]), rng.choice(groups[second])
-
-    return choose
-
-
-def _far(source: Source, rng: Random) -> Choice:
-    """A word with a letter of the first half of the alphabet, and one far behind it."""
-    groups, letters = _by_letter(source)
-    apart = min(FAR, len(letters) // 2)
-    rank = {letter: number for number, letter in enumerate(letters)}
-    early = [letter for letter in letters[:apart] if letter in groups]
-    late = [letter for letter in letters[apart:] if letter in groups]
-
-    def choose() -> tuple[str, str] | None:
-        """Draw a word, and one far from it; None where there is none."""
+    def two_words() -> Sequence[str] | None:
+        """Draw two words, in the last two cases the answer first; None where there is none."""
+        if task.relation == "any":
+            return rng.sample(words, 2)
+        if task.relation == "same":
+            return rng.sample(groups[rng.choice(same)], 2)
+        if task.relation == "different":
+            return [rng.choice(groups[letter]) for letter in rng.sample(present, 2)]
+        if task.relation == "consecutive":
+            letter = rng.choice(followed)
+            return rng.choice(groups[letter]), rng.choice(groups[following[letter]])
         first = rng.choice((False, True))
         letter = rng.choice(early if first else late)
         word = rng.choice(groups[letter])
@@ -118,21 +69,24 @@ def _far(source: Source, rng: Random) -> Choice:
         partner = rng.choice(groups[rng.choice(distant)])
         return (word, partner) if first else (partner, word)
 
-    return choose
+    def attempt() -> Drawn:
+        drawn = two_words()
+        if drawn is None:
+            return None
+        first, second = drawn
+        if task.relation in ("far", "consecutive"):
+            return _directed(first, second, rng)
+        earlier = alphabet.first if task.order == "alphabet" else min
+        holds = earlier(first, second) == first
+        return (first, second), pair(first, second, 0) if holds else pair(second, first, 1)
+
+    return gather(task.size, attempt)
 
 
-def _consecutive(source: Source, rng: Random) -> Choice:
-    """A word, and one whose first letter is the next."""
-    groups, letters = _by_letter(source)
-    following = dict(pairwise(letters))
-    options = [letter for letter in letters if letter in groups and following.get(letter) in groups]
-
-    def choose() -> tuple[str, str]:
-        """Draw a word, and one of the next letter."""
-        letter = rng.choice(options)
-        return rng.choice(groups[letter]), rng.choice(groups[following[letter]])
-
-    return choose
+def _directed(answer: str, distractor: str, rng: Random) -> tuple[Hashable, Arguments]:
+    """An answer and its distractor, in an order that is drawn."""
+    index = rng.choice((0, 1))
+    return (answer, distractor, index), pair(answer, distractor, index)
 
 
 def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
@@ -151,10 +105,10 @@ def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
 
 
 def _any_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
+    """What draws two words, if their lengths differ."""
     best = min if source.task.opposite else max
 
     def attempt() -> Drawn:
-        """Draw two words; None where they are of the same length."""
         drawn = rng.sample(words, 2)
         lengths = [*map(len, drawn)]
         if lengths[0] == lengths[1]:
@@ -167,6 +121,7 @@ def _any_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
 
 
 def _by_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
+    """What draws an answer, and a distractor of a length that the subset allows."""
     task = source.task
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in words:
@@ -190,7 +145,6 @@ def _by_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
         options = [length for length in lengths if length >= lengths[0] + 3]
 
     def attempt() -> Drawn:
-        """Draw an answer, and a distractor whose length the subset allows; None where none has."""
         length = rng.choice(options)
         answer = rng.choice(by_length[length])
         distractors = [word for n in partners[length] for word in by_length[n]]

@@ -24,8 +24,12 @@ from blimpworks.papers.lmentry.judging.compiling import (
     counts_of,
     words_of,
 )
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.families import TWINS, rewrites_of, task_patterns
+from blimpworks.papers.lmentry.judging.declared import (
+    TWINS,
+    AnswerPatterns,
+    rewrites_of,
+    task_patterns,
+)
 from blimpworks.papers.lmentry.judging.roles import (
     ANY_ROLE,
     HIDDEN,

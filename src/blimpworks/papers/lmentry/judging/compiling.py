@@ -13,8 +13,7 @@ import re2
 
 from blimpworks.errors import UserError
 from blimpworks.papers.lmentry.judging import normalise
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, task_patterns
 from blimpworks.papers.lmentry.judging.roles import (
     BRACKETS,
     CLASSES,
@@ -65,27 +64,46 @@ def words_of(patterns: Iterable[str]) -> frozenset[str]:
     return frozenset(word for each in patterns for word in _WORD.findall(_ROLE.sub(" ", each)))
 
 
-def role_expressions(declared: AnswerPatterns, kinds: Mapping[str, str], words: Roles) -> Roles:
-    """Return the expression of each role of a task: its character with its article.
+def role_expressions(
+    texts: Mapping[str, str],
+    kinds: Mapping[str, str],
+    articles: Mapping[str, str],
+    endings: Mapping[str, str] | None,
+    words: Roles,
+) -> dict[str, str]:
+    """Return the expression of each role of a task, with its article.
 
-    ``kinds`` says of roles whether they are a letter, number or sentence; others are words.
-    ``words``: expressions of words of patterns that are arguments too.
+    ``texts``: expressions of the roles alone. ``kinds`` says of roles whether they are a letter,
+    number or sentence; others are words. ``endings``: patterns of the endings of each case; None
+    where arguments in a case have texts of their own. ``words``: expressions of words of patterns
+    that are arguments too.
     """
     expressions = {
-        name: introduced(
-            declared.article.get(kinds.get(name, "word"), "{}"),
-            words.get(f"={expression}", expression),
-            words,
-        )
-        for name, expression in (ROLE | CLASSES).items()
+        name: introduced(articles.get(kinds.get(name, "word"), "{}"), text, words)
+        for name, text in texts.items()
+    }
+    if endings is not None:
+        for name, (base, case) in INFLECTED.items():
+            expressions[name] = expressions[base] + _translate(f"({endings.get(case, '')})", words)
+    return expressions
+
+
+def masked_expressions(declared: AnswerPatterns, kinds: Mapping[str, str], words: Roles) -> Roles:
+    """Return the expression of each role, for answers in which roles stand for arguments."""
+    texts = {
+        name: words.get(f"={text}", text)
+        for name, text in (ROLE | CLASSES).items()
         if name != "other"
     }
-    expressions |= _in_cases(expressions, declared.endings, words)
     conjunction = declared.conjunction
     joined = words.get(f"={conjunction}", re.escape(conjunction))
     named = f"[{ROLE['answer']}{ROLE['other']}]"
-    expressions["words"] = f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+"
-    return expressions | {"any": ANY_CHARACTER["corrected"], **words}
+    return {
+        **role_expressions(texts, kinds, declared.article, declared.endings, words),
+        "words": f"{GAP}*(?:{named}{GAP}*(?:{joined}{GAP}+)?)+",
+        "any": ANY_CHARACTER["corrected"],
+        **words,
+    }
 
 
 def bracketed_expressions(
@@ -99,15 +117,10 @@ def bracketed_expressions(
 ) -> Roles:
     """Return the expression of each role, for answers in which arguments stand between brackets.
 
-    ``marks`` may stand around them, with ``once`` one at most on either side. ``endings``:
-    patterns of the endings of each case; None where arguments in a case have brackets of their
-    own, as in published verdicts.
+    ``marks`` may stand around them, with ``once`` one at most on either side. ``endings``: those
+    of corrected verdicts.
     """
     passed = {"~": PASSED}
-    expressions = {
-        name: introduced(articles.get(kinds.get(name, "word"), "{}"), expression, passed)
-        for name, expression in bracketed_roles(marks, once=once).items()
-    }
     joined = f"(?:{_translate(conjunction, passed)}{SPACE}+)?"
     if endings is None:
         *words, last = [f"{between(ROLE[name])}{PASSED}{SPACE}+" for name in LISTED]
@@ -115,15 +128,11 @@ def bracketed_expressions(
     else:
         named = f"(?:{between(ROLE['answer'])}|{between(ROLE['other'])})"
         listed = f"{PASSED}{SPACE}*(?:{named}{PASSED}{SPACE}+{joined})+"
-        expressions |= _in_cases(expressions, endings, passed)
-    stop = ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED
-    return expressions | {"words": listed, "any": stop, **passed}
-
-
-def _in_cases(expressions: Roles, endings: Mapping[str, str], words: Roles) -> dict[str, str]:
     return {
-        name: expressions[base] + _translate(f"({endings.get(case, '')})", words)
-        for name, (base, case) in INFLECTED.items()
+        **role_expressions(bracketed_roles(marks, once=once), kinds, articles, endings, passed),
+        "words": listed,
+        "any": ANY_CHARACTER["published" if endings is None else "corrected"] + PASSED,
+        **passed,
     }
 
 
@@ -273,7 +282,7 @@ class Compiled:
             # In answers the role stands for the word there too ("the first word is *the*"), or for
             # another role with the same text.
             words = {f"={text}": f"(?:{re2.escape(text)}|{role})" for text, role in arguments}
-            roles = {**role_expressions(declared, rules.kinds, words), **counts}
+            roles = {**masked_expressions(declared, rules.kinds, words), **counts}
             alone = wrong = roles
         whole = []
         for pattern in patterns.reject:

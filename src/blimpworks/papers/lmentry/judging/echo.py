@@ -19,7 +19,6 @@ MORE = 3
 LABEL = 40
 """Characters that a label before a repetition may have, with marks."""
 _ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")
-_STARTS = re.compile(r"(?:^|[.?!。][\s\"]|\n|¿)\W*(\w+)(?:\W+(\w+))?(?:\W+(\w+))?")
 _PLAIN = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")
 _BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")
 _BEHIND = re.compile(r"[\"'?!:.…\])]*")
@@ -78,15 +77,6 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
         if len(shown) >= LEAST:
             hint = _PLAIN.search(sentence)
             yield Sentence(hint[0] if hint else "", shown, sentence.rstrip('" ').endswith("?"))
-
-
-def first_words(prompt: str) -> list[tuple[str, ...]]:
-    """Return up to three first words of each sentence of a prompt, as answers are normalised.
-
-    An answer without them does not repeat the sentence; they take a third of the time of reading
-    the prompt.
-    """
-    return _STARTS.findall(normalise.corrected(prompt))
 
 
 def without_prompt(answer: str, prompt: Prompt) -> str:

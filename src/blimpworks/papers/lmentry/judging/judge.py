@@ -7,6 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,7 @@ from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments
 from blimpworks.papers.lmentry.judging.choice import ChoiceJudge
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.echo import (
-    LEAST,
-    Prompt,
-    first_words,
-    read_prompt,
-    without_prompt,
-)
+from blimpworks.papers.lmentry.judging.echo import LEAST, read_prompt, without_prompt
 from blimpworks.papers.lmentry.judging.rules import RULES_OF, Ask, Kind, Verdict
 from blimpworks.papers.lmentry.judging.sentence import EdgeJudge, SentenceJudge
 from blimpworks.papers.lmentry.judging.spelling import SpellingJudge
@@ -94,21 +89,14 @@ class Judge:
         if len(prompt) < LEAST:
             return lambda text: ask(normalise.corrected(text))
         writing = RULES_OF[task].kind in ("sentence", "edge", "spelling")
-        read: Prompt | None = None
-        starts: list[tuple[str, ...]] = []
+        read = cache(lambda: read_prompt(prompt, arguments, writing=writing))
 
         def beside_prompt(text: str) -> Verdict:
             """Judge what an answer says beside its prompt's own text."""
-            nonlocal read, starts
             answer = normalise.corrected(text)
             if len(answer) < LEAST:
                 return ask(answer)
-            if not writing:
-                starts = starts or first_words(prompt)
-                if not any(all(word in answer for word in words) for words in starts):
-                    return ask(answer)
-            read = read or read_prompt(prompt, arguments, writing=writing)
-            remainder = without_prompt(answer, read)
+            remainder = without_prompt(answer, read())
             if remainder is not answer and not normalise.has_letter_or_digit(remainder):
                 return Verdict(False, True, "echo")
             return ask(remainder)

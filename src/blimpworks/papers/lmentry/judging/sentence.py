@@ -19,8 +19,7 @@ from blimpworks.papers.lmentry.judging.compiling import (
     expression_of,
     introduced,
 )
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, task_patterns
 from blimpworks.papers.lmentry.judging.roles import (
     BRACKETS,
     PASSED,

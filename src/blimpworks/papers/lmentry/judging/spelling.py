@@ -23,12 +23,13 @@ from blimpworks.papers.lmentry.judging.compiling import (
     expression_of,
     introduced,
 )
-from blimpworks.papers.lmentry.judging.declared import AnswerPatterns
-from blimpworks.papers.lmentry.judging.families import task_patterns
+from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, task_patterns
 from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
 
 ANY = r"[\pL\pN_]"
 _ANSWER_ROLES = ("{word}", "{answer}")
+ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}
+"""Tasks on a letter at an end, and its index."""
 _MARKS = r"[\"'.,]*"
 _INSIDE = str.maketrans(dict.fromkeys("-'’·"))
 _WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
@@ -183,25 +184,17 @@ class SpellingJudge:
 
     # As the release judges
 
-    def _published_wrong(self, letter: str, prompt: str, answer: str) -> Verdict | None:
+    def _published(self, letter: str, prompt: str, text: str) -> Verdict:
+        answer = normalise.published(text)
         if self._without:
             if _echoes(answer, prompt, letter):
                 return Verdict(False, True, "echo")
             if not re2.search(r"[^\pL\pN_]", answer) and letter in answer:
                 return Verdict(False, True, "present")
-            return None
-        place = {"starts_with_letter": 0, "ends_with_letter": -1}.get(self._task)
-        if place is None:
-            return None
-        if all(word[place] != letter for word in normalise.ascii_words(answer)):
-            return Verdict(False, True, "absent")
-        return None
-
-    def _published(self, letter: str, prompt: str, text: str) -> Verdict:
-        answer = normalise.published(text)
-        wrong = self._published_wrong(letter, prompt, answer)
-        if wrong:
-            return wrong
+        elif self._task in ENDS:
+            end = ENDS[self._task]
+            if all(word[end] != letter for word in normalise.ascii_words(answer)):
+                return Verdict(False, True, "absent")
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, False, "empty")
         patterns = self._of_letter(letter)

@@ -57,9 +57,20 @@ class Evidence:
     any_case: bool
     """Whether a form without an entry is looked up in lower case too."""
 
-    def _looked_up(
-        self, lexicons: tuple[Lexicon, ...], form: str, query: Query, feature: str
+    def _values(
+        self,
+        lexicons: tuple[Lexicon, ...],
+        query: Query,
+        feature: str,
+        form: str,
+        feats: str | None,
     ) -> set[str]:
+        if self.annotation_first:
+            # Values of the first of a feature's columns that the word is annotated with.
+            features = parse_feats(feats)
+            stated = [features[name] for name in COLUMNS_OF[feature] if name in features]
+            if stated and stated[0]:
+                return set(alternatives(stated[0]))
         values: set[str] = set()
         for lexicon in lexicons:
             column = lexicon.columns[feature]
@@ -70,30 +81,12 @@ class Evidence:
                 values |= values_of(lexicon, rows, query, column, column)
         return values - {UNDEFINED} if self.united else values
 
-    def _values(
-        self,
-        lexicons: tuple[Lexicon, ...],
-        query: Query,
-        feature: str,
-        form: str,
-        feats: str | None,
-    ) -> set[str]:
-        own = _annotated(feats, feature) if self.annotation_first else set()
-        return own or self._looked_up(lexicons, form, query, feature)
-
     def lookups(self, feature: str) -> tuple[Lookup, Lookup]:
         """Values of a subject's and of a verb's form, given how the treebank annotates it."""
         return (
             cache(partial(self._values, self.subjects, NOMINATIVE, feature)),
             cache(partial(self._values, self.verbs, INDICATIVE, feature)),
         )
-
-
-def _annotated(feats: str | None, feature: str) -> set[str]:
-    """Values of the first of a feature's columns that a word is annotated with."""
-    features = parse_feats(feats)
-    value = next((features[name] for name in COLUMNS_OF[feature] if name in features), None)
-    return set(alternatives(value)) if value else set()
 
 
 def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
@@ -178,33 +171,6 @@ def label_of(
     return greater, less, "-" if less <= threshold else "?"
 
 
-def _rows(
-    counts: Counter[Key], phenomenon: str, options: MultiblimpOptions
-) -> list[dict[str, Any]]:
-    totals: Counter[tuple[str, str, str]] = Counter()
-    for (verb_type, order, value, _), count in counts.items():
-        totals[verb_type, order, value] += count
-    rows: list[dict[str, Any]] = []
-    for (verb_type, order, value), n in sorted(totals.items()):
-        agreeing = counts[verb_type, order, value, value]
-        greater, less, label = label_of(agreeing, n, 2 * len(totals), options)
-        rows.append(
-            {
-                "phenomenon": phenomenon,
-                "verb_type": verb_type,
-                "order": order,
-                "value": value,
-                "agreeing": agreeing,
-                "n": n,
-                "probability": agreeing / n,
-                "p_greater": greater,
-                "p_less": less,
-                "label": label,
-            }
-        )
-    return rows
-
-
 def measure_agreement(
     candidates: Path,
     lexicon: Path,
@@ -224,13 +190,32 @@ def measure_agreement(
             if phenomenon.construction == construction:
                 agreed = count_agreement(inside, evidence, lang, phenomenon, options)
                 counts[phenomenon.name] = agreed
-    rows = [row for name in options.phenomena for row in _rows(counts[name], name, options)]
-    write_rows(rows, AGREEMENT, output)
-    names = ("verb_type", "order", "subject_value", "verb_value")
-    rows = [
-        {"phenomenon": name, **dict(zip(names, key, strict=True)), "count": count}
-        for name in options.phenomena
-        for key, count in sorted(counts[name].items())
-    ]
-    write_rows(rows, AGREEMENT_COUNTS, counted)
+    tested: list[dict[str, Any]] = []
+    counted_rows: list[dict[str, Any]] = []
+    for name in options.phenomena:
+        totals: Counter[tuple[str, str, str]] = Counter()
+        for (verb_type, order, value, verb_value), count in sorted(counts[name].items()):
+            totals[verb_type, order, value] += count
+            condition = {"phenomenon": name, "verb_type": verb_type, "order": order}
+            values = {"subject_value": value, "verb_value": verb_value}
+            counted_rows.append(condition | values | {"count": count})
+        for (verb_type, order, value), n in totals.items():
+            agreeing = counts[name][verb_type, order, value, value]
+            greater, less, label = label_of(agreeing, n, 2 * len(totals), options)
+            tested.append(
+                {
+                    "phenomenon": name,
+                    "verb_type": verb_type,
+                    "order": order,
+                    "value": value,
+                    "agreeing": agreeing,
+                    "n": n,
+                    "probability": agreeing / n,
+                    "p_greater": greater,
+                    "p_less": less,
+                    "label": label,
+                }
+            )
+    write_rows(tested, AGREEMENT, output)
+    write_rows(counted_rows, AGREEMENT_COUNTS, counted)
     return {name: agreed.total() for name, agreed in counts.items()}

@@ -5,7 +5,7 @@ first row plus its id minus one, so heads and dependents are index arithmetic.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,6 @@ from blimpworks.papers.multiblimp.tables import CANDIDATES, write_funnel
 from blimpworks.tables import write_table
 
 Rows = npt.NDArray[np.int64]
-
 SUBJECT_CLASSES = {"NOUN", "PRON"}
 VERB_CLASSES = {"VERB", "AUX"}
 TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "deprel", "misc")
@@ -79,82 +78,45 @@ def _auxiliary(words: Words, allowed: Mask, last: bool = False) -> Rows:
     return auxiliaries
 
 
-def _filters(words: Words, subjects: Rows, heads: Rows) -> dict[str, Mask]:
-    """For each filter, in the order it is applied, which subject edges it drops."""
-    conjoined = _heads_of(words, words.deprel == "conj")
-    expletive = _heads_of(
-        words,
-        marked(words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d),
-    )
-    return {
-        "conjoined subject": conjoined[subjects],
-        "expletive or outer subject": expletive[heads],
-        "subject is not a noun or pronoun": ~np.isin(words.upos[subjects], [*SUBJECT_CLASSES]),
-        "head is not a verb": ~np.isin(words.upos[heads], [*VERB_CLASSES]),
-    }
-
-
 def _is_finite(feats: str | None) -> bool:
     """Whether a word is finite: many treebanks give the mood alone, which implies it."""
     features = parse_feats(feats)
     return features.get("VerbForm", "Fin" if "Mood" in features else None) == "Fin"
 
 
-def _beside_idle_auxiliary(words: Words, lang: str) -> Mask:
-    """Words beside whose last auxiliary a participle does not agree with the subject."""
-    rows = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
-    lemmas = [row["lemma"] for row in rows if row["lang"] == lang]
-    auxiliaries = _auxiliary(words, np.ones(len(words.head), bool), last=True)
-    return (auxiliaries >= 0) & np.isin(words.lemma, lemmas)[auxiliaries]
-
-
-@dataclass(frozen=True)
-class _Edges:
-    """Subject edges of one construction, as rows of the words."""
-
-    construction: str
-    subjects: Rows
-    inflected: Rows
-    replaced: Rows
-    kind: Strings
-
-    def where(self, keep: Mask) -> "_Edges":
-        """The edges that a mask keeps."""
-        columns = ("subjects", "inflected", "replaced", "kind")
-        return replace(self, **{name: getattr(self, name)[keep] for name in columns})
-
-
-def _table(words: Words, edges: _Edges, options: MultiblimpOptions) -> pa.Table:
-    """The ``candidates`` table of subject edges."""
-    subjects, inflected, replaced = edges.subjects, edges.inflected, edges.replaced
+def _table(
+    words: Words,
+    construction: str,
+    subjects: Rows,
+    inflected: Rows,
+    replaced: Rows,
+    kind: Strings,
+    options: MultiblimpOptions,
+) -> pa.Table:
+    """The ``candidates`` table of subject edges, which are rows of the words."""
     verbs = words.head[subjects]
     distance = replaced - subjects
     bare = marked(words.feats, lambda feats: feats is None)[inflected]
     whole = corrected(options, "attractor_window")
     starts, ends = np.minimum(subjects, replaced), np.maximum(subjects, replaced)
     verbal = np.isin(words.upos, [*VERB_CLASSES]) & marked(words.feats, lambda f: f is not None)
-    attracting = (
-        marked(
-            words.feats,
-            lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES),
-        )
-        | verbal
+    attracting = verbal | marked(
+        words.feats, lambda feats: any(name in parse_feats(feats) for name in AGREEMENT_FEATURES)
     )
-    stop = ends if whole else ends - 1
     chosen = [
-        [row for row in range(a + 1, b) if attracting[row]]
-        for a, b in zip(starts.tolist(), stop.tolist(), strict=True)
+        [row for row in range(start + 1, end if whole else end - 1) if attracting[row]]
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
     word, feats = words.word.tolist(), words.feats
     return pa.table(
         {
-            "construction": [edges.construction] * len(subjects),
+            "construction": [construction] * len(subjects),
             "sentence": words.sentence[subjects],
             "subject": words.word[subjects],
             "verb": words.word[verbs],
             "inflected": words.word[inflected],
             "replaced": words.word[replaced],
-            "kind": edges.kind,
+            "kind": kind,
             "order": np.where(distance > 0, "SV", "VS").astype(object),
             "distance": distance,
             "subject_form": words.form[subjects],
@@ -167,14 +129,8 @@ def _table(words: Words, edges: _Edges, options: MultiblimpOptions) -> pa.Table:
             "upos": words.upos[inflected],
             "feats": np.where(bare, words.feats[verbs], words.feats[inflected]),
             "feats_of": words.word[np.where(bare, verbs, inflected)],
-            **{
-                "between": pa.array(
-                    [[word[r] for r in rows] for rows in chosen], pa.list_(pa.int32())
-                ),
-                "between_feats": pa.array(
-                    [[feats[r] for r in rows] for rows in chosen], pa.list_(pa.string())
-                ),
-            },
+            "between": [[word[row] for row in rows] for rows in chosen],
+            "between_feats": [[feats[row] for row in rows] for rows in chosen],
         },
         schema=CANDIDATES.arrow(),
     )
@@ -203,47 +159,51 @@ def find_candidates(
         keep = ~np.isin(words.sentence[subjects], [*sentences])
         counts[f"- {reason}"] = int((~keep).sum())
         subjects = subjects[keep]
+    conjoined = _heads_of(words, words.deprel == "conj")
+    odd = marked(words.deprel, lambda d: "expl" in d or "csubj:outer" in d or "nsubj:outer" in d)
+    heads = words.head[subjects]
+    drops = {
+        "conjoined subject": conjoined[subjects],
+        "expletive or outer subject": _heads_of(words, odd)[heads],
+        "subject is not a noun or pronoun": ~np.isin(words.upos[subjects], [*SUBJECT_CLASSES]),
+        "head is not a verb": ~np.isin(words.upos[heads], [*VERB_CLASSES]),
+    }
     keep = np.ones(len(subjects), bool)
-    for reason, drop in _filters(words, subjects, words.head[subjects]).items():
+    for reason, drop in drops.items():
         counts[f"- {reason}"] = int((keep & drop).sum())
         keep &= ~drop
-    subjects = subjects[keep]
+    subjects, heads = subjects[keep], heads[keep]
     # Subject and finite verb or auxiliary: the word that agrees is the auxiliary, if any.
-    heads = words.head[subjects]
-    finite = marked(words.feats, _is_finite)
+    finite, anything = marked(words.feats, _is_finite), np.ones(len(words.head), bool)
     only_finite = corrected(options, "finiteness")
-    allowed = finite if only_finite else np.ones(len(finite), bool)
-    auxiliaries = _auxiliary(words, allowed)[heads]
+    auxiliaries = _auxiliary(words, finite if only_finite else anything)[heads]
     has_auxiliary = auxiliaries >= 0
     inflected = np.where(has_auxiliary, auxiliaries, heads)
     first = has_auxiliary & (words.word[inflected] == 1)
     misplaced = first & (not corrected(options, "first_word_auxiliary"))
-    verb_edges = _Edges(
-        construction="sv",
-        subjects=subjects,
-        inflected=inflected,
-        replaced=np.where(misplaced, heads, inflected),
-        kind=np.where(has_auxiliary, "aux", "verb").astype(object),
+    replaced = np.where(misplaced, heads, inflected)
+    kind = np.where(has_auxiliary, "aux", "verb").astype(object)
+    kept = finite[inflected] if only_finite else np.ones(len(subjects), bool)
+    verbal = _table(
+        words, "sv", subjects[kept], inflected[kept], replaced[kept], kind[kept], options
     )
-    kept = verb_edges.where(finite[inflected]) if only_finite else verb_edges
-    verbal = _table(words, kept, options)
+    # Subject and participle, but beside an auxiliary with which it does not agree.
     auxiliaries_count = corrected(options, "participle_auxiliaries")
-    nothing = np.zeros(len(words.head), bool)
-    idle = _beside_idle_auxiliary(words, lang) if auxiliaries_count else nothing
-    # Subject and participle, of those that are not ``idle``, and how many are.
-    verbs = words.head[subjects]
-    fits = (words.upos[verbs] == "VERB") & marked(
-        words.feats, lambda f: parse_feats(f).get("VerbForm") == "Part"
-    )[verbs]
-    idle_ones = fits & idle[verbs]
-    fits &= ~idle_ones
-    chosen, verbs = subjects[fits], verbs[fits]
+    fits = (words.upos[heads] == "VERB") & marked(
+        words.feats, lambda feats: parse_feats(feats).get("VerbForm") == "Part"
+    )[heads]
+    idle = np.zeros(len(heads), bool)
+    if auxiliaries_count:
+        rows = read_cells(Path(__file__).with_name("participle_auxiliaries.tsv"))
+        lemmas = [row["lemma"] for row in rows if row["lang"] == lang]
+        last = _auxiliary(words, anything, last=True)[heads]
+        idle = fits & (last >= 0) & np.isin(words.lemma, lemmas)[last]
+    chosen, verbs = subjects[fits & ~idle], heads[fits & ~idle]
     kind = np.full(len(chosen), PARTICIPLE, object)
-    edges = _Edges("sp", chosen, verbs, verbs, kind)
-    participial, n_idle = (_table(words, edges, options), int(idle_ones.sum()))
+    participial = _table(words, "sp", chosen, verbs, verbs, kind, options)
     counts["- not finite"] = len(subjects) - len(verbal)
     if auxiliaries_count:
-        counts["- participle beside an auxiliary that has no agreement"] = n_idle
+        counts["- participle beside an auxiliary that has no agreement"] = int(idle.sum())
     counts["subject-verb candidates"] = len(verbal)
     counts["subject-participle candidates"] = len(participial)
     write_table(pa.concat_tables([verbal, participial]), CANDIDATES, output)

@@ -94,16 +94,6 @@ def _stated(readings: Iterable[list[dict[str, str]]]) -> frozenset[str]:
 Readings = dict[str, list[dict[str, str]]]
 
 
-def _only_participles(readings: Readings) -> Readings:
-    """Participle readings of each bundle; all of them where no row states a verb form."""
-    if "VerbForm" not in _stated(readings.values()):
-        return readings
-    return {
-        bundle: [reading for reading in of_bundle if reading.get("VerbForm") == "V.PTCP"]
-        for bundle, of_bundle in readings.items()
-    }
-
-
 def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
     """Load one ``source`` of a ``lexicon`` table, with defaults of features that it states."""
     keep = pc.and_(
@@ -113,8 +103,11 @@ def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
     rows = table.filter(keep)
     counts = Counter(rows["features"].cast(pa.string()).to_pylist())
     readings = {bundle: _readings(bundle) for bundle in counts}
-    if selection.participles:
-        readings = _only_participles(readings)
+    if selection.participles and "VerbForm" in _stated(readings.values()):
+        readings = {
+            bundle: [reading for reading in of_bundle if reading.get("VerbForm") == "V.PTCP"]
+            for bundle, of_bundle in readings.items()
+        }
     stated = _stated(readings.values())
     columns = {
         feature: _inflecting_column(counts, readings, names)
@@ -124,7 +117,13 @@ def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
     filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
     rows = _with_rarity(rows)
     selected = pc.is_in(rows[selection.by], pa.array([*selection.words], pa.string()))
-    _index(lexicon, rows.filter(selected), filled, selection.by)
+    cells = (rows.filter(selected)[n].to_pylist() for n in ("lemma", "form", "features", "rare"))
+    for lemma, form, bundle, rare in zip(*cells, strict=True):
+        of_bundle = [LexiconRow(lemma, form, reading, bundle, rare) for reading in filled[bundle]]
+        if selection.by == "lemma":
+            lexicon.by_lemma[lemma] += of_bundle
+        else:
+            lexicon.by_form[form] += of_bundle
     return lexicon
 
 
@@ -144,14 +143,6 @@ def _with_rarity(rows: pa.Table) -> pa.Table:
     of_reading = _highest(pc.binary_join_element_wise(form, features, "\t"), frequency)
     rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
     return rows.append_column("rare", pc.or_(rarer, pc.greater(of_reading, frequency)))
-
-
-def _index(lexicon: Lexicon, rows: pa.Table, filled: Readings, by: str) -> None:
-    groups = lexicon.by_lemma if by == "lemma" else lexicon.by_form
-    values = (rows[name].to_pylist() for name in ("lemma", "form", "features", "rare"))
-    for lemma, form, bundle, rare in zip(*values, strict=True):
-        group = groups[lemma if by == "lemma" else form]
-        group.extend(LexiconRow(lemma, form, reading, bundle, rare) for reading in filled[bundle])
 
 
 def _inflecting_column(

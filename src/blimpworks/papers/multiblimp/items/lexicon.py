@@ -1,17 +1,32 @@
 """The lexicon of a language: UniMorph's tables and the one read off the treebanks.
 
-Source: MultiBLiMP 1.0, section 3; details of both in the method notes it cites.
+Source: MultiBLiMP 1.0, section 3; details of both in the method notes it cites. UniMorph's tables
+are corrected first as the authors did (method notes, 2.5; the paper does not mention it), by the
+table of patches beside this module, in its order. Its ``table`` is the file that a patch is for
+(empty: all of the language) and its ``kind`` says what it does:
+
+- ``tags``, ``tags_everywhere``: replace the first, or every, match of ``pattern`` in the tags;
+- ``drop``: leave out lines that match ``pattern``;
+- ``lemma_as_form``: repeat rows whose tags match with the lemma as form, and other tags;
+- ``add``: one more row, "lemma|form|tags".
+
+Tables that replace or extend others (Finnish, Karelian, Kazakh, Livvi, Uzbek, Veps) are rows
+of ``config/sources.tsv``. A patch that a later issue of a table makes superfluous changes nothing.
 """
 
 import lzma
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
 from blimpworks.papers.multiblimp.items.features import (
     READ_AS_MISSING,
@@ -21,9 +36,9 @@ from blimpworks.papers.multiblimp.items.features import (
     to_unimorph,
 )
 from blimpworks.papers.multiblimp.items.orthography import normalise_unimorph, read_tokens
-from blimpworks.papers.multiblimp.items.patches import DROPPED, patch_line, patch_rows
 from blimpworks.papers.multiblimp.items.unwanted import unwanted_rows
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
+from blimpworks.strict import Strict
 from blimpworks.tables import LEXICON, write_table
 
 Entry = tuple[str, str, str, str]
@@ -40,6 +55,72 @@ POS_OF_UPOS = {
 }
 
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
+
+Row = tuple[str, str, str]
+"""A row of a UniMorph table: lemma, form and tags."""
+
+TABLE = Path(__file__).with_name("unimorph_patches.tsv")
+DROPPED = "\t\t"
+"""What stands for a line to leave out: neither lemma nor form."""
+PLAIN_WORD = re.compile(r"[a-z]+")
+
+
+class Patch(Strict):
+    """One row of the table of patches."""
+
+    lang: str
+    table: str
+    kind: Literal["tags", "tags_everywhere", "drop", "lemma_as_form", "add"]
+    pattern: re.Pattern[str]
+    replacement: str
+    why: str
+
+    def concerns(self, table: str) -> bool:
+        """Whether it is for a file of this name (without .xz)."""
+        return self.table in ("", table.removesuffix(".xz"))
+
+
+@cache
+def patches_of(lang: str) -> tuple[Patch, ...]:
+    """List patches of a language in order. Raises UserError for a patch of unknown kind."""
+    return tuple(patch for patch in read_rows(Patch, TABLE) if patch.lang == lang)
+
+
+def patch_line(line: str, lang: str, table: str = "") -> str:
+    """Correct the tags of one line of ``table``; a line to leave out loses lemma and form."""
+    for patch in patches_of(lang):
+        if not patch.concerns(table or lang):
+            continue
+        if patch.kind == "drop":
+            if patch.pattern.search(line):
+                return DROPPED
+        elif patch.kind in ("tags", "tags_everywhere") and line.count("\t") >= 2:
+            lemma, form, tags = line.split("\t", 2)
+            count = 1 if patch.kind == "tags" else 0
+            tags = patch.pattern.sub(patch.replacement, tags, count=count)
+            line = f"{lemma}\t{form}\t{tags}"
+    return line
+
+
+def patch_rows(rows: Iterable[Row], lang: str) -> Iterator[Row]:
+    """Add the authors' rows to those of a language's patched tables, if it has any."""
+    own = patches_of(lang)
+    repeated = [patch for patch in own if patch.kind == "lemma_as_form"]
+    has_rows = False
+    for row in rows:
+        has_rows = True
+        yield row
+        lemma, form, tags = row
+        for patch in repeated:
+            # The lemma as another form, as far as it ends in a plain word and the form is one.
+            ending = re.search(r"[a-z]+$", lemma)
+            if ending and patch.pattern.search(tags) and PLAIN_WORD.fullmatch(form):
+                yield lemma, ending[0], patch.pattern.sub(patch.replacement, tags, count=1)
+    if has_rows:
+        for patch in own:
+            if patch.kind == "add":
+                lemma, form, tags = patch.replacement.split("|")
+                yield lemma, form, tags
 
 
 COLUMNS = 3
@@ -64,7 +145,9 @@ def read_unimorph(
     segmented = path.suffix == ".segmentations"
     ours = corrected(options, "scripts")
     odd = Counter() if odd is None else odd
-    lines = _lines(path)
+    with reading(path, "a UniMorph table", "Pin another version."):
+        content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+        lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     odd["without_line_end"] += bool(lines[-1])
     filled = [line for line in lines if line.strip()]
     odd["repeated"] += len(filled) - len({*filled})
@@ -94,12 +177,6 @@ def read_unimorph(
             yield lemma, form, tags.replace("|", ";") if segmented else tags
 
 
-def _lines(path: Path) -> list[str]:
-    with reading(path, "a UniMorph table", "Pin another version."):
-        content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
-        return content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
-
-
 def unimorph_entries(
     paths: Iterable[Path],
     lang: str,
@@ -117,27 +194,22 @@ def unimorph_entries(
     return list(dict.fromkeys(entries))
 
 
-def _count_words(
-    tokens: pa.Table, options: MultiblimpOptions
-) -> Iterator[tuple[str, str, str, str, int]]:
-    """Lemma, form, upos, feats and number of occurrences of words that can be entries."""
-    clean = pa.array(~np.logical_or.reduce([*unwanted_rows(tokens, options).values()]))
-    has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
-    words = tokens.filter(pc.and_(has_entry, clean)).select(["lemma", "form", "upos", "feats"])
-    counts = (
-        words.cast(pa.schema([(name, pa.string()) for name in words.column_names]))
-        .group_by(words.column_names, use_threads=False)
-        .aggregate([([], "count_all")])
-    )
-    columns = [counts[name].to_pylist() for name in (*words.column_names, "count_all")]
-    return zip(*columns, strict=True)
-
-
 def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]:
     """Read entries and frequencies off a treebank, lower-cased, after both filters."""
+    clean = pa.array(~np.logical_or.reduce([*unwanted_rows(tokens, options).values()]))
+    has_entry = pc.and_(pc.is_valid(tokens["word"]), pc.is_valid(tokens["feats"]))
+    columns = ["lemma", "form", "upos", "feats"]
+    occurrences = (
+        tokens.filter(pc.and_(has_entry, clean))
+        .select(columns)
+        .cast(pa.schema([(name, pa.string()) for name in columns]))
+        .group_by(columns, use_threads=False)
+        .aggregate([([], "count_all")])
+    )
     counts: Counter[Entry] = Counter()
     spelt: dict[Entry, str] = {}
-    for lemma, form, upos, feats, count in _count_words(tokens, options):
+    cells = (occurrences[name].to_pylist() for name in (*columns, "count_all"))
+    for lemma, form, upos, feats, count in zip(*cells, strict=True):
         pos = POS_OF_UPOS.get(upos or "")
         if pos is None or "_" in lemma:
             continue
@@ -193,10 +265,6 @@ def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
     return dropped
 
 
-def _reads_as_missing(entry: Entry) -> bool:
-    return not READ_AS_MISSING.isdisjoint(entry[:2])
-
-
 def build_lexicon(
     tokens: Path,
     unimorph: list[Path],
@@ -211,8 +279,9 @@ def build_lexicon(
     odd: Counter[str] = Counter()
     from_unimorph = unimorph_entries(unimorph, lang, special, options, odd)
     if not corrected(options, "missing_words"):
-        from_unimorph = [entry for entry in from_unimorph if not _reads_as_missing(entry)]
-        from_ud = {e: n for e, n in from_ud.items() if not _reads_as_missing(e)}
+        missing = {e for e in (*from_unimorph, *from_ud) if not READ_AS_MISSING.isdisjoint(e[:2])}
+        from_unimorph = [entry for entry in from_unimorph if entry not in missing]
+        from_ud = {entry: n for entry, n in from_ud.items() if entry not in missing}
     rows = [
         *((*entry, "unimorph", None) for entry in from_unimorph),
         *((*entry, "ud", frequency) for entry, frequency in from_ud.items()),

@@ -45,10 +45,6 @@ def _to_devanagari(text: str) -> str:
     return str(sanscript.transliterate(text, sanscript.IAST, sanscript.DEVANAGARI))
 
 
-def _strip_persian_marks(text: str) -> str:
-    return re.sub(f"[{PERSIAN_MARKS}]", "", normalize("NFC", text))
-
-
 @dataclass(frozen=True, slots=True)
 class Treatment:
     """A change of spelling and where it is made."""
@@ -78,7 +74,9 @@ TREATMENTS = {
     "strip_colons": Treatment(lambda text: re.sub(r"(?<=\w):(?=\w)", "", text)),
     # Relations lose theirs as well, so that no nsubj:outer is recognised any more.
     "strip_colons_everywhere": Treatment(_delete(":"), tokens=(*WORDS, "deprel")),
-    "strip_persian_marks": Treatment(_strip_persian_marks, unimorph=WORDS),
+    "strip_persian_marks": Treatment(
+        lambda text: re.sub(f"[{PERSIAN_MARKS}]", "", normalize("NFC", text)), unimorph=WORDS
+    ),
 }
 
 
@@ -112,7 +110,10 @@ def normalise_tokens(
             )
             values = pa.chunked_array([spelt.take(encoded.indices)])
             if column in attributes:
-                values = pc.coalesce(_attribute(table["misc"], attributes[column]), values)
+                # Null where a word lacks the attribute or leaves it empty.
+                pattern = rf"(?:^|\|){attributes[column]}=(?P<value>[^|]+)"
+                attribute = pc.extract_regex(table["misc"].cast(pa.string()), pattern)
+                values = pc.coalesce(pc.struct_field(attribute, "value"), values)
             at = table.schema.get_field_index(column)
             table = table.set_column(at, table.field(at), values.cast(table.field(at).type))
     return table
@@ -146,9 +147,3 @@ def treatments(special: tuple[str, ...], corrected: bool) -> tuple[Treatment, ..
         if not entry.startswith(other):
             chosen.append(TREATMENTS[name])
     return tuple(chosen)
-
-
-def _attribute(misc: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Values of a MISC attribute; null where a word lacks it or leaves it empty."""
-    pattern = rf"(?:^|\|){name}=(?P<value>[^|]+)"
-    return pc.struct_field(pc.extract_regex(misc.cast(pa.string()), pattern), "value")

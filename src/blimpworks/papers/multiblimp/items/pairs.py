@@ -4,7 +4,7 @@ Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,27 +63,14 @@ class Unit:
 
 @dataclass(slots=True)
 class Surface:
-    """One sentence's text units and where the sentence comes from."""
+    """One sentence's text units, and its treebank, file and name there."""
 
-    treebank: str
-    file: str
-    sent_id: str
+    origin: dict[str, str]
     units: list[Unit]
-
-    def _at(self, word: int) -> int:
-        return next(i for i, unit in enumerate(self.units) if word in unit.words)
-
-    def form(self, word: int) -> str:
-        """Text of the unit that holds a word."""
-        return self.units[self._at(word)].text
-
-    def replaceable(self, word: int) -> bool:
-        """Whether a word is a unit of its own."""
-        return len(self.units[self._at(word)].words) == 1
 
     def replace(self, word: int, form: str) -> tuple[str, str, int]:
         """Return the sentence with a word, with ``form``, and where they part [code points]."""
-        at = self._at(word)
+        at = next(i for i, unit in enumerate(self.units) if word in unit.words)
         spaced = [u.text + (" " if u.space_after else "") for u in self.units]
         before = "".join(spaced[:at]).lstrip()
         gap = " " if self.units[at].space_after else ""
@@ -97,32 +84,34 @@ def load_surfaces(
 ) -> dict[int, Surface]:
     """Load sentences of ``tokens`` rows by number; ``whole_contractions`` as one unit."""
     columns = (rows[name].to_pylist() for name in SURFACE_COLUMNS)
-    by_sentence: dict[int, list[Unit]] = {}
-    contractions: list[tuple[list[Unit], Unit]] = []
+    units: dict[int, list[Unit]] = {}
+    contractions: list[tuple[int, Unit]] = []
     for sentence, identifier, word, form, space_after in zip(*columns, strict=True):
-        sentence_units = by_sentence.setdefault(sentence, [])
         if word is not None:
-            sentence_units.append(Unit(form, space_after, range(word, word + 1)))
+            unit = Unit(form, space_after, range(word, word + 1))
+            units.setdefault(sentence, []).append(unit)
         elif whole_contractions and "-" in identifier:
             first, last = map(int, identifier.split("-"))
-            contractions.append((sentence_units, Unit(form, space_after, range(first, last + 1))))
-    for sentence_units, contraction in contractions:
-        at = [i for i, unit in enumerate(sentence_units) if unit.words.start in contraction.words]
-        words = sentence_units[at[0] : at[-1] + 1]
+            contractions.append((sentence, Unit(form, space_after, range(first, last + 1))))
+    for sentence, contraction in contractions:
+        of_sentence = units[sentence]
+        at = [i for i, unit in enumerate(of_sentence) if unit.words.start in contraction.words]
+        words = of_sentence[at[0] : at[-1] + 1]
         if "".join(unit.text for unit in words) == contraction.text:
             for unit in words:
                 unit.space_after = False
             words[-1].space_after = contraction.space_after
         else:
-            sentence_units[at[0] : at[-1] + 1] = [contraction]
-    units = by_sentence
+            of_sentence[at[0] : at[-1] + 1] = [contraction]
     origins = read_table(SENTENCES, sentences, ["sentence", "treebank", "file", "sent_id", "line"])
     origins = origins.filter(pc.is_in(origins["sentence"], pa.array([*units], pa.int32())))
     return {
         row["sentence"]: Surface(
-            row["treebank"],
-            row["file"],
-            row["sent_id"] or f"line {row['line']}",
+            {
+                "treebank": row["treebank"],
+                "file": row["file"],
+                "sent_id": row["sent_id"] or f"line {row['line']}",
+            },
             units[row["sentence"]],
         )
         for row in origins.to_pylist()
@@ -148,47 +137,11 @@ def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str
     return features
 
 
-def adopt_features(verb: dict[str, str], subject: Mapping[str, str]) -> bool:
-    """Give the verb the subject's agreement features that it lacks; return whether all agree."""
-    agreed = True
-    for name in AGREEMENT_FEATURES:
-        if name in subject:
-            agreed &= verb.setdefault(name, subject[name]) == subject[name]
-    return agreed
-
-
 def capitalised_like(form: str, original: str, rest_too: bool) -> str:
     """A new form in the original's capitalisation; ``rest_too`` lower-cases what follows."""
     if not original[:1].isupper():
         return form
     return form.capitalize() if rest_too else form[:1].upper() + form[1:]
-
-
-@dataclass(slots=True)
-class Annotations:
-    """What the treebank says of its words, and what verbs have taken from their subjects.
-
-    In the authors' code what a verb takes from one subject ``lingers``: the verb's other
-    subjects find it there, and so does a later search for attractors.
-    """
-
-    lingers: bool
-    _taken: dict[tuple[int, int], dict[str, str]] = field(default_factory=dict)
-
-    def of_verb(self, row: Row) -> dict[str, str]:
-        """Return features of the inflected word, which the caller may complete if there are any."""
-        annotated = parse_feats(row["feats"])
-        if not self.lingers or not annotated:
-            return dict(annotated)
-        return self._taken.setdefault((row["sentence"], row["feats_of"]), dict(annotated))
-
-    def attractors(self, row: Row, feature: str) -> list[str]:
-        """Values of ``feature`` on the words between subject and verb, in UniMorph's spelling."""
-        values = (
-            self._taken.get((row["sentence"], word), parse_feats(feats)).get(feature)
-            for word, feats in zip(row["between"], row["between_feats"], strict=True)
-        )
-        return [to_unimorph(value) for value in values if value is not None]
 
 
 @dataclass(slots=True)
@@ -206,69 +159,53 @@ class PairBuilder:
     """Pairs that another mood might make right."""
 
     def build(self, rows: Iterable[Row]) -> list[Row]:
-        """Build the items of all candidates, after all subjects are read; count the rejected."""
-        annotations = Annotations(lingers=not corrected(self.options, "copied_features"))
+        """Build the items of all candidates, after all subjects are read; count the rejected.
+
+        In the authors' code a verb keeps what it takes from one subject: its other subjects find
+        it there, and so does a later search for attractors.
+        """
+        lingers = not corrected(self.options, "copied_features")
         third = corrected(self.options, "subject_person")
-        kept: list[tuple[Row, dict[str, str], list[str]]] = []
+        completed: dict[tuple[int, int], dict[str, str]] = {}
+        candidates: list[tuple[Row, dict[str, str], list[str]]] = []
         for row in rows:
-            verb = annotations.of_verb(row)
-            if not adopt_features(verb, controller_of(row, verb, third)):
+            verb = dict(parse_feats(row["feats"]))
+            if lingers and verb:
+                verb = completed.setdefault((row["sentence"], row["feats_of"]), verb)
+            agrees = True
+            for name, value in controller_of(row, verb, third).items():
+                if name in AGREEMENT_FEATURES:
+                    # The verb takes over what it lacks.
+                    agrees &= verb.setdefault(name, value) == value
+            if not agrees:
                 self.rejected[MISMATCH] += 1
             elif not self.phenomenon.meets_conditions(self.lang, verb):
                 self.rejected[CONDITION] += 1
             else:
-                attractors = annotations.attractors(row, self.phenomenon.feature)
-                kept.append((row, verb, attractors))
-        return [item for candidate in kept for item in self._items(*candidate)]
+                features = (
+                    completed.get((row["sentence"], word), parse_feats(feats))
+                    for word, feats in zip(row["between"], row["between_feats"], strict=True)
+                )
+                values = (between.get(self.phenomenon.feature) for between in features)
+                attractors = [to_unimorph(value) for value in values if value is not None]
+                candidates.append((row, verb, attractors))
+        return [item for candidate in candidates for item in self._items(*candidate)]
 
     def _items(self, row: Row, verb: dict[str, str], attractors: list[str]) -> list[Row]:
+        """Make the pairs of a candidate, one for each other form of the word that agrees."""
         surface = self.surfaces[row["sentence"]]
-        if not surface.replaceable(row["replaced"]):
+        unit = next(unit for unit in surface.units if row["replaced"] in unit.words)
+        if len(unit.words) > 1:
             self.rejected[CONTRACTION] += 1
             return []
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
         swaps, rejected = self.inflector.swaps(row["form"], lemma, features, row["subject_form"])
         self.rejected += rejected
-        known = {
-            "inflected_feats": "|".join(f"{name}={value}" for name, value in features),
-            "attractors": len(attractors),
-            "attractor_values": attractors,
-        }
-        items: dict[str, Row] = {}
-        for swap in swaps:
-            congruent = sum(value in swap.before for value in attractors)
-            item = self._item(row, swap, surface) | known | {"congruent_attractors": congruent}
-            # Forms that differ in case alone can become the same sentence, or the good one.
-            same = item["bad"] == item["good"] or item["item_id"] in items
-            self.rejected[SAME_FORM] += same
-            if not same:
-                items[item["item_id"]] = item
-                self.undecided += swap.undecided
-        return [*items.values()]
-
-    def _label(self, row: Row, value: str) -> str:
-        kinds = (row["kind"], BOTH_TYPES)
-        labels = (self.labels.get((kind, row["order"], value)) for kind in kinds)
-        return next(filter(None, labels), "?")
-
-    def _item(self, row: Row, swap: Swap, surface: Surface) -> Row:
-        """One pair; ``label`` has as many labels as ``grammatical`` has values."""
-        before, after = "|".join(swap.before), "|".join(swap.after)
-        # Both sentences, the critical region, and where the sentence comes from.
-        old = surface.form(row["replaced"])
-        new = capitalised_like(swap.form, old, not corrected(self.options, "capitals"))
-        good, bad, start = surface.replace(row["replaced"], new)
-        origin = {name: getattr(surface, name) for name in ("treebank", "file", "sent_id")}
-        key = (self.lang, self.phenomenon.name, *origin.values())
-        return {
+        of_candidate = {
             "lang": self.lang,
             "phenomenon": self.phenomenon.name,
-            "paradigm": f"{before}>{after}/{row['order']}/{row['kind']}",
-            "grammatical": before,
-            "ungrammatical": after,
             "order": row["order"],
             "inflected": row["kind"],
-            "label": "|".join(self._label(row, value) for value in swap.before),
             "subject": row["subject_form"],
             "subject_id": row["subject"],
             "subject_lemma": row["subject_lemma"].replace("_", ""),
@@ -278,11 +215,46 @@ class PairBuilder:
             "verb_id": row["verb"],
             "inflected_form": row["form"],
             "inflected_id": row["inflected"],
-            "inflected_lemma": row["lemma"].replace("_", ""),
-            "replaced_id": row["replaced"],
-            "values": f"{before} -> {after}",
+            "inflected_lemma": lemma,
+            "inflected_feats": "|".join(f"{name}={value}" for name, value in features),
             "inflected_upos": row["upos"],
+            "replaced_id": row["replaced"],
             "distance": row["distance"],
+            "attractors": len(attractors),
+            "attractor_values": attractors,
+            "good_form": unit.text,
+            **surface.origin,
+        }
+        items: dict[str, Row] = {}
+        for swap in swaps:
+            item = of_candidate | self._differing(row, swap, surface, unit.text)
+            item["congruent_attractors"] = sum(value in swap.before for value in attractors)
+            # Forms that differ in case alone can become the same sentence, or the good one.
+            same = item["bad"] == item["good"] or item["item_id"] in items
+            self.rejected[SAME_FORM] += same
+            if not same:
+                items[item["item_id"]] = item
+                self.undecided += swap.undecided
+        return [*items.values()]
+
+    def _differing(self, row: Row, swap: Swap, surface: Surface, old: str) -> Row:
+        """Make what a swap decides of a pair; ``label`` has one label for each value before."""
+        before, after = "|".join(swap.before), "|".join(swap.after)
+        new = capitalised_like(swap.form, old, not corrected(self.options, "capitals"))
+        good, bad, start = surface.replace(row["replaced"], new)
+        key = (self.lang, self.phenomenon.name, *surface.origin.values())
+        labels = (
+            self.labels.get((row["kind"], row["order"], value))
+            or self.labels.get((BOTH_TYPES, row["order"], value))
+            or "?"
+            for value in swap.before
+        )
+        return {
+            "paradigm": f"{before}>{after}/{row['order']}/{row['kind']}",
+            "grammatical": before,
+            "ungrammatical": after,
+            "values": f"{before} -> {after}",
+            "label": "|".join(labels),
             "item_id": item_id(*key, row["subject"], start, good, bad),
             "good": good,
             "bad": bad,
@@ -290,9 +262,7 @@ class PairBuilder:
             "good_end": start + len(old),
             "bad_start": start,
             "bad_end": start + len(new),
-            "good_form": old,
             "bad_form": new,
-            **origin,
         }
 
 
@@ -321,40 +291,6 @@ def ways_of(options: MultiblimpOptions, lang: str) -> Ways:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    """The tables of one language, read."""
-
-    lexicon: pa.Table
-    agreement: list[Row]
-    surfaces: Mapping[int, Surface]
-
-
-def _build(
-    rows: list[Row], construction: str, lang: str, tables: _Tables, options: MultiblimpOptions
-) -> Iterator[tuple[str, list[Row], dict[str, int]]]:
-    """Name, pairs and counts of each phenomenon of one construction."""
-    ways = ways_of(options, lang)
-    resources = load_resources(rows, tables.lexicon, construction, ways.letter_case)
-    for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
-        if phenomenon.construction != construction:
-            continue
-        inflector = Inflector(phenomenon.feature, resources, ways)
-        labels = {
-            (row["verb_type"], row["order"], row["value"]): row["label"]
-            for row in tables.agreement
-            if row["phenomenon"] == phenomenon.name
-        }
-        builder = PairBuilder(lang, phenomenon, inflector, labels, tables.surfaces, options)
-        pairs = builder.build(rows)
-        reasons = (*ALL_REASONS, RIGHT) if ways.right_forms else ALL_REASONS
-        dropped = {f"- {reason}": builder.rejected[reason] for reason in reasons}
-        counts = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
-        if ways.right_forms:
-            counts[UNDECIDED] = builder.undecided
-        yield phenomenon.name, pairs, counts
-
-
 def build_pairs(
     candidates: Path,
     lexicon: Path,
@@ -372,19 +308,34 @@ def build_pairs(
     numbers = pa.array(sorted({row["sentence"] for row in edges}), pa.int32())
     words = read_tokens(tokens, SURFACE_COLUMNS, special, options)
     words = words.filter(pc.is_in(words["sentence"], numbers))
-    whole = corrected(options, "contractions")
-    tables = _Tables(
-        read_table(LEXICON, lexicon),
-        read_table(AGREEMENT, agreement).to_pylist(),
-        load_surfaces(words, sentences, whole_contractions=whole),
+    surfaces = load_surfaces(
+        words, sentences, whole_contractions=corrected(options, "contractions")
     )
+    entries, tests = read_table(LEXICON, lexicon), read_table(AGREEMENT, agreement).to_pylist()
+    ways = ways_of(options, lang)
     counts: dict[str, dict[str, int]] = {}
     items: list[Row] = []
     for construction in ("sv", "sp"):
         rows = [row for row in edges if row["construction"] == construction]
-        for name, pairs, of_phenomenon in _build(rows, construction, lang, tables, options):
+        resources = load_resources(rows, entries, construction, ways.letter_case)
+        for phenomenon in map(PHENOMENA.__getitem__, options.phenomena):
+            if phenomenon.construction != construction:
+                continue
+            labels = {
+                (row["verb_type"], row["order"], row["value"]): row["label"]
+                for row in tests
+                if row["phenomenon"] == phenomenon.name
+            }
+            inflector = Inflector(phenomenon.feature, resources, ways)
+            builder = PairBuilder(lang, phenomenon, inflector, labels, surfaces, options)
+            pairs = builder.build(rows)
             items += pairs
-            counts[f"pairs {name}"] = of_phenomenon
+            reasons = (*ALL_REASONS, RIGHT) if ways.right_forms else ALL_REASONS
+            dropped = {f"- {reason}": builder.rejected[reason] for reason in reasons}
+            made = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
+            if ways.right_forms:
+                made[UNDECIDED] = builder.undecided
+            counts[f"pairs {phenomenon.name}"] = made
     write_rows(items, ITEM_SCHEMA, output)
     write_funnel(funnel, lang, counts)
     return counts

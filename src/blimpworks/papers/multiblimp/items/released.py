@@ -5,15 +5,18 @@ columns with headings, quoted like CSV. Positions of words count from 0, that of
 written as a decimal number ("11.0"), and features, lists of words and the sentence's comments are
 Python literals. The authors' scripts read their tables by pandas with its defaults, which takes a
 word such as "None" for a missing cell. Items have the ids that regenerated ones have.
+
+Items of ours are written in the same layout too, for loaders made for it; of an attractor, and of
+the sentence's comments in ``metadata``, the release has more than is kept here.
 """
 
 import csv
 import logging
 from ast import literal_eval
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -24,18 +27,21 @@ from pydantic import (
     model_validator,
 )
 
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
+from blimpworks.files import BadLine, atomic
 from blimpworks.items import Regions, item_id
 from blimpworks.papers.multiblimp.items.features import (
     PARTICIPLE,
     PHENOMENA,
     READ_AS_MISSING,
+    from_unimorph,
+    parse_feats,
     to_unimorph,
 )
 from blimpworks.papers.multiblimp.items.pairs import capitalised_like
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
-from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA
-from blimpworks.tables import write_rows
+from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA, RELEASED_SCHEMA
+from blimpworks.tables import ITEMS, read_table, write_rows
 
 
 def _literal(value: Any) -> Any:
@@ -142,12 +148,8 @@ class Row(BaseModel):
 
     def regions(self) -> Regions:
         """Find where the sentences differ: behind the prefix, by a form; else ValueError."""
-        forms = dict.fromkeys(
-            (
-                self.swap_head,
-                *(capitalised_like(self.swap_head, "A", rest_too) for rest_too in (True, False)),
-            )
-        )
+        capitalised = (capitalised_like(self.swap_head, "A", rest) for rest in (True, False))
+        forms = dict.fromkeys((self.swap_head, *capitalised))
         # A prefix that pandas reads as a missing cell is empty in the release.
         prefixes = [self.prefix] if self.prefix else ["", *READ_AS_MISSING]
         for prefix, form in product(prefixes, forms):
@@ -162,21 +164,7 @@ class Row(BaseModel):
         raise ValueError("wrong_sen is not sen with swap_head in place of the word after prefix")
 
 
-class Numbered(NamedTuple):
-    """A row, and the line of the file that it begins in, from 1."""
-
-    line: int
-    row: Row
-
-
 REMEDY = "Retrieve or export the file again."
-
-
-def _problem(error: ValidationError) -> str:
-    first = error.errors()[0]
-    column, value = ".".join(map(str, first["loc"])), str(first["input"])[:60]
-    text = first["msg"].removeprefix("Value error, ")
-    return f"{column} is {value!r}: {text.lower()}" if column else text
 
 
 def _row(cells: dict[str, str], where: str, lang: str) -> Row:
@@ -189,8 +177,15 @@ def _row(cells: dict[str, str], where: str, lang: str) -> Row:
     try:
         row = Row.model_validate(cells)
     except ValidationError as error:
+        first = error.errors()[0]
+        column, problem = (
+            ".".join(map(str, first["loc"])),
+            first["msg"].removeprefix("Value error, "),
+        )
+        if column:
+            problem = f"{column} is {str(first['input'])[:60]!r}: {problem.lower()}"
         raise UserError(
-            f"{where}: {_problem(error)}; expected a pair of MultiBLiMP's release. {REMEDY}"
+            f"{where}: {problem}; expected a pair of MultiBLiMP's release. {REMEDY}"
         ) from error
     if row.lang != lang:
         raise UserError(
@@ -200,29 +195,29 @@ def _row(cells: dict[str, str], where: str, lang: str) -> Row:
     return row
 
 
-def read_rows(path: Path, lang: str) -> Iterator[Numbered]:
-    """Read and check a language's released pairs. Raises UserError with file, line and fault."""
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            reader = csv.DictReader(handle, delimiter="\t", strict=True)
-            headings = list(reader.fieldnames or [])
-            missing = [name for name in Row.model_fields if name not in headings]
-            if missing:
-                raise UserError(
-                    f"{path}:1: column {missing[0]!r} is missing; expected the columns of "
-                    f"MultiBLiMP's release ({', '.join(Row.model_fields)}), separated by tabs. "
-                    f"{REMEDY}"
-                )
-            line = reader.line_num + 1
+def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
+    """Read and check a language's released pairs, each with the line that it begins in, from 1.
+
+    Raises UserError with file, line and fault.
+    """
+    expected = reading(path, "a released file of MultiBLiMP, with tabs and quotes", REMEDY)
+    with expected, path.open(encoding="utf-8", newline="") as handle:
+        reader = csv.DictReader(handle, delimiter="\t", strict=True)
+        headings = list(reader.fieldnames or [])
+        missing = [name for name in Row.model_fields if name not in headings]
+        if missing:
+            raise UserError(
+                f"{path}:1: column {missing[0]!r} is missing; expected the columns of "
+                f"MultiBLiMP's release ({', '.join(Row.model_fields)}), separated by tabs. "
+                f"{REMEDY}"
+            )
+        line = reader.line_num + 1
+        try:
             for cells in reader:
-                yield Numbered(line, _row(cells, f"{path}:{line}", lang))
+                yield line, _row(cells, f"{path}:{line}", lang)
                 line = reader.line_num + 1
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; expected a released file.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not in UTF-8 ({error.reason}). {REMEDY}") from error
-    except csv.Error as error:
-        raise UserError(f"{path}:{line}: {error}; expected tabs and quotes. {REMEDY}") from error
+        except csv.Error as error:
+            raise BadLine(line, str(error)) from error
 
 
 # Items
@@ -257,50 +252,36 @@ def _feats(features: dict[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in features.items() if name != "lemma"]
 
 
-def _words(row: Row) -> dict[str, Any]:
-    """Subject, verb and the word that agrees; positions become CoNLL-U ids, from 1."""
-    inflected = row.cop_idx if row.inflect_item == "aux" else row.verb_idx
-    assert inflected is not None  # the row was checked
-    return {
-        **{ours: getattr(row, theirs) + 1 for theirs, ours in RELEASED_POSITIONS.items()},
-        "subject_lemma": row.child_features.get("lemma"),
-        "subject_feats": "|".join(_feats(row.child_features)) or None,
-        "inflected_id": inflected + 1,
-        "inflected_lemma": row.head_features.get("lemma"),
-        "inflected_feats": "|".join(sorted(_feats(row.head_features))),
-    }
-
-
-def _attractors(row: Row, feature: str) -> dict[str, Any]:
-    """How many there are, how many agree with the subject, and the value of each."""
-    values = (word.feats.get(feature) for word in row.attractors)
-    return {
-        "attractors": row.num_attractors,
-        "congruent_attractors": row.num_congruent_attractors,
-        "attractor_values": [to_unimorph(value) for value in values if value is not None],
-    }
-
-
-def released_item(numbered: Numbered, file: str, revision: str | None) -> dict[str, Any]:
+def released_item(line: int, row: Row, file: str, revision: str | None) -> dict[str, Any]:
     """Make the item of a released pair; its id is that of the same pair made from the treebank."""
-    line, row = numbered
     name = row.phenomenon.replace("-", "").replace("SV", "sv").replace("SP", "sp")
     treebank, _, treebank_file = row.metadata.treebank.partition("/")
     origin = {"treebank": treebank, "file": treebank_file, "sent_id": row.metadata.sent_id}
     spans = row.regions()
     key = (row.lang, name, *origin.values(), row.child_idx + 1, spans.good_start)
     values = (row.grammatical_feature, row.ungrammatical_feature)
+    inflected = row.cop_idx if row.inflect_item == "aux" else row.verb_idx
+    assert inflected is not None  # the row was checked
+    attractors = (word.feats.get(PHENOMENA[name].feature) for word in row.attractors)
     return {
         "item_id": item_id(*key, row.sen, row.wrong_sen),
         **{ours: getattr(row, theirs) for theirs, ours in RELEASED_COLUMNS.items()},
+        # Positions become CoNLL-U ids.
+        **{ours: getattr(row, theirs) + 1 for theirs, ours in RELEASED_POSITIONS.items()},
         "phenomenon": name,
         "paradigm": f"{'>'.join(values)}/{row.wo}/{row.inflect_item}",
         **spans._asdict(),
         **origin,
-        **_words(row),
+        "subject_lemma": row.child_features.get("lemma"),
+        "subject_feats": "|".join(_feats(row.child_features)) or None,
+        "inflected_id": inflected + 1,
+        "inflected_lemma": row.head_features.get("lemma"),
+        "inflected_feats": "|".join(sorted(_feats(row.head_features))),
         "good_form": row.sen[spans.good_start : spans.good_end],
         "bad_form": row.wrong_sen[spans.bad_start : spans.bad_end],
-        **_attractors(row, PHENOMENA[name].feature),
+        "attractors": row.num_attractors,
+        "congruent_attractors": row.num_congruent_attractors,
+        "attractor_values": [to_unimorph(value) for value in attractors if value is not None],
         "released_file": file,
         "released_line": line,
         "revision": revision,
@@ -323,15 +304,83 @@ def build_released_items(
     line.
     """
     name = f"{file.parent.name}/{file.name}"
-    rows = [released_item(row, name, revision or None) for row in read_rows(file, lang)]
-    # See that a file of the hub has as many pairs as the paper says. Raises UserError.
-    n = len(rows)
-    if pairs is not None and n != pairs:
+    rows = [released_item(line, row, name, revision or None) for line, row in read_rows(file, lang)]
+    if pairs is not None and len(rows) != pairs:
         raise UserError(
-            f"{file} has {n} pairs; expected the {pairs} of the paper's Table 5 (paper_n in "
-            f"the table of languages). {REMEDY}"
+            f"{file} has {len(rows)} pairs; expected the {pairs} of the paper's Table 5 (paper_n "
+            f"in the table of languages). {REMEDY}"
         )
     kept = [row for row in rows if row["phenomenon"] in options.phenomena]
     log.info("%s: %d released pairs, %d of them kept", file, len(rows), len(kept))
     write_rows(kept, RELEASED_SCHEMA, output)
     return len(kept)
+
+
+# Items in the released layout
+
+
+LAYOUT = (  # noqa: SIM905
+    "sen verb verb_idx cop cop_idx child child_idx child_features child_upos head head_idx "
+    "head_features head_upos distance attractors metadata swap_head feature_vals prefix wrong_sen "
+    "congruent_attractors incongruent_attractors num_attractors num_congruent_attractors "
+    "num_incongruent_attractors has_attractors only_has_congruent_attractors "
+    "only_has_incongruent_attractors sample_weight phenomenon lang grammatical_feature "
+    "ungrammatical_feature wo inflect_item agreement_certainty"
+).split()
+"""The release's columns, in its order."""
+
+
+def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
+    """One item of the sampled set as a row of the released layout, its columns in that order.
+
+    ``head`` is the word that agrees, ``cop`` an auxiliary or copula.
+    """
+    construction, feature = item["phenomenon"][:2].upper(), item["phenomenon"][2]
+    auxiliary = item["inflected"] == "aux"
+    # Attractors, each with its value of the agreement feature, as UD spells it.
+    agreeing, values = PHENOMENA[item["phenomenon"]].feature, item["attractor_values"]
+    words = {value: {"feats": {agreeing: from_unimorph(value)}} for value in values}
+    congruent = [words[value] for value in values if value == item["grammatical"]]
+    incongruent = [words[value] for value in values if value != item["grammatical"]]
+    cells = {
+        **{theirs: item[ours] for theirs, ours in RELEASED_COLUMNS.items()},
+        **{theirs: item[ours] - 1 for theirs, ours in RELEASED_POSITIONS.items()},
+        "cop": item["inflected_form"] if auxiliary else "",
+        "cop_idx": item["inflected_id"] - 1 if auxiliary else "",
+        "child_features": parse_feats(item["subject_feats"]) | {"lemma": item["subject_lemma"]},
+        "head_features": parse_feats(item["inflected_feats"]) | {"lemma": item["inflected_lemma"]},
+        "attractors": [words[value] for value in values],
+        "congruent_attractors": congruent,
+        "incongruent_attractors": incongruent,
+        "num_attractors": len(values),
+        "num_congruent_attractors": len(congruent),
+        "num_incongruent_attractors": len(incongruent),
+        "has_attractors": bool(values),
+        "only_has_congruent_attractors": bool(congruent) and not incongruent,
+        "only_has_incongruent_attractors": bool(incongruent) and not congruent,
+        "metadata": {"sent_id": item["sent_id"], "treebank": f"{item['treebank']}/{item['file']}"},
+        "swap_head": item["bad_form"],
+        "prefix": item["good"][: item["good_start"]].rstrip(),
+        "phenomenon": f"{construction}-{feature}",
+        "inflect_item": PARTICIPLE if construction == "SP" else item["inflected"],
+    }
+    return {name: cells[name] for name in LAYOUT}
+
+
+def export_items(items: Path, output: Path) -> int:
+    """Write sampled items in the released layout; return how many. Raises UserError for others."""
+    table = read_table(ITEMS, items)
+    missing = [name for name in ITEM_SCHEMA.names if name not in table.column_names]
+    if missing or table["weight"].null_count:
+        fault = f"no column {missing[0]!r}" if missing else "pairs that were not drawn"
+        raise UserError(
+            f"{items} has {fault}; expected the sampled items of this version, "
+            "<results>/items/multiblimp/LANG.parquet. Build them with `snakemake items`."
+        )
+    rows = [released_row(item) for item in table.to_pylist()]
+    if rows:
+        with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, LAYOUT, delimiter="\t", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return len(rows)

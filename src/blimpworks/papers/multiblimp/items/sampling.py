@@ -37,10 +37,6 @@ def conditions(items: Iterable[Item]) -> list[Condition]:
     return sorted((p, g, u, order, kind) for p, g, u, kind in swaps for order in ("SV", "VS"))
 
 
-def _has(text: str, value: str, exact: bool) -> bool:
-    return value in (text.split("|") if exact else text)
-
-
 def members(items: Iterable[Item], condition: Condition, exact: bool = False) -> list[Item]:
     """Select pairs of a condition; without ``exact`` its values may be parts of others ("3IMP")."""
     phenomenon, grammatical, ungrammatical, order, inflected = condition
@@ -48,8 +44,8 @@ def members(items: Iterable[Item], condition: Condition, exact: bool = False) ->
         item
         for item in items
         if (item["phenomenon"], item["order"], item["inflected"]) == (phenomenon, order, inflected)
-        and _has(item["grammatical"], grammatical, exact)
-        and _has(item["ungrammatical"], ungrammatical, exact)
+        and grammatical in (item["grammatical"].split("|") if exact else item["grammatical"])
+        and ungrammatical in (item["ungrammatical"].split("|") if exact else item["ungrammatical"])
     ]
 
 
@@ -74,12 +70,6 @@ def weights(items: Sequence[Item], published: bool) -> list[float]:
     return [math.prod(len(items) / counts[trait] for trait in each) for each in traits]
 
 
-def _uniform(seed: int, condition: Condition, item_id: str) -> float:
-    """A number in (0, 1) that depends on nothing but its arguments."""
-    text = f"{seed}\x1f{condition}\x1f{item_id}".encode()
-    return (int.from_bytes(blake2b(text, digest_size=8).digest()) + 0.5) / 2**64
-
-
 def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions) -> list[Item]:
     """At most ``per_condition`` pairs, drawn by weight without replacement.
 
@@ -91,25 +81,16 @@ def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions
     settings = options.sampling
     weighted = weights(items, published=not corrected(options, "balance"))
     total = math.fsum(weighted)
-    keyed = [
-        (math.log(_uniform(settings.seed, condition, item["item_id"])) / weight, i)
-        for i, (item, weight) in enumerate(zip(items, weighted, strict=True))
-    ]
+    keyed = []
+    for i, (item, weight) in enumerate(zip(items, weighted, strict=True)):
+        text = f"{settings.seed}\x1f{condition}\x1f{item['item_id']}".encode()
+        digest = int.from_bytes(blake2b(text, digest_size=8).digest())
+        keyed.append((math.log((digest + 0.5) / 2**64) / weight, i))
     chosen = sorted(
         (i for _, i in heapq.nlargest(settings.per_condition, keyed)),
         key=lambda i: items[i]["item_id"],
     )
     return [{**items[i], "weight": weighted[i] / total} for i in chosen]
-
-
-def _label(items: Iterable[Item], value: str) -> str:
-    """The agreement label of a subject value among pairs of one order and kind."""
-    for item in items:
-        labels = zip(item["grammatical"].split("|"), item["label"].split("|"), strict=True)
-        for labelled, label in labels:
-            if labelled == value:
-                return str(label)
-    return "?"
 
 
 def sample(
@@ -131,33 +112,43 @@ def sample(
     for condition in conditions(items):
         inside = [i for i in members(items, condition, once) if i["item_id"] not in taken]
         standing.update(map(id, inside))
-        label = "?" if condition[0][:2] in untested else _label(inside, condition[1])
+        labels = (
+            labelled
+            for item in inside
+            for labelled in zip(
+                item["grammatical"].split("|"), item["label"].split("|"), strict=True
+            )
+        )
+        label = next((str(label) for value, label in labels if value == condition[1]), "?")
+        label = "?" if condition[0][:2] in untested else label
         if sizes[condition[0]] < options.sampling.minimum:
             counts[TOO_FEW] += len(inside)
         elif label == "-":
             counts[NO_AGREEMENT] += len(inside)
         else:
             taken |= {item["item_id"] for item in inside} if once else set()
-            inside = [_in_condition(item, condition, label) for item in inside]
+            _, grammatical, ungrammatical, order, inflected = condition
+            # Seen as a pair of the condition, its attractors agree with that one value or not.
+            seen = {
+                "paradigm": f"{grammatical}>{ungrammatical}/{order}/{inflected}",
+                "grammatical": grammatical,
+                "ungrammatical": ungrammatical,
+                "label": label,
+            }
+            inside = [
+                {
+                    **item,
+                    **seen,
+                    "congruent_attractors": item["attractor_values"].count(grammatical),
+                }
+                for item in inside
+            ]
             drawn = draw(inside, condition, options)
             counts[ABOVE_LIMIT] += len(inside) - len(drawn)
             chosen += drawn
     counts[AGAIN] = standing.total() - len(standing)
     counts[NOWHERE] = len(items) - len(standing)
     return chosen, {**counts, "items": len(chosen)}
-
-
-def _in_condition(item: Item, condition: Condition, label: str) -> Item:
-    """A pair seen as one of a condition: its attractors agree with that one value or not."""
-    _, grammatical, ungrammatical, order, inflected = condition
-    return {
-        **item,
-        "paradigm": f"{grammatical}>{ungrammatical}/{order}/{inflected}",
-        "grammatical": grammatical,
-        "ungrammatical": ungrammatical,
-        "label": label,
-        "congruent_attractors": item["attractor_values"].count(grammatical),
-    }
 
 
 def sample_items(

@@ -265,44 +265,41 @@ class Inflector:
         # The word's rows and those of its other forms, in each source.
         lookups: list[Lookup | None] = []
         found_forms: set[str] = set()
+        alone = self.ways.other_features
         for resource in self.resources:
             column = resource.verbs.columns[self.feature]
             if column is None or len(found_forms) == 1:
                 lookups.append(None)
                 continue
-            alone = self.ways.other_features
-            own = matching(resource.verbs, lemma, form, query, column, alone)
+            rows = matching(resource.verbs, lemma, form, query, column, alone)
             others = [
                 other
-                for row in own
+                for row in rows
                 for other in contrasting(resource.verbs, row, query, column, alone)
             ]
             found_forms.update(other.form for other in others)
-            lookups.append(Lookup(column, own, others))
-        known = [lookup for lookup in lookups if lookup and lookup.own]
-        if not known:
+            lookups.append(Lookup(column, rows, others))
+        telling = [lookup for lookup in lookups if lookup and lookup.own]
+        if not telling:
             return Trace(lookups, None, {}, {})
-        before = frozenset[str]().union(*(_defined(each.own, each.column) for each in known))
-        forms = sorted({row.form for lookup in known for row in lookup.others})
+        before = frozenset[str]().union(*(_defined(each.own, each.column) for each in telling))
+        forms = sorted({row.form for lookup in telling for row in lookup.others})
         after = {other: frozenset(self._values(other, lemma, query)) for other in forms}
-        objections = {
-            other: self._objection(form, other, before, values, subject)
-            for other, values in after.items()
-        }
-        verdicts = {
-            other: self._verdict(other, lemma, query, known)
-            for other, objection in objections.items()
-            if objection is None
-        }
-        objections |= {other: RIGHT for other, verdict in verdicts.items() if verdict == "right"}
-        undecided = {other for other, verdict in verdicts.items() if verdict == "undecided"}
+        objections: dict[str, str | None] = {}
+        undecided: set[str] = set()
+        for other, values in after.items():
+            objections[other] = self._objection(form, other, before, values, subject)
+            if objections[other] is None:
+                verdict = self._verdict(other, lemma, query, telling)
+                objections[other] = RIGHT if verdict == "right" else None
+                undecided |= {other} if verdict == "undecided" else set()
         return Trace(lookups, before, after, objections, undecided)
 
-    def _verdict(self, form: str, lemma: str, query: Query, known: Sequence[Lookup]) -> Verdict:
+    def _verdict(self, form: str, lemma: str, query: Query, telling: Sequence[Lookup]) -> Verdict:
         """Whether a form is right for the subject in another mood or tense."""
-        readings = [row for lookup in known for row in lookup.others if row.form == form]
-        rows = [row for lookup in known for row in lookup.own]
-        columns = {lookup.column for lookup in known}
+        readings = [row for lookup in telling for row in lookup.others if row.form == form]
+        rows = [row for lookup in telling for row in lookup.own]
+        columns = {lookup.column for lookup in telling}
         asked = [name for name in AGREEING if name not in query or name in columns]
         stated = {name: frozenset(_defined(rows, name)) for name in asked}
         subject = {**query, **{name: values for name, values in stated.items() if values}}

@@ -25,25 +25,24 @@ def marked(values: Strings, predicate: Callable[[Any], bool]) -> Mask:
     return np.fromiter((results[value] for value in values), bool, len(values))
 
 
-def _is_unwanted(feats: str | None) -> bool:
-    features = parse_feats(feats)
-    return features.get("Typo") == "Yes" or "Style" in features or "Foreign" in features
-
-
-def _flags(column: pa.ChunkedArray) -> Mask:
-    return np.asarray(column.fill_null(False))
-
-
 def unwanted_rows(tokens: pa.Table, options: MultiblimpOptions) -> dict[str, Mask]:
     """Mark unwanted rows of ``tokens`` (deprel, feats, misc), by reason; ranges count too."""
     feats = tokens["feats"].cast(pa.string()).to_numpy(zero_copy_only=False)
     reasons = {
-        "reparandum": _flags(pc.equal(tokens["deprel"].cast(pa.string()), "reparandum")),
-        "typo, style or foreign": marked(feats, _is_unwanted),
+        "reparandum": np.asarray(
+            pc.equal(tokens["deprel"].cast(pa.string()), "reparandum").fill_null(False)
+        ),
+        "typo, style or foreign": marked(
+            feats,
+            lambda f: (
+                parse_feats(f).get("Typo") == "Yes"
+                or not parse_feats(f).keys().isdisjoint(("Style", "Foreign"))
+            ),
+        ),
     }
     if not corrected(options, "marked_sentences"):
         misc = tokens["misc"].cast(pa.string())
-        reasons["corrected or code-switched"] = _flags(
-            pc.match_substring_regex(misc, UNWANTED_MISC)
+        reasons["corrected or code-switched"] = np.asarray(
+            pc.match_substring_regex(misc, UNWANTED_MISC).fill_null(False)
         )
     return reasons

@@ -1,4 +1,4 @@
-"""Items of UrBLiMP: the pairs that rules make of a language's treebanks.
+"""Items of UrBLiMP: pairs from rules over treebanks, and what became of each match.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, anew from open data: neither the
 treebank nor the corpus of the paper is public.
@@ -6,14 +6,23 @@ treebank nor the corpus of the paper is public.
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from blimpworks.errors import UserError
 from blimpworks.items import evenly, item_id, regions_of
-from blimpworks.papers.urblimp.items.attested import Attested
-from blimpworks.papers.urblimp.items.pairs import Maker, Outcome
+from blimpworks.papers.urblimp.items.changes import (
+    BEGINNING,
+    END,
+    Absent,
+    Attested,
+    Draft,
+    Rejected,
+    Revision,
+)
+from blimpworks.papers.urblimp.items.patterns import holds, matches
 from blimpworks.papers.urblimp.items.rules import (
     LANGUAGE,
     Fault,
@@ -27,6 +36,100 @@ from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS
 from blimpworks.tables import write_rows
+
+SAME = "the same sentence"
+SCATTERED = "differs in several places"
+LICENSED = "the treebank has it beside the same words"
+SENTENCE = "a sentence of the treebank"
+EXCLUDED = "excluded by the rule"
+AUX = "AUX"
+DELETION, MOVE, REPLACEMENT = "deletion", "move", "replacement"
+
+
+class Outcome(NamedTuple):
+    """A match of a rule, and what became of it."""
+
+    rule: str
+    tree: Tree
+    good: str
+    bad: str
+    change: str
+    """deletion, of a sentence with fewer words than the other; else move, or replacement. Empty
+    where no other sentence was begun."""
+    constructed: bool
+    """Whether the grammatical sentence is not the treebank's own."""
+    reason: str
+    """Why it gives no pair; empty where it gives one."""
+
+
+@dataclass(frozen=True)
+class Maker:
+    """What rules of one language are applied with."""
+
+    language: Language
+    attested: Attested
+
+    def outcomes(self, rule: Rule, tree: Tree) -> Iterator[Outcome]:
+        """Make the outcome of each match of a rule in a tree, in the order of its words.
+
+        Raises UserError for a rule that changes a word which it has left out.
+        """
+        orthography = self.language.orthography
+        for match in matches(rule.pattern, tree):
+            good, bad, reason = Draft.of(tree), None, ""
+            nodes = dict(match)
+            try:
+                if any(holds(excluded, tree, match) for excluded in rule.without):
+                    raise Rejected(EXCLUDED)
+                for operation in rule.prepare:
+                    Revision(self.language, self.attested, nodes, good).apply(operation)
+                bad = good.copy()
+                for operation in rule.change:
+                    Revision(self.language, self.attested, nodes, bad).apply(operation)
+                self._check(rule, good, bad)
+            except Rejected as error:
+                reason = str(error)
+            except Absent:
+                raise UserError(
+                    f"rule {rule.name!r} changes a word, or puts another after it, that it leaves "
+                    f"out or moves itself, in sentence {tree.sent_id!r} ({tree.file}:{tree.line}); "
+                    "expected a word that stays: see what its operations have under along."
+                ) from None
+            change = ""
+            if bad:
+                change = MOVE if bad.moved else REPLACEMENT
+                change = DELETION if bad.size() < good.size() else change
+            yield Outcome(
+                rule=rule.name,
+                tree=tree,
+                good=good.text(orthography),
+                bad=bad.text(orthography) if bad else "",
+                change=change,
+                constructed=bool(rule.prepare),
+                reason=reason,
+            )
+
+    def _check(self, rule: Rule, good: Draft, bad: Draft) -> None:
+        """Raise Rejected where the two sentences are no pair."""
+        if bad.forms == good.forms:
+            raise Rejected(SAME)
+        # Between the words that change there may be auxiliaries alone.
+        changed = good.changed_places(bad, absent=False)
+        for at in range(min(changed, default=0), max(changed, default=0)):
+            word = good.slots[at].word
+            if at not in changed and word >= 0 and good.tree.words[word].upos != AUX:
+                raise Rejected(SCATTERED)
+        if tuple(bad.forms) in self.attested.sentences:
+            raise Rejected(SENTENCE)
+        # Whether the treebank has all new words beside the neighbours that count.
+        beside = []
+        for at in bad.changed_places(good, absent=True) if rule.context else ():
+            previous, form, following = [BEGINNING, *bad.forms, END][at : at + 3]
+            pairs = {"previous": (previous, form), "next": (form, following)}
+            beside += [pairs[side] in self.attested.neighbours for side in rule.context]
+        if beside and all(beside):
+            raise Rejected(LICENSED)
+
 
 REPEATED = "made before"
 FAULTY = "faulty in the treebank"
@@ -70,33 +173,6 @@ def _outcomes(
     for outcome in outcomes:
         beyond = not outcome.reason and id(outcome) not in kept
         yield outcome._replace(reason=BEYOND) if beyond else outcome
-
-
-def _item(row: Row) -> Row:
-    """Add to the row of a pair its identifier and what its sentences differ in."""
-    good, bad = row["good"], row["bad"]
-    spans = regions_of(good, bad)
-    return {
-        **row,
-        **spans._asdict(),
-        "item_id": item_id("urblimp", row["lang"], row["paradigm"], good, bad),
-        "treebank": row["treebank"] or None,
-        "focus_good": good[spans.good_start : spans.good_end],
-        "focus_bad": bad[spans.bad_start : spans.bad_end],
-    }
-
-
-def _counts(keys: Row, rules: Iterable[Rule], rows: Iterable[Row]) -> Iterator[Row]:
-    """Count how many matches of each rule became a pair, and how many did not for each reason.
-
-    A rule without any match has kept none, and a row that says so.
-    """
-    counts = Counter((row["rule"], row["reason"]) for row in rows)
-    matched = {rule for rule, _ in counts}
-    counts.update({(rule.name, ""): 0 for rule in rules if rule.name not in matched})
-    for (rule, reason), n in counts.items():
-        outcome = DROPPED if reason else KEPT
-        yield keys | {"rule": rule, "outcome": outcome, "reason": reason, "n": n}
 
 
 def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
@@ -160,7 +236,7 @@ def build_items(
         faults = language.faults
     plain = [t for path in text for t in plain_trees(path, language.orthography)]
     items: list[Row] = []
-    matches: list[Row] = []
+    results: list[Row] = []
     dropped: list[Row] = []
     for paradigm in PARADIGMS:
         path = rules / f"{paradigm}.yaml"
@@ -169,16 +245,35 @@ def build_items(
         keys = {"lang": lang, "phenomenon": PHENOMENON_OF[paradigm], "paradigm": paradigm}
         declared = read_declaration(path, language).of_variant(options.variant)
         most = options.per_paradigm
-        rows = []
+        numbers: Counter[tuple[str, str]] = Counter()
         for outcome in _outcomes(path, maker, declared, selected, plain, faults, most):
+            numbers[outcome.rule, outcome.reason] += 1
             origin = {name: getattr(outcome.tree, name) for name in ORIGIN}
-            rows.append(keys | outcome._asdict() | origin)
-        items += [_item(row) for row in rows if not row["reason"]]
-        matches += _counts(keys, declared, rows)
-        dropped += [row for row in rows if row["reason"]]
+            row = keys | outcome._asdict() | origin
+            if outcome.reason:
+                dropped.append(row)
+                continue
+            good, bad = outcome.good, outcome.bad
+            spans = regions_of(good, bad)
+            items.append(
+                {
+                    **row,
+                    **spans._asdict(),
+                    "item_id": item_id("urblimp", lang, paradigm, good, bad),
+                    "treebank": row["treebank"] or None,
+                    "focus_good": good[spans.good_start : spans.good_end],
+                    "focus_bad": bad[spans.bad_start : spans.bad_end],
+                }
+            )
+        # A rule without any match has kept none, and a row that says so.
+        matched = {rule for rule, _ in numbers}
+        numbers.update({(rule.name, ""): 0 for rule in declared if rule.name not in matched})
+        for (rule, reason), n in numbers.items():
+            became = {"rule": rule, "outcome": DROPPED if reason else KEPT, "reason": reason}
+            results.append(keys | became | {"n": n})
     if not items:
         raise UserError(f"{rules}: no rule gives a pair of {sentences}; expected some.")
     write_rows(items, ITEM_SCHEMA, output)
-    write_rows(matches, RULE_COUNTS, counts)
+    write_rows(results, RULE_COUNTS, counts)
     write_rows(dropped, REJECTED, rejected)
     return dict(Counter(row["paradigm"] for row in items))

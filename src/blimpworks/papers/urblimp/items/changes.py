@@ -1,11 +1,17 @@
-"""What rules do to a sentence, operation by operation, and the sentence under change."""
+"""What rules do to a sentence, operation by operation, and which word forms a language has.
+
+Forms are those of its treebanks, of UniMorph and of wordfreq's lists.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
+import wordfreq
+
+from blimpworks.errors import UserError
 from blimpworks.linguistics.orthography import Orthography
-from blimpworks.papers.urblimp.items.attested import Attested
 from blimpworks.papers.urblimp.items.inflection import cell_of, shared
 from blimpworks.papers.urblimp.items.rules import (
     OF,
@@ -18,6 +24,53 @@ from blimpworks.papers.urblimp.items.rules import (
     Replace,
 )
 from blimpworks.papers.urblimp.items.trees import Tree, Word
+from blimpworks.tables import LEXICON, read_table
+
+BEGINNING, END = "^", "$"
+LIST = "small"
+"""wordfreq's list that all its languages have."""
+
+
+class Attested:
+    """Forms that are attested, and the pairs of neighbours that treebanks have."""
+
+    def __init__(
+        self,
+        trees: Iterable[Tree],
+        orthography: Orthography,
+        lexicon: Path | None = None,
+        code: str | None = None,
+    ) -> None:
+        """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``.
+
+        Raises UserError for a table that is missing or of another schema, and for a code that
+        wordfreq doesn't know.
+        """
+        self.neighbours: set[tuple[str, str]] = set()
+        self.sentences: set[tuple[str, ...]] = set()
+        forms: set[str] = set()
+        for tree in trees:
+            words = [word.form for word in tree.words]
+            forms.update(words)
+            self.sentences.add(tuple(words))
+            self.neighbours.update(zip([BEGINNING, *words], [*words, END], strict=True))
+        if lexicon is not None:
+            table = read_table(LEXICON, lexicon, ["form"])
+            forms.update(map(orthography.word, set(table["form"].to_pylist())))
+        if code is not None:
+            try:
+                forms.update(map(orthography.word, wordfreq.get_frequency_dict(code, LIST)))
+            except (LookupError, ValueError):
+                known = ", ".join(sorted(wordfreq.available_languages(LIST)))
+                raise UserError(
+                    f"the language pack's key 'attestation.wordfreq' is {code!r}, for which "
+                    f"wordfreq has no list; expected one of {known}, or null to do without."
+                ) from None
+        self.forms = {part for form in forms for part in form.split()}
+
+    def has(self, form: str) -> bool:
+        """Whether all words of a form are attested."""
+        return all(part in self.forms for part in form.split())
 
 
 class Absent(LookupError):
@@ -177,17 +230,6 @@ class Revision:
                 last = draft.tree.complex_of(match[operation.after], operation.along)[-1]
                 draft.move(draft.tree.subtree(match[operation.move], {*match.values()}), last)
 
-    def values(self, operation: Inflect) -> dict[str, str]:
-        """New values by feature; those of another word, written ``=NODE``, where it has any."""
-        values: dict[str, str] = {}
-        for name, value in operation.to.items():
-            node = value.removeprefix(OF)
-            if node == value:
-                values[name] = value
-            elif other := self.draft.tree.words[self.match[node]].features.get(name):
-                values[name] = other
-        return values
-
     def _attested(self, forms: Sequence[str]) -> str:
         """The first form that is attested. Raises Rejected where there is none."""
         for form in forms:
@@ -197,7 +239,15 @@ class Revision:
 
     def _inflect(self, operation: Inflect) -> None:
         """Change each word of a complex that has the features; raises Rejected if none changes."""
-        draft, inflection, to = self.draft, self.language.inflection, self.values(operation)
+        draft, inflection = self.draft, self.language.inflection
+        # New values by feature; those of another word, written ``=NODE``, where it has any.
+        to: dict[str, str] = {}
+        for name, value in operation.to.items():
+            node = value.removeprefix(OF)
+            if node == value:
+                to[name] = value
+            elif of_word := draft.tree.words[self.match[node]].features.get(name):
+                to[name] = of_word
         indices = draft.tree.complex_of(self.match[operation.inflect], operation.along)
         words = [draft.word(index) for index in indices]
         followed = [*zip(words, [*words[1:], None], strict=True)]
@@ -208,8 +258,8 @@ class Revision:
             if any(name in certain and certain[name] != features.get(name) for name in to):
                 raise Rejected(DISAGREEING)
         changed: list[tuple[int, Word, tuple[str, ...]]] = []
-        for index, (word, following), of_word in zip(indices, followed, readings, strict=True):
-            if any(to.keys() & reading.cell.keys() for reading in of_word):
+        for index, (word, following), cells in zip(indices, followed, readings, strict=True):
+            if any(to.keys() & reading.cell.keys() for reading in cells):
                 forms = inflection.changed(word, to, following, certain)
                 # A form that serves both cells says nothing of the feature.
                 if forms and word.form not in forms:

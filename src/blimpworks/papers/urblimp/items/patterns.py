@@ -15,7 +15,6 @@ meaning are those of Grew's request language (Guillaume 2021, Graph Matching and
 GREW tools for corpus exploration, maintenance and conversion, EACL), of which this is a part.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -72,21 +71,11 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation(ABC):
-    """What must hold between two words of a pattern, given by their names."""
+class Edge:
+    """An edge from the first word to the second, with one of some relations or none of them."""
 
     first: str
     second: str
-
-    @abstractmethod
-    def holds(self, tree: Tree, first: int, second: int) -> bool:
-        """Whether it holds between the words of a tree with these indices."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edge(Relation):
-    """An edge from the first word to the second, with one of some relations or none of them."""
-
     relations: frozenset[str] | None = None
     """None: any relation."""
     negated: bool = False
@@ -99,9 +88,11 @@ class Edge(Relation):
 
 
 @dataclass(frozen=True, slots=True)
-class Order(Relation):
-    """That a word stands before another, ``adjacent`` or not."""
+class Order:
+    """That the first word stands before the second, ``adjacent`` or not."""
 
+    first: str
+    second: str
     adjacent: bool
 
     def holds(self, tree: Tree, first: int, second: int) -> bool:
@@ -110,9 +101,11 @@ class Order(Relation):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Relation):
+class Comparison:
     """That two words have the same value of features, or different ones."""
 
+    first: str
+    second: str
     features: tuple[str, str]
     """Name of the first word's feature, and of the second word's."""
     equal: bool
@@ -122,6 +115,10 @@ class Comparison(Relation):
         pairs = zip((first, second), self.features, strict=True)
         values = [tree.words[index].features.get(name) for index, name in pairs]
         return None not in values and (values[0] == values[1]) == self.equal
+
+
+Relation = Edge | Order | Comparison
+"""What must hold between two words of a pattern, given by their names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ its categories; docs/urblimp.md says why they can only be the sentences, and not
 """
 
 import math
-from collections.abc import Callable
 from hashlib import blake2b
 
 import numpy as np
@@ -25,23 +24,31 @@ def complete(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
     return pairs[pairs["count"] == per_pair]
 
 
-def outcomes(ratings: pd.DataFrame, per_pair: int) -> Counts:
-    """Judgements in the categories right and wrong."""
-    pairs = complete(ratings, per_pair)
-    return np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
+KAPPAS = {
+    # Fleiss' kappa of the sentences chosen: with these categories .89 goes with 96 % right.
+    "published": ("sentences", "fleiss"),
+    # Of right and wrong, categories that mean the same of every pair. It is how far the errors
+    # fall on the same pairs: 0 where they are spread by chance, however few.
+    "corrected": ("outcomes", "fleiss"),
+    # Randolph's free-marginal kappa: chance is one half, whatever the categories.
+    "free": ("outcomes", "randolph"),
+}
+"""Categories and method of each kappa."""
 
 
-def sentences(ratings: pd.DataFrame, per_pair: int) -> Counts:
-    """Judgements in the categories first and second sentence of a pair.
+def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
+    """Judgements in the two categories of a kappa of ``KAPPAS``.
 
-    Whichever a participant saw first, a pair's sentences have one order, at random: of half of the
-    pairs the grammatical one is first.
+    They are right and wrong, or the first and second sentence of a pair: whichever a participant
+    saw first, these have one order, at random, so that of half of the pairs the grammatical one is
+    first.
     """
-    counts = outcomes(ratings, per_pair)
-    ids = complete(ratings, per_pair).index
-    hashes = [blake2b(str(name).encode(), digest_size=8).digest() for name in ids]
-    turned = sorted(range(len(ids)), key=hashes.__getitem__)[1::2]
-    counts[turned] = counts[turned, ::-1]
+    pairs = complete(ratings, per_pair)
+    counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
+    if KAPPAS[name][0] == "sentences":
+        hashes = [blake2b(str(item).encode(), digest_size=8).digest() for item in pairs.index]
+        turned = sorted(range(len(hashes)), key=hashes.__getitem__)[1::2]
+        counts[turned] = counts[turned, ::-1]
     return counts
 
 
@@ -54,22 +61,9 @@ def _kappa(counts: Counts, method: str) -> float:
     return float(fleiss_kappa(counts, method=method))
 
 
-KAPPAS: dict[str, tuple[Callable[[pd.DataFrame, int], Counts], str]] = {
-    # Fleiss' kappa of the sentences chosen: with these categories .89 goes with 96 % right.
-    "published": (sentences, "fleiss"),
-    # Of right and wrong, categories that mean the same of every pair. It is how far the errors
-    # fall on the same pairs: 0 where they are spread by chance, however few.
-    "corrected": (outcomes, "fleiss"),
-    # Randolph's free-marginal kappa: chance is one half, whatever the categories.
-    "free": (outcomes, "randolph"),
-}
-"""Categories and method of each kappa."""
-
-
 def kappa(name: str, ratings: pd.DataFrame, per_pair: int) -> float:
     """A kappa of ``KAPPAS``, over the pairs with just so many judgements; NaN if not defined."""
-    categories, method = KAPPAS[name]
-    return _kappa(categories(ratings, per_pair), method)
+    return _kappa(counts_of(name, ratings, per_pair), KAPPAS[name][1])
 
 
 def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[float, float]:
@@ -77,8 +71,8 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
 
     Symmetric about the estimate, and no further than 1.
     """
-    categories, method = KAPPAS[name]
-    counts = categories(ratings, per_pair)
+    method = KAPPAS[name][1]
+    counts = counts_of(name, ratings, per_pair)
     value, n = _kappa(counts, method), len(counts)
     if math.isnan(value) or n < 2:
         return math.nan, math.nan

@@ -1,11 +1,16 @@
 """The builder of constituents: draws what a declaration asks for, each draw fitting the last.
 
+First stands what a draw may choose from: entries of the lexicon, and realisations of predicates.
+
 Source: Warstadt et al. (2020), section 3.1: lexical items are sampled evenly from those that the
 restrictions allow.
 """
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from blimpworks.papers.blimp.items.generator import declarations as declared
@@ -17,14 +22,195 @@ from blimpworks.papers.blimp.items.generator.constituents import (
     Constituent,
     DeterminerForm,
     NounForm,
-    Phrase,
     Predicate,
     Pronoun,
+    Realisation,
     VerbEntry,
     Words,
 )
-from blimpworks.papers.blimp.items.generator.pools import Pools, Realisations
-from blimpworks.papers.blimp.items.lexicon.load import Lexicon
+from blimpworks.papers.blimp.items.lexicon import (
+    SAME,
+    Adjective,
+    Auxiliary,
+    Determiner,
+    Lexicon,
+    Number,
+    Verb,
+    VerbForm,
+)
+
+NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
+"""Nouns by classes and number: what restrictions distinguish."""
+
+
+class Pools:
+    """The lexicon by what paradigms ask of it, whatever else is drawn."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        """Index the frames of each verb and adjective, and the classes of nouns."""
+        self.lexicon, self.accepts = lexicon, lexicon.classes.accepts
+        self.verb_frames: dict[str, set[str]] = defaultdict(set)
+        for verb in lexicon.verbs:
+            self.verb_frames[verb.lexeme].add(verb.frame)
+        self.adjective_frames: dict[str, set[str]] = defaultdict(set)
+        for adjective in lexicon.adjectives:
+            self.adjective_frames[adjective.adjective].add(adjective.frame)
+        self.noun_classes = {noun.classes for noun in lexicon.nouns}
+
+    def nouns(self, draw: declared.NominalDraw) -> NounGroups:
+        """Group the nouns in the numbers that a draw allows."""
+        groups: NounGroups = defaultdict(list)
+        for noun in self.lexicon.nouns:
+            if (
+                (
+                    draw.plural is None
+                    or (noun.marked and noun.irregular == (draw.plural == "irregular"))
+                )
+                and (noun.plural != SAME or not draw.distinct_plural)
+                and (draw.mass or not noun.mass)
+                and (draw.proper or "name" not in noun.tags)
+                and (draw.relational or "relational" in draw.tags or "relational" not in noun.tags)
+                and noun.gender in draw.gender
+                and noun.noun not in draw.other_than
+                and noun.tags.issuperset(draw.tags)
+                and self.accepts(draw.classes, noun.classes)
+            ):
+                for number in noun.forms:
+                    if draw.number in (None, number):
+                        groups[noun.classes, number].append(NounForm(noun, number))
+        return groups
+
+    def verbs(self, draw: declared.VerbDraw) -> list[Verb]:
+        """List the verbs that a draw allows."""
+        accepts, within, complement = self.accepts, draw.subject_within, draw.complement
+        complements = {complement} if isinstance(complement, str) else {*complement}
+
+        def subjects_of(verb: Verb) -> list[tuple[str, ...]]:
+            return [classes for classes in self.noun_classes if accepts(verb.subject, classes)]
+
+        def fits(verb: Verb) -> bool:
+            frames = self.verb_frames[verb.lexeme]
+            return (
+                verb.frame in draw.frames
+                and verb.tags.issuperset(draw.tags)
+                and not verb.tags & {*draw.without}
+                and (not draw.words or verb.lexeme in draw.words)
+                and verb.lexeme not in draw.other_than
+                and complements <= {*verb.complement.split()}
+                and not frames & {*draw.never}
+                and draw.irregular in (None, verb.irregular)
+                and not (draw.distinct_past and verb.form("past") == verb.verb)
+                and not (draw.distinct_participle and verb.form("participle") == verb.verb)
+                and draw.particle in (None, bool(verb.particle))
+                and (not within or all(accepts(within, c) for c in subjects_of(verb)))
+                and all(accepts(verb.subject, (c,)) for c in draw.subject_accepts.split())
+            )
+
+        return [verb for verb in self.lexicon.verbs if fits(verb)]
+
+    def adjectives(self, draw: declared.AdjectiveDraw) -> list[Adjective]:
+        """List the adjectives that a draw allows."""
+        return [
+            entry
+            for entry in self.lexicon.adjectives
+            if entry.frame == draw.frame
+            and (not draw.words or entry.adjective in draw.words)
+            and entry.adjective not in draw.other_than
+            and entry.tags.issuperset(draw.tags)
+            and not self.adjective_frames[entry.adjective] & {*draw.never}
+        ]
+
+    def determiners(self, among: str | tuple[str, ...]) -> list[Determiner]:
+        """List the determiners of a set, or some of them by themselves."""
+        return [
+            entry
+            for entry in self.lexicon.determiners
+            if (among in entry.sets if isinstance(among, str) else entry.determiner in among)
+        ]
+
+
+PRESENT: dict[Number, VerbForm] = {"sg": "third", "pl": "base"}
+"""The verb's form in the present."""
+
+
+class Realisations:
+    """Ways in which a predicate can stand: with which auxiliary, or in which finite form."""
+
+    def __init__(self, auxiliaries: Sequence[Auxiliary]) -> None:
+        """``auxiliaries``: those of the lexicon."""
+        self.auxiliaries = {entry.auxiliary: entry for entry in auxiliaries}
+        self._pools = lru_cache(maxsize=None)(self._list)
+
+    def _list(
+        self, draw: declared.PredicateDraw, number: Number, stative: bool
+    ) -> list[list[Realisation]]:
+        """List those without an auxiliary, and those with one, if there are any."""
+        finite, with_auxiliary = [], []
+        if draw.verb and draw.use == "statement" and draw.auxiliary != "always":
+            forms: dict[declared.Realised, VerbForm] = {"present": PRESENT[number], "past": "past"}
+            if draw.negated != "yes":
+                finite = [Realisation(None, False, f) for n, f in forms.items() if n in draw.forms]
+        for entry in self.auxiliaries.values() if draw.auxiliary != "none" else ():
+            if (
+                number in entry.numbers
+                and (draw.verb or "copula" in entry.use)
+                and (not draw.among or entry.auxiliary in draw.among)
+                and (not draw.verb or entry.takes in draw.forms)
+            ):
+                if draw.negated != "yes" and draw.use in entry.use:
+                    with_auxiliary.append(Realisation(entry, False, entry.takes))
+                if draw.negated != "no" and entry.negated and "negation" in entry.use:
+                    with_auxiliary.append(Realisation(entry, True, entry.takes))
+        fitting = (
+            [
+                realisation
+                for realisation in group
+                if not (stative and realisation.form == "gerund")
+                and (not draw.agreeing or self.counterpart(realisation))
+            ]
+            for group in (finite, with_auxiliary)
+        )
+        return [group for group in fitting if group]
+
+    def counterpart(self, chosen: Realisation) -> Realisation | None:
+        """Give the same in the other number; None where number makes no difference."""
+        if chosen.auxiliary is not None:
+            swapped = self.auxiliaries.get(chosen.auxiliary.swapped)
+            return Realisation(swapped, chosen.negated, chosen.form) if swapped else None
+        number = next((n for n, form in PRESENT.items() if form == chosen.form), None)
+        return Realisation(None, False, PRESENT[OTHER[number]]) if number else None
+
+    def draw(
+        self, draw: declared.PredicateDraw, number: Number, *, stative: bool, source: random.Random
+    ) -> Realisation | None:
+        """Draw one that ``draw`` allows; finite verbs as often as all auxiliaries together.
+
+        ``stative``: the verb has no progressive. None if there is none.
+        """
+        pools = self._pools(draw, number, stative)
+        return source.choice(source.choice(pools)) if pools else None
+
+    def agree(self, draw: declared.PredicateDraw) -> bool:
+        """Tell whether all that ``draw`` allows have a counterpart of the other number."""
+        numbers: tuple[Number, ...] = (draw.number,) if draw.number else ("sg", "pl")
+        return all(
+            self.counterpart(realisation)
+            for number in numbers
+            for pool in self._pools(draw, number, False)
+            for realisation in pool
+        )
+
+    def in_number(self, chosen: Realisation, number: Number) -> Realisation | None:
+        """Give a realisation as it is, or its counterpart, for subjects of a number."""
+        if chosen.auxiliary is not None:
+            fits = number in chosen.auxiliary.numbers
+        else:
+            fits = chosen.form in ("past", PRESENT[number])
+        return chosen if fits else self.counterpart(chosen)
+
+
+# Drawing
+
 
 Member = TypeVar("Member")
 TRIES = 25
@@ -56,7 +242,9 @@ class Builder:
             "verb": self._verb,
             "noun": self._noun,
             "phrase": self._phrase,
-            "determiner": self._determiner,
+            "determiner": lambda name, draw: self._determined(
+                name, draw.among, self._drawn[draw.for_]
+            ),
             "predicate": self._predicate,
             "adjective": self._adjective,
             "pronoun": self._pronoun,
@@ -136,20 +324,13 @@ class Builder:
             ]
 
         taken = {*self._entries(draw.unlike)}
-        mismatch, match = (
-            [{*self._drawn[name].reflexives} for name in names]
-            for names in (draw.mismatch, draw.match)
-        )
-
-        def fits(form: NounForm) -> bool:
-            return (
-                form.entry not in taken
-                and all(reflexives.isdisjoint(form.reflexives) for reflexives in mismatch)
-                and not any(reflexives.isdisjoint(form.reflexives) for reflexives in match)
-            )
-
+        pronouns = {form for other in draw.mismatch for form in self._drawn[other].reflexives}
         pool = self._pool((name, restricting, number), fitting)
-        return self._pick(name, pool, fits)
+        return self._pick(
+            name,
+            pool,
+            lambda form: form.entry not in taken and pronouns.isdisjoint(form.reflexives),
+        )
 
     def _phrase(self, name: str, draw: declared.PhraseDraw) -> Constituent:
         further: frozenset[str] = frozenset()
@@ -160,8 +341,8 @@ class Builder:
             further = frozenset({verb.object} - {""})
         noun = self._noun(name, draw, further)
         if "name" in noun.entry.tags:
-            return Phrase(noun, None)
-        return Phrase(noun, self._determined(name, draw.determiner, noun))
+            return noun
+        return replace(noun, determiner=self._determined(name, draw.determiner, noun))
 
     def _determined(
         self, name: str, among: str | tuple[str, ...], noun: NounForm
@@ -177,16 +358,6 @@ class Builder:
             ],
         )
         return self._pick(f"the determiner of {name}", pool)
-
-    def _determiner(self, name: str, draw: declared.DeterminerDraw) -> DeterminerForm:
-        noun = self._drawn[draw.for_]
-        form = noun.noun if isinstance(noun, Phrase) else noun
-        taken = [self._drawn[unlike] for unlike in draw.unlike]
-        for _ in range(TRIES):
-            determiner = self._determined(name, draw.among, form)
-            if determiner not in taken:
-                return determiner
-        raise Redraw(f"nothing in the lexicon fits {name!r}")
 
     def _predicate(self, name: str, draw: declared.PredicateDraw) -> Predicate:
         verb = self._drawn[draw.verb].entry if draw.verb else None
@@ -224,9 +395,8 @@ class Builder:
         allowed = tuple(CASES)
         if draw.like:
             noun = self._drawn[draw.like]
-            noun = noun.noun if isinstance(noun, Phrase) else noun
             if number and isinstance(noun, NounForm):
-                noun = NounForm(noun.entry, number)
+                noun = replace(noun, number=number)
             allowed = noun.reflexives
         taken = {form for name in draw.mismatch for form in self._drawn[name].reflexives}
         pool = [
@@ -244,6 +414,4 @@ class Builder:
         among = draw.among
         if draw.of:
             among = draw.by_number.get(self._drawn[draw.of].number, among)
-        rows = [Words((row,) if isinstance(row, str) else row) for row in among]
-        taken = [self._drawn[unlike] for unlike in draw.unlike]
-        return self._pick(name, [row for row in rows if row not in taken])
+        return self._pick(name, [Words((row,) if isinstance(row, str) else row) for row in among])

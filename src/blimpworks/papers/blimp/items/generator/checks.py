@@ -11,10 +11,10 @@ from blimpworks.campaign.settings.parsing import complaints, read_settings
 from blimpworks.errors import UserError
 from blimpworks.papers.blimp.items.generator import constituents
 from blimpworks.papers.blimp.items.generator import declarations as declared
+from blimpworks.papers.blimp.items.generator.builder import Pools, Realisations
 from blimpworks.papers.blimp.items.generator.constituents import OTHER
 from blimpworks.papers.blimp.items.generator.declarations import AnyDraw, Declaration, Scheme
-from blimpworks.papers.blimp.items.generator.pools import Pools, Realisations
-from blimpworks.papers.blimp.items.lexicon.load import EXCLUDED, Lexicon
+from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon
 
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
 """{name} or {name.part}."""
@@ -22,8 +22,8 @@ OPTIONAL = "phrase that can be nothing"
 """Kind of the object of a verb that may take none: it can stand in sentences, that is all."""
 PARTS: Mapping[str, Collection[str]] = {
     "verb": constituents.VerbEntry.PARTS,
-    "noun": constituents.NounForm.PARTS,
-    "phrase": constituents.Phrase.PARTS,
+    "noun": ("", "swapped", "possessive"),
+    "phrase": constituents.NounForm.PARTS,
     "determiner": constituents.DeterminerForm.PARTS,
     "predicate": constituents.Predicate.PARTS,
     "adjective": constituents.AdjectiveEntry.PARTS,
@@ -77,11 +77,7 @@ def read_declaration(path: Path) -> Declaration:
     wrong = [
         f"{path}: key '{_above(declaration.one_of, number)}{key}' {complaint}."
         for number, scheme in enumerate(declaration.one_of)
-        for key, complaint in (
-            *_wrong_names(scheme),
-            *_wrong_slots(scheme),
-            *_wrong_brackets(scheme, declaration.method),
-        )
+        for key, complaint in _wrong(scheme, declaration.method)
     ]
     if wrong:
         raise UserError("\n".join(wrong))
@@ -92,8 +88,8 @@ def _some(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _wrong_names(scheme: Scheme) -> Iterator[Complaint]:
-    """Complain of each name that is not drawn before it is used, or of a wrong kind."""
+def _wrong(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
+    """Complain of names and slots that nothing, or nothing suitable, is drawn for."""
     kinds: dict[str, str] = {}
     for name, draw in scheme.draw.items():
         for key, used, allowed in draw.names():
@@ -108,6 +104,21 @@ def _wrong_names(scheme: Scheme) -> Iterator[Complaint]:
             verb = scheme.draw.get(draw.complement_of)
             if verb and verb.kind == "verb" and "intransitive" in verb.frames:
                 kinds[name] = OPTIONAL
+    for key, text in scheme.templates.items():
+        for slot in SLOT.finditer(text):
+            slot_draw, part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
+            if slot_draw is None:
+                yield key, f"names {slot[1]!r}, which is not drawn"
+            elif part not in (parts := _parts(slot_draw)):
+                has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in parts)
+                yield key, f"has {slot[0]}, no part of {_some(slot_draw.kind)}; expected {has}"
+        if stray := re.search(r"[{}]", SLOT.sub("", text)):
+            yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
+    for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
+        marked = re.findall(r"\[[^][]*\]", text)
+        if len(marked) != bool(method):
+            expected = "one critical word" if method else "none, because there is no method"
+            yield key, f"marks {len(marked)} critical words by brackets; expected {expected}"
 
 
 def _parts(draw: AnyDraw) -> Collection[str]:
@@ -117,28 +128,6 @@ def _parts(draw: AnyDraw) -> Collection[str]:
     lengths = [1 if isinstance(row, str) else len(row) for group in groups for row in group]
     shortest = min(lengths, default=0)
     return ("", *map(str, range(shortest))) if shortest else ()
-
-
-def _wrong_slots(scheme: Scheme) -> Iterator[Complaint]:
-    """Complain of each slot that nothing, or no such part, is drawn for."""
-    for key, text in scheme.templates.items():
-        for slot in SLOT.finditer(text):
-            draw, part = scheme.draw.get(slot[1]), slot[2].removeprefix(".")
-            if draw is None:
-                yield key, f"names {slot[1]!r}, which is not drawn"
-            elif part not in (parts := _parts(draw)):
-                has = ", ".join(f"{{{slot[1]}{'.' * bool(name)}{name}}}" for name in parts)
-                yield key, f"has {slot[0]}, no part of {_some(draw.kind)}; expected {has}"
-        if stray := re.search(r"[{}]", SLOT.sub("", text)):
-            yield key, f"has a stray {stray[0]!r}; expected {{name}} or {{name.part}}"
-
-
-def _wrong_brackets(scheme: Scheme, method: str | None) -> Iterator[Complaint]:
-    for key, text in {"good": scheme.good, "bad": scheme.bad}.items():
-        marked = re.findall(r"\[[^][]*\]", text)
-        if len(marked) != bool(method):
-            expected = "one critical word" if method else "none, because there is no method"
-            yield key, f"marks {len(marked)} critical words by brackets; expected {expected}"
 
 
 # Beside a lexicon

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any, ClassVar, get_args
 
-from blimpworks.papers.blimp.items.lexicon.entries import (
+from blimpworks.papers.blimp.items.lexicon import (
     Adjective,
     Auxiliary,
     Determiner,
@@ -17,8 +17,8 @@ from blimpworks.papers.blimp.items.lexicon.entries import (
     Number,
     Verb,
     VerbForm,
+    possessive,
 )
-from blimpworks.papers.blimp.items.lexicon.inflection import possessive
 
 Part = tuple[str, ...]
 Parts = Mapping[str, Callable[[Any], Part]]
@@ -55,11 +55,24 @@ def _some(*forms: str) -> Part:
 
 
 @dataclass(frozen=True, slots=True)
+class DeterminerForm(Constituent):
+    """A determiner; its part ``swapped`` is the counterpart of the other number."""
+
+    entry: Determiner
+
+    PARTS: ClassVar[Parts] = {
+        "": lambda determiner: (determiner.entry.determiner,),
+        "swapped": lambda determiner: (determiner.entry.swapped,),
+    }
+
+
+@dataclass(frozen=True, slots=True)
 class NounForm(Constituent):
-    """A noun in one of its numbers."""
+    """A noun in one of its numbers; as a phrase, with the determiner that it may have."""
 
     entry: Noun
     number: Number
+    determiner: DeterminerForm | None = None
 
     @property
     def text(self) -> str:
@@ -80,47 +93,6 @@ class NounForm(Constituent):
             return EITHER["person" in self.entry.classes]
         return REFLEXIVES[self.entry.gender]
 
-    PARTS: ClassVar[Parts] = {
-        "": lambda noun: (noun.text,),
-        "swapped": lambda noun: (noun.entry.forms[OTHER[noun.number]],),
-        "possessive": lambda noun: (possessive(noun.text, plural=noun.number == "pl"),),
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class DeterminerForm(Constituent):
-    """A determiner; its part ``swapped`` is the counterpart of the other number."""
-
-    entry: Determiner
-
-    PARTS: ClassVar[Parts] = {
-        "": lambda determiner: (determiner.entry.determiner,),
-        "swapped": lambda determiner: (determiner.entry.swapped,),
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase(Constituent):
-    """A noun and its determiner, if it has one."""
-
-    noun: NounForm
-    determiner: DeterminerForm | None
-
-    @property
-    def number(self) -> Number:
-        """The number of the phrase's noun."""
-        return self.noun.number
-
-    @property
-    def entry(self) -> Noun:
-        """The lexicon's entry of the phrase's noun."""
-        return self.noun.entry
-
-    @property
-    def reflexives(self) -> Part:
-        """Reflexive pronouns that can stand for the phrase."""
-        return self.noun.reflexives
-
     @property
     def det(self) -> Part:
         """The determiner, or nothing."""
@@ -131,20 +103,23 @@ class Phrase(Constituent):
         return " ".join(self.part()).split(" ")
 
     PARTS: ClassVar[Parts] = {
-        "": lambda phrase: phrase.det + phrase.noun.part(),
-        "det": lambda phrase: phrase.det,
-        "noun": lambda phrase: phrase.noun.part(),
-        "first": lambda phrase: (phrase.words()[0],),
-        "rest": lambda phrase: _some(*phrase.words()[1:]),
-        "swapped": lambda phrase: phrase.det + phrase.noun.part("swapped"),
-        "possessive": lambda phrase: phrase.det + phrase.noun.part("possessive"),
+        "": lambda noun: (*noun.det, noun.text),
+        "swapped": lambda noun: (*noun.det, noun.entry.forms[OTHER[noun.number]]),
+        "possessive": lambda noun: (
+            *noun.det,
+            possessive(noun.text, plural=noun.number == "pl"),
+        ),
+        "det": lambda noun: noun.det,
+        "noun": lambda noun: (noun.text,),
+        "first": lambda noun: (noun.words()[0],),
+        "rest": lambda noun: _some(*noun.words()[1:]),
     }
 
 
 class Nothing(Constituent):
     """The object of a verb that takes none: all its parts are empty."""
 
-    PARTS: ClassVar[Parts] = dict.fromkeys(Phrase.PARTS, lambda _: ())
+    PARTS: ClassVar[Parts] = dict.fromkeys(NounForm.PARTS, lambda _: ())
 
 
 NOTHING = Nothing()

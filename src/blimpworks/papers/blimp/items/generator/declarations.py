@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import Field
 
-from blimpworks.papers.blimp.items.lexicon.entries import (
+from blimpworks.papers.blimp.items.lexicon import (
     Frame,
     Gender,
     Number,
@@ -59,10 +59,6 @@ class VerbDraw(Drawn):
     """None of them holds."""
     complement: Literal["that", "wh"] | tuple[Literal["that", "wh"], ...] = ()
     """Kinds of clauses that it takes, all of them."""
-    only: Literal["that", "wh"] | None = None
-    """The only kind of clause that it takes."""
-    also: Frame | None = None
-    """The verb has an entry of this frame too."""
     never: tuple[Frame, ...] = ()
     """The verb has no entry of these frames."""
     subject: Names = _names(*NOMINAL)
@@ -125,8 +121,6 @@ class NominalDraw(Drawn):
     """Nouns that it is not."""
     mismatch: Names = _names(*PRONOMINAL)
     """Constituents that it shares no reflexive pronoun with."""
-    match: Names = _names(*PRONOMINAL)
-    """Constituents that it shares a reflexive pronoun with."""
 
 
 class NounDraw(NominalDraw):
@@ -154,8 +148,6 @@ class DeterminerDraw(Drawn):
     """A set of determiners, or some of them."""
     for_: Name = _for()
     """The noun that it stands before."""
-    unlike: Names = _names("determiner")
-    """Determiners that it is not."""
 
 
 class PredicateDraw(Drawn):
@@ -230,8 +222,6 @@ class ChoiceDraw(Drawn):
     by_number: dict[Number, tuple[str | tuple[str, ...], ...]] = Field(default={})
     """What there is to choose from, by the number of ``of``."""
     of: Name | None = _names(*PRONOMINAL, default=None)
-    unlike: Names = _names("choice")
-    """Choices that it is not."""
 
 
 AnyDraw = Annotated[

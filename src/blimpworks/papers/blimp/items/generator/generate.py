@@ -22,8 +22,7 @@ from blimpworks.papers.blimp.items.generator.checks import (
 )
 from blimpworks.papers.blimp.items.generator.constituents import Constituent, Part
 from blimpworks.papers.blimp.items.generator.declarations import Declaration
-from blimpworks.papers.blimp.items.lexicon.entries import Sounds
-from blimpworks.papers.blimp.items.lexicon.load import Lexicon, read_lexicon
+from blimpworks.papers.blimp.items.lexicon import Lexicon, Sounds, read_lexicon
 
 ARTICLE = re.compile(r"\b([Aa])(\]? \[?)(\w[\w'-]*)")
 PATIENCE = 2000

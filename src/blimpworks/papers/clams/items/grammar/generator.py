@@ -17,8 +17,14 @@ from pathlib import Path
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
 from blimpworks.files import atomic
-from blimpworks.papers.clams.items.grammar.model import Grammar, Reference, Template, fail
-from blimpworks.papers.clams.items.grammar.parser import common_beside, read_grammar
+from blimpworks.papers.clams.items.grammar.model import (
+    Grammar,
+    Reference,
+    Template,
+    common_beside,
+    fail,
+    read_grammar,
+)
 
 MinimalSet = tuple[str, ...]
 """A grammatical sentence, then the ungrammatical ones that belong to it."""
@@ -154,12 +160,7 @@ def generate_sets(
         lines = {each: count_template(grammar, each, variant)[1] for each in grammar.templates}
         largest = max(lines, key=lambda each: lines[each])
         if sum(lines.values()) > MOST_LINES:
-            fail(
-                largest.place,
-                "templates whose slots together make too many sentences, most of them by this one",
-                f"at most {MOST_LINES:,} lines in all",
-                "leave out slots or alternatives, or write a grammar for each template",
-            )
+            fail(largest.place, "too many sentences", most=MOST_LINES)
     return [
         write_sets(generate(grammar, variant), output)
         for grammar, output in zip(parsed, outputs, strict=True)

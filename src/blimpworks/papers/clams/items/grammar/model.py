@@ -4,21 +4,35 @@ Source: Mueller et al. (2020), section 3. A *template* is an expansion of ``S[]`
 references to *preterminals*. A preterminal is a name with a set of attributes, ``V[3,s]``, and
 has *alternatives*, each a word or several. The *vary statement* names the preterminals whose
 other attribute sets make a sentence ungrammatical.
+
+In a file a line is empty, a comment (``#``), the vary statement, or a rule: a left-hand side with
+brackets, then alternatives with ``|`` between them. Rules for ``S[]`` are templates. A left-hand
+side that comes again adds alternatives. What the paper leaves open is as in the grammars that its
+authors released.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NoReturn
 
+from lark import Lark, Token, Transformer, v_args
+from lark.exceptions import UnexpectedToken, VisitError
+
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError
+from blimpworks.files import read_cells
 
 START = "S"
 """Name of the left-hand side of templates."""
 
+MISTAKES = {
+    row.pop("mistake"): tuple(row.values())
+    for row in read_cells(Path(__file__).with_name("mistakes.tsv"))
+}
+"""What stands there, what was expected and what to do, by what is wrong."""
 COMMON = "common.avg"
 """The file that the authors' program reads before each other one of its directory."""
 
@@ -35,9 +49,13 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-def fail(place: Place, mistake: str, expected: str, advice: str) -> NoReturn:
-    """Raise the UserError that says in one sentence what is wrong at a place of a grammar."""
-    raise UserError(f"{place}: found {mistake}; expected {expected}; {advice}.")
+def fail(place: Place, mistake: str, **facts: object) -> NoReturn:
+    """Raise the UserError that says in one sentence what is wrong at a place of a grammar.
+
+    ``mistake`` is a key of ``MISTAKES``, whose texts have the ``facts`` in braces.
+    """
+    found, expected, advice = (text.format_map(facts) for text in MISTAKES[mistake])
+    raise UserError(f"{place}: found {found}; expected {expected}; {advice}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,39 +192,20 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
 
 def check_grammar(grammar: Grammar, variant: Variant, file: Path) -> None:
     """Raise UserError for what keeps ``grammar`` of ``file`` from generating sets."""
-    if not grammar.templates and file.name == COMMON:
-        fail(
-            Place(file, 1, 1),
-            f"no template, as {COMMON} is read with each of the others of its directory",
-            "a grammar with templates, such as simple_agrmt.avg",
-            f"name one of those instead of {COMMON}",
-        )
     if not grammar.templates:
-        fail(
-            Place(file, 1, 1),
-            "no template",
-            f"at least one line such as {START}[] the N[s] V[s]",
-            "write the sentences' frame as one",
-        )
+        key = "no template common" if file.name == COMMON else "no template"
+        fail(Place(file, 1, 1), key, common=COMMON)
     if not grammar.vary:
-        fail(
-            Place(file, 1, 1),
-            "no vary statement",
-            "a line such as vary: V[]",
-            "name the preterminal whose other forms are ungrammatical",
-        )
+        fail(Place(file, 1, 1), "no vary statement")
     for item in grammar.vary:
         # A vary statement's item must be of some preterminal.
         rules = grammar.named(item.target.name)
         if not rules:
             _fail_undefined(grammar, item, "in the vary statement")
         if not any(item.target.attributes <= rule.defined.attributes for rule in rules):
-            fail(
-                item.place,
-                f"{item.target} in the vary statement, whose attributes no {item.target.name} has",
-                f"attributes of {listed(rule.defined for rule in rules)}",
-                f"correct them, or write {item.target.name}[] to vary all",
-            )
+            known = listed(rule.defined for rule in rules)
+            name = item.target.name
+            fail(item.place, "attributes of none", item=item.target, name=name, known=known)
     for template in grammar.templates:
         _check_template(grammar, template, variant)
 
@@ -223,19 +222,14 @@ def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoRet
         close = get_close_matches(name, names) or names[:5]
         known = f", such as {' or '.join(close)}" if close else "; there is none yet"
         expected = f"a name that a rule defines{known}"
-    advice = f"correct it, or define it by a line that starts with {reference.target}"
-    fail(reference.place, f"{reference.target} {where}, which no rule defines", expected, advice)
+    target = reference.target
+    fail(reference.place, "undefined", reference=target, where=where, expected=expected)
 
 
 def _check_template(grammar: Grammar, template: Template, variant: Variant) -> None:
     for reference in template.references:
         if reference.target.name == START:
-            fail(
-                reference.place,
-                f"{reference.target} in a template, which would be recursion",
-                "words and preterminals",
-                "write out what it stands for",
-            )
+            fail(reference.place, "template in a template", reference=reference.target)
         if reference.target not in grammar.by_preterminal:
             _fail_undefined(grammar, reference, "in a template")
     segments = grammar.segments(template, variant)
@@ -243,44 +237,173 @@ def _check_template(grammar: Grammar, template: Template, variant: Variant) -> N
     varied = [reference for reference in references if grammar.items_for(reference.target)]
     # A template of which published leaves nothing makes no sentence.
     if segments and not varied:
-        fail(
-            template.place,
-            "a template in which nothing varies",
-            f"a reference that falls under {listed(item.target for item in grammar.vary)}",
-            "put one in, or name one of the template's preterminals in the vary statement",
-        )
+        items = listed(item.target for item in grammar.vary)
+        fail(template.place, "nothing varies", items=items)
     for reference in varied:
-        _check_alternates(grammar, reference, variant)
+        # There must be something to vary with, of one alternative for each of the referenced.
+        target = reference.target
+        series = grammar.series(target, variant)
+        if len({len(rules) for rules in series}) > 1:
+            fail(reference.place, "unequal items", reference=target)
+        if len(series[0]) == 1:
+            fail(reference.place, "nothing to vary with", reference=target, name=target.name)
+        for rule, *wrong in series:
+            for other in wrong:
+                count, expected = len(other.alternatives), len(rule.alternatives)
+                if count < expected or (variant == "corrected" and count > expected):
+                    fail(
+                        other.place,
+                        "unequal alternatives",
+                        count=f"{count} alternative{'s' if count > 1 else ''}",
+                        other=other.defined,
+                        wanted=expected,
+                        right=rule.defined,
+                        place_of_right=rule.place,
+                    )
 
 
-def _check_alternates(grammar: Grammar, reference: Reference, variant: Variant) -> None:
-    """There must be something to vary with, of one alternative for each of the referenced."""
-    target = reference.target
-    series = grammar.series(target, variant)
-    if len({len(rules) for rules in series}) > 1:
-        fail(
-            reference.place,
-            f"{target}, which falls under several items of the vary statement, of unequal numbers "
-            "of attribute sets: the authors' program labels its sentences by chance",
-            "items of as many attribute sets",
-            "write one item, or use --variant corrected",
-        )
-    if len(series[0]) == 1:
-        fail(
-            reference.place,
-            f"{target}, which is varied but has nothing to vary with",
-            f"another attribute set of {target.name} that falls under the vary statement",
-            f"define one, or write {target.name}[] in the vary statement",
-        )
-    for rule, *wrong in series:
-        for other in wrong:
-            count, expected = len(other.alternatives), len(rule.alternatives)
-            if count < expected or (variant == "corrected" and count > expected):
-                plural = "s" if count > 1 else ""
-                fail(
-                    other.place,
-                    f"{count} alternative{plural} of {other.defined}",
-                    f"{expected}, as many as {rule.defined} has at {rule.place}, of which each is "
-                    "replaced by the one at its position",
-                    "add what is missing, in the same order",
-                )
+# Reading a file
+
+
+BLANKS = " \t\r"
+ARROWS = ("→", "->", "=>", "=", ":", "::=")
+"""What other notations have between the two sides of a rule; this one has a space."""
+
+
+def common_beside(path: Path) -> Path | None:
+    """The ``common.avg`` in a grammar's directory, if there is one and it isn't the grammar."""
+    common = path.with_name(COMMON)
+    return common if common != path and common.is_file() else None
+
+
+def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
+    """Read a grammar, after ``common`` if given. Raises UserError with the place of a mistake."""
+    reader = _Reader()
+    for file in [common, path] if common else [path]:
+        reader.read(file)
+    rules = [Rule(name, tuple(words), place) for name, (words, place) in reader.rules.items()]
+    grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path)
+    check_grammar(grammar, variant, path)
+    return grammar
+
+
+def _read(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise UserError(
+            f"{path} is not a file; expected an attribute-varying grammar; correct the path."
+        ) from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8-sig")
+        place = Place(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+        fail(place, "not UTF-8", byte=data[error.start])
+
+
+@cache
+def _parser() -> Lark:
+    return Lark.open("grammar.lark", rel_to=__file__, parser="lalr", start=["start", "mistakes"])
+
+
+@v_args(inline=True)
+class _Reader(Transformer[Token, None]):
+    """Collects the statements of files that are read one after another, in their order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.file = Path()
+        self.templates: list[Template] = []
+        self.rules: dict[Preterminal, tuple[list[Alternative], Place]] = {}
+        self.varied: list[Reference] = []
+
+    def read(self, file: Path) -> None:
+        """Take in the statements of a file. Raises UserError for the first mistake."""
+        self.file = file
+        text = f"{_read(file)}\n"
+        try:
+            self.transform(_parser().parse(text, start="start"))
+        except UnexpectedToken as error:
+            _explain(error.token, error.expected, text.split("\n")[error.line - 1], file)
+        except VisitError as error:
+            raise error.orig_exc from None
+
+    def _place(self, token: Token) -> Place:
+        return _place(token, self.file)
+
+    def REFERENCE(self, token: Token) -> Reference:
+        """What ``Name[a,b]`` denotes."""
+        name, _, inside = token.removesuffix("]").partition("[")
+        inside = inside.strip(BLANKS)
+        attributes = [each.strip(BLANKS) for each in inside.split(",")] if inside else []
+        place = self._place(token)
+        if token.type != "ITEM" and not {*BLANKS}.isdisjoint(token):
+            fail(place, "blank in brackets", token=token)
+        if "" in attributes:
+            fail(place, "empty attribute", token=token)
+        written = f"{name}[{','.join(attributes)}]"
+        return Reference(Preterminal(name, frozenset(attributes), written), place)
+
+    LEFT = ITEM = REFERENCE
+
+    def sentence(self, *parts: Token | Reference) -> Template:
+        """A template: its words and references."""
+        first = parts[0]
+        place = first.place if isinstance(first, Reference) else self._place(first)
+        words = (part if isinstance(part, Reference) else str(part) for part in parts)
+        return Template(tuple(words), place)
+
+    def words(self, *words: Token) -> Alternative:
+        return Alternative(" ".join(words), self._place(words[0]))
+
+    def template(self, left: Token, *sentences: Template) -> None:
+        """A line of templates."""
+        _check_arrow(str(left), str(sentences[0].parts[0]), sentences[0].place)
+        self.templates += sentences
+
+    def rule(self, left: Reference, *alternatives: Alternative | None) -> None:
+        """A line of alternatives, after those that the preterminal has had before."""
+        written = [each or Alternative("", left.place) for each in alternatives]
+        _check_arrow(str(left.target), written[0].text.split(" ")[0], written[0].place)
+        known, _ = self.rules.setdefault(left.target, ([], left.place))
+        known += written
+
+    def vary(self, *items: Reference) -> None:
+        self.varied += items
+
+
+def _place(token: Token, file: Path, offset: int = 0) -> Place:
+    return Place(file, token.line or 1, (token.column or 1) + offset)
+
+
+def _check_arrow(left: str, first: str, place: Place) -> None:
+    if first in ARROWS:
+        fail(place, "arrow", arrow=first, left=left)
+
+
+def _explain(token: Token, expected: Collection[str], line: str, file: Path) -> NoReturn:
+    """Raise the UserError for a token of ``line`` that is none of the ``expected`` terminals."""
+    key = token.type if token.type in MISTAKES else _misplaced(token, expected, line)
+    offsets = {"UNOPENED": len(token) - 1, "UNCLOSED": len(token) - 1, "no colon": len("vary")}
+    fail(
+        _place(token, file, offsets.get(key, 0)),
+        key,
+        token=str(token),
+        closed=f"{token.partition(']')[0]}]",
+        left=line.partition("]")[0].lstrip(BLANKS) + "]",
+        item=line.partition(":")[2].strip(BLANKS),
+    )
+
+
+def _misplaced(token: Token, expected: Collection[str], line: str) -> str:
+    """What is wrong with a token that would be right elsewhere, as ``MISTAKES`` has it."""
+    if "LEFT" in expected:
+        if token.startswith("vary"):
+            return "no colon"
+        return "attributes of S" if token.startswith(f"{START}[") else "no left-hand side"
+    if "ITEM" in expected or "SEMICOLON" in expected:
+        return "no item" if token.type == "_NEWLINE" or token == ";" else "item"
+    if token.type == "_NEWLINE" or token == "|":
+        return "empty" if "|" in line else "no right-hand side"
+    return "recursion"

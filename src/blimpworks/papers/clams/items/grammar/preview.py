@@ -7,7 +7,7 @@ from pathlib import Path
 
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError, reading
-from blimpworks.files import text_of
+from blimpworks.files import read_cells, text_of
 from blimpworks.papers.clams.items.constructions import (
     CONSTRUCTIONS,
     ENGLISH,
@@ -15,7 +15,12 @@ from blimpworks.papers.clams.items.constructions import (
     phenomenon_of,
 )
 from blimpworks.papers.clams.items.grammar.generator import count_template, generate_template
-from blimpworks.papers.clams.items.grammar.model import Grammar, Reference
+from blimpworks.papers.clams.items.grammar.model import Grammar, Place, Reference
+
+REMARKS = {
+    row["remark"]: row["text"] for row in read_cells(Path(__file__).with_name("remarks.tsv"))
+}
+"""What is said of what is seldom meant."""
 
 
 def read_vocabulary(path: Path) -> set[str]:
@@ -51,7 +56,15 @@ def preview(
             yield "    …"
     warnings = [*remarks(grammar, variant)]
     if vocabulary is not None:
-        warnings.append(_missing(grammar, variant, vocabulary))
+        tokens = tokens_of(grammar, variant)
+        missing = [token for token in tokens if token not in vocabulary]
+        are = "is" if len(missing) == 1 else "are"
+        warnings.append(
+            f"{len(missing)} of {len(tokens)} words {are} not in the vocabulary: "
+            f"{' '.join(missing)}"
+            if missing
+            else f"all {len(tokens)} words are in the vocabulary"
+        )
     if warnings:
         yield ""
         yield from warnings
@@ -61,82 +74,63 @@ def _counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def _remark(place: Place | Path, remark: str, **facts: object) -> str:
+    return f"{place}: {REMARKS[remark].format_map(facts)}"
+
+
 def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
     """Remark on what is allowed but seldom meant, each with its place."""
-    yield from _unknown_paradigm(grammar.file)
+    # A set is called like its grammar, and scored and shown by that name.
+    name = grammar.file.stem
+    if not is_paradigm(name):
+        close = get_close_matches(name, {**CONSTRUCTIONS, **ENGLISH})
+        meant = f" (is {close[0]} meant?)" if close else ""
+        phenomenon = phenomenon_of(name)
+        yield _remark(
+            grammar.file, "unknown paradigm", name=name, meant=meant, phenomenon=phenomenon
+        )
     # Rules of the grammar's own file; of common ones, each grammar uses some.
     used = {
         defined
         for reference in _distinct(grammar)
         for defined in grammar.slot_rules(reference.target, variant)
     }
-    for unused_rule in grammar.rules:
-        own = [each.place for each in unused_rule.alternatives if each.place.file == grammar.file]
-        if own and unused_rule.defined not in used:
-            place = unused_rule.place if unused_rule.place.file == grammar.file else own[0]
-            yield f"{place}: no template uses {unused_rule.defined}, and no wrong sentence has it"
+    for rule in grammar.rules:
+        places = [rule.place, *(alternative.place for alternative in rule.alternatives)]
+        places = [place for place in places if place.file == grammar.file]
+        if places and rule.defined not in used:
+            yield _remark(places[0], "unused", rule=rule.defined)
     if variant == "published":
-        yield from _repeated_items(grammar)
+        # Items of the vary statement for which the authors' program has its latent fault.
+        covering = [grammar.items_for(reference.target) for reference in _distinct(grammar)]
+        faulty = {item for items in covering if all(i.attributes for i in items) for item in items}
+        for item in grammar.vary:
+            if item.target in faulty:
+                yield _remark(item.place, "repeated item", item=item.target)
         # Slots for which the authors' program writes nothing.
         references = [r for template in grammar.templates for r in template.references]
         for uncovered in filter(grammar.uncovered, references):
-            yield (
-                f"{uncovered.place}: {uncovered.target} falls under no item of the vary statement: "
-                "--variant published leaves out the sentence up to there, as the authors' program "
-                "does; --variant corrected keeps it as it is"
-            )
+            yield _remark(uncovered.place, "uncovered", slot=uncovered.target)
     for reference in _distinct(grammar):
         # Alternatives that are replaced by a word of the same form, and forms that replace none.
-        right_rule, *others = grammar.slot_rules(reference.target, variant).values()
-        for other in others:
-            for unused in other.alternatives[len(right_rule.alternatives) :]:
-                yield (
-                    f"{unused.place}: {unused.text!r} of {other.defined} replaces nothing, as "
-                    f"{right_rule.defined} has fewer alternatives"
-                )
-            for right, wrong in zip(right_rule.alternatives, other.alternatives, strict=False):
-                if right.text == wrong.text:
-                    yield (
-                        f"{wrong.place}: {wrong.text!r} is the same for {right_rule.defined} and "
-                        f"{other.defined}: sentences with it come as True and as False"
-                    )
+        right, *others = grammar.slot_rules(reference.target, variant).values()
+        for rule in others:
+            facts = {"rule": rule.defined, "right": right.defined}
+            for unused in rule.alternatives[len(right.alternatives) :]:
+                yield _remark(unused.place, "replaces nothing", text=unused.text, **facts)
+            for good, wrong in zip(right.alternatives, rule.alternatives, strict=False):
+                if good.text == wrong.text:
+                    yield _remark(wrong.place, "same word", text=wrong.text, **facts)
         # Alternatives that are empty, or that the rule has had before.
         rule = grammar.by_preterminal[reference.target]
         seen: set[str] = set()
         for alternative in rule.alternatives:
-            if not alternative.text:
-                yield f"{alternative.place}: an alternative of {rule.defined} is empty"
-            if alternative.text in seen:
-                yield (
-                    f"{alternative.place}: {alternative.text!r} comes twice in {rule.defined}: "
-                    "so do all sentences with it"
-                )
-            seen.add(alternative.text)
-
-
-def _unknown_paradigm(file: Path) -> Iterator[str]:
-    """A set is called like its grammar, and scored and shown by that name."""
-    if is_paradigm(file.stem):
-        return
-    close = get_close_matches(file.stem, {**CONSTRUCTIONS, **ENGLISH})
-    meant = f" (is {close[0]} meant?)" if close else ""
-    yield (
-        f"{file}: {file.stem} is none of CLAMS's paradigms{meant}: the set will be scored as "
-        f"{phenomenon_of(file.stem)}, but no exhibit shows it"
-    )
-
-
-def _repeated_items(grammar: Grammar) -> Iterator[str]:
-    """Items of the vary statement for which the authors' program has its latent fault."""
-    covering = [grammar.items_for(reference.target) for reference in _distinct(grammar)]
-    repeating = {item for items in covering if all(i.attributes for i in items) for item in items}
-    for item in grammar.vary:
-        if item.target in repeating:
-            yield (
-                f"{item.place}: {item.target} in the vary statement has attributes: --variant "
-                "published repeats each grammatical sentence as an ungrammatical one, as the "
-                "authors' program does; --variant corrected does not"
-            )
+            text, place = alternative.text, alternative.place
+            if not text:
+                yield _remark(place, "empty alternative", rule=rule.defined)
+            if text in seen:
+                yield _remark(place, "repeated alternative", text=text, rule=rule.defined)
+            seen.add(text)
 
 
 def _distinct(grammar: Grammar) -> Iterable[Reference]:
@@ -157,13 +151,3 @@ def tokens_of(grammar: Grammar, variant: Variant) -> list[str]:
                 for alternative in rule.alternatives:
                     tokens |= dict.fromkeys(alternative.text.split())
     return [*tokens]
-
-
-def _missing(grammar: Grammar, variant: Variant, vocabulary: set[str]) -> str:
-    """Which words of the grammar a vocabulary lacks, in a line."""
-    tokens = tokens_of(grammar, variant)
-    missing = [token for token in tokens if token not in vocabulary]
-    if not missing:
-        return f"all {len(tokens)} words are in the vocabulary"
-    are = "is" if len(missing) == 1 else "are"
-    return f"{len(missing)} of {len(tokens)} words {are} not in the vocabulary: {' '.join(missing)}"

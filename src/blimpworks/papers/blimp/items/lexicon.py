@@ -1,0 +1,359 @@
+"""The lexicon that BLiMP's pairs are generated from: entries, regular inflection, restrictions.
+
+Regular English is inflected by spelling; what is irregular stands in the lexicon's tables.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+from pydantic import BeforeValidator, Field
+
+from blimpworks.campaign.settings.parsing import parse_yaml, read_settings
+from blimpworks.campaign.table_files import read_rows
+from blimpworks.errors import UserError
+from blimpworks.strict import Strict
+
+VOWELS = "aeiou"
+SIBILANTS = ("s", "x", "z", "ch", "sh")
+
+
+def _after_consonant(word: str) -> bool:
+    return len(word) > 1 and word[-2] not in VOWELS
+
+
+def plural(noun: str) -> str:
+    """The regular plural of a noun; of several words the last one is inflected."""
+    if noun.endswith(SIBILANTS):
+        return f"{noun}es"
+    if noun.endswith("y") and _after_consonant(noun):
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
+
+
+def regular_plurals(noun: str) -> frozenset[str]:
+    """Plurals that differ from the regular one in spelling alone: heroes, quizzes, stomachs."""
+    return frozenset((plural(noun), f"{noun}s", f"{noun}es", f"{noun}{noun[-1]}es"))
+
+
+def third(verb: str) -> str:
+    """The regular third person singular of the present."""
+    return f"{verb}es" if verb.endswith("o") else plural(verb)
+
+
+def past(verb: str) -> str:
+    """The regular past, which is the participle too. No consonant is doubled."""
+    if verb.endswith("e"):
+        return f"{verb}d"
+    if verb.endswith("y") and _after_consonant(verb):
+        return f"{verb[:-1]}ied"
+    return f"{verb}ed"
+
+
+def gerund(verb: str) -> str:
+    """The regular -ing form. No consonant is doubled."""
+    if verb.endswith("ie"):
+        return f"{verb[:-2]}ying"
+    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
+        return f"{verb[:-1]}ing"
+    return f"{verb}ing"
+
+
+def possessive(phrase: str, *, plural: bool) -> str:
+    """``phrase`` with 's, or with an apostrophe alone after the s of a plural."""
+    return f"{phrase}'" if plural and phrase.endswith("s") else f"{phrase}'s"
+
+
+def _words(value: Any) -> Any:
+    return tuple(value.split()) if isinstance(value, str) else value
+
+
+Word = Annotated[str, Field(pattern=r"^\S+( \S+)*$")]
+Form = Annotated[str, Field(pattern=r"^(\S+( \S+)*)?$")]
+"""A form, or nothing where it is the regular one."""
+Restriction = Annotated[str, Field(pattern=r"^(!?[a-z]+( !?[a-z]+)*)?$")]
+ClassNames = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
+Number = Literal["sg", "pl"]
+Gender = Literal["m", "f", "c", "n"]
+"""Masculine, feminine, either of them, neuter."""
+NOTHING, SAME = "-", "="
+"""In place of a plural: there is none; it is the singular."""
+
+
+class Noun(Strict):
+    """A common noun, or a name."""
+
+    noun: Word
+    """The singular."""
+    plural: Form = NOTHING
+    gender: Gender
+    classes: ClassNames
+    of: Restriction = ""
+    """What follows its "of"."""
+    tags: Annotated[
+        frozenset[Literal["common", "clause", "relational", "name"]], BeforeValidator(_words)
+    ] = frozenset()
+
+    @property
+    def mass(self) -> bool:
+        """Whether it has no plural, though it is no name."""
+        return self.plural == NOTHING and "name" not in self.tags
+
+    @property
+    def forms(self) -> dict[Number, str]:
+        """Its forms by number."""
+        if self.plural == NOTHING:
+            return {"sg": self.noun}
+        other = self.noun if self.plural == SAME else self.plural or plural(self.noun)
+        return {"sg": self.noun, "pl": other}
+
+    @property
+    def marked(self) -> bool:
+        """Whether singular and plural differ."""
+        return len({*self.forms.values()}) == 2
+
+    @property
+    def irregular(self) -> bool:
+        """Whether it has a plural of its own, other than by spelling (as "heroes" has)."""
+        return self.marked and self.forms["pl"] not in regular_plurals(self.noun)
+
+
+Frame = Literal[
+    "intransitive",
+    "transitive",
+    "clause",
+    "raising",
+    "control",
+    "object_raising",
+    "object_control",
+]
+VerbTag = Literal[
+    "drops",
+    "passive",
+    "alternates",
+    "psych",
+    "reflexive",
+    "double",
+    "stative",
+    "common",
+    "agentive",
+    "nonagentive",
+    "becoming",
+    "objects",
+    "bare",
+    "animate",
+    "role",
+    "timeless",
+    "zero",
+]
+VerbForm = Literal["base", "third", "past", "participle", "gerund"]
+
+
+class Verb(Strict):
+    """A verb in one of its frames; docs/generator.md says what frames and tags stand for."""
+
+    verb: Word
+    third: Form
+    past: Form
+    participle: Form
+    gerund: Form
+    particle: Form
+    """What follows it and belongs to the entry, such as "at" of "look at"."""
+    frame: Frame
+    subject: Restriction
+    object: Restriction
+    complement: Literal["", "that", "that wh", "wh"]
+    """Kinds of finite clauses that it takes."""
+    tags: Annotated[frozenset[VerbTag], BeforeValidator(_words)]
+
+    @property
+    def lexeme(self) -> str:
+        """Verb and particle."""
+        return f"{self.verb} {self.particle}".strip()
+
+    def form(self, form: VerbForm) -> str:
+        """A form, without the particle."""
+        regular_past = past(self.verb)
+        return {
+            "base": self.verb,
+            "third": self.third or third(self.verb),
+            "past": self.past or regular_past,
+            "participle": self.participle or self.past or regular_past,
+            "gerund": self.gerund or gerund(self.verb),
+        }[form]
+
+    @property
+    def irregular(self) -> bool:
+        """Whether past and participle differ."""
+        return self.form("past") != self.form("participle")
+
+
+class Adjective(Strict):
+    """An adjective in one of its frames."""
+
+    adjective: Word
+    noun: Restriction
+    """What it is said of."""
+    frame: Literal["", "tough", "raising", "control", "clause"]
+    tags: Annotated[
+        frozenset[Literal["attributive", "predicative", "common"]], BeforeValidator(_words)
+    ]
+
+
+class Determiner(Strict):
+    """A determiner."""
+
+    determiner: Word
+    numbers: Annotated[frozenset[Literal["sg", "pl", "mass"]], BeforeValidator(_words)]
+    """What it stands before: singular count nouns, plurals, mass nouns."""
+    sets: Annotated[frozenset[str], BeforeValidator(_words)]
+    """Names that paradigms ask for it by."""
+    swapped: Form
+    """Its counterpart of the other number."""
+
+
+class Auxiliary(Strict):
+    """An auxiliary, with the form of the verb that it asks for."""
+
+    auxiliary: Word
+    negated: Form
+    """Contracted with "not"."""
+    numbers: Annotated[frozenset[Number], BeforeValidator(_words)]
+    takes: Literal["base", "participle", "gerund"]
+    tense: Literal["present", "past", "modal"]
+    swapped: Form
+    """Its counterpart of the other number."""
+    use: Annotated[
+        frozenset[Literal["statement", "question", "negation", "copula"]], BeforeValidator(_words)
+    ]
+    """Where it stands without emphasis (do only in questions and before "not"); copula: it
+    serves alone before adjectives and participles."""
+
+
+class Sounds(Strict):
+    """Beginnings of words that "a" or "an" stands before against their spelling."""
+
+    vowel: tuple[str, ...]
+    consonant: tuple[str, ...]
+
+    def article(self, word: str) -> str:
+        """The indefinite article before a word; of several beginnings the longest decides."""
+        word = word.lower()
+        kinds = {**dict.fromkeys(self.vowel, "an"), **dict.fromkeys(self.consonant, "a")}
+        beginnings = [beginning for beginning in kinds if word.startswith(beginning)]
+        if beginnings:
+            return kinds[max(beginnings, key=len)]
+        return "an" if word[:1] in VOWELS else "a"
+
+
+Entry = TypeVar("Entry", bound=Strict)
+EXCLUDED = "!"
+"""Before the name of a class that a restriction excludes."""
+
+
+class Classes:
+    """A hierarchy of classes: which ones each falls under."""
+
+    def __init__(self, wider: Mapping[str, frozenset[str]]) -> None:
+        """``wider``: for each class all that it falls under, itself included."""
+        self.wider = wider
+        self.accepts = lru_cache(maxsize=None)(self._accepts)
+        """Tells whether nouns of some classes satisfy a restriction.
+
+        It names classes, any of which will do, and after "!" those that will not; an empty one
+        is satisfied by all.
+        """
+
+    def _accepts(self, restriction: str, classes: tuple[str, ...]) -> bool:
+        names = restriction.split()
+        accepted = {name for name in names if not name.startswith(EXCLUDED)}
+        excluded = {name.removeprefix(EXCLUDED) for name in names} - accepted
+        held = {wider for name in classes for wider in self.wider[name]}
+        return not held & excluded and (not accepted or bool(held & accepted))
+
+
+def read_classes(path: Path) -> Classes:
+    """Read a hierarchy.
+
+    Raises UserError when it is missing or malformed, or a class stands twice in it.
+    """
+    wider: dict[str, frozenset[str]] = {}
+
+    def add(tree: Mapping[str, Any], above: tuple[str, ...]) -> None:
+        for name, narrower in tree.items():
+            if not isinstance(name, str) or not isinstance(narrower, Mapping | None):
+                raise UserError(
+                    f"{path}: below {' / '.join((*above, str(name)))} stands {narrower!r:.60}, "
+                    "expected names of classes, each with a colon; correct it."
+                )
+            if name in wider:
+                raise UserError(f"{path}: class {name!r} stands twice; name it once.")
+            wider[name] = frozenset((*above, name))
+            add(narrower or {}, (*above, name))
+
+    add(read_settings(path, "hierarchy of classes"), ())
+    return Classes(wider)
+
+
+FILES = (
+    "classes.yaml",
+    "sounds.yaml",
+    "nouns.tsv",
+    "names.tsv",
+    "verbs.tsv",
+    "adjectives.tsv",
+    "determiners.tsv",
+    "auxiliaries.tsv",
+)
+"""All files of a lexicon, in a directory."""
+
+
+class Lexicon(NamedTuple):
+    """All entries, each kind in the order of its file."""
+
+    classes: Classes
+    sounds: Sounds
+    nouns: Sequence[Noun]
+    """Common nouns, then names."""
+    verbs: Sequence[Verb]
+    adjectives: Sequence[Adjective]
+    determiners: Sequence[Determiner]
+    auxiliaries: Sequence[Auxiliary]
+
+
+def read_lexicon(folder: Path) -> Lexicon:
+    """Read the lexicon in a directory.
+
+    Raises UserError, naming file and line, for what is missing, malformed or there twice.
+    """
+    classes = read_classes(folder / "classes.yaml")
+
+    def entries(name: str, kind: type[Entry], *restricted: str) -> list[Entry]:
+        """Entries of a file, whose ``restricted`` columns name classes."""
+        rows = read_rows(kind, folder / name)
+        for line, entry in enumerate(rows, start=2):
+            for column in restricted:
+                cell = getattr(entry, column)
+                for word in cell.split() if isinstance(cell, str) else cell:
+                    if word.removeprefix(EXCLUDED) not in classes.wider:
+                        raise UserError(
+                            f"{folder / name}:{line}: {column} names the class "
+                            f"{word.removeprefix(EXCLUDED)!r}, which classes.yaml lacks; correct "
+                            "it, or add it there."
+                        )
+        return rows
+
+    names = entries("names.tsv", Noun, "classes")
+    return Lexicon(
+        classes=classes,
+        sounds=parse_yaml(Sounds, folder / "sounds.yaml", "list of words by their sound"),
+        nouns=[
+            *entries("nouns.tsv", Noun, "of", "classes"),
+            *(noun.model_copy(update={"tags": frozenset({"name"})}) for noun in names),
+        ],
+        verbs=entries("verbs.tsv", Verb, "subject", "object"),
+        adjectives=entries("adjectives.tsv", Adjective, "noun"),
+        determiners=entries("determiners.tsv", Determiner),
+        auxiliaries=entries("auxiliaries.tsv", Auxiliary),
+    )

@@ -1,1 +1,0 @@
-"""The lexicon that BLiMP's pairs are generated from: typed entries, inflection, restrictions."""
