@@ -16,7 +16,6 @@ from blimpworks.analysis.parity import (
     sample_items,
     score_differences,
 )
-from blimpworks.analysis.parity_report import _impossible
 from blimpworks.analysis.scoring_variants import parse_variant
 from blimpworks.audit.check import audit
 from blimpworks.campaign.engines import COMPARISONS, comparison_of
@@ -25,7 +24,6 @@ from blimpworks.campaign.settings.scoring import NearTies, ParityOptions
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sidecar_path
-from blimpworks.models.checkpoint import read_description, seal
 from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_table
 from support import tiny
 from support.judging_kit import write_scores
@@ -281,21 +279,6 @@ def test_what_a_model_cannot_have_is_a_line_with_its_reason(trained, tmp_path, m
     assert f"transformers,float32,bos,,full_sentence,{first['tokens']},0," in csv
 
 
-@pytest.mark.long
-def test_a_reason_that_only_scoring_finds_is_told_too(trained, tmp_path):
-    for name, content in tiny.contents(trained[0].parent).items():
-        (tmp_path / name).write_bytes(content)
-    settings, checkpoint = tmp_path / "tokenizer_config.json", tmp_path / "checkpoint.json"
-    described = json.loads(settings.read_text(encoding="utf-8"))
-    settings.write_text(json.dumps(described | {"eos_token": None}), encoding="utf-8")
-    seal(checkpoint, read_description(checkpoint))
-    items = tiny.write_items(tmp_path / "out" / "items.parquet", [("the dog sees", "the dog see")])
-    options = ("--reference", "transformers", "--variant", "transformers:eos")
-    report(checkpoint, items, "--output", tmp_path / "out", *options)
-    reason = rows_of(tmp_path / "out")[1]["impossible"]
-    assert reason.startswith("first_token is 'eos', but the tokenizer has no eos token")
-
-
 @pytest.mark.slow
 def test_a_reference_that_is_not_possible_ends_the_report(trained, tmp_path):
     checkpoint, items = trained
@@ -352,14 +335,6 @@ def test_one_switch_does_not_hinder_a_report(tmp_path):
     own, requested = rows_of(tmp_path / "out")
     assert (own["dtype"], own["first_token"]) == ("float32", "bos")
     assert requested["impossible"].startswith("first_token is skip, but the engine kenlm scores")
-
-
-def test_a_reason_stays_one_line_of_text_in_markdown():
-    reason = "the tokenizer has no <extra_id_0>,\nso *this* is no T5."
-    line = _impossible({"variant": "transformers", "impossible": reason})
-    assert line == (
-        "transformers is not possible: the tokenizer has no \\<extra_id_0>, so \\*this\\* is no T5."
-    )
 
 
 def test_scoring_that_breaks_off_is_no_reason(tmp_path):

@@ -66,16 +66,6 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
     return middle - below, middle + above
 
 
-def _plus_one(accuracies: pd.DataFrame) -> pd.Series:
-    """Accuracies of paradigms as if there were one more item and it correct; others as they are.
-
-    The script of Mueller et al. (2020) for LSTMs counts so in each file of sentences.
-    """
-    more = accuracies["paradigm"] != ALL
-    accuracy: pd.Series = (accuracies["correct"] + more) / (accuracies["n"] + more)
-    return accuracy
-
-
 def _templates(judgements: pd.DataFrame) -> pd.Series:
     """Nominal number of prompts of each phenomenon and template (index)."""
     template = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
@@ -126,7 +116,9 @@ def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFra
         near_ties=("near_tie", "sum"),
     ).reset_index()
     summary = every[every["n"] > 0].copy()
-    summary["accuracy"] = _plus_one(summary) if one_more else summary["correct"] / summary["n"]
+    # The script of Mueller et al. (2020) for LSTMs counts so in each file of sentences.
+    more = (summary["paradigm"] != ALL) & one_more
+    summary["accuracy"] = (summary["correct"] + more) / (summary["n"] + more)
     bounds = [wilson(c, n) for c, n in zip(summary["correct"], summary["n"], strict=True)]
     summary["low"], summary["high"] = [b[0] for b in bounds], [b[1] for b in bounds]
     if NOMINAL in judgements:
@@ -150,25 +142,20 @@ def _read(path: Path) -> pa.Table:
     return table.drop_columns("item_id")
 
 
-def _frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
-    """Judgements of some tables, with the number of each."""
+def _summary(
+    block: Sequence[Judged], tables: Sequence[pa.Table], one_more: Collection[str]
+) -> pd.DataFrame:
+    """Compute the accuracies of some tables, with their models and languages."""
     numbered = [
         table.append_column(TABLE, pa.array(np.full(len(table), number)))
         for number, table in enumerate(tables)
     ]
-    frame = pa.concat_tables(numbered).unify_dictionaries().to_pandas()
     types = dict.fromkeys(KEYS, object) | dict.fromkeys(["tie", "near_tie"], "boolean")
-    typed: pd.DataFrame = frame.astype(types)
-    return typed
-
-
-def _summary(
-    block: Sequence[Judged], tables: Sequence[pa.Table], one_more: Collection[str]
-) -> pd.DataFrame:
-    """Accuracies of some tables, with their models and languages."""
-    summary = summarise(_frame(tables), one_more=block[0][0] in one_more)
-    model, lang = ({n: each[part] for n, each in enumerate(block)} for part in (0, 1))
-    return summary.assign(model=summary[TABLE].map(model), lang=summary[TABLE].map(lang))
+    frame = pa.concat_tables(numbered).unify_dictionaries().to_pandas().astype(types)
+    summary = summarise(frame, one_more=block[0][0] in one_more)
+    models, languages, _ = zip(*block, strict=True)
+    model, lang = (summary[TABLE].map(dict(enumerate(names))) for names in (models, languages))
+    return summary.assign(model=model, lang=lang)
 
 
 def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:

@@ -7,19 +7,21 @@ and by decision. The items are a fixed sample: those with the lowest digests of 
 
 import hashlib
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from blimpworks.analysis.accuracy import wilson
 from blimpworks.analysis.comparisons import mcnemar_p
-from blimpworks.analysis.parity_report import write_report
 from blimpworks.analysis.scoring_variants import (
     Impossible,
     Variant,
@@ -31,17 +33,27 @@ from blimpworks.campaign.engines import choose_engine
 from blimpworks.campaign.methods import Method, find_method
 from blimpworks.campaign.settings.scoring import NearTies
 from blimpworks.errors import UserError
+from blimpworks.files import sha256_of, write_text
 from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.facts import first_token_of
 from blimpworks.scoring.resolution import Floats
-from blimpworks.tables import ITEMS, PARITY, SCORES, read_table, write_rows, write_table
+from blimpworks.tables import INT, ITEMS, LONG, PARITY, SCORES, read_table, write_rows, write_table
 
 log = logging.getLogger(__name__)
 
 SIDES = ("good", "bad")
 EXACT = 2**31
 """McNemar's test is exact whatever the number of pairs."""
+ABSENT = "–"
+NOTES = """\
+Differences are absolute, in nats. A flip is a pair that one of the two gets right and the other
+wrong; p is that of McNemar's exact test; brackets hold Wilson's 95 % interval. Near ties have a
+margin below what rounding can move by the variant's engine and in its number format; flips beyond
+them are none in either variant. Tokens that only one of the two scores (such as the first under
+skip) count as unmatched: they are left out of the tokens' differences, not of the sentences'.
+Tokens per second are those of a job that scores all of them, loading included."""
+Row = Mapping[str, Any]
 
 
 def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
@@ -276,8 +288,89 @@ def measure_parity(
             decisions = decision_differences(method, each, first, near)
             table.append({**row, **score_differences(each, first), **decisions})
     write_rows(table, PARITY, output / "parity.parquet")
+    # Counts stay integers beside a variant that has none.
+    counts = [name for name, kind in PARITY.columns if kind in (INT, LONG)]
+    frame = pd.DataFrame(table, columns=PARITY.names).astype(dict.fromkeys(counts, "Int64"))
+    write_text(output / "parity.csv", frame.to_csv(index=False, lineterminator="\n"))
     scored = {name: each for name, each in compared.items() if isinstance(each, Compared)}
     seconds = {name: each.seconds for name, each in scored.items()}
-    write_report(table, output, checkpoint=checkpoint, digest=digest, seconds=seconds)
+    write_text(output / "parity.md", markdown_page(table, checkpoint, digest, seconds))
     engines = {name: each.engine for name, each in scored.items()}
     return {"pairs": len(rows), "sample_sha256": digest, "engines": engines}
+
+
+def _number(value: float | None, form: str = ".1e") -> str:
+    return ABSENT if value is None else "0" if value == 0 else format(value, form)
+
+
+def _interval(row: Row, rate: str, low: str, high: str) -> str:
+    if row.get(rate) is None:
+        return ABSENT
+    return f"{100 * row[rate]:.2f} % [{100 * row[low]:.2f}, {100 * row[high]:.2f}]"
+
+
+def _markdown(rows: Sequence[Mapping[str, str]], texts: int) -> str:
+    """Write a Markdown table whose first columns, ``texts`` of them, are texts."""
+    frame = pd.DataFrame(rows).fillna(ABSENT)
+    align = ["left"] * texts + ["right"] * (frame.shape[1] - texts)
+    text: str = frame.to_markdown(index=False, colalign=align, disable_numparse=True)
+    return text
+
+
+def markdown_page(
+    table: Sequence[Row], checkpoint: Path, digest: str, seconds: Mapping[str, float | None]
+) -> str:
+    """Write the report as a Markdown page: a table of scores, and one of decisions per method."""
+    described = read_checkpoint(checkpoint)
+    pairs = table[0]["n"] + table[0]["skipped"]
+    methods = {name: [*rows] for name, rows in groupby(table, key=lambda row: row["method"])}
+    scores, reasons = [], []
+    for row in next(iter(methods.values())):
+        if row.get("impossible"):
+            scores.append({"variant": row["variant"], "format": "not possible"})
+            reason = re.sub(r"([*<])", r"\\\1", " ".join(row["impossible"].split()).rstrip("."))
+            reasons.append(f"- {row['variant']} is not possible: {reason}.")
+            continue
+        took = seconds.get(row["variant"])
+        scores.append(
+            {
+                "variant": row["variant"],
+                "format": row["dtype"],
+                "first token": row["first_token"],
+                "tokens": f"{row['tokens']:,}",
+                "unmatched": f"{row['unmatched']:,}",
+                "token: largest": _number(row["token_max"]),
+                "token: mean": _number(row["token_mean"]),
+                "sentence: largest": _number(row["sentence_max"]),
+                "sentence: mean": _number(row["sentence_mean"]),
+                "tokens/s": f"{row['tokens'] / took:,.0f}" if took else ABSENT,
+            }
+        )
+    sections = [
+        f"# Parity of {described.name} ({described.scope})",
+        f"Checkpoint {sha256_of(checkpoint)[:12]}…, {pairs:,} pairs (sample {digest[:12]}…), "
+        f"reference {table[0]['variant']}.",
+        "## Scores",
+        _markdown(scores, 3),
+        *(["\n".join(reasons)] if reasons else []),
+    ]
+    for method, rows in methods.items():
+        decisions = [
+            {
+                "variant": row["variant"],
+                "margin: largest": _number(row["margin_max"]),
+                "margin: mean": _number(row["margin_mean"]),
+                "flips": str(row["flips"]),
+                "flip rate": _interval(row, "flip_rate", "flip_low", "flip_high"),
+                "beyond near ties": str(row["flips_beyond"]),
+                "p": _number(row.get("p"), ".3g"),
+                "ties": str(row["ties"]),
+                "near ties": str(row["near_ties"]),
+                "accuracy": _interval(row, "accuracy", "low", "high"),
+                "skipped": str(row["skipped"]),
+            }
+            for row in rows
+            if not row.get("impossible")
+        ]
+        sections += [f"## Decisions by {method}", _markdown(decisions, 1)]
+    return "\n\n".join([*sections, NOTES]) + "\n"

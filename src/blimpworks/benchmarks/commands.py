@@ -1,10 +1,11 @@
 """Commands of declared benchmarks: items, judgements, and what their authors released."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -13,7 +14,6 @@ from blimpworks.commands import shared
 from blimpworks.commands.declare import (
     AUTHOR,
     FILLED_IN,
-    RECORDED,
     UNRECORDED,
     Arguments,
     Declared,
@@ -23,9 +23,6 @@ from blimpworks.commands.declare import (
 )
 from blimpworks.commands.options import argument, option, pairs_of, settings, written
 from blimpworks.records.job import Planned
-
-if TYPE_CHECKING:
-    from blimpworks.judging.judge import Rules
 
 PACKAGE = "blimpworks.benchmarks"
 
@@ -102,74 +99,51 @@ def read_perplexities(
     """Make a table of the perplexities that a benchmark's authors released."""
 
 
-ITEMS = shared.EACH
-SCORES = option("Scores table; one for each items table.")
-METHODS = option("Method, or name=expression; repeatable.", "--method")
-TIES = option("What ties count as; one, or one a method.")
-NEAR_TIE = option("Margins below this, in nats, are near ties.", use=RECORDED)
-UNKNOWN = option("Leave out items with unknown words: any, or critical.", default=None)
+def _judging(name: str, text: str, packages: tuple[str, ...]) -> Declared:
+    """Declare a command that judges each items table with its scores, in a job of its own."""
+
+    def judge(
+        items: list[Path] = shared.EACH,
+        scores: list[Path] = option("Scores table; one for each items table."),
+        method: list[str] = option("Method, or name=expression; repeatable."),
+        ties: list[str] = option("What ties count as; one, or one a method."),
+        near_tie: float = option("Margins below this, in nats, are near ties."),
+        output: list[Path] = shared.OUTPUTS,
+        unknown: str | None = option(
+            "Leave out items with unknown words: any, or critical.", default=None
+        ),
+    ) -> None:
+        from blimpworks.campaign.methods import find_method
+        from blimpworks.judging.judge import Rules
+
+        library = getattr(import_module(f"{PACKAGE}.{name}"), name)
+        methods = {m.name: asdict(m) for m in map(find_method, method)}
+        params = {"methods": methods, "ties": ties, "near_tie": near_tie}
+        params |= {"unknown": unknown} if unknown else {}
+        rules = Rules(method, ties, near_tie, unknown)
+        for (table, target), scored in zip(pairs_of(items, output), scores, strict=True):
+            inputs = [table, scored]
+            with (
+                suppress(Planned),
+                declared.job(inputs=inputs, outputs=[target], params=params) as job,
+            ):
+                job.note(unjudged=library(table, scored, target, rules))
+
+    judge.__name__, judge.__doc__ = name, text
+    declared = command(f"{PACKAGE}.{name}:{name}", packages=packages, cheap=True)(judge)
+    return declared
 
 
-def _judge_each(
-    declared: Declared,
-    library: "Callable[[Path, Path, Path, Rules], int]",
-    items: Sequence[Path],
-    scores: Sequence[Path],
-    outputs: Sequence[Path],
-    rules: "Rules",
-) -> None:
-    """Judge each items table with its scores, in a job of its own."""
-    from blimpworks.campaign.methods import find_method
-
-    methods = {m.name: asdict(m) for m in map(find_method, rules.methods)}
-    params = {"methods": methods, "ties": rules.ties, "near_tie": rules.near_tie}
-    params |= {"unknown": rules.unknown} if rules.unknown else {}
-    pairs = pairs_of([*items], [*outputs])
-    for (table, output), scored in zip(pairs, scores, strict=True):
-        inputs = [table, scored]
-        with (
-            suppress(Planned),
-            declared.job(inputs=inputs, outputs=[output], params=params) as job,
-        ):
-            job.note(unjudged=library(table, scored, output, rules))
-
-
-@command(
-    f"{PACKAGE}.judge_designs:judge_designs", packages=(*shared.ARROW, "lark", "pandas"), cheap=True
+judge_designs = _judging(
+    "judge_designs",
+    "Judge for each item of several conditions whether its predictions hold.",
+    (*shared.ARROW, "lark", "pandas"),
 )
-def judge_designs(
-    items: list[Path] = ITEMS,
-    scores: list[Path] = SCORES,
-    method: list[str] = METHODS,
-    ties: list[str] = TIES,
-    near_tie: float = NEAR_TIE,
-    output: list[Path] = shared.OUTPUTS,
-    unknown: str | None = UNKNOWN,
-) -> None:
-    """Judge for each item of several conditions whether its predictions hold."""
-    from blimpworks.benchmarks.judge_designs import judge_designs as library
-    from blimpworks.judging.judge import Rules
-
-    rules = Rules(method, ties, near_tie, unknown)
-    _judge_each(judge_designs, library, items, scores, output, rules)
-
-
-@command(f"{PACKAGE}.judge_sentences:judge_sentences", packages=shared.ARROW, cheap=True)
-def judge_sentences(
-    items: list[Path] = ITEMS,
-    scores: list[Path] = SCORES,
-    method: list[str] = METHODS,
-    ties: list[str] = TIES,
-    near_tie: float = NEAR_TIE,
-    output: list[Path] = shared.OUTPUTS,
-    unknown: str | None = UNKNOWN,
-) -> None:
-    """Judge for each sentence whether the model accepts it rightly, by a threshold."""
-    from blimpworks.benchmarks.judge_sentences import judge_sentences as library
-    from blimpworks.judging.judge import Rules
-
-    rules = Rules(method, ties, near_tie, unknown)
-    _judge_each(judge_sentences, library, items, scores, output, rules)
+judge_sentences = _judging(
+    "judge_sentences",
+    "Judge for each sentence whether the model accepts it rightly, by a threshold.",
+    shared.ARROW,
+)
 
 
 NAMED = argument("Benchmark, by its folder's name, or the path of its folder or declaration.")
@@ -283,7 +257,7 @@ def judgement_sheets(
 
 
 @command(
-    recorded="blimpworks.annotation.results:read_validation",
+    recorded="blimpworks.annotation.sheets:read_validation",
     packages=("numpy", "pandas", "pyarrow", "statsmodels"),
     cheap=True,
 )
@@ -302,10 +276,10 @@ def read_judgements(
     ),
 ) -> Mapping[str, Any]:
     """Check filled sheets, leave out who fails the attention checks, and measure accuracies."""
-    from blimpworks.annotation import results
+    from blimpworks.annotation import sheets as library
 
     outputs = (ratings, participants, accuracies)
-    facts = results.read_validation(sheets, keys, benchmark, outputs, options)
+    facts = library.read_validation(sheets, keys, benchmark, outputs, options)
     typer.echo(", ".join(f"{name}: {value:.4g}" for name, value in facts.items()))
     return facts
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import cast
 
 from huggingface_hub import HfApi, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError
@@ -20,7 +20,9 @@ from blimpworks.retrieval.download import Patience
 from blimpworks.retrieval.pinning import pin_row
 
 # The hub library's HTTP client, and so the class of its network errors, differs by version.
-NETWORK_ERRORS = cast(tuple[type[Exception], ...], (OSError, *HfHubHTTPError.__bases__))
+HUB_ERRORS = cast(
+    tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubHTTPError.__bases__)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,37 +44,27 @@ class Dataset:
         return not self.split or self.split in parts
 
 
-def _information(dataset: Dataset) -> Any:
-    try:
-        return HfApi().dataset_info(dataset.name, revision=dataset.revision, files_metadata=True)
-    except (HFValidationError, HfHubHTTPError) as error:
-        code = error.response.status_code if isinstance(error, HfHubHTTPError) else 404
-        if code not in (401, 403, 404):
-            raise _unreachable(dataset, error) from error
-        raise UserError(
-            f"{dataset.name} at {dataset.revision} is no data set of the hub that can be read; "
-            "expected OWNER/NAME and a revision. Correct them, or set HF_TOKEN to a token with "
-            "access to it."
-        ) from error
-    except NETWORK_ERRORS as error:
-        raise _unreachable(dataset, error) from error
-
-
-def _unreachable(dataset: Dataset, error: Exception) -> UserError:
-    reason = " ".join(str(error).split())[:200]
-    return UserError(
-        f"the hub does not answer about {dataset.name} ({reason}); try again, or where there is a "
-        "network."
-    )
-
-
 def rows_of(dataset: Dataset, kind: str) -> list[SourceRow]:
     """Rows of sources for the files of a data set, at the commit that its revision is.
 
     The checksum of a file is what the hub says, empty where it says none. Raises UserError for
     an unknown data set or split, or a hub that does not answer.
     """
-    info = _information(dataset)
+    try:
+        info = HfApi().dataset_info(dataset.name, revision=dataset.revision, files_metadata=True)
+    except HUB_ERRORS as error:
+        code = error.response.status_code if isinstance(error, HfHubHTTPError) else None
+        if isinstance(error, HFValidationError) or code in (401, 403, 404):
+            raise UserError(
+                f"{dataset.name} at {dataset.revision} is no data set of the hub that can be read; "
+                "expected OWNER/NAME and a revision. Correct them, or set HF_TOKEN to a token with "
+                "access to it."
+            ) from error
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"the hub does not answer about {dataset.name} ({reason}); try again, or where there "
+            "is a network."
+        ) from error
     files = [each for each in info.siblings or () if dataset.has(each.rfilename)]
     if not files:
         names = ", ".join(each.rfilename for each in info.siblings or ())

@@ -74,13 +74,6 @@ class Design:
     """Further columns."""
 
 
-def _places(formula: str, form: type[Formula], place: str) -> frozenset[tuple[str, str]]:
-    try:
-        return form.parse(formula).places
-    except UserError as error:
-        raise UserError(f"{place}: {error}") from error
-
-
 def _design(
     conditions: Sequence[Condition], name: str, data: Predictions, naming: Naming
 ) -> Design:
@@ -117,29 +110,31 @@ def _design(
                 f"{place}: condition {each.name!r} of item {design.id!r} has the region {region!r} "
                 "twice; expected distinct ones. Correct the file, or 'item' and 'region'."
             )
-    empty = {
-        (region, each.name)
+    spans = {
+        (region, each.name): span
         for each in design.conditions
-        for region, (start, end) in zip(each.regions, each.placed(), strict=True)
-        if start == end
+        for region, span in zip(each.regions, each.placed(), strict=True)
     }
-    known = {(region, each.name) for each in design.conditions for region in each.regions}
-    known |= {(WHOLE, name) for name in names}
-    every = (
-        *((formula, Prediction) for formula in design.predictions),
-        *((formula, Effect) for formula in design.effects.values()),
-    )
-    if any(_places(formula, form, place) & empty for formula, form in every):
-        note = "items with an empty region in a prediction or effect, whose surprisal is 0"
-        design.conditions[0].row.account.notes[note] += 1
-    for formula, form in every:
-        for region, condition in sorted(_places(formula, form, place) - known):
+    formulas: list[Formula] = []
+    try:
+        formulas += map(Prediction.parse, design.predictions)
+        formulas += map(Effect.parse, design.effects.values())
+    except UserError as error:
+        raise UserError(f"{place}: {error}") from error
+    for formula in formulas:
+        lacking = formula.places - spans.keys() - {(WHOLE, name) for name in names}
+        for region, condition in sorted(lacking):
             regions = dict.fromkeys(name for each in design.conditions for name in each.regions)
             raise UserError(
-                f"{place}: {form.__name__.lower()} {formula!r} names region {region!r} of "
-                f"condition {condition!r}, which item {design.id!r} lacks; it has the conditions "
-                f"{', '.join(names)} and the regions {', '.join(regions)}. Correct one of them."
+                f"{place}: {type(formula).__name__.lower()} {formula.text!r} names region "
+                f"{region!r} of condition {condition!r}, which item {design.id!r} lacks; it has "
+                f"the conditions {', '.join(names)} and the regions {', '.join(regions)}. Correct "
+                "one of them."
             )
+    named = frozenset().union(*(formula.places for formula in formulas))
+    if any(start == end for key, (start, end) in spans.items() if key in named):
+        note = "items with an empty region in a prediction or effect, whose surprisal is 0"
+        first.account.notes[note] += 1
     return design
 
 

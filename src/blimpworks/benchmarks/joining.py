@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from blimpworks.benchmarks.declaration import declaration_in
@@ -68,15 +68,6 @@ def _beside(rows: Sequence[Row], more: Sequence[Row], captures: Captures) -> Ite
         yield replace(row, cells={**beside.cells, **row.cells})
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A table of lookup: what it adds, by the values of its keys."""
-
-    path: Path
-    rows: Mapping[tuple[str, ...], tuple[int, Mapping[str, str]]]
-    """Line and further cells."""
-
-
 def looked_up(rows: Iterable[Row], how: Files, folder: Path) -> Iterator[Row]:
     """Add the columns that tables of lookup have for rows.
 
@@ -85,30 +76,30 @@ def looked_up(rows: Iterable[Row], how: Files, folder: Path) -> Iterator[Row]:
     if not how.lookup:
         yield from rows
         return
-    tables = [(lookup, _read(lookup, folder)) for lookup in how.lookup]
+    tables = [(lookup, *_read(lookup, folder)) for lookup in how.lookup]
     used: list[set[tuple[str, ...]]] = [set() for _ in tables]
     for row in rows:
         cells = dict(row.cells)
-        for (lookup, table), keys in zip(tables, used, strict=True):
+        for (lookup, path, table), keys in zip(tables, used, strict=True):
             key = tuple(as_text(cell(row, name)).strip() for name in lookup.by)
-            if key not in table.rows:
+            if key not in table:
                 raise UserError(
-                    f"{row.place}: {table.path} has no row for {_named(lookup, key)}; add it, or "
+                    f"{row.place}: {path} has no row for {_named(lookup, key)}; add it, or "
                     "leave such rows out with 'where'."
                 )
             keys.add(key)
-            more = table.rows[key][1]
+            more = table[key][1]
             twice = more.keys() & cells.keys()
             if twice:
                 raise UserError(
-                    f"{table.path}: column {min(twice)!r} stands in {row.file} too; rename it."
+                    f"{path}: column {min(twice)!r} stands in {row.file} too; rename it."
                 )
             cells |= more
         yield replace(row, cells=cells)
-    for (lookup, table), keys in zip(tables, used, strict=True):
-        for key in table.rows.keys() - keys:
+    for (lookup, path, table), keys in zip(tables, used, strict=True):
+        for key in table.keys() - keys:
             raise UserError(
-                f"{table.path}:{table.rows[key][0]}: no row of {', '.join(how.patterns)} has "
+                f"{path}:{table[key][0]}: no row of {', '.join(how.patterns)} has "
                 f"{_named(lookup, key)}; correct the line, or take it out."
             )
 
@@ -117,8 +108,10 @@ def _named(lookup: Lookup, key: Sequence[str]) -> str:
     return ", ".join(f"{name} {value!r}" for name, value in zip(lookup.by, key, strict=True))
 
 
-def _read(lookup: Lookup, folder: Path) -> _Table:
-    """Read a table of lookup. Raises UserError for one that is absent or malformed."""
+def _read(
+    lookup: Lookup, folder: Path
+) -> tuple[Path, dict[tuple[str, ...], tuple[int, Mapping[str, str]]]]:
+    """Read the path of a table of lookup, and line and further cells by the values of its keys."""
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
     rows: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):
@@ -127,4 +120,4 @@ def _read(lookup: Lookup, folder: Path) -> _Table:
             if key in rows:
                 raise BadLine(line, f"{_named(lookup, key)} stands in line {rows[key][0]} already")
             rows[key] = line, cells
-    return _Table(path, rows)
+    return path, rows

@@ -1,22 +1,15 @@
 """From scores to judgements of items of several conditions: whether their predictions hold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
-from blimpworks.benchmarks.design_table import (
-    COLUMNS,
-    EFFECT_NAMES,
-    EFFECTS,
-    OPTIONAL,
-    Design,
-    DesignTable,
-    joined,
-)
-from blimpworks.benchmarks.predictions import Values
+from blimpworks.benchmarks.predictions import Effect, Formula, Place, Prediction
 from blimpworks.benchmarks.verdicts import read_items, right_of, verdict_columns
 from blimpworks.campaign.methods import METHODS, Method, find_method, regional
 from blimpworks.errors import UserError
@@ -33,6 +26,15 @@ from blimpworks.judging.sides import Mask, Side, rounding_bounds, totals
 from blimpworks.scoring.resolution import Floats, Integers
 from blimpworks.tables import SCORES, read_table
 
+REGIONS = ["regions", "region_starts", "region_ends"]
+COLUMNS = ("item", "condition", *REGIONS, "predictions")
+"""Columns that these items have beyond those of all benchmarks."""
+EFFECTS, EFFECT_NAMES, RIGHT = "effects", "effect_names", "right"
+OPTIONAL = (EFFECTS, EFFECT_NAMES, RIGHT)
+"""Columns that they have where they were declared."""
+WHOLE = "*"
+"""The region that is the whole sentence."""
+KEYS = ["phenomenon", "paradigm", "item"]
 SCORED = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends")
 
 
@@ -51,12 +53,101 @@ class RegionSide(Side):
         return np.array([len(text[first:after].encode()) for text, first, after in spans], np.int64)
 
 
-def _by_place(designs: Sequence[Design], values: Floats) -> Iterator[Values]:
-    """Of each design its part of ``values``, which are of all their spans one after another."""
-    lengths = [len(spans.rows) for design in designs for spans in design.spans.values()]
-    parts = iter(np.split(values, np.cumsum(lengths)[:-1]))
-    for design in designs:
-        yield {place: next(parts) for place in design.spans}
+@dataclass(frozen=True)
+class Group:
+    """n items that have the same predictions and effects."""
+
+    items: Integers
+    """[n] their numbers."""
+    predictions: tuple[Prediction, ...]
+    effects: tuple[Effect, ...]
+    by_mean: bool
+    """Whether the share of predictions that hold counts, and not whether all do."""
+    slices: Mapping[Place, slice]
+    """Where the items' regions [n] of a place are among the regions of all groups."""
+
+
+def _label(items: pa.Table, number: int) -> str:
+    """Name an item in messages."""
+    [row] = items.slice(number, 1).to_pylist()
+    return f"suite {row['paradigm']!r}, item {row['item']!r}"
+
+
+def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
+    """List all regions: item, condition, name, row of the condition in ``table``, and span.
+
+    Raises UserError where an item has a region of a condition several times.
+    """
+    rows = table.select(["good", "condition", *REGIONS]).to_pandas()
+    rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
+    sentences = rows.assign(regions=WHOLE, region_starts=0, region_ends=rows["good"].str.len())
+    regions: pd.DataFrame = pd.concat([sentences, rows.explode(REGIONS)], ignore_index=True)
+    regions = regions.dropna(subset="regions")
+    twice = regions[regions.duplicated(["item", "condition", "regions"])]
+    if len(twice):
+        first = twice.iloc[0]
+        place = "in several rows"
+        if first["regions"] != WHOLE:
+            place = f"with region {first['regions']!r} several times"
+        raise UserError(
+            f"{_label(items, first['item'])} has condition {first['condition']!r} {place}; "
+            "expected it once. Correct the files or the declaration."
+        )
+    return regions
+
+
+def _grouped(
+    table: pa.Table, numbers: Integers, items: pa.Table
+) -> tuple[list[Group], pd.DataFrame]:
+    """Group items by their formulas; list the regions that these name, group by group.
+
+    ``numbers`` has the item of each row. Raises UserError for an item without predictions, and
+    for one that lacks a region that they name.
+    """
+    alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
+    for number, item in enumerate(items.to_pylist()):
+        if not item["predictions"]:
+            raise UserError(
+                f"{_label(items, number)} has no predictions; expected at least one. Add it to the "
+                "benchmark's declaration."
+            )
+        effects = tuple(item.get(EFFECTS) or ())
+        key = tuple(item["predictions"]), effects, item.get(RIGHT) == "mean"
+        alike.setdefault(key, []).append(number)
+    every = _regions(table, numbers, items)
+    by_place = {
+        place: rows.set_index("item") for place, rows in every.groupby(["regions", "condition"])
+    }
+    groups: list[Group] = []
+    taken: list[pd.DataFrame] = []
+    end = 0
+    for (formulas, sums, by_mean), members in alike.items():
+        predictions = tuple(map(Prediction.parse, formulas))
+        effects_of = tuple(map(Effect.parse, sums))
+        named: dict[Place, Formula] = {
+            place: formula
+            for formula in (*effects_of, *predictions)
+            for place in sorted(formula.places)
+        }
+        slices = {}
+        for place, formula in named.items():
+            rows = by_place.get(place, every[:0]).reindex(members)
+            lacking = rows["row"].isna().to_numpy()
+            if lacking.any():
+                lacks = members[lacking.argmax()]
+                regions = every[(every["item"] == lacks) & (every["regions"] != WHOLE)]
+                has = zip(regions["regions"], regions["condition"], strict=True)
+                raise UserError(
+                    f"{_label(items, lacks)}: the formula {formula.text!r} names region "
+                    f"{place[0]!r} of condition {place[1]!r}, which the item lacks; it has "
+                    f"{', '.join(f'({region};%{name}%)' for region, name in has)}. Correct the "
+                    "prediction or the items."
+                )
+            taken.append(rows[["row", "region_starts", "region_ends"]].astype(np.int64))
+            slices[place] = slice(end, end + len(rows))
+            end += len(rows)
+        groups.append(Group(np.array(members, np.int64), predictions, effects_of, by_mean, slices))
+    return groups, pd.concat(taken)
 
 
 def surprisals(method: Method, side: RegionSide) -> tuple[Floats, Floats]:
@@ -74,8 +165,7 @@ def surprisals(method: Method, side: RegionSide) -> tuple[Floats, Floats]:
 
 
 def _columns(
-    table: DesignTable,
-    designs: Sequence[Design],
+    groups: Sequence[Group],
     regions: tuple[Floats, Floats],
     usable: Mask,
     ties: float,
@@ -86,19 +176,19 @@ def _columns(
     tie, near = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)
     effects: list[list[float | None] | None] = [None] * len(usable)
-    parts = zip(designs, *(_by_place(designs, each) for each in regions), strict=True)
-    for design, values, bounds in parts:
-        margins = np.stack([each.margins(values, bounds) for each in design.predictions])
-        margin[design.items] = margins.min(axis=0)
-        counted = margins if design.by_mean else margins.min(axis=0, keepdims=True)
-        correct[design.items] = right_of(counted, ties).mean(axis=0)
-        tie[design.items] = (counted == 0).any(axis=0)
-        near[design.items] = (np.abs(counted) < near_tie).any(axis=0)
-        for item, column in zip(design.items.tolist(), (margins > 0).T.tolist(), strict=True):
+    for group in groups:
+        values, bounds = ({p: each[where] for p, where in group.slices.items()} for each in regions)
+        margins = np.stack([each.margins(values, bounds) for each in group.predictions])
+        margin[group.items] = margins.min(axis=0)
+        counted = margins if group.by_mean else margins.min(axis=0, keepdims=True)
+        correct[group.items] = right_of(counted, ties).mean(axis=0)
+        tie[group.items] = (counted == 0).any(axis=0)
+        near[group.items] = (np.abs(counted) < near_tie).any(axis=0)
+        for item, column in zip(group.items.tolist(), (margins > 0).T.tolist(), strict=True):
             held[item] = column
-        if design.effects:
-            sums = np.stack([each.values(values) for each in design.effects])
-            for item, column in zip(design.items.tolist(), sums.T.tolist(), strict=True):
+        if group.effects:
+            sums = np.stack([each.values(values) for each in group.effects])
+            for item, column in zip(group.items.tolist(), sums.T.tolist(), strict=True):
                 effects[item] = [None if np.isnan(value) else value for value in column]
     missing = np.isnan(margin) | ~usable
     columns = {
@@ -107,26 +197,8 @@ def _columns(
         "predictions_held": pa.array(held, pa.list_(pa.bool_()), mask=missing),
     }
     if any(effects):
-        names = table.items[EFFECT_NAMES].combine_chunks()
         columns[EFFECTS] = pa.array(effects, pa.list_(pa.float64()), mask=~usable)
-        columns[EFFECT_NAMES] = names
     return columns
-
-
-def _usable(
-    table: DesignTable, scores: pa.Table, side: RegionSide, rows: Integers, unknown: str | None
-) -> Mask:
-    """Which items [n] have words that the model knows; ``rows`` are those of the regions."""
-    count = len(table.items)
-    if unknown is None:
-        return np.ones(count, dtype=bool)
-    if unknown == "critical":
-        items, known = table.item[rows], without_unknown(side, side.ids, unknown)
-    else:
-        whole = side_of(table.table, scores, "good")
-        items, known = table.item, without_unknown(whole, whole.ids, unknown)
-    usable: Mask = np.bincount(items[~known], minlength=count) == 0
-    return usable
 
 
 def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
@@ -158,29 +230,38 @@ def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
                 f"method {name!r} takes tokens outside of regions, but predictions compare "
                 f"regions; expected {expected}, or one such as 'mean=mean(region)'."
             )
-    chosen = [find_method(name) for name in rules.methods]
-    policies = tie_values(chosen, rules.ties)
-    table = DesignTable(read_items(items, COLUMNS, OPTIONAL))
-    aligned = align_scores(table.table, read_table(SCORES, scores, SCORED), scores)
-    designs = [*table.designs()]
-    regions = joined([spans for design in designs for spans in design.spans.values()])
-    rows = pa.array(regions.rows)
+    methods = [find_method(name) for name in rules.methods]
+    policies = tie_values(methods, rules.ties)
+    table = read_items(items, COLUMNS, OPTIONAL)
+    aligned = align_scores(table, read_table(SCORES, scores, SCORED), scores)
+    keys = table.select(KEYS).to_pandas().groupby(KEYS, sort=False, observed=True)
+    numbers = np.asarray(keys.ngroup(), dtype=np.int64)
+    first_rows = table.take(pa.array(np.unique(numbers, return_index=True)[1]))
+    groups, regions = _grouped(table, numbers, first_rows)
+    rows = pa.array(regions["row"])
     taken = aligned.take(rows)
     side = RegionSide(
-        texts=table.table["good"].take(rows).combine_chunks(),
+        texts=table["good"].take(rows).combine_chunks(),
         logprobs=taken["good_logprobs"].combine_chunks(),
         ends=taken["good_ends"].combine_chunks(),
         ids=taken["good_ids"].combine_chunks(),
         rounding=taken["rounding"].to_numpy(),
-        span_start=regions.starts,
-        span_end=regions.ends,
+        span_start=regions["region_starts"].to_numpy(),
+        span_end=regions["region_ends"].to_numpy(),
     )
-    usable = _usable(table, aligned, side, regions.rows, rules.unknown)
-    labels = labels_of(table.items, "item")
+    usable: Mask = np.ones(len(first_rows), dtype=bool)
+    if rules.unknown == "critical":
+        usable[numbers[regions["row"]][~without_unknown(side, side.ids, "critical")]] = False
+    elif rules.unknown:
+        sentences = side_of(table, aligned, "good")
+        usable[numbers[~without_unknown(sentences, sentences.ids, rules.unknown)]] = False
+    labels = labels_of(first_rows, "item")
+    names = {name: first_rows[name] for name in (EFFECT_NAMES,) if name in first_rows.column_names}
     tables = []
-    for method in chosen:
-        values, ties = surprisals(method, side), policies[method.name]
-        columns = _columns(table, designs, values, usable, ties, rules.near_tie)
+    for method in methods:
+        values = surprisals(method, side)
+        columns = _columns(groups, values, usable, policies[method.name], rules.near_tie)
+        named = names if EFFECTS in columns else {}
         column = pa.array([method.name] * len(usable), pa.string())
-        tables.append(pa.table({**labels, "method": column, **columns}))
+        tables.append(pa.table({**labels, "method": column, **columns, **named}))
     return write_judgements(tables, output)

@@ -27,7 +27,6 @@ from blimpworks.campaign.catalogue import (
     LanguageRow,
     ModelRow,
     NeededRow,
-    Pinned,
     SourceRow,
 )
 from blimpworks.campaign.load import named_folder, placed
@@ -317,11 +316,6 @@ class Declared:
     def paper(self) -> Paper:
         """The benchmark as the core has papers."""
         declared = self.declared
-
-        def sources(_campaign: Campaign, _catalogue: Catalogue) -> Sequence[Pinned]:
-            """Sources of the items."""
-            return self.rows_of(declared.data)
-
         return Paper(
             name=self.name,
             citation=Citation(
@@ -352,7 +346,7 @@ class Declared:
             method_settings=lambda campaign: {
                 f"{self.name}.methods": self.options(campaign).methods or (),
             },
-            sources=sources,
+            sources=lambda _campaign, _catalogue: self.rows_of(declared.data),
             source_tables=(self.source_table,) if self.source_table else (),
             languages=tuple(self.language_rows()),
             exhibits=specs_of(

@@ -121,7 +121,25 @@ class Formula:
         Raises UserError with the column, and what was expected there, for what is no formula, and
         for one that names no region.
         """
-        tree = _tree(text, cls.start)
+        if len(text) > LONGEST:
+            raise UserError(
+                f"formula {text[:40]!r}… has {len(text):,} characters; expected at most "
+                f"{LONGEST:,}. Make several predictions of it."
+            )
+        try:
+            tree = _parser().parse(text, cls.start)
+        except UnexpectedInput as error:
+            ends = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+            column = len(text) if ends else error.pos_in_stream or 0
+            raise UserError(
+                f"formula {text!r} is malformed at column {column + 1}"
+                f"{'' if ends else f', {text[column]!r}'}; expected {_expected(error)}."
+            ) from None
+        if _depth(tree) > DEEPEST:
+            raise UserError(
+                f"formula {text[:40]!r}… has more than {DEEPEST} levels; expected fewer. Make "
+                "several predictions of it."
+            )
         places = frozenset(_place(*each.children) for each in tree.find_data("place"))
         if not places:
             raise UserError(
@@ -189,29 +207,6 @@ def _depth(tree: Tree[Token]) -> int:
         deepest = max(deepest, level)
         waiting += [(each, level + 1) for each in node.children if isinstance(each, Tree)]
     return deepest
-
-
-def _tree(text: str, start: str) -> Tree[Token]:
-    if len(text) > LONGEST:
-        raise UserError(
-            f"formula {text[:40]!r}… has {len(text):,} characters; expected at most {LONGEST:,}. "
-            "Make several predictions of it."
-        )
-    try:
-        tree = _parser().parse(text, start)
-        if _depth(tree) > DEEPEST:
-            raise UserError(
-                f"formula {text[:40]!r}… has more than {DEEPEST} levels; expected fewer. Make "
-                "several predictions of it."
-            )
-        return tree
-    except UnexpectedInput as error:
-        ends = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-        column = len(text) if ends else error.pos_in_stream or 0
-        raise UserError(
-            f"formula {text!r} is malformed at column {column + 1}"
-            f"{'' if ends else f', {text[column]!r}'}; expected {_expected(error)}."
-        ) from None
 
 
 POINTS = 1 << 14
