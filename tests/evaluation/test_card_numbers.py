@@ -10,7 +10,6 @@ from blimpworks.evaluation.build import build_card
 from blimpworks.evaluation.card import read_card, write_card
 from blimpworks.evaluation.judged import with_holm
 from blimpworks.evaluation.measured import unknown_words
-from blimpworks.evaluation.ranking import rank
 from support.card_kit import facts, sentences, write_evaluation, write_printed, write_sensitivity
 from support.judging_kit import write_scores
 
@@ -120,7 +119,7 @@ def test_models_with_one_language_in_common_are_not_tested_twice_on_it(root):
 def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
     rows = [
         (model, lang, "all", "all", accuracy)
-        for model, accuracies in {"huge": (0.95, 0.9), "tiny": (0.7, 0.3)}.items()
+        for model, accuracies in {"huge": (0.95, 0.9), "tiny": (0.6253, 0.3)}.items()
         for lang, accuracy in zip(("eng", "deu"), accuracies, strict=True)
     ]
     card = build_card(facts(root, printed=write_printed(root, rows)))
@@ -135,7 +134,7 @@ def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
         ],
         "eng": [
             *[(1, "huge", False), (2, "large", True)],
-            *[(3, "tiny", False), (4, "small", True)],
+            *[(3, "tiny", False), (3, "small", True)],  # which print alike
         ],
         "deu": [
             *[(1, "large", True), (2, "huge", False)],
@@ -146,12 +145,6 @@ def test_our_models_stand_at_their_ranks_among_the_printed_ones(root):
         "Print is over 100 pairs, ours are over 8; they are not the same items."
         in (rankings["eng"]["notes"])
     )
-
-
-def test_models_whose_accuracies_print_alike_share_a_rank():
-    place = {"label": "m", "ours": False}
-    places = [{**place, "accuracy": value} for value in (0.9, 0.7004, 0.7001, 0.5)]
-    assert [each["rank"] for each in rank(places)] == [1, 2, 2, 4]
 
 
 def test_of_print_with_phenomena_the_means_are_over_those_in_common(root):

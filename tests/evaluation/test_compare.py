@@ -158,28 +158,34 @@ def test_flips_are_named_with_their_sentences_the_largest_change_first(two):
     assert [each.item_id for each in compare_evaluations(*two).flips] == ["i1", "i6"]
 
 
-def test_what_decides_and_differs_is_named_by_the_jobs_records(new):
+@pytest.mark.parametrize("other", ["small", "large"])
+def test_what_decides_and_differs_is_named_by_the_jobs_records(new, other):
     a = new("a").judge(BEFORE).finish()
-    b = new("b").judge(AFTER, near_tie=0.5).finish()
-    reasons = {(each.kind, each.text): each.tables for each in compare_evaluations(a, b).reasons}
-    scores = f"results/scores/{BENCHMARK}/{LANG}/small.parquet has other content"
-    assert reasons == {
-        ("parameter", "judge near_tie: 0.01 → 0.5"): 1,
-        ("input", scores): 1,
-    }
-
-
-def test_two_models_of_other_names_are_compared_where_each_side_has_one(new):
-    a = new("a").judge(BEFORE, "small").finish()
-    b = new("b").judge(AFTER, "large", near_tie=0.5).finish()
+    b = new("b").judge(AFTER, other, near_tie=0.5).finish()
     comparison = compare_evaluations(a, b)
-    assert comparison.models == (("small", "large"),)
-    assert comparison.rows[0].only_a == 2
-    # The same job of a model of another name: only what it does otherwise is a reason.
-    assert {each.text for each in comparison.reasons} == {
-        "judge near_tie: 0.01 → 0.5",
-        f"results/scores/{BENCHMARK}/{LANG}/small.parquet has other content",
+    assert (comparison.models, comparison.rows[0].only_a) == ((("small", other),), 2)
+    # Of a model of another name, the same jobs: only what they do otherwise is a reason.
+    scores = f"results/scores/{BENCHMARK}/{LANG}/small.parquet has other content"
+    assert {(each.kind, each.text, each.tables) for each in comparison.reasons} == {
+        ("parameter", "judge near_tie: 0.01 → 0.5", 1),
+        ("input", scores, 1),
     }
+
+
+def test_trees_without_records_or_benchmarks_of_the_other_are_compared_with_notes(two):
+    Evaluation(two[1], "multiblimp").write_items().judge(BEFORE).finish()
+    for path in two[1].rglob("*.prov.json"):
+        path.unlink()
+    comparison = compare_evaluations(two[0] / "results", two[1] / "results")
+    assert comparison.flipped == 2
+    notes = " ".join(comparison.notes)
+    assert "Only in b/results: multiblimp in eng." in notes
+    assert "What jobs did differently is not known" in notes
+    with pytest.raises(UserError, match="is no directory; name that of an evaluation"):
+        compare_evaluations(two[0], two[0] / "nowhere")
+    shutil.rmtree(two[1] / "results/accuracies")
+    with pytest.raises(UserError, match="has no accuracies; expected the directory of a finished"):
+        compare_evaluations(*two)
 
 
 def test_items_that_only_one_has_are_counted_and_tests_are_on_those_of_both(new):
@@ -235,32 +241,11 @@ def test_settings_and_rows_of_models_that_differ_are_reasons(new):
     ]
 
 
-def test_a_tree_without_records_is_compared_and_says_that_reasons_are_not_known(two):
-    for path in two[1].rglob("*.prov.json"):
-        path.unlink()
-    comparison = compare_evaluations(*two)
-    assert comparison.flipped == 2
-    assert any("What jobs did differently is not known" in note for note in comparison.notes)
-
-
-def test_what_only_one_evaluation_has_is_noted(two, new):
-    other = Evaluation(two[1], "multiblimp").write_items().judge(BEFORE)
-    other.finish()
-    assert "Only in b/results: multiblimp in eng." in " ".join(
-        compare_evaluations(two[0] / "results", two[1] / "results").notes
-    )
-
-
-def test_items_of_several_conditions_are_shown_with_all_of_them(tmp_path):
-    items = [
-        {name: Condition((f"{name} {i}", [1.0])) for name in ("match", "mismatch")}
-        for i in range(2)
-    ]
-    path = write_designs(tmp_path / "items.parquet", items, ["(*;%match%) < (*;%mismatch%)"])
-    assert texts_of("item 1", [path], []) == ["match: match 1", "mismatch: mismatch 1"]
-
-
-def test_prompts_are_shown_with_both_answers(tmp_path):
+def test_items_are_shown_with_all_conditions_and_prompts_with_both_answers(tmp_path):
+    conditions = {name: Condition((name, [1.0])) for name in ("match", "mismatch")}
+    path = tmp_path / "designs.parquet"
+    write_designs(path, [conditions] * 2, ["(*;%match%) < (*;%mismatch%)"])
+    assert texts_of("item 1", [path], []) == ["match: match", "mismatch: mismatch"]
     path = tmp_path / "items.parquet"
     answers_kit.write_prompts(path, answers_kit.QUESTIONS[:2])
     row = read_table(PROMPTS, path).to_pylist()[0]
@@ -359,11 +344,3 @@ def test_what_the_harness_logged_is_compared_and_its_space_explained(
 def test_samples_that_cannot_be_compared_are_refused(two, tmp_path, changes, message):
     with pytest.raises(UserError, match=message):
         compare_evaluations(two[0], write_samples(tmp_path / "theirs", AFTER, "", **changes))
-
-
-def test_what_is_no_evaluation_is_refused_in_a_sentence(tmp_path, two):
-    with pytest.raises(UserError, match="is no directory; name that of an evaluation"):
-        compare_evaluations(two[0], tmp_path / "nowhere")
-    shutil.rmtree(two[1] / "results/accuracies")
-    with pytest.raises(UserError, match="has no accuracies; expected the directory of a finished"):
-        compare_evaluations(*two)

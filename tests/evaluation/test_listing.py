@@ -28,7 +28,7 @@ def test_a_row_has_the_expected_items_of_each_language_and_the_files_at_hand(set
     assert {*rows} == {*benchmarks()}
     row = rows["multiblimp"]
     expected = {"deu": 2298, "eng": 770, "fra": 2548}
-    assert row == Listed("multiblimp", "MultiBLiMP", "pairs", expected, 6, 6, generated=False)
+    assert row == Listed("multiblimp", "MultiBLiMP", "pairs", expected, 6, 6)
 
 
 def test_files_count_that_were_retrieved_or_are_in_the_mirror(settings, tmp_path):
@@ -51,7 +51,7 @@ def test_a_benchmark_in_other_languages_is_listed_with_those_to_name(settings):
     rows = listed(settings)
     assert rows["turblimp"].by_name
     assert [*rows["turblimp"].expected] == ["tur"]
-    assert rows["blimp_generated"].generated
+    assert rows["blimp_generated"].origin == "generated here"
     only = listed(settings, languages=["eng"])["demo_pairs"]
     assert ([*only.expected], only.more) == (["eng"], ("deu",))
 
@@ -81,7 +81,7 @@ def test_lines_fit_the_terminal_and_say_all(settings):
 
 def test_a_hundred_languages_are_wrapped_within_numbers_whole():
     expected = {f"l{i:02}": 1000 + i for i in range(99)}
-    text = listing_text([Listed("many", "Many", "pairs", expected, 3, 1, generated=False)])
+    text = listing_text([Listed("many", "Many", "pairs", expected, 3, 1)])
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[-1] == "    1 of 3 files on the disk, the others are downloaded"

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -146,6 +145,14 @@ def of_languages(trained, root, *languages, architecture="causal"):
     return root / "small"
 
 
+def test_a_directory_with_one_multilingual_checkpoint_is_that(trained, tmp_path):
+    shutil.copytree(trained / "causal", tmp_path / "small" / "multi")
+    edit(tmp_path / "small" / "multi" / FILE_NAME, scope="multi")
+    row = resolved(tmp_path / "small").row
+    assert (row.name, row.scope) == ("small", "multilingual")
+    assert row.hf_id == str(tmp_path / "small" / "multi")
+
+
 @pytest.mark.parametrize("end", ["", "/", "/{lang}"])
 def test_a_directory_of_languages_is_one_model(trained, tmp_path, end):
     place = of_languages(trained, tmp_path, "deu", "fra")
@@ -159,14 +166,6 @@ def test_a_directory_of_languages_is_one_model(trained, tmp_path, end):
     of_languages(trained, tmp_path, "ita", architecture="masked")
     with pytest.raises(UserError, match="deu is causal, float32, bos and ita is masked, float32"):
         resolved(place)
-
-
-def test_a_directory_with_one_multilingual_checkpoint_is_that(trained, tmp_path):
-    shutil.copytree(trained / "causal", tmp_path / "small" / "multi")
-    edit(tmp_path / "small" / "multi" / FILE_NAME, scope="multi")
-    row = resolved(tmp_path / "small").row
-    assert (row.name, row.scope) == ("small", "multilingual")
-    assert row.hf_id == str(tmp_path / "small" / "multi")
 
 
 def test_an_n_gram_file_is_a_model(tmp_path):
@@ -217,13 +216,10 @@ def test_names_are_those_of_the_last_part_and_longer_where_that_is_taken(folder,
     assert names(places[3], "transformer-small")[0].endswith("-transformer-small")
     labels = [model.row.label for model in resolve_models([*map(str, places[:2])], CATALOGUE)]
     assert labels == ["a/tiny", "b/tiny"]
-
-
-def test_names_that_nothing_tells_apart_get_numbers(folder, tmp_path):
     for place in ("Ü", "Ö"):
         shutil.copytree(folder, tmp_path / place)
     first, second = names(tmp_path / "Ü", tmp_path / "Ö")
-    assert second == f"{first}-2"
+    assert second == f"{first}-2", "where nothing tells them apart"
 
 
 @pytest.mark.parametrize("again", ["gpt2", "gpt2@main"])
@@ -260,10 +256,7 @@ def test_what_a_user_sets_goes_before_what_is_read(folder):
     model = resolved(folder, dtype="bfloat16", first_token="skip", parameters="1.5", tuning="chat")
     row = model.row
     assert (row.dtype, row.first_token, row.parameters) == ("bfloat16", "skip", 1.5)
-    assert (model.row.tuning, model.weights_gb) == ("chat", 3.0)
-
-
-def test_an_architecture_is_set_for_a_configuration_that_has_none(folder):
+    assert (row.tuning, model.weights_gb) == ("chat", 3.0)
     edit(folder / "config.json", architectures=["LlamaModel"])
     with pytest.raises(UserError, match=r"architectures is \['LlamaModel'\]"):
         resolved(folder)
@@ -477,10 +470,3 @@ def test_offline_a_model_is_known_from_a_cache_that_has_it_whole(hub, tmp_path):
     assert hub.asked == []
     (absent,) = ask_hub(hub, store, "lab/absent", HF_HUB_OFFLINE="1")
     assert "is not complete in the cache" in absent
-
-
-@pytest.mark.slow
-def test_the_module_needs_no_heavy_library_until_a_model_is_read():
-    code = "import sys, blimpworks.evaluation.models; print('torch' in sys.modules)"
-    done = call(["-c", code], type("Nowhere", (), {"server_port": 1}), Path.cwd())
-    assert done.stdout.strip() == "False", done.stderr

@@ -4,14 +4,12 @@ import socket
 from contextlib import closing
 
 import pytest
-import yaml
 
 from blimpworks.campaign.load import load_campaign, read_anew
 from blimpworks.campaign.registry import FOLDERS
 from blimpworks.errors import UserError
 from blimpworks.evaluation.request import (
     Request,
-    as_setting,
     campaign_settings,
     choose_data,
     hub_is_reachable,
@@ -22,7 +20,6 @@ from blimpworks.evaluation.request import (
 )
 from blimpworks.evaluation.run import Output
 from blimpworks.evaluation.session import (
-    check_languages,
     choose_benchmarks,
     enter_repository,
     prepare,
@@ -56,23 +53,16 @@ def refusal(function, *arguments, **options):
 
 
 def test_a_campaign_file_holds_all_that_was_asked_for(tmp_path):
+    path = tmp_path / "campaign.yaml"
     settings = settings_of(benchmarks=("clams",), languages=("eng",), limit=50, sensitivity=True)
-    write_campaign(settings, tmp_path / "campaign.yaml")
-    campaign = load_campaign(tmp_path / "campaign.yaml")
-    assert campaign.benchmarks == ("clams",)
-    assert campaign.languages == ("eng",)
-    assert campaign.models == ("ngram-5",)
-    assert campaign.limit == 50
+    assert not write_campaign(settings, path)
+    campaign = load_campaign(path)
+    assert (campaign.benchmarks, campaign.languages) == (("clams",), ("eng",))
+    assert (campaign.models, campaign.limit) == (("ngram-5",), 50)
     assert campaign.report_card.sensitivity
     assert campaign.pathvars.results == "evaluations/x/results"
-
-
-@pytest.mark.parametrize("template", ["embedded", "released"])
-def test_a_template_is_a_campaign_without_anything_asked_for(template, tmp_path):
-    write_campaign(settings_of(template), tmp_path / "campaign.yaml")
-    campaign = load_campaign(tmp_path / "campaign.yaml")
-    assert [*campaign.benchmarks] == read_template(template)["benchmarks"]
-    assert campaign.description
+    assert f"# snakemake --configfile {path} --cores 2 report_card" in path.read_text()
+    assert write_campaign(settings | {"limit": 6}, path), "other settings are noticed"
 
 
 @pytest.mark.parametrize("named", ["pairs", "./pairs", "{}/pairs/benchmark.yaml"])
@@ -97,20 +87,6 @@ def test_a_path_names_a_benchmark_and_brings_its_languages(tmp_path, monkeypatch
     finally:
         monkeypatch.undo()
         read_anew()
-
-
-def test_a_campaign_with_other_settings_is_noticed(tmp_path):
-    path = tmp_path / "campaign.yaml"
-    assert not write_campaign(settings_of(limit=5), path)
-    assert not write_campaign(settings_of(limit=5), path)
-    assert write_campaign(settings_of(limit=6), path)
-    assert yaml.safe_load(path.read_text())["limit"] == 6
-    assert f"# snakemake --configfile {path} --cores 2 report_card" in path.read_text()
-
-
-def test_paths_below_the_repository_are_relative_to_it(tmp_path):
-    assert as_setting(REPOSITORY / "evaluations" / "x") == "evaluations/x"
-    assert as_setting(tmp_path) == str(tmp_path)
 
 
 def test_without_a_network_data_are_embedded_and_the_reason_is_said(offline, tmp_path):
@@ -175,22 +151,19 @@ def test_nothing_left_is_an_error_with_all_reasons(repository):
 
 def test_a_language_without_any_benchmark_is_refused(repository):
     settings = settings_of(benchmarks=("clams",), languages=("eng", "deu"))
-    campaign, catalogue, _ = choose_benchmarks(settings, named=True)
-    message = refusal(check_languages, campaign, catalogue, ("eng", "deu"))
+    message = refusal(choose_benchmarks, settings, named=True, languages=("eng", "deu"))
     assert "--languages names deu, which no model" in message
 
 
-def test_steps_are_counted_from_what_snakemake_says():
+def test_snakemake_says_its_steps_and_what_failed():
     output = Output()
-    for line in ("job   count\n", "total       12\n"):
-        output.take(line)
+    output.take("total       12\n")
     assert output.steps == (0, 12)
-    output.take("3 of 12 steps (25%) done\n")
-    assert output.steps == (3, 12)
-
-
-def test_of_a_failure_the_summary_is_shown():
-    output = Output()
-    for line in ("Error in rule score:\n", "    x\n", "What failed:\n", "  a.log\n", "    b\n"):
+    for line in (
+        "Error in rule score:\n",
+        "3 of 12 steps (25%) done\n",
+        "What failed:\n",
+        "  a.log\n",
+    ):
         output.take(line)
-    assert output.failure() == "What failed:\n  a.log\n    b"
+    assert (output.steps, output.failure()) == ((3, 12), "What failed:\n  a.log")

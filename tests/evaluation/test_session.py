@@ -35,6 +35,7 @@ def engine_of(model, *, remote):
 
 
 def test_on_a_cluster_with_gpus_a_model_is_run_by_vllm_wherever_the_command_is_typed(elsewhere):
+    assert engine_of("gpt2", remote=True) == "transformers", "no cluster is described"
     shutil.copy(REPOSITORY / "config/site.example.yaml", elsewhere / "config/site.yaml")
     assert engine_of("gpt2", remote=True) == "vllm"
     assert engine_of("gpt2", remote=False) == "transformers"
@@ -51,10 +52,6 @@ def test_quantised_weights_are_run_by_vllm_alone(elsewhere, tmp_path):
     assert engine_of(str(trained.parent), remote=True) == "vllm"
     with pytest.raises(UserError, match=r"m has quantised weights \(config.json: fp8\), which the"):
         engine_of(str(trained.parent), remote=False)
-
-
-def test_on_a_cluster_that_is_not_described_a_model_needs_no_gpu(elsewhere):
-    assert engine_of("gpt2", remote=True) == "transformers"
 
 
 @pytest.mark.parametrize("before", [None, "models of an earlier evaluation\n"])
@@ -79,24 +76,18 @@ def test_items_that_a_benchmark_lacks_are_refused_before_anything_is_run():
 # One process
 
 
-def test_a_second_process_is_refused_until_the_first_is_done(tmp_path):
+def test_others_are_kept_out_until_the_process_and_its_children_are_done(tmp_path):
     folder = tmp_path / "new" / "evaluation"
-    with claimed(folder):
+    with claimed(folder) as lock:
         refused = pytest.raises(UserError, match="another process is running the evaluation in ")
         with refused, claimed(folder):
             pass
-    with claimed(folder):
-        assert folder.is_dir()
-
-
-def test_a_child_that_has_the_descriptor_keeps_others_out(tmp_path):
-    with claimed(tmp_path) as lock:
         waits = [sys.executable, "-c", "input()"]
         child = subprocess.Popen(waits, stdin=subprocess.PIPE, pass_fds=[lock])
-    with pytest.raises(UserError), claimed(tmp_path):
+    with pytest.raises(UserError), claimed(folder):
         pass
     child.communicate(b"\n")
-    with claimed(tmp_path):
+    with claimed(folder):
         pass
 
 

@@ -11,8 +11,6 @@ import yaml
 from blimpworks.campaign.registry import paper_of
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
-from blimpworks.interop.hub.card import hub_licence
-from blimpworks.interop.hub.export import why_not
 from blimpworks.records.job import Job
 from blimpworks.tables import ITEMS, write_table
 from support import tiny
@@ -51,31 +49,39 @@ def campaign(tmp_path, monkeypatch):
     return write
 
 
+def export(campaign, *options):
+    return run("export", "hub", "results", "hub", "--campaign", campaign, *options)
+
+
 def header_of(folder):
     _, header, _ = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
     return yaml.safe_load(header)
 
 
-def test_a_data_set_has_what_the_hub_reads(campaign):
-    output = run("export", "hub", "results", "hub", "--campaign", campaign("CC BY-SA 4.0"))
-    assert output.startswith("hub: 4 items in 1 subsets.")
+def test_a_data_set_has_what_the_hub_and_people_read(campaign):
+    assert export(campaign("CC BY-SA 4.0")).startswith("hub: 4 items in 1 subsets.")
     header = header_of(Path("hub"))
-    assert header["license"] == ["cc-by-sa-4.0"]
-    assert header["language"] == ["en"]
-    assert header["size_categories"] == ["n<1K"]
-    assert header["task_ids"] == ["acceptability-classification"]
-    [subset] = header["configs"]
+    [subset] = header.pop("configs")
+    assert header == {
+        "pretty_name": header["pretty_name"],
+        "language": ["en"],
+        "multilinguality": ["monolingual"],
+        "license": ["cc-by-sa-4.0"],
+        "task_categories": ["text-classification"],
+        "task_ids": ["acceptability-classification"],
+        "size_categories": ["n<1K"],
+        "tags": ["linguistic-acceptability", "minimal-pairs", "blimpworks"],
+    }
     assert subset["config_name"] == "multiblimp-eng"
-    [files] = subset["data_files"]
-    table = pq.read_table(Path("hub") / files["path"])
+    table = pq.read_table(Path("hub") / subset["data_files"][0]["path"])
     assert table["good"].to_pylist() == [good for good, _ in PAIRS]
-
-
-def test_the_files_are_plain_parquet_for_any_loader(campaign):
-    run("export", "hub", "results", "hub", "--campaign", campaign("CC BY 4.0"))
-    schema = pq.read_schema("hub/multiblimp/eng.parquet")
-    assert not any("dictionary" in str(field.type) for field in schema)
-    assert not schema.metadata
+    assert not any("dictionary" in str(field.type) for field in table.schema)
+    assert not table.schema.metadata
+    card = Path("hub/README.md").read_text(encoding="utf-8")
+    assert "| English | 4 | [CC-BY-SA-4.0](https://spdx.org/licenses/CC-BY-SA-4.0) |" in card
+    assert "Massively Multilingual Benchmark" in card
+    assert "| `good` | grammatical sentence |" in card
+    assert "$" not in card
 
 
 @pytest.mark.parametrize(
@@ -96,7 +102,7 @@ def test_a_single_sentence_stands_once_and_conditions_are_counted_as_items(
     file = campaign("CC BY 4.0")
     path, texts = Path("results/items/multiblimp/eng.parquet"), [good for good, _ in PAIRS]
     made("sample_items", [TREEBANK], path, lambda p: write_open_items(p, texts, **columns))
-    output = run("export", "hub", "results", "hub", "--campaign", file)
+    output = export(file)
     assert output.startswith(f"hub: {items} items in 1 subsets.")
     card = Path("hub/README.md").read_text(encoding="utf-8")
     assert f"{items} items in 1 subset: {unit}" in card
@@ -119,7 +125,7 @@ def test_pairs_may_keep_columns_that_are_called_like_those_of_others(campaign):
         write_table(table, ITEMS, output)
 
     made("sample_items", [TREEBANK], path, write)
-    run("export", "hub", "results", "hub", "--campaign", file)
+    export(file)
     assert "4 items in 1 subset: minimal sets" in Path("hub/README.md").read_text(encoding="utf-8")
     table = pq.read_table("hub/multiblimp/eng.parquet")
     assert list(zip(*table.select(["good", "bad"]).to_pydict().values(), strict=True)) == PAIRS
@@ -132,75 +138,39 @@ def test_what_a_declaration_states_is_on_the_card(campaign, monkeypatch):
     stating = replace(own, citation=citation)
     monkeypatch.setattr("blimpworks.interop.hub.export.paper_of", lambda _: stating)
     monkeypatch.setattr("blimpworks.interop.hub.card.paper_of", lambda _: stating)
-    run("export", "hub", "results", "hub", "--campaign", file)
+    export(file)
     assert header_of(Path("hub"))["license"] == ["cc-by-4.0"]
     card = Path("hub/README.md").read_text(encoding="utf-8")
     assert "Contact: a@b.org." in card
     assert "  ```bibtex\n  @misc{x,\n  }\n  ```" in card
 
 
-def test_the_card_names_paper_licence_and_columns(campaign):
-    run("export", "hub", "results", "hub", "--campaign", campaign("CC BY 4.0"))
-    card = Path("hub/README.md").read_text(encoding="utf-8")
-    assert "| English | 4 | [CC-BY-4.0](https://spdx.org/licenses/CC-BY-4.0) |" in card
-    assert "Massively Multilingual Benchmark" in card
-    assert "| `good` | grammatical sentence |" in card
-    assert "$" not in card
+def test_who_knows_the_licence_of_a_source_says_it(campaign):
+    export(campaign("not stated in repo"), "--licence", "multiblimp=CC-BY-4.0")
+    assert header_of(Path("hub"))["license"] == ["cc-by-4.0"]
 
 
 @pytest.mark.parametrize(
-    ("licence", "reason"),
+    ("licence", "options", "reason"),
     [
-        ("CC BY-NC-ND 4.0", "CC-BY-NC-ND-4.0 forbids sharing what is made from a source"),
-        ("not stated in repo", "a source has no stated licence"),
+        ("CC BY-NC-ND 4.0", (), "CC-BY-NC-ND-4.0 forbids sharing what is made from a source"),
+        ("CC BY-ND 4.0", ("--licence", "multiblimp=MIT"), "CC-BY-ND-4.0 forbids sharing"),
+        ("not stated in repo", (), "a source has no stated licence"),
+        ("MIT", ("--licence", "clams=MIT"), r"'clams=MIT' is no BENCHMARK=LICENCE.*\(multiblimp\)"),
+        ("MIT", ("--benchmark", "blimp"), "results has no items of blimp, expected"),
+        ("pinned no more", (), "a source has no stated licence"),
+        ("altered", (), "was altered"),
     ],
 )
-def test_what_may_not_be_shared_is_not_written(campaign, licence, reason):
-    with pytest.raises(UserError, match=reason):
-        run("export", "hub", "results", "hub", "--campaign", campaign(licence))
-    assert not Path("hub").exists()
-
-
-def test_who_knows_the_licence_of_a_source_says_it(campaign):
-    stated = ("--licence", "multiblimp=CC-BY-4.0")
-    file = campaign("not stated in repo")
-    run("export", "hub", "results", "hub", "--campaign", file, *stated)
-    assert header_of(Path("hub"))["license"] == ["cc-by-4.0"]
-    with pytest.raises(UserError, match=r"'clams=MIT' is no BENCHMARK=LICENCE.*\(multiblimp\)"):
-        run("export", "hub", "results", "hub2", "--campaign", file, "--licence", "clams=MIT")
-
-
-def test_a_source_that_the_catalogue_pins_no_more_has_no_known_licence(campaign):
-    file = campaign("CC BY 4.0")
-    other = TREEBANK.with_name("other.conllu")
-    made("retrieve", [], other, lambda path: path.write_text("# text = a cat runs.\n"))
+def test_what_may_not_be_shared_is_not_written(campaign, licence, options, reason):
+    file = campaign(licence)
     items = Path("results/items/multiblimp/eng.parquet")
-    made("sample_items", [TREEBANK, other], items, lambda path: tiny.write_items(path, PAIRS))
-    with pytest.raises(UserError, match="a source has no stated licence"):
-        run("export", "hub", "results", "hub", "--campaign", file)
-
-
-def test_a_stated_licence_lifts_no_other_ban():
-    assert why_not(["CC-BY-4.0", "CC-BY-ND-4.0"])
-    assert why_not(["CC BY-NC-ND"])
-    assert why_not(["CC-BY-SA-4.0", "GPL-3.0-only"]) is None
-
-
-def test_altered_items_are_not_exported(campaign):
-    file = campaign("CC BY 4.0")
-    tiny.write_items(Path("results/items/multiblimp/eng.parquet"), PAIRS[:2])
-    with pytest.raises(UserError, match="was altered"):
-        run("export", "hub", "results", "hub", "--campaign", file)
-
-
-def test_benchmarks_without_items_are_named(campaign):
-    with pytest.raises(UserError, match="results has no items of blimp, expected"):
-        run(
-            *("export", "hub", "results", "hub", "--campaign", campaign("CC BY 4.0")),
-            *("--benchmark", "blimp"),
-        )
-
-
-def test_licences_that_the_hub_does_not_list_are_others():
-    assert hub_licence("CC-BY-NC-SA-2.5") == "other"
-    assert hub_licence("GPL-3.0-only") == "gpl-3.0"
+    if licence == "pinned no more":
+        other = TREEBANK.with_name("other.conllu")
+        made("retrieve", [], other, lambda path: path.write_text("# text = a cat runs.\n"))
+        made("sample_items", [TREEBANK, other], items, lambda path: tiny.write_items(path, PAIRS))
+    elif licence == "altered":
+        tiny.write_items(items, PAIRS[:2])
+    with pytest.raises(UserError, match=reason):
+        export(file, *options)
+    assert not Path("hub").exists()

@@ -51,55 +51,41 @@ def test_two_files_that_number_their_pairs_alike_are_refused(tmp_path):
     assert not (tmp_path / "items.parquet").exists()
 
 
-def test_ids_that_are_the_same_text_are_refused(tmp_path):
-    message = refusal(tmp_path, document(7), document("7", "The bird sees"))
-    assert "d.jsonl:2: its item_id '7' is that of another pair in" in message
-
-
-def test_the_same_pair_twice_is_refused(tmp_path):
-    without = {key: value for key, value in document(0).items() if key != "item_id"}
-    assert "is that of this pair in" in refusal(tmp_path, without, without)
-    assert "leave one out" in refusal(tmp_path, document(1), document(1))
-
-
 def test_a_pair_can_stand_in_several_paradigms(tmp_path):
     rows = imported(tmp_path, document(1, paradigm="a"), document(1, paradigm="b"))
     assert [(row["item_id"], row["paradigm"]) for row in rows] == [("1", "a"), ("1", "b")]
 
 
-@pytest.mark.parametrize("own", [1.0, True, [1], {"a": 1}, "", " "])
-def test_an_id_that_is_neither_text_nor_whole_number_is_refused(tmp_path, own):
-    message = refusal(tmp_path, document(own))
-    assert f"d.jsonl:1: item_id is {own!r}, expected a text or a whole number." in message
+def spanned(*spans):
+    return document(1, **dict(zip(SPANS, spans, strict=True)))
+
+
+WITHOUT_ID = {"good": "It is.", "bad": "It are."}
+REFUSED = {
+    "d.jsonl:2: its item_id '7' is that of another pair in": [
+        [document(7), document("7", "The bird sees")]
+    ],
+    "is that of this pair in": [[WITHOUT_ID, WITHOUT_ID]],
+    "leave one out": [[document(1), document(1)]],
+    "expected a text or a whole number.": [[document(i)] for i in (1.0, True, [1], "", " ")],
+    "d.jsonl:1: the region of the": [
+        *([spanned(0, 99, 0, 3)], [spanned(-1, 2, 0, 3)], [spanned(3, 0, 0, 3)]),
+        *([spanned(2, 2, 0, 3)], [spanned(0.0, 3.0, 0, 3)], [spanned(True, 3, 0, 3)]),
+        *([spanned("0", "3", 0, 3)], [spanned(0, None, 0, 3)], [spanned(0, 3, 0, 10**30)]),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("message", "documents"), [(message, each) for message in REFUSED for each in REFUSED[message]]
+)
+def test_what_would_mix_up_scores_or_regions_is_refused(tmp_path, message, documents):
+    assert message in refusal(tmp_path, *documents)
 
 
 @pytest.mark.parametrize("lang", ["", "../x", "/eng", "en", "ENG", "eng\n", "a/b"])
 def test_a_language_that_is_no_code_is_refused(tmp_path, lang):
     assert f"--lang is {lang!r}; expected" in refusal(tmp_path, document(1), lang=lang)
-
-
-@pytest.mark.parametrize(
-    "spans",
-    [
-        (0, 99, 0, 3),
-        (-1, 2, 0, 3),
-        (3, 0, 0, 3),
-        (2, 2, 0, 3),
-        (0.0, 3.0, 0, 3),
-        (True, 3, 0, 3),
-        ("0", "3", 0, 3),
-        (0, None, 0, 3),
-        (0, 3, 0, 10**30),
-    ],
-)
-def test_a_region_outside_its_sentence_is_refused(tmp_path, spans):
-    message = refusal(tmp_path, document(1, **dict(zip(SPANS, spans, strict=True))))
-    assert "d.jsonl:1: the region of the" in message
-
-
-def test_a_region_inside_its_sentence_is_kept(tmp_path):
-    (row,) = imported(tmp_path, document(1, **dict(zip(SPANS, (4, 7, 0, 3), strict=True))))
-    assert tuple(row[name] for name in SPANS) == (4, 7, 0, 3)
 
 
 VALUES = st.recursive(

@@ -47,9 +47,9 @@ def _model(facts: ModelFacts) -> Model:
     """A model with the revision that its first checkpoint was made of."""
     source = read_description(Path(facts["checkpoint"])).source
     revision = getattr(source, "revision", "") or getattr(source, "sha256", "")
-    manifests = [read_manifest(Path(path), Manifest) for path in facts["manifests"]]
+    checks = [read_manifest(Path(path), Manifest).checks for path in facts["manifests"]]
     starts, notes = (
-        dict.fromkeys(filter(None, (each.checks.get(name) for each in manifests)))
+        dict.fromkeys(filter(None, (each.get(name) for each in checks)))
         for name in ("first token", "other starts")
     )
     return {
@@ -64,7 +64,7 @@ def _model(facts: ModelFacts) -> Model:
         "start": " or ".join(starts),
         "better_start": " ".join(notes),
         "note": facts["note"],
-        "checks": next((each.checks for each in manifests), {}),
+        "checks": checks[0] if checks else {},
         "tuning": facts["tuning"],
         "checkpoints": facts["checkpoints"],
     }
@@ -107,6 +107,17 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
     judgements = judgements_of(name, benchmark, results)
     skipped = skipped_items(name, benchmark, judgements, results)
     rows = accuracy_rows(benchmark, accuracies, skipped, baselines_of(benchmark))
+    sensitivity: dict[str, list[FirstToken]] = {}
+    for model, languages in benchmark["sensitivity"].items():
+        sensitivity[model] = []
+        for lang in languages:
+            table = Path(sensitivity_table(results, name, lang, model))
+            sensitivity[model] += _first_tokens(table, lang, benchmark["methods"][model][0])
+    unknown = {}
+    for model, languages in benchmark["languages"].items():
+        if facts["models"][model]["architecture"] in ENGINES:
+            tables = (model_table(results, "scores", name, lang, model) for lang in languages)
+            unknown[model] = unknown_words(map(Path, tables))
     return {
         "name": name,
         "label": benchmark["label"],
@@ -122,34 +133,13 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
         "rankings": rankings(benchmark, facts, accuracies, printed),
         "size_classes": size_classes(benchmark, facts, accuracies, printed),
         "tests": paired_tests(benchmark, judgements),
-        "worst": {
-            model: worst_items(model, name, benchmark, judgements, results=results, count=count)
-            for model in scored
-        },
+        "worst": {m: worst_items(m, name, benchmark, judgements, results, count) for m in scored},
         "wrong": {
-            model: wrong_answers(model, name, benchmark, judgements, results=results, count=count)
-            for model in prompted
+            m: wrong_answers(m, name, benchmark, judgements, results, count) for m in prompted
         },
         "written": {model: written_answers(model, name, benchmark, results) for model in prompted},
-        "sensitivity": {
-            model: [
-                row
-                for lang in languages
-                for row in _first_tokens(
-                    Path(sensitivity_table(results, name, lang, model)),
-                    lang,
-                    benchmark["methods"][model][0],
-                )
-            ]
-            for model, languages in benchmark["sensitivity"].items()
-        },
-        "unknown": {
-            model: unknown_words(
-                Path(model_table(results, "scores", name, lang, model)) for lang in languages
-            )
-            for model, languages in benchmark["languages"].items()
-            if facts["models"][model]["architecture"] in ENGINES
-        },
+        "sensitivity": sensitivity,
+        "unknown": unknown,
     }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, TypedDict, cast
 
 from blimpworks.errors import UserError, reading
+from blimpworks.evaluation.facts import Described
 from blimpworks.files import write_text
 from blimpworks.json_files import load_json
 from blimpworks.scoring.words import Column
@@ -22,32 +23,17 @@ MEAN = "mean"
 """As a language: the mean over languages, each of which counts once."""
 
 
-class Model(TypedDict):
+class Model(Described):
     """A model, and what was read of it."""
 
-    label: str
-    hf_id: str
-    """Name on the hub or directory; empty for a model that was trained here."""
     revision: str
     """Commit of the hub's repository, or digest of the directory's files; empty without any."""
-    parameters: float | None
-    """Billions."""
-    architecture: str
-    engine: str
-    dtype: str
-    first_token: str
-    """Policy by which the first token is conditioned."""
     start: str
     """What conditions the first token, in words; empty where the engine has no choice."""
     better_start: str
     """A sentence on a start after which texts are likelier by far; empty where there is none."""
-    note: str
-    """What is to be known of it, a sentence; empty where there is nothing."""
     checks: dict[str, str]
     """Findings of the self-test of its first checkpoint, in words, by check."""
-    tuning: str
-    checkpoints: int
-    """How many there are: of a monolingual model there is a checkpoint for each language."""
 
 
 class Accuracy(TypedDict):
@@ -57,7 +43,6 @@ class Accuracy(TypedDict):
     low: float
     high: float
     n: int
-    """Items that were judged."""
     skipped: int
     """Items that could not be judged, and don't count."""
     ties: int
@@ -110,7 +95,6 @@ class Ranked(TypedDict):
     high: float | None
     n: int | None
     parameters: float | None
-    """Billions."""
 
 
 class Ranking(TypedDict):
@@ -137,7 +121,6 @@ class SizeClass(TypedDict):
     """The printed models of a model's size, and where it is most behind them."""
 
     models: list[str]
-    """Labels."""
     gaps: list[Gap]
     note: str
     """Why there are no gaps; else empty."""
@@ -153,7 +136,6 @@ class PairedTest(TypedDict):
     skipped: int
     """Items that one of them, or neither, could be judged on."""
     only_a: int
-    """Items that only model ``a`` got right."""
     only_b: int
     p: float
     adjusted: float
@@ -202,7 +184,6 @@ class Written(TypedDict):
 
     lang: str
     n: int
-    """Answers."""
     cut: int | None
     """Answers that the limit of tokens ended; None where that is not known."""
     limit: int
@@ -244,7 +225,6 @@ class Benchmark(TypedDict):
     data: str
     """Where the items come from, as a phrase; empty where nothing is said of it."""
     phenomena: dict[str, str]
-    """Names of phenomena by key."""
     methods: dict[str, str]
     """Method that each model's items are judged by."""
     chance: float | None
@@ -257,11 +237,9 @@ class Benchmark(TypedDict):
     worst: dict[str, list[WorstItem]]
     """By model, the worst first."""
     wrong: dict[str, list[WrongAnswer]]
-    """By model."""
     written: dict[str, list[Written]]
     """By model; none where items are no prompts."""
     sensitivity: dict[str, list[FirstToken]]
-    """By model."""
     unknown: dict[str, float]
     """Share of its sentences' words that a model of words does not know, by such a model."""
 
@@ -283,11 +261,8 @@ class Card(TypedDict):
     rerun: str
     """Command that builds the card again."""
     results: str
-    """Directory with all tables."""
     files: list[str]
-    """Files of the card."""
     languages: dict[str, str]
-    """Names by code."""
     models: dict[str, Model]
     benchmarks: list[Benchmark]
     tests: int

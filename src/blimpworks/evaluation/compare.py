@@ -1,28 +1,26 @@
 """Two evaluations item by item: what moved between them."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow.compute as pc
 
 from blimpworks.analysis.accuracy import ALL
-from blimpworks.analysis.comparisons import EXACT_BELOW, mcnemar_p
+from blimpworks.analysis.comparisons import EXACT_BELOW, KEY, mcnemar_p
 from blimpworks.audit.evidence import read_arrow
 from blimpworks.campaign.registry import benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.facts import OUTPUTS
 from blimpworks.evaluation.reasons import Reason, reasons_of
-from blimpworks.evaluation.sides import Side, pair_models, read_samples, read_side
+from blimpworks.evaluation.sides import LABELS, Side, pair_models, read_samples, read_side
 from blimpworks.evaluation.skipped import why_skipped
 from blimpworks.judging.sample import CONDITIONS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-KEY = ["item_id", "paradigm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,89 +105,84 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """A language of a benchmark that both sides have judged with a pair of models."""
+class _Joined:
+    """Items of a benchmark in a language, as two models have judged them."""
 
     sides: tuple[Side, Side]
     benchmark: str
     lang: str
     models: tuple[str, str]
-    method: str = ""
-    """The first that both are judged by."""
+    method: str
+    """The first that both are judged by; empty where one has judged nothing."""
+    rows: "pd.DataFrame"
+    """A row per item of either side, with ``correct``, ``margin`` and ``why`` (skipped) of both.
+
+    NaN where a side has no such item; ``correct`` also where it has no verdict on it.
+    """
 
     @property
     def labels(self) -> dict[str, str]:
-        """What tells its rows from others."""
+        """Return the columns that tell its rows from others."""
         names = {"model_a": self.models[0], "model_b": self.models[1]}
         return {"benchmark": self.benchmark, "lang": self.lang, **names}
 
-    def tables(self, folder: str) -> list[Path]:
-        """Paths of both models' tables in a folder of results."""
-        pairs = zip(self.sides, self.models, strict=True)
-        return [side.table(folder, self.benchmark, self.lang, model) for side, model in pairs]
-
-    def items_tables(self) -> list[Path]:
-        """Paths of the items that each model was judged on."""
-        pairs = zip(self.sides, self.models, strict=True)
-        return [side.items(self.benchmark, self.lang, model) for side, model in pairs]
+    def texts(self, item: str) -> list[str]:
+        """Read lines about an item; see ``texts_of``."""
+        pairs = [*zip(self.sides, self.models, strict=True)]
+        items = [side.items(self.benchmark, self.lang, model) for side, model in pairs]
+        answers = [side.table("answers", self.benchmark, self.lang, model) for side, model in pairs]
+        return texts_of(item, items, answers)
 
 
-def _join(judged: _Judged) -> tuple[_Judged, "pd.DataFrame"]:
-    """Items of either side, a row each, with ``correct``, ``margin`` and ``why`` (skipped) of both.
-
-    NaN where a side has no such item; ``correct`` also where it has no verdict on it. Raises
-    UserError where the sides have no method in common.
-    """
-    pairs = zip(judged.sides, judged.models, strict=True)
-    tables = [side.judgements(judged.benchmark, judged.lang, model) for side, model in pairs]
+def _join(sides: tuple[Side, Side], benchmark: str, lang: str, models: tuple[str, str]) -> _Joined:
+    """Join two models' judgements. Raises UserError where they have no method in common."""
+    pairs = [*zip(sides, models, strict=True)]
+    tables = [side.judgements(benchmark, lang, model) for side, model in pairs]
     first, second = (list(dict.fromkeys(table["method"])) for table in tables)
     common = [method for method in first if method in second]
     if first and second and not common:
-        a, b = judged.sides
         raise UserError(
-            f"{judged.benchmark} in {judged.lang} is judged by {', '.join(first)} in "
-            f"{a.folder} and by {', '.join(second)} in {b.folder}; expected a method "
-            "of both. Set the same methods in the campaigns."
+            f"{benchmark} in {lang} is judged by {', '.join(first)} in {sides[0].folder} and by "
+            f"{', '.join(second)} in {sides[1].folder}; expected a method of both. Set the same "
+            "methods in the campaigns."
         )
-    judged = replace(judged, method=common[0] if common else "")
-    outputs = zip(*(judged.tables(folder) for folder in OUTPUTS.values()), strict=True)
+    method = common[0] if common else ""
     frames = []
-    for table, items, paths in zip(tables, judged.items_tables(), outputs, strict=True):
-        rows = table[table["method"] == judged.method].drop(columns="method").drop_duplicates(KEY)
+    for (side, model), table in zip(pairs, tables, strict=True):
+        rows = table[table["method"] == method].drop(columns="method").drop_duplicates(KEY)
         rows = rows.assign(why=None).astype({"why": object})
         lost = rows["correct"].isna()
         if lost.any():
-            scores = next((path for path in paths if path.is_file()), paths[0])
-            ids = rows.loc[lost, "item_id"].tolist()
-            rows.loc[lost, "why"] = why_skipped(ids, items, scores, judged.method)
+            outputs = [side.table(kind, benchmark, lang, model) for kind in OUTPUTS.values()]
+            scores = next((path for path in outputs if path.is_file()), outputs[0])
+            ids, items = rows.loc[lost, "item_id"].tolist(), side.items(benchmark, lang, model)
+            rows.loc[lost, "why"] = why_skipped(ids, items, scores, method)
         frames.append(rows)
     on = [*KEY, "phenomenon"]
-    return judged, frames[0].merge(frames[1], how="outer", on=on, suffixes=("_a", "_b"))
+    both = frames[0].merge(frames[1], how="outer", on=on, suffixes=("_a", "_b"))
+    return _Joined(sides, benchmark, lang, models, method, both)
 
 
-def _moved(judged: _Judged, phenomenon: str, items: "pd.DataFrame") -> Moved:
-    """A phenomenon in both evaluations, from its joined items."""
-    has_a, has_b = (items[f"correct_{side}"].notna() for side in "ab")
-    right_a, right_b = (items[f"correct_{side}"] == 1 for side in "ab")
+def _moved(joined: _Joined, phenomenon: str, rows: "pd.DataFrame") -> Moved:
+    """Count in the joined rows of a phenomenon what moved."""
+    has_a, has_b = (rows[f"correct_{side}"].notna() for side in "ab")
+    right_a, right_b = (rows[f"correct_{side}"] == 1 for side in "ab")
     only_a, only_b = (
         int((has_b & right_a & ~right_b).sum()),
         int((has_a & right_b & ~right_a).sum()),
     )
-    campaign = judged.sides[0].campaign or judged.sides[1].campaign
-    benchmark = benchmarks().get(judged.benchmark)
+    campaign = joined.sides[0].campaign or joined.sides[1].campaign
+    benchmark = benchmarks().get(joined.benchmark)
     form = benchmark.mcnemar(campaign) if benchmark and campaign else "corrected"
     accuracies = []
-    for side, model in zip(judged.sides, judged.models, strict=True):
-        table = side.accuracies
-        labels = {"benchmark": judged.benchmark, "lang": judged.lang, "model": model}
-        labels |= {"method": judged.method, "phenomenon": phenomenon, "paradigm": ALL}
-        for column, value in labels.items():
-            table = table[table[column] == value]
-        accuracies.append(float(table["accuracy"].iloc[0]) if len(table) else None)
+    for side, model in zip(joined.sides, joined.models, strict=True):
+        table = side.accuracies.set_index(LABELS)["accuracy"]
+        key = (joined.benchmark, model, joined.lang, phenomenon, ALL, joined.method)
+        accuracies.append(float(table[key]) if key in table.index else None)
     return Moved(
-        **judged.labels,
+        **joined.labels,
         phenomenon=phenomenon,
-        method=judged.method,
+        method=joined.method,
         accuracy_a=accuracies[0],
         accuracy_b=accuracies[1],
         n_a=int(has_a.sum()),
@@ -200,42 +193,36 @@ def _moved(judged: _Judged, phenomenon: str, items: "pd.DataFrame") -> Moved:
         p=mcnemar_p(only_a, only_b, EXACT_BELOW if form == "corrected" else 0),
         items_only_a=int((has_a & ~has_b).sum()),
         items_only_b=int((has_b & ~has_a).sum()),
-        skipped_a=dict(Counter(items["why_a"].dropna())),
-        skipped_b=dict(Counter(items["why_b"].dropna())),
+        skipped_a=dict(Counter(rows["why_a"].dropna())),
+        skipped_b=dict(Counter(rows["why_b"].dropna())),
     )
 
 
-def _largest_flips(
-    joined: Sequence[tuple[_Judged, "pd.DataFrame"]], count: int
-) -> tuple[int, list[Flip]]:
-    """How many items are right in one side alone, and those whose margin changes most."""
+def _largest_flips(compared: Sequence[_Joined], count: int) -> tuple[int, list[Flip]]:
+    """Count the items that are right in one side alone; name those whose margin changes most."""
     import pandas as pd
 
     tables = []
-    for position, (_, items) in enumerate(joined):
-        both = items.dropna(subset=["correct_a", "correct_b"])
+    for position, joined in enumerate(compared):
+        both = joined.rows.dropna(subset=["correct_a", "correct_b"])
         flipped = both[(both["correct_a"] == 1) != (both["correct_b"] == 1)]
         change = (flipped["margin_b"] - flipped["margin_a"]).abs().fillna(0.0)
-        if len(flipped):
-            tables.append(flipped.assign(change=change, position=position))
-    if not tables:
-        return 0, []
-    every = pd.concat(tables).sort_values(
-        ["change", *KEY], ascending=[False, True, True], kind="stable"
-    )
+        tables.append(flipped.assign(change=change, position=position))
+    every = pd.concat([table for table in tables if len(table)] or tables[:1])
+    every = every.sort_values(["change", *KEY], ascending=[False, True, True], kind="stable")
     flips = []
     for row in every.head(count).to_dict("records"):
-        judged, _ = joined[row["position"]]
+        joined = compared[row["position"]]
         flips.append(
             Flip(
-                **judged.labels,
+                **joined.labels,
                 phenomenon=row["phenomenon"],
                 paradigm=row["paradigm"],
                 item_id=row["item_id"],
                 right_in="a" if row["correct_a"] == 1 else "b",
                 margin_a=None if pd.isna(row["margin_a"]) else float(row["margin_a"]),
                 margin_b=None if pd.isna(row["margin_b"]) else float(row["margin_b"]),
-                texts=texts_of(row["item_id"], judged.items_tables(), judged.tables("answers")),
+                texts=joined.texts(row["item_id"]),
             )
         )
     return len(every), flips
@@ -272,23 +259,6 @@ def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[
     return [f"✓ {first['good']}", f"✗ {first['bad']}"]
 
 
-def _notes(sides: tuple[Side, Side], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """What only one of the evaluations has."""
-    for number, side in enumerate(sides):
-        compared = {pair[number] for pair in pairs}
-        missed = [model for model in side.models if model not in compared]
-        if missed:
-            yield f"Models only in {side.folder}, not compared: {', '.join(missed)}."
-        for pair in pairs:
-            in_other = {*sides[1 - number].judged(pair[1 - number])}
-            alone: dict[str, list[str]] = {}
-            for benchmark, lang in side.judged(pair[number]):
-                if (benchmark, lang) not in in_other:
-                    alone.setdefault(benchmark, []).append(lang)
-            for benchmark, langs in alone.items():
-                yield f"Only in {side.folder}: {benchmark} in {', '.join(langs)}."
-
-
 def compare_evaluations(
     first: Path, second: Path, models: tuple[str, str] | None = None, flips: int = 10
 ) -> Comparison:
@@ -307,40 +277,42 @@ def compare_evaluations(
     samples = read_samples(second, a)
     b = samples or read_side(second)
     pairs = pair_models(a, b, models)
-    common = [
-        _Judged((a, b), *of_language, pair)
+    compared = [
+        _join((a, b), benchmark, lang, pair)
         for pair in pairs
-        for of_language in a.judged(pair[0])
-        if of_language in b.judged(pair[1])
+        for benchmark, lang in a.judged(pair[0])
+        if (benchmark, lang) in b.judged(pair[1])
     ]
-    if not common:
+    if not compared:
         raise UserError(
             f"{first} and {second} have no language of a benchmark in common; compare evaluations "
             "that have."
         )
-    joined = [_join(judged) for judged in common]
     rows: list[Moved] = []
-    for judged, items in joined:
-        rows.append(_moved(judged, ALL, items))
-        phenomena = items.groupby("phenomenon", sort=True)
+    for joined in compared:
+        rows.append(_moved(joined, ALL, joined.rows))
+        phenomena = joined.rows.groupby("phenomenon", sort=True)
         if phenomena.ngroups > 1:
-            rows += [_moved(judged, str(name), group) for name, group in phenomena]
-    flipped, largest = _largest_flips(joined, flips)
-    notes = [*_notes((a, b), pairs)]
+            rows += [_moved(joined, str(name), group) for name, group in phenomena]
+    flipped, largest = _largest_flips(compared, flips)
+    notes = []
+    for number, side in enumerate((a, b)):
+        missed = [model for model in side.models if model not in {pair[number] for pair in pairs}]
+        if missed:
+            notes.append(f"Models only in {side.folder}, not compared: {', '.join(missed)}.")
+        for pair in pairs:
+            common = {*a.judged(pair[0])} & {*b.judged(pair[1])}
+            alone: dict[str, list[str]] = {}
+            for benchmark, lang in side.judged(pair[number]):
+                if (benchmark, lang) not in common:
+                    alone.setdefault(benchmark, []).append(lang)
+            for benchmark, langs in alone.items():
+                notes.append(f"Only in {side.folder}: {benchmark} in {', '.join(langs)}.")
     if samples:
         text = samples.explanation(flipped, sum(r.both for r in rows if r.phenomenon == ALL))
         reasons = [Reason("input", text)] if text else []
     else:
-        compared = {(judged.benchmark, judged.lang, judged.models) for judged in common}
-        reasons, unknown = reasons_of(a, b, pairs, compared)
+        tables = {(joined.benchmark, joined.lang, joined.models) for joined in compared}
+        reasons, unknown = reasons_of(a, b, pairs, tables)
         notes += unknown
-    return Comparison(
-        a=str(first),
-        b=str(second),
-        models=pairs,
-        rows=rows,
-        flipped=flipped,
-        flips=largest,
-        reasons=reasons,
-        notes=notes,
-    )
+    return Comparison(str(first), str(second), pairs, rows, flipped, largest, reasons, notes)

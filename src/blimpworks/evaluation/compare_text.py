@@ -37,11 +37,14 @@ def _item_lines(rows: Sequence[Moved]) -> Iterator[str]:
             yield f"{side.upper()}: {phrase}."
 
 
-def _print_rows(comparison: Comparison, console: Console, *, whole: bool) -> None:
-    """Print a table for each benchmark, models and method: a language, and below it its phenomena.
+def print_comparison(comparison: Comparison, console: Console, *, whole: bool = False) -> None:
+    """Print a comparison within the console's width; ``whole``: every phenomenon and reason.
 
-    Of many languages only phenomena that moved for sure are shown, unless ``whole``.
+    A benchmark, two models and a method have a table: a language, and below it its phenomena. Of
+    many languages only phenomena that moved for sure are shown, unless ``whole``.
     """
+    say(console, f"A: {comparison.a}")
+    say(console, f"B: {comparison.b}")
 
     def title(row: Moved) -> tuple[str, str, str, str]:
         return row.benchmark, row.model_a, row.model_b, row.method
@@ -72,13 +75,6 @@ def _print_rows(comparison: Comparison, console: Console, *, whole: bool) -> Non
             say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", indent=2)
         for line in _item_lines(rows):
             say(console, line, indent=2)
-
-
-def print_comparison(comparison: Comparison, console: Console, *, whole: bool = False) -> None:
-    """Print a comparison within the console's width; ``whole``: every phenomenon and reason."""
-    say(console, f"A: {comparison.a}")
-    say(console, f"B: {comparison.b}")
-    _print_rows(comparison, console, whole=whole)
     console.print()
     say(console, "p: McNemar's test on the items of both, not corrected for the number of tests.")
     console.print()
@@ -86,12 +82,12 @@ def print_comparison(comparison: Comparison, console: Console, *, whole: bool = 
         say(console, "Done differently (behind so many tables of judgements that moved):")
     else:
         say(console, "Nothing was done differently.")
-    shown = comparison.reasons if whole else comparison.reasons[:MOST]
-    for reason in shown:
+    reasons = comparison.reasons if whole else comparison.reasons[:MOST]
+    for reason in reasons:
         plural = "s" if reason.tables > 1 else ""
         behind = f" ({reason.tables} table{plural})" if reason.tables else ""
         say(console, f"{reason.kind}: {reason.text}{behind}", indent=2)
-    if hidden := len(comparison.reasons) - len(shown):
+    if hidden := len(comparison.reasons) - len(reasons):
         say(console, f"… and {hidden} more (--all)", indent=2)
     if comparison.flips:
         console.print()

@@ -41,11 +41,12 @@ class Number:
     @property
     def row(self) -> str:
         """Benchmark where there are several, language, phenomenon."""
-        several = len(self.card["benchmarks"]) > 1
-        benchmark = [self.benchmark["label"]] if several else []
-        phenomenon = [self.cells["label"]] if self.cells["phenomenon"] != ALL else []
-        language = show.language(self.cells["lang"], self.card["languages"])
-        return ", ".join([*benchmark, language, *phenomenon])
+        names = [show.language(self.cells["lang"], self.card["languages"])]
+        if len(self.card["benchmarks"]) > 1:
+            names.insert(0, self.benchmark["label"])
+        if self.cells["phenomenon"] != ALL:
+            names.append(self.cells["label"])
+        return ", ".join(names)
 
     @property
     def column(self) -> str:
@@ -53,16 +54,16 @@ class Number:
         return self.card["models"][self.model]["label"]
 
     @property
+    def is_measured(self) -> bool:
+        """Whether some item was judged."""
+        return self.model in self.cells["models"]
+
+    @property
     def counted(self) -> str:
         """How many items it is of, and what was skipped."""
         if skipped := self.cells["skipped"].get(self.model):
             return show.skipped_phrase(skipped, self.benchmark["unit"])
         return f"n = {self.cells['models'][self.model]['n']:,}, none skipped"
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether some item was judged."""
-        return self.model in self.cells["models"]
 
     @property
     def line(self) -> str:
@@ -83,28 +84,22 @@ class Number:
             if self.model in {*row["models"], *row["skipped"]} and row["lang"] not in (ALL, MEAN)
         ]
 
-    def is_called(self, parts: Sequence[str]) -> bool:
-        """Whether its row is called so: by parts, of which the missing ones are the whole."""
+    def is_called(self, wanted: Sequence[str]) -> bool:
+        """Whether its row is called by these names: a missing one means all of them together."""
         lang, phenomenon = self.cells["lang"], self.cells["phenomenon"]
         language = show.language(lang, self.card["languages"])
         names = (
-            {self.benchmark["name"].casefold(), self.benchmark["label"].casefold()},
-            {lang.casefold(), language.casefold()},
-            {phenomenon.casefold(), self.cells["label"].casefold()},
+            ({self.benchmark["name"], self.benchmark["label"]}, True),
+            ({lang, language}, lang == show.totals(self.benchmark)[0]["lang"]),
+            ({phenomenon, self.cells["label"]}, phenomenon == ALL),
         )
-        may_be_missing = (
-            True,
-            lang == show.totals(self.benchmark)[0]["lang"],
-            phenomenon == ALL,
-        )
-        return {*parts} <= set().union(*names) and all(
-            missing or same & {*parts} for same, missing in zip(names, may_be_missing, strict=True)
-        )
-
-    def is_of(self, model: str) -> bool:
-        """Whether a model is called so: by name, label, or address."""
-        names = {self.model, self.column, self.card["models"][self.model]["hf_id"]}
-        return model.casefold() in {name.casefold() for name in names}
+        unused = {*wanted}
+        for same, may_be_missing in names:
+            called = {name.casefold() for name in same} & {*wanted}
+            if not called and not may_be_missing:
+                return False
+            unused -= called
+        return not unused
 
 
 def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
@@ -122,19 +117,23 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
         for model in benchmark["methods"]
         if model in row["models"] or model in row["skipped"]
     ]
-    numbers = [each for each in every if column is None or each.is_of(column)]
+    numbers = []
+    for number in every:
+        called = {number.model, number.column, card["models"][number.model]["hf_id"]}
+        if column is None or column.casefold() in {name.casefold() for name in called}:
+            numbers.append(number)
     if not numbers:
-        choice = ", ".join(dict.fromkeys(each.column for each in every))
+        choice = ", ".join(dict.fromkeys(number.column for number in every))
         raise UserError(f"{source}: no column {column!r}; there are: {choice}.")
     if row is None:
         return numbers
     wanted = row.casefold()
-    for parts in ([wanted], re.split(r"\s*[,/]\s*", wanted)):
-        called = [each for each in numbers if each.is_called(parts)]
-        if called and (len(called) == 1 or column is None):
-            return called
-        if called:
-            choice = "; ".join(each.row for each in called)
+    for names in ([wanted], re.split(r"\s*[,/]\s*", wanted)):
+        meant = [number for number in numbers if number.is_called(names)]
+        if meant and (len(meant) == 1 or column is None):
+            return meant
+        if meant:
+            choice = "; ".join(number.row for number in meant)
             raise UserError(f"{source}: row {row!r} means several: {choice}. Name one of them.")
     choice = "; ".join(dict.fromkeys(each.row for each in numbers))
     raise UserError(f"{source}: no row {row!r}; there are: {choice}.")

@@ -19,7 +19,7 @@ TWO_SENTENCES = "judge"
 """The command that judges pairs of sentences, of which a coin gets half right."""
 
 
-class ModelFacts(TypedDict):
+class Described(TypedDict):
     """A model as the campaign runs it."""
 
     label: str
@@ -31,15 +31,21 @@ class ModelFacts(TypedDict):
     engine: str
     dtype: str
     first_token: str
-    """What conditions the first token."""
+    """Policy by which the first token is conditioned."""
     tuning: str
     note: str
-    """On a model of this machine, for whoever reads the card; else empty."""
+    """A sentence on a model of this machine, for whoever reads the card; else empty."""
+    checkpoints: int
+    """How many there are: of a monolingual model there is a checkpoint for each language."""
+
+
+class ModelFacts(Described):
+    """A model with the files that say more of it."""
+
     manifests: list[str]
     """Of the jobs that score sentences with it."""
     checkpoint: str
     """Path of the description of its checkpoint, or of the first of several."""
-    checkpoints: int
 
 
 class BenchmarkFacts(TypedDict):
@@ -123,14 +129,6 @@ def is_of_pairs(name: str) -> bool:
     return benchmark.unit == "pair" and benchmark.judge == TWO_SENTENCES
 
 
-def printed_table(layout: Layout, benchmark: str) -> str:
-    """Table of the accuracies that a benchmark's paper prints; empty where it prints none."""
-    paper = paper_of(benchmark)
-    if not paper.printed_accuracies or not layout.printed_tables(paper.name):
-        return ""
-    return f"{layout.results}/accuracies/printed/{paper.name}.parquet"
-
-
 def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> str:
     """Path of how scores of first tokens change a model's accuracy."""
     return f"{results}/sensitivity/{benchmark}/{lang}/{model}/parity.parquet"
@@ -207,6 +205,8 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
     whole = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in every}
     own = paper.benchmarks[0].name == name
     prompts, pairs = benchmark.unit == "prompt", is_of_pairs(name)
+    prints = paper.printed_accuracies and layout.printed_tables(paper.name)
+    printed = f"{layout.results}/accuracies/printed/{paper.name}.parquet" if prints else ""
     sensitivity = {}
     if pairs and layout.campaign.report_card.sensitivity:
         for model, scored in languages.items():
@@ -233,7 +233,7 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
         "items": items,
         "whole": {} if items == whole else whole,
         "accuracies": f"{layout.results}/accuracies/{name}.parquet",
-        "printed": printed_table(layout, name),
+        "printed": printed,
         "names": paper.names,
         "sensitivity": sensitivity,
     }

@@ -1,7 +1,7 @@
 """What there is to evaluate models on: benchmarks, languages, numbers of items, files at hand."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,7 +25,6 @@ class Listed:
     """A benchmark as some data have it."""
 
     name: str
-    """As after ``--benchmarks``."""
     label: str = ""
     """Short name of its paper; empty where its declaration cannot be used."""
     items: str = ""
@@ -36,14 +35,12 @@ class Listed:
     """How many files its items are made from that are not in the repository."""
     at_hand: int = 0
     """How many of them are on the disk: retrieved, or in the campaign's mirror."""
-    generated: bool = False
-    """Whether its items are generated here, of words of our own."""
+    origin: str = "in the repository"
+    """Where its items come from, if not made from such files."""
     more: tuple[str, ...] = ()
     """Further languages that it has where they are named."""
     by_name: bool = False
     """Whether it is run where it, or a language of it, is named alone."""
-    place: str = "the repository"
-    """Where its items are, if not generated and made from no such files."""
     counted: bool = False
     """Whether these numbers are of the items, not of what its paper has."""
     obstacle: str = ""
@@ -52,11 +49,11 @@ class Listed:
 
 def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
     """Whether a pinned file is on the disk: retrieved, or in the mirror (plain or .xz)."""
-    places = [Path(campaign.pathvars.resources, "sources", row.name)]
+    copies = [Path(campaign.pathvars.resources, "sources", row.name)]
     if campaign.mirror is not None and row.mirror:
         names = (row.mirror, f"{row.mirror}.xz")
-        places += [below(campaign.mirror, name, f"{row.name}: mirror") for name in names]
-    return any(place.is_file() for place in places)
+        copies += [below(campaign.mirror, name, f"{row.name}: mirror") for name in names]
+    return any(path.is_file() for path in copies)
 
 
 def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
@@ -83,11 +80,11 @@ def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -
 
 def own_languages(campaign: Campaign) -> list[str]:
     """Languages that a campaign's benchmarks can be had in. Raises UserError for one without."""
-    found: dict[str, None] = {}
+    languages: dict[str, None] = {}
     for name in campaign.benchmarks:
         alone = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
-        found |= dict.fromkeys(_languages(alone, load_catalogue(alone), benchmarks()[name]))
-    return [*found]
+        languages |= dict.fromkeys(_languages(alone, load_catalogue(alone), benchmarks()[name]))
+    return [*languages]
 
 
 def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
@@ -99,7 +96,6 @@ def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
         name=benchmark.name,
         label=paper.citation.label,
         items="prompts" if benchmark.unit == "prompt" else noun,
-        generated=benchmark.own_words,
     )
     try:
         catalogue = load_catalogue(campaign)
@@ -110,13 +106,17 @@ def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
         by_name = {row.name: row for row in pinned if isinstance(row, SourceRow | TreebankRow)}
         files = [row for row in by_name.values() if is_usable(campaign, row)]
         number = benchmark.counted_units or benchmark.expected_units
-        outside = paper.folder is not None and not paper.folder.resolve().is_relative_to(REPOSITORY)
+        origin = listed.origin
+        if benchmark.own_words:
+            origin = "generated here"
+        elif paper.folder and not paper.folder.resolve().is_relative_to(REPOSITORY):
+            origin = f"in {paper.folder}"
         return replace(
             listed,
             expected={lang: number(campaign, catalogue, lang) for lang in languages},
             files=len(files),
             at_hand=sum(is_at_hand(campaign, row) for row in files),
-            place=str(paper.folder) if outside else listed.place,
+            origin=origin,
             counted=benchmark.counted_units is not None,
         )
     except UserError as error:
@@ -142,29 +142,32 @@ def list_benchmarks(campaign: Campaign) -> list[Listed]:
     return rows + [Listed(name, obstacle=f"not usable: {fault}") for name, fault in faults]
 
 
-def _origin(row: Listed) -> str:
-    """Where the items of a benchmark come from, and what is on the disk of it."""
-    if not row.files:
-        return "generated here" if row.generated else f"in {row.place}"
-    if row.at_hand == row.files:
-        return f"all {row.files} files on the disk" if row.files > 1 else "its file is on the disk"
-    rest = "the others are downloaded" if row.at_hand else "they are downloaded"
-    return f"{row.at_hand} of {row.files} files on the disk, {rest}"
-
-
-def _numbers(row: Listed) -> str:
-    """Languages with the number of items in each, said once where it is the same."""
+def _lines(row: Listed) -> Iterator[str]:
+    """Say of a benchmark its languages with the number of items, and what is on the disk of it."""
+    if row.obstacle:
+        yield row.obstacle
+        return
     several = len(row.expected) > 1
     many = f"{len(row.expected)} languages" if several else "1 language"
     numbers = {*row.expected.values()}
     items = row.items if row.counted else f"{row.items} expected"
+    codes = ", ".join(row.expected)
     if None in numbers:
-        return f"{many}, number not known until retrieved: {', '.join(row.expected)}"
-    if len(numbers) == 1:
-        each = " in each" if several else ""
-        return f"{many}, {numbers.pop():,} {items}{each}: {', '.join(row.expected)}"
-    codes = ", ".join(f"{lang}\xa0{number:,}" for lang, number in row.expected.items())
-    return f"{many}, {items} in each: {codes}"
+        yield f"{many}, number not known until retrieved: {codes}"
+    elif len(numbers) == 1:
+        yield f"{many}, {numbers.pop():,} {items}{' in each' if several else ''}: {codes}"
+    else:
+        counts = ", ".join(f"{lang}\xa0{number:,}" for lang, number in row.expected.items())
+        yield f"{many}, {items} in each: {counts}"
+    if row.more:
+        yield f"where it or they are named also: {', '.join(row.more)}"
+    if not row.files:
+        yield row.origin
+    elif row.at_hand == row.files:
+        yield f"all {row.files} files on the disk" if row.files > 1 else "its file is on the disk"
+    else:
+        missing = "the others are downloaded" if row.at_hand else "they are downloaded"
+        yield f"{row.at_hand} of {row.files} files on the disk, {missing}"
 
 
 def listing_text(rows: Sequence[Listed], width: int = WIDTH) -> str:
@@ -179,24 +182,15 @@ def listing_text(rows: Sequence[Listed], width: int = WIDTH) -> str:
         ],
         "Not in these data:": [row for row in rows if row.obstacle],
     }
+    wrapper = textwrap.TextWrapper(
+        width, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
+    )
     lines: list[str] = []
     for heading, listed in sections.items():
         lines += ["", heading, ""] if heading and listed else []
         for row in listed:
             title = f"{row.name} ({row.label})" if row.label else row.name
             lines.append(textwrap.shorten(title, width, placeholder=" …"))
-            texts = [row.obstacle]
-            if not row.obstacle:
-                texts = [_numbers(row), _origin(row)]
-                if row.more:
-                    texts.insert(1, f"where it or they are named also: {', '.join(row.more)}")
-            for text in texts:
-                wrapped = textwrap.wrap(
-                    text,
-                    width,
-                    initial_indent=INDENT,
-                    subsequent_indent=INDENT,
-                    break_on_hyphens=False,
-                )
-                lines += [line.replace("\xa0", " ") for line in wrapped]
+            for text in _lines(row):
+                lines += [line.replace("\xa0", " ") for line in wrapper.wrap(text)]
     return "\n".join(lines)

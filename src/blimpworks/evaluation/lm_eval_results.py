@@ -16,47 +16,31 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from blimpworks.evaluation.card import ALL, Card, Skipped
+from blimpworks.evaluation.card import ALL, Card
 from blimpworks.evaluation.facts import Facts
 from blimpworks.evaluation.measured import item_counts, read_accuracies
 from blimpworks.files import sha256_of, write_text
-from blimpworks.interop.lm_eval_export import metric_name
+from blimpworks.interop.lm_eval_export import metric_name, sanitized
 
 MAIN = "acc"
 Row = Mapping[Any, Any]
 """A row of a table of accuracies."""
 SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
 """Parts of the file that have an entry for each task."""
+OUTPUT_TYPES = {"pair": "multiple_choice", "prompt": "generate_until"}
 
 
-def _entry(
-    task: str, rows: Sequence[Row], main: str, original: int, skipped: Skipped | None
-) -> dict[str, Any]:
-    """The entries of a task by section, all but its configuration and version."""
+def task_name(*names: str) -> str:
+    """A task's name: names joined by ``_``, with nothing in them that file names can't have."""
+    return "_".join(re.sub(r"[^\w.+#-]+", "_", name).strip("_") for name in names)
+
+
+def _numbers(rows: Sequence[Row], main: str) -> dict[str, tuple[float, int]]:
+    """Accuracy and number of items by metric; the first is ``acc`` where anything was judged."""
     by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
     metrics = {metric_name(method): value for method, value in by_method.items()}
-    if MAIN not in metrics and main in by_method:
-        metrics = {MAIN: by_method[main], **metrics}
-    numbers: dict[str, Any] = {}
-    for name, (accuracy, n) in metrics.items():
-        variance = max(0.0, accuracy * (1 - accuracy))
-        error = math.sqrt(variance / (n - 1)) if n > 1 else "N/A"  # as the harness computes it
-        numbers |= {f"{name},none": accuracy, f"{name}_stderr,none": error}
-    effective = max((n for _, n in metrics.values()), default=0)
-    counts: dict[str, Any] = {"original": original, "effective": effective}
-    if skipped:
-        counts |= {"skipped": skipped["n"], "skipped_because": skipped["reasons"]}
-    return {
-        "results": {"name": task, "alias": task, "sample_len": effective, **numbers},
-        "n-shot": 0,
-        "higher_is_better": dict.fromkeys(metrics, True),
-        "n-samples": counts,
-    }
-
-
-def task_name(*parts: str) -> str:
-    """A task's name: its parts joined by ``_``, with nothing in them that file names can't have."""
-    return "_".join(re.sub(r"[^\w.+#-]+", "_", part).strip("_") for part in parts)
+    is_extra = MAIN not in metrics and main in by_method
+    return {MAIN: by_method[main], **metrics} if is_extra else metrics
 
 
 def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
@@ -66,7 +50,8 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
     """
     sections: dict[str, Any] = {name: {} for name in SECTIONS}
     below: dict[str, list[str]] = {}
-    for name, benchmark in facts["benchmarks"].items():
+    for shown in card["benchmarks"]:
+        name, benchmark = shown["name"], facts["benchmarks"][shown["name"]]
         if model not in benchmark["languages"]:
             continue
         method = benchmark["methods"][model][0]
@@ -74,9 +59,8 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
         frame = frame[(frame["model"] == model) & (frame["paradigm"] == ALL)]
         skipped = {
             (row["lang"], row["phenomenon"]): row["skipped"][model]
-            for each in card["benchmarks"]
-            for row in each["rows"]
-            if each["name"] == name and model in row["skipped"]
+            for row in shown["rows"]
+            if model in row["skipped"]
         }
         for lang in benchmark["languages"][model]:
             rows: dict[str, list[Row]] = {key: [] for code, key in skipped if code == lang}
@@ -85,41 +69,42 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             if not rows:
                 continue
             items = Path(benchmark["items"][lang])
-            counts = item_counts(Path(benchmark["whole"].get(lang, items)))
+            original = item_counts(Path(benchmark["whole"].get(lang, items)))
             version, parent = sha256_of(items)[:12], task_name(name, lang)
-            below[parent] = []
             phenomena = [key for key in rows if key != ALL]
-            for phenomenon in [ALL, *(phenomena if len(phenomena) > 1 else [])]:
-                task = parent
-                if phenomenon != ALL:
-                    task = task_name(name, lang, phenomenon)
-                    below[parent].append(task)
-                lost = skipped.get((lang, phenomenon))
-                entry = _entry(task, rows[phenomenon], method, counts[phenomenon], lost)
-                entry["versions"] = version
-                entry["configs"] = {
+            phenomena = phenomena if len(phenomena) > 1 else []
+            below[parent] = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
+            for task, key in zip([parent, *below[parent]], [ALL, *phenomena], strict=True):
+                metrics = _numbers(rows[key], method)
+                effective = max((n for _, n in metrics.values()), default=0)
+                counts: dict[str, Any] = {"original": original[key], "effective": effective}
+                if lost := skipped.get((lang, key)):
+                    counts |= {"skipped": lost["n"], "skipped_because": lost["reasons"]}
+                results: dict[str, Any] = {"name": task, "alias": task, "sample_len": effective}
+                for metric, (accuracy, n) in metrics.items():
+                    # As the harness computes it.
+                    variance = max(0.0, accuracy * (1 - accuracy))
+                    error = math.sqrt(variance / (n - 1)) if n > 1 else "N/A"
+                    results |= {f"{metric},none": accuracy, f"{metric}_stderr,none": error}
+                sections["results"][task] = results
+                sections["configs"][task] = {
                     "task": task,
                     "dataset_path": str(items),
-                    "output_type": "multiple_choice"
-                    if benchmark["unit"] == "pair"
-                    else "generate_until",
+                    "output_type": OUTPUT_TYPES[benchmark["unit"]],
                     "num_fewshot": 0,
                     "metadata": {"version": version, "method": method},
                 }
-                for section in SECTIONS:
-                    sections[section][task] = entry[section]
-    described = card["models"][model]
-    name = described["hf_id"] or model
-    date = card["date"]
-    size = described["parameters"]
+                sections["versions"][task] = version
+                sections["n-shot"][task] = 0
+                sections["higher_is_better"][task] = dict.fromkeys(metrics, True)
+                sections["n-samples"][task] = counts
+    described, date = card["models"][model], card["date"]
+    name, size = described["hf_id"] or model, described["parameters"]
     config = {
         "model": described["engine"],
         "model_args": {
             "pretrained": name,
-            "revision": described["revision"],
-            "dtype": described["dtype"],
-            "first_token": described["first_token"],
-            "start": described["start"],
+            **{key: described[key] for key in ("revision", "dtype", "first_token", "start")},
         },
         "model_num_parameters": None if size is None else round(size * 1e9),
         "model_dtype": described["dtype"],
@@ -138,7 +123,7 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
         "blimpworks_version": card["version"],
         "model_source": described["engine"],
         "model_name": name,
-        "model_name_sanitized": re.sub(r'["<>:/|\\?*\[\]]+', "__", name),
+        "model_name_sanitized": sanitized(name),
     }
 
 

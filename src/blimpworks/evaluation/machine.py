@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import ModelRow
@@ -39,43 +40,37 @@ class Machine:
     """Whether the environment of vLLM is there."""
 
 
-def _number(path: Path) -> int | None:
-    """The number that a file of the kernel holds; None for ``max``, or without the file."""
+def _read(path: Path) -> str:
+    """The text of a file of the kernel; empty without the file."""
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        return path.read_text(encoding="utf-8").strip()
     except OSError:
-        return None
-    return int(text) if text.isdecimal() else None
+        return ""
 
 
 def available_memory_gb() -> float | None:
     """GB that this process can have: free and reclaimable, within limits of its control groups."""
+    fields = dict(line.split(":", 1) for line in _read(MEMINFO).splitlines() if ":" in line)
+    free = []
+    if "MemAvailable" in fields:
+        free.append(int(fields["MemAvailable"].split()[0]) * 1024 / 1e9)
     try:
-        lines = MEMINFO.read_text(encoding="utf-8").splitlines()
-        own = memory_groups()
+        nested = [(group, *group.parents) for group in memory_groups()]
     except OSError:
         return None
-    fields = {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
-    free = [int(fields["MemAvailable"][0]) * 1024 / 1e9] if "MemAvailable" in fields else []
-    groups = dict.fromkeys(each for group in own for each in (group, *group.parents))
-    for group in groups:
-        if not group.is_relative_to(CGROUPS):
-            continue
+    for group in dict.fromkeys(chain.from_iterable(nested)):
         for limit, used in (
             ("memory.max", "memory.current"),  # cgroups v2
             ("memory.limit_in_bytes", "memory.usage_in_bytes"),  # v1
         ):
-            most, now = _number(group / limit), _number(group / used)
-            if most is None or now is None:
-                continue
-            try:
-                stat = (group / "memory.stat").read_text(encoding="utf-8").splitlines()
-            except OSError:
-                stat = []
-            values = dict(line.split(maxsplit=1) for line in stat)
-            # The kernel takes back what it keeps of files when memory is needed.
-            files = int(values.get("total_inactive_file", values.get("inactive_file", 0)))
-            free.append((most - now + files) / 1e9)
+            most, now = _read(group / limit), _read(group / used)
+            # Without a limit, version 2 says max.
+            if group.is_relative_to(CGROUPS) and most.isdecimal() and now.isdecimal():
+                lines = _read(group / "memory.stat").splitlines()
+                stat = dict(line.split(maxsplit=1) for line in lines)
+                # The kernel takes back what it keeps of files when memory is needed.
+                files = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
+                free.append((int(most) - int(now) + files) / 1e9)
     return min(free, default=None)
 
 
@@ -152,31 +147,28 @@ def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None
     lines = []
     for model in models:
         row, weights = model.row, model.weights_gb
-        free: float | None
+        working, free, owner = WORKING_GB[row.engine], machine.memory_gb, "of memory"
         if row.engine == "vllm" and machine.gpus_gb:
             memory = memory_of(row, row.engine, row.dtype, ScoringOptions())
-            needed = memory._replace(weights=weights).of_each(1)
-            working, free, owner = needed - weights, max(machine.gpus_gb), "of the GPU's memory"
-        else:
-            working, free, owner = WORKING_GB[row.engine], machine.memory_gb, "of memory"
+            working = memory._replace(weights=weights).of_each(1) - weights
+            free, owner = max(machine.gpus_gb), "of the GPU's memory"
         needed = weights + working
         size = size_text(weights) if weights else "of a size not known yet"
         need = (
             f"{needed:.1f} GB {owner}: weights {size} in {row.dtype}, {working:.1f} GB to work with"
         )
-        if free is None:
-            lines.append(f"{row.label} needs {need}.")
-        elif needed <= free:
-            lines.append(f"{row.label} needs {need} ({free:.1f} GB are free).")
-        else:
-            remedies = ["--profile slurm on a cluster, or a smaller model"]
-            if row.engine == "vllm":
-                remedies.insert(0, "--engine transformers, in the machine's memory")
+        if free is not None and needed > free:
+            remedies = []
             half = weights / 2 + working
             if row.dtype == "float32" and row.engine in ("transformers", "vllm") and half <= free:
-                remedies.insert(0, f"--dtype bfloat16 ({half:.1f} GB)")
+                remedies.append(f"--dtype bfloat16 ({half:.1f} GB)")
+            if row.engine == "vllm":
+                remedies.append("--engine transformers, in the machine's memory")
+            remedies.append("--profile slurm on a cluster, or a smaller model")
             raise UserError(
                 f"model {row.name!r} needs {need}; {free:.1f} GB are free here. "
                 f"Choose {', '.join(remedies)}."
             )
+        there = "" if free is None else f" ({free:.1f} GB are free)"
+        lines.append(f"{row.label} needs {need}{there}.")
     return lines

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 import wordfreq
 
@@ -16,7 +15,8 @@ from blimpworks.analysis.baselines import BASELINES, baseline_rows, compared
 from blimpworks.campaign.registry import load
 from blimpworks.evaluation.card import ALL, MEAN, Accuracy, Row, Skipped
 from blimpworks.evaluation.facts import BenchmarkFacts
-from blimpworks.parquet import open_parquet
+from blimpworks.judging.sample import CONDITIONS
+from blimpworks.parquet import read_parquet
 from blimpworks.tables import ACCURACIES, ITEMS, SCORES, read_table
 
 COUNTS = ("n", "skipped", "ties", "near_ties")
@@ -146,32 +146,24 @@ def unknown_words(scores: Iterable[Path]) -> float:
 
     Ends of sentences are no words. Raises UserError when a table is missing or broken.
     """
-    counts: Counter[str] = Counter()
+    words = unknown = 0
     for path in scores:
-        table = read_table(SCORES, path, ["good_ids", "bad_ids"])
-        for column in table.columns:
+        for column in read_table(SCORES, path, ["good_ids", "bad_ids"]).columns:
             ids = np.asarray(pc.list_flatten(column))
-            counts.update(words=int((ids != END_ID).sum()), unknown=int((ids == UNKNOWN_ID).sum()))
-    return counts["unknown"] / max(counts["words"], 1)
+            words += int((ids != END_ID).sum())
+            unknown += int((ids == UNKNOWN_ID).sum())
+    return unknown / max(words, 1)
 
 
 def item_counts(path: Path) -> dict[str, int]:
-    """Items in a table by phenomenon, and ``all`` of them; conditions of an item count once.
+    """Count items in a table by phenomenon, and ``all``; conditions of an item count once.
 
     Raises UserError when the table is missing or broken.
     """
-    with open_parquet(path, "a table of items", "Build it.") as file:
-        several = {"item", "condition"} <= {*file.schema_arrow.names}
-        key = "item" if several else "item_id"
-        table = file.read(columns=["phenomenon", key])
-    labels = table["phenomenon"].cast(pa.string())
-    items = pa.table({"phenomenon": labels, "item": table[key].cast(pa.string())})
-    if several:
-        items = items.group_by(["phenomenon", "item"]).aggregate([])
-    counts = {
-        row["values"]: row["counts"] for row in pc.value_counts(items["phenomenon"]).to_pylist()
-    }
-    return {ALL: items.num_rows, **counts}
+    rows = read_parquet(path, ["phenomenon", "item_id", *CONDITIONS]).to_pandas()
+    if {*rows.columns} >= CONDITIONS:
+        rows = rows.drop_duplicates(["phenomenon", "item"])
+    return {ALL: len(rows), **Counter(rows["phenomenon"].astype(str))}
 
 
 def baselines_of(benchmark: BenchmarkFacts) -> dict[LanguagePhenomenon, dict[str, float]]:

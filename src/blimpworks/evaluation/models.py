@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import FORMATS
 from blimpworks.campaign.local_models import HUB_ID, is_local
-from blimpworks.campaign.locked_models import is_commit
+from blimpworks.campaign.lock_file import is_commit
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME
 from blimpworks.models.facts import BYTES, ENGINES, ModelFacts, facts_of
@@ -110,8 +110,20 @@ def _slug(text: str) -> str:
 # Rows
 
 
-def _validated(values: Mapping[str, Any], argument: str) -> ModelRow:
-    """A row. Raises UserError for the first value that it cannot have."""
+def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str) -> ModelRow:
+    """A row with what a user sets. Raises UserError for the first value that it cannot have."""
+    for name, value in overrides.items():
+        if name not in CAN_BE_SET:
+            expected = ", ".join(CAN_BE_SET)
+            raise UserError(f"{argument}: {name!r} cannot be set; expected {expected}.")
+        if name == "parameters" and not _is_size(value):
+            raise UserError(
+                f"{argument}: parameters is {value!r}; expected billions, such as 0.125."
+            )
+    architecture = overrides.get("architecture", values["architecture"])
+    if architecture != values["architecture"]:
+        values = {**values, "engine": ENGINES.get(architecture, "transformers")}
+    values = {**values, **overrides}
     if values["dtype"] not in FORMATS:
         expected = " or ".join(FORMATS)
         raise UserError(f"{argument}: dtype is {values['dtype']!r}; expected {expected}.")
@@ -125,25 +137,11 @@ def _validated(values: Mapping[str, Any], argument: str) -> ModelRow:
         ) from error
 
 
-def _with_settings(row: ModelRow, overrides: Mapping[str, str], argument: str) -> ModelRow:
-    """A row with what a user sets. Raises UserError for a value that it cannot have."""
-    unknown = next((name for name in overrides if name not in CAN_BE_SET), None)
-    if unknown:
-        raise UserError(f"{argument}: {unknown!r} cannot be set; expected {', '.join(CAN_BE_SET)}.")
-    if "parameters" in overrides:
-        try:
-            billions = float(overrides["parameters"])
-        except ValueError:
-            billions = float("nan")
-        if not 0 < billions < float("inf"):
-            raise UserError(
-                f"{argument}: parameters is {overrides['parameters']!r}; expected billions, such "
-                "as 0.125."
-            )
-    values = row.model_dump() | {**overrides}
-    if values["architecture"] != row.architecture:
-        values["engine"] = ENGINES.get(values["architecture"], "transformers")
-    return _validated(values, argument)
+def _is_size(text: str) -> bool:
+    try:
+        return 0 < float(text) < float("inf")
+    except ValueError:
+        return False
 
 
 def _from_facts(
@@ -180,10 +178,11 @@ def _from_facts(
         "dtype": facts.dtype,
         "first_token": facts.first_token,
         "gated": "no",
+        **columns,
     }
     return ResolvedModel(
         argument,
-        _with_settings(_validated({**values, **columns}, label), overrides, argument),
+        _row(values, overrides, argument),
         parts,
         file_gb=facts.file_gb,
         quantisation=facts.quantisation,
@@ -199,56 +198,39 @@ def _has_model(folder: Path) -> bool:
     return any((folder / name).exists() for name in names)
 
 
-def _folders_of_languages(directory: Path) -> list[Path]:
-    """Folders of a directory that are called by ISO 639-3 codes and hold a model each."""
-    if not directory.is_dir() or _has_model(directory):
-        return []
-    named = (p for p in sorted(directory.iterdir()) if re.fullmatch("[a-z]{3}", p.name))
-    return [folder for folder in named if _has_model(folder)]
+def _model_folders(path: Path) -> list[Path]:
+    """Folders of a model: the path itself, those of languages, or that of a multilingual one.
 
-
-def _model_folder(directory: Path) -> Path:
-    """The directory itself, or the one in it that holds a multilingual checkpoint of ours."""
-    multilingual = directory / "multi"
-    return multilingual if not _has_model(directory) and _has_model(multilingual) else directory
-
-
-def _is_on_disk(argument: str) -> bool:
-    """Whether an argument that is not written as a path is a model's directory or file anyhow."""
-    path = Path(argument.removesuffix(LANGUAGES))
-    if path.is_dir():
-        return _has_model(_model_folder(path)) or bool(_folders_of_languages(path))
-    return path.is_file()
+    Those of languages are called by ISO 639-3 codes and hold a checkpoint each. None without any.
+    """
+    if _has_model(path) or not path.is_dir():
+        return [path] if _has_model(path) else []
+    named = (p for p in sorted(path.iterdir()) if re.fullmatch("[a-z]{3}", p.name))
+    return [p for p in named if _has_model(p)] or [p for p in [path / "multi"] if _has_model(p)]
 
 
 def _facts_of_languages(
     directory: Path, folders: Sequence[Path], settings: tuple[str | None, str | None]
-) -> tuple[ModelFacts, tuple[str, ...]]:
-    """Facts on a model with a checkpoint for each language, and these languages.
-
-    Raises UserError for checkpoints that differ.
-    """
+) -> ModelFacts:
+    """Facts on a model with a checkpoint for each language. Raises UserError where they differ."""
     facts = {folder.name: facts_of(folder, *settings) for folder in folders}
-    run_as = {
-        lang: (each.architecture, each.dtype, each.first_token) for lang, each in facts.items()
-    }
     first = folders[0].name
-    other = next((lang for lang in facts if run_as[lang] != run_as[first]), None)
-    if other is not None:
-        raise UserError(
-            f"{directory}: {first} is {', '.join(run_as[first])} and {other} is "
-            f"{', '.join(run_as[other])}; expected one model with checkpoints of one kind. Name "
-            "them one by one."
-        )
-    strange = next((lang for lang in facts if facts[lang].scope not in ("multi", lang)), None)
-    if strange is not None:
-        raise UserError(
-            f"{directory / strange} holds a checkpoint of {facts[strange].scope!r}; expected one "
-            f"of {strange!r}. Rename the directory."
-        )
-    largest = max(facts.values(), key=lambda each: each.parameters or 0)
-    file_gb = max(each.file_gb for each in facts.values())
-    return replace(largest, file_gb=file_gb), tuple(facts)
+    run_as = {}
+    for lang, described in facts.items():
+        run_as[lang] = f"{described.architecture}, {described.dtype}, {described.first_token}"
+        if run_as[lang] != run_as[first]:
+            raise UserError(
+                f"{directory}: {first} is {run_as[first]} and {lang} is {run_as[lang]}; expected "
+                "one model with checkpoints of one kind. Name them one by one."
+            )
+    for lang, described in facts.items():
+        if described.scope not in ("multi", lang):
+            raise UserError(
+                f"{directory / lang} holds a checkpoint of {described.scope!r}; expected one of "
+                f"{lang!r}. Rename the directory."
+            )
+    largest = max(facts.values(), key=lambda described: described.parameters or 0)
+    return replace(largest, file_gb=max(described.file_gb for described in facts.values()))
 
 
 def _notes_on_words(path: Path) -> tuple[str, ...]:
@@ -293,24 +275,25 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
     parts, end = path.parts[1:], ""
     notes: tuple[str, ...] = ()
     columns: dict[str, str] = {}
-    if folders := _folders_of_languages(path):
-        facts, languages = _facts_of_languages(path, folders, settings)
-        end, columns = LANGUAGES, {"scope": "monolingual", "languages": ",".join(languages)}
+    folders = _model_folders(path)
+    if path.is_file():
+        facts, notes = facts_of(path), _notes_on_words(path)
+        name = path.name
+        while name.lower().endswith(NGRAM_SUFFIXES):
+            name = name.rpartition(".")[0]
+        parts = (*parts[:-1], name or path.name)
+    elif folders and folders[0] not in (path, path / "multi"):
+        facts, end = _facts_of_languages(path, folders, settings), LANGUAGES
+        languages = ",".join(folder.name for folder in folders)
+        columns = {"scope": "monolingual", "languages": languages}
     else:
-        if path.is_file():
-            facts, notes = facts_of(path), _notes_on_words(path)
-            name = path.name
-            while name.lower().endswith(NGRAM_SUFFIXES):
-                name = name.rpartition(".")[0]
-            parts = (*parts[:-1], name or path.name)
-        else:
-            folder = _model_folder(path)
-            facts = facts_of(folder, *settings)
-            if (folder / FILE_NAME).exists() and path.name == facts.scope:
-                parts = (*parts[:-2], f"{path.parent.name}-{path.name}")
-            path = folder
-        if facts.scope != "multi":
-            columns = {"scope": "monolingual", "languages": facts.scope}
+        folder = folders[0] if folders else path
+        facts = facts_of(folder, *settings)
+        if (folder / FILE_NAME).exists() and path.name == facts.scope:
+            parts = (*parts[:-2], f"{path.parent.name}-{path.name}")
+        path = folder
+    if not end and facts.scope != "multi":
+        columns = {"scope": "monolingual", "languages": facts.scope}
     # Snakemake runs in the repository.
     inside = path.is_relative_to(REPOSITORY)
     address = f"./{path.relative_to(REPOSITORY)}" if inside else str(path)
@@ -413,9 +396,11 @@ def resolve_model(
             why = row.note or "nobody says where"
             raise UserError(f"model {argument!r} of the catalogue cannot be had: {why}.")
         # Not only on the benchmarks of some papers.
-        row = _with_settings(row.model_copy(update={"papers": ()}), overrides, argument)
+        row = _row({**row.model_dump(), "papers": ()}, overrides, argument)
         return ResolvedModel(argument, row, (row.name,), True, row.revision)
-    if _is_on_disk(argument):
+    # What is not written as a path may be a model's directory or file anyhow.
+    path = Path(argument.removesuffix(LANGUAGES))
+    if path.is_file() or _model_folders(path):
         return _of_path(f"./{argument}", overrides)
     return _of_hub(argument, catalogue, overrides)
 
@@ -462,8 +447,11 @@ def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list
 
     Those of the catalogue keep theirs; nothing else is called as any that is ``taken``.
     """
-    depths = [1] * len(models)
-    while True:
+    depths = [0] * len(models)
+    unclear = [*range(len(models))]
+    while unclear:
+        for i in unclear:
+            depths[i] += 1
         tails = [model.parts[-n:] for model, n in zip(models, depths, strict=True)]
         names = [_slug("-".join(tail)) for tail in tails]
         counts = Counter(names)
@@ -474,16 +462,12 @@ def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list
             and (counts[names[i]] > 1 or names[i] in taken)
             and depths[i] < len(model.parts)
         ]
-        if not unclear:
-            break
-        for i in unclear:
-            depths[i] += 1
     used: set[str] = set()
-    rows = []
+    renamed = []
     for model, tail, name in zip(models, tails, names, strict=True):
         numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
         free = next(candidate for candidate in numbered if candidate not in used)
         used.add(free)
         changes = {} if model.in_catalogue else {"name": free, "label": "/".join(tail)}
-        rows.append(model.row.model_copy(update=changes))
-    return [replace(model, row=row) for model, row in zip(models, rows, strict=True)]
+        renamed.append(replace(model, row=model.row.model_copy(update=changes)))
+    return renamed

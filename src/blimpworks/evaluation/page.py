@@ -23,15 +23,11 @@ def _bar(accuracy: Accuracy, chance: float | None) -> str:
     return ";".join(f"--{name}:{100 * share:.2f}%" for name, share in shares.items())
 
 
-def _languages(benchmark: Benchmark) -> list[str]:
-    languages = dict.fromkeys(row["lang"] for row in benchmark["rows"])
-    return [lang for lang in languages if lang not in (ALL, MEAN)]
-
-
 def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
     """Languages, all together first, that have several phenomena, with these."""
-    phenomena = {lang: show.phenomena(benchmark, lang) for lang in (ALL, *_languages(benchmark))}
-    return [item for item in phenomena.items() if any(row["models"] for row in item[1])]
+    languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
+    phenomena = [(lang, show.phenomena(benchmark, lang)) for lang in languages if lang != MEAN]
+    return [(lang, rows) for lang, rows in phenomena if any(row["models"] for row in rows)]
 
 
 def page_of(card: Card) -> str:
@@ -47,7 +43,6 @@ def page_of(card: Card) -> str:
         show=show,
         bar=_bar,
         detailed=_detailed,
-        languages=_languages,
         name_of=lambda code: show.language(code, card["languages"]),
         label=lambda model: card["models"][model]["label"],
         # A file of ours, without a word of anybody else.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blimpworks.audit.causes import Cause, Causes
+from blimpworks.audit.causes import Causes
 from blimpworks.audit.changes import changed_values, shortened
 from blimpworks.audit.run import Run, load_run
 from blimpworks.campaign.catalogue import ModelRow
@@ -62,28 +62,6 @@ class _Renamed(Run):
         return Run(self.root, self.recorded, self.base).file(path)
 
 
-def _of_campaigns(sides: tuple[Side, Side], pairs: Sequence[tuple[str, str]]) -> Iterator[Reason]:
-    """Settings that differ between the campaigns, and columns between the models' rows."""
-    settings, rows = [], []
-    for side in sides:
-        assert side.campaign is not None
-        settings.append(side.campaign.model_dump(mode="json", exclude=PLACES))
-        table = side.folder / MODELS_FILE
-        table = table if table.exists() else side.campaign.catalogue.models
-        rows.append({row.name: row for row in read_rows(ModelRow, table)})
-    for path, (before, after) in changed_values(*settings).items():
-        yield Reason("setting", f"{path}: {shortened(before)} → {shortened(after)}")
-    for ours, theirs in pairs:
-        if ours not in rows[0] or theirs not in rows[1]:
-            continue
-        old, new = (
-            row.model_dump(mode="json", exclude=NAMES) for row in (rows[0][ours], rows[1][theirs])
-        )
-        names = ours if ours == theirs else f"{ours} → {theirs}"
-        for column, (before, after) in changed_values(old, new).items():
-            yield Reason("model", f"{names}, {column}: {shortened(before)} → {shortened(after)}")
-
-
 def _of_jobs(
     a: Run, b: Run, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> Iterator[Reason]:
@@ -100,23 +78,23 @@ def _of_jobs(
             key = f"results/judgements/{benchmark}/{lang}/{ours}.parquet"
             in_both = key in a.products and key in second.products
             if models == (ours, theirs) and in_both and causes.changed(key):
-                tables.update({*_plain(causes.behind(second.products[key][0]))})
+                behind = causes.behind(second.products[key][0])
+                samples = any(SAMPLED_ITEMS.fullmatch(cause.text) for cause in behind)
+                reasons = set()
+                for cause in behind:
+                    of_items = WHOLE_ITEMS.fullmatch(cause.text)
+                    if of_items and samples:
+                        other = {"A": "B", "B": "A"}[of_items["side"]]
+                        text = f"items: all in {of_items['side']}, a sample of them in {other}"
+                        reasons.add(("input", text))
+                    elif not NAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
+                        reasons.add((cause.kind, cause.text))
+                tables.update(reasons)
     order = {kind: rank for rank, kind in enumerate(KINDS)}
     for (kind, text), count in sorted(
         tables.items(), key=lambda each: (order.get(each[0][0], len(KINDS)), each[0][1])
     ):
         yield Reason(kind, text, count)
-
-
-def _plain(causes: Collection[Cause]) -> Iterator[tuple[str, str]]:
-    """Kind and text of causes, without those that say nothing else than others."""
-    for cause in causes:
-        of_items = WHOLE_ITEMS.fullmatch(cause.text)
-        if of_items and any(SAMPLED_ITEMS.fullmatch(each.text) for each in causes):
-            other = {"A": "B", "B": "A"}[of_items["side"]]
-            yield "input", f"items: all in {of_items['side']}, a sample of them in {other}"
-        elif not NAMING.match(cause.text) and not SAMPLED_ITEMS.fullmatch(cause.text):
-            yield cause.kind, cause.text
 
 
 def reasons_of(
@@ -129,7 +107,25 @@ def reasons_of(
     reasons: list[Reason] = []
     notes = []
     if a.campaign and b.campaign:
-        reasons += _of_campaigns((a, b), pairs)
+        settings, rows = [], []
+        for side, campaign in ((a, a.campaign), (b, b.campaign)):
+            settings.append(campaign.model_dump(mode="json", exclude=PLACES))
+            table = side.folder / MODELS_FILE
+            table = table if table.exists() else campaign.catalogue.models
+            models = {row.name: row for row in read_rows(ModelRow, table)}
+            rows.append(
+                {m: row.model_dump(mode="json", exclude=NAMES) for m, row in models.items()}
+            )
+        for path, (before, after) in changed_values(*settings).items():
+            change = f"{shortened(before)} → {shortened(after)}"
+            reasons.append(Reason("setting", f"{path}: {change}"))
+        for ours, theirs in pairs:
+            if ours in rows[0] and theirs in rows[1]:
+                names = ours if ours == theirs else f"{ours} → {theirs}"
+                changed = changed_values(rows[0][ours], rows[1][theirs])
+                for column, (before, after) in changed.items():
+                    change = f"{shortened(before)} → {shortened(after)}"
+                    reasons.append(Reason("model", f"{names}, {column}: {change}"))
     else:
         without = next(side.folder for side in (a, b) if side.campaign is None)
         notes.append(f"{without} has no campaign.yaml, so settings are not compared.")

@@ -257,17 +257,18 @@ def write_models(rows: Iterable[ModelRow], path: Path) -> None:
 
     Raises UserError for a value with a tab or line end.
     """
-    lines = [[*ModelRow.model_fields]]
+    lines = ["\t".join(ModelRow.model_fields)]
     for row in rows:
-        values = [getattr(row, column) for column in ModelRow.model_fields]
-        texts = [
-            ",".join(v) if isinstance(v, tuple) else "" if v is None else str(v) for v in values
-        ]
-        for column, text in zip(ModelRow.model_fields, texts, strict=True):
+        texts = []
+        for column in ModelRow.model_fields:
+            value = getattr(row, column)
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            text = "" if value is None else text
             if re.search(r"[\t\r\n]", text):
                 raise UserError(
                     f"model {row.name!r}: {column} is {text!r}, and no table can hold its tabs or "
                     "line ends; rename the model."
                 )
-        lines.append(texts)
-    write_text(path, "".join("\t".join(line) + "\n" for line in lines))
+            texts.append(text)
+        lines.append("\t".join(texts))
+    write_text(path, "".join(f"{line}\n" for line in lines))

@@ -7,8 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -80,6 +80,21 @@ class Output:
         elif match := PLANNED.match(line):
             self.steps = (0, int(match[1]))
 
+    def read(self, stream: Iterable[str], log: Path) -> None:
+        """Take in what Snakemake says, and write it into a log as long as that can be written."""
+        try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open("w", encoding="utf-8") as handle:
+                for line in stream:
+                    self.take(line)
+                    handle.write(line)
+                    handle.flush()
+        except OSError as error:
+            logging.getLogger(__name__).warning("%s cannot be written: %s", log, error)
+            # Or else Snakemake would wait for a reader.
+            for line in stream:
+                self.take(line)
+
     def failure(self) -> str:
         """What says why it failed: the workflow's own summary, or else its last words."""
         summaries = [i for i, line in enumerate(self.lines) if line.startswith("What failed:")]
@@ -133,34 +148,25 @@ class Reporter:
         paces = []
         for model in models:
             if 0 < model.done < model.sentences:
-                left = f", {duration(model.left)} left" if model.left else ""
-                paces.append(
-                    f"{model.model}: {model.done:,} of {model.sentences:,} sentences{left}"
-                )
+                count = f"{model.done:,} of {model.sentences:,} sentences"
+                time = f", {duration(model.left)} left" if model.left else ""
+                paces.append(f"{model.model}: {count}{time}")
         return " · ".join([*parts, "; ".join(paces)] if paces else parts)
 
     def follow(self, process: subprocess.Popen[str]) -> None:
         """Show the progress until the process ends."""
-        if self.console.is_terminal:
-            with self.console.status("starting") as line:
-                while not _ended(process, OFTEN):
-                    line.update(self.text())
-            return
-        shown = ""
-        while not _ended(process, RARELY):
-            text = self.text()
-            progress = text.partition(" · ")[2]
-            if progress != shown:
-                self.console.print(text, soft_wrap=True)
-                shown = progress
-
-
-def _ended(process: subprocess.Popen[str], seconds: float) -> bool:
-    try:
-        process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
+        on_terminal, progress = self.console.is_terminal, ""
+        with self.console.status("starting") if on_terminal else nullcontext() as line:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=OFTEN if on_terminal else RARELY)
+                    return
+                text = self.text()
+                if line:
+                    line.update(text)
+                elif progress != text.partition(" · ")[2]:
+                    self.console.print(text, soft_wrap=True)
+                    progress = text.partition(" · ")[2]
 
 
 @dataclass
@@ -206,23 +212,6 @@ def interrupts_passed_on() -> Iterator[Interrupts]:
             signal.signal(each, handler)
 
 
-def _read_output(process: subprocess.Popen[str], output: Output, log: Path) -> None:
-    """Take in what Snakemake says, and write it into the log as long as that can be written."""
-    assert process.stderr is not None
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("w", encoding="utf-8") as handle:
-            for line in process.stderr:
-                output.take(line)
-                handle.write(line)
-                handle.flush()
-    except OSError as error:
-        logging.getLogger(__name__).warning("%s cannot be written: %s", log, error)
-        # Or else Snakemake would wait for a reader.
-        for line in process.stderr:
-            output.take(line)
-
-
 def run_snakemake(
     command: Sequence[str], campaign: Campaign, catalogue: Catalogue, console: Console, lock: int
 ) -> float:
@@ -244,7 +233,7 @@ def run_snakemake(
             env=os.environ | {"PYTHONUNBUFFERED": "1"}, pass_fds=[lock], process_group=0,
         )  # fmt: skip
         interrupts.follow(process)
-        reader = Thread(target=_read_output, args=(process, output, log), daemon=True)
+        reader = Thread(target=output.read, args=(process.stderr, log), daemon=True)
         reader.start()
         reporter.follow(process)
     reader.join()

@@ -135,14 +135,14 @@ def _why_left_out(settings: Mapping[str, Any], benchmark: str) -> str:
 
 
 def choose_benchmarks(
-    settings: Mapping[str, Any], *, named: bool
+    settings: Mapping[str, Any], *, named: bool, languages: Sequence[str] = ()
 ) -> tuple[Campaign, Catalogue, Mapping[str, str]]:
     """A campaign of the benchmarks that models can be run on, its catalogue, and what is left out.
 
     What is left out comes with the reason. Where the user has ``named`` the benchmarks, none is.
 
-    Raises UserError for a named benchmark or a model that cannot be run, and where nothing is
-    left.
+    Raises UserError for a named benchmark or a model that cannot be run, for one of the requested
+    ``languages`` that nothing is run on, and where nothing is left.
     """
     left_out: dict[str, str] = {}
     if not named:
@@ -154,21 +154,18 @@ def choose_benchmarks(
             raise UserError(f"none of the benchmarks can be run:\n{lines}")
         settings = {**settings, "benchmarks": chosen}
     campaign, catalogue = _loaded(settings)
-    check_runs(campaign, catalogue, groups_of_models(campaign, catalogue))
-    return campaign, catalogue, left_out
-
-
-def check_languages(campaign: Campaign, catalogue: Catalogue, requested: Sequence[str]) -> None:
-    """Raises UserError for a requested language that no model is run on by any benchmark."""
-    parts = every_part(campaign, catalogue, groups_of_models(campaign, catalogue))
+    groups = groups_of_models(campaign, catalogue)
+    check_runs(campaign, catalogue, groups)
+    parts = every_part(campaign, catalogue, groups) if languages else []
     covered = {lang for part in parts for _, lang in part.sets}
-    unused = [lang for lang in requested if lang not in covered]
+    unused = [lang for lang in languages if lang not in covered]
     if unused:
         raise UserError(
             f"--languages names {', '.join(unused)}, which no model is run on by "
             f"{', '.join(campaign.benchmarks)}; take it out, or add a benchmark that has it "
             "(`blimpworks evaluate --list`)."
         )
+    return campaign, catalogue, left_out
 
 
 def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> Prepared:
@@ -182,34 +179,34 @@ def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> 
     models = [in_languages(model, request.languages) for model in models]
     template, line = _template_of(request)
     notes = [line]
-    names = [model.row.name for model in models]
-    settings = campaign_settings(request, as_setting(folder), template, names)
+    names, path = [model.row.name for model in models], as_setting(folder)
+    settings = campaign_settings(request, path, template, names)
     if request.benchmarks and not request.languages:
-        alone = campaign_settings(request, as_setting(folder), template, [])
-        languages = own_languages(check_campaign(alone, SOURCE))
+        alone = check_campaign(campaign_settings(request, path, template, []), SOURCE)
+        languages = own_languages(alone)
         here = [lang for lang in languages if lang in settings["languages"]]
         more = [lang for lang in languages if lang not in here]
+        settings["languages"] = [*here, *more]
         if more and here and any(model.row.recipe for model in models):
+            settings["languages"] = here
             notes.append(
                 f"Left out: {', '.join(more)}, since models that are trained here have no text of "
                 "these data; --languages adds them."
             )
-            more = []
         elif more:
             notes.append(
                 f"Languages of the benchmarks: {', '.join(languages)}; --languages chooses among "
                 "them."
             )
-        settings["languages"] = [*here, *more]
     # With all others, whose sizes and names say what the papers' printed numbers are of.
     rows = {**repository_catalogue().models, **{model.row.name: model.row for model in models}}
     table = folder / MODELS_FILE
     earlier = table.read_text(encoding="utf-8") if table.exists() else None
     write_models(rows.values(), table)
     try:
-        named = bool(request.benchmarks)
-        campaign, catalogue, left_out = choose_benchmarks(settings, named=named)
-        check_languages(campaign, catalogue, request.languages)
+        campaign, catalogue, left_out = choose_benchmarks(
+            settings, named=bool(request.benchmarks), languages=request.languages
+        )
     except UserError:
         if earlier is None:
             table.unlink()
@@ -218,9 +215,11 @@ def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> 
         raise
     notes += [f"Left out: {name}, because {reason}" for name, reason in left_out.items()]
     settings["benchmarks"] = [*campaign.benchmarks]
-    path = folder / CAMPAIGN_FILE
-    if write_campaign(settings, path):
-        notes.append(f"{path} had other settings before; what was scored is not scored again.")
+    campaign_file = folder / CAMPAIGN_FILE
+    if write_campaign(settings, campaign_file):
+        notes.append(
+            f"{campaign_file} had other settings before; what was scored is not scored again."
+        )
     return Prepared(campaign, catalogue, models, notes)
 
 

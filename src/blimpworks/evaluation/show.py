@@ -81,11 +81,8 @@ def language(code: str, names: Mapping[str, str]) -> str:
 
 def numbers(counts: Iterable[int]) -> str:
     """Some numbers of items: ``358``, or ``300–358`` where they differ."""
-    distinct = sorted({*counts})
-    if not distinct:
-        return ""
-    first, last = f"{distinct[0]:,}", f"{distinct[-1]:,}"
-    return first if first == last else f"{first}–{last}"
+    ordered = sorted(counts)
+    return "–".join(dict.fromkeys(f"{n:,}" for n in [*ordered[:1], *ordered[-1:]]))
 
 
 def checked(model: Model) -> str:
@@ -101,20 +98,15 @@ def checked(model: Model) -> str:
 
 def model_facts(model: Model) -> list[str]:
     """What was read of a model, as short phrases."""
-    several = f"{model['checkpoints']} checkpoints" if model["checkpoints"] > 1 else ""
-    revision = f"revision {model['revision'][:12]}" if model["revision"] else ""
-    parameters = f"{size(model['parameters'])} parameters" if model["parameters"] else ""
-    first = f"first token {model['start'] or model['first_token']}"
-    chat = "chat" if model["tuning"] == "chat" else ""
     facts = (
         model["architecture"],
-        chat,
-        parameters,
+        "chat" if model["tuning"] == "chat" else "",
+        f"{size(model['parameters'])} parameters" if model["parameters"] else "",
         model["dtype"],
-        first,
+        f"first token {model['start'] or model['first_token']}",
         f"engine: {model['engine']}",
-        several,
-        revision,
+        f"{model['checkpoints']} checkpoints" if model["checkpoints"] > 1 else "",
+        f"revision {model['revision'][:12]}" if model["revision"] else "",
     )
     return [fact for fact in facts if fact]
 
@@ -299,6 +291,12 @@ def unknown_words(benchmark: Benchmark, models: Mapping[str, Model]) -> str:
 def ours(ranking: Ranking) -> list[int]:
     """Positions of our models in a ranking."""
     return [i for i, place in enumerate(ranking["places"]) if place["ours"]]
+
+
+def ranks(ranking: Ranking) -> str:
+    """The ranks of our models: ``3, 7 of 12``."""
+    numbers = ", ".join(str(ranking["places"][position]["rank"]) for position in ours(ranking))
+    return f"{numbers} of {len(ranking['places'])}"
 
 
 def heading(card: Card) -> str:

@@ -17,17 +17,17 @@ from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.registry import benchmarks
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
+from blimpworks.evaluation.judged import COLUMNS, read_judgements
 from blimpworks.evaluation.request import CAMPAIGN_FILE
 from blimpworks.interop.lm_eval_export import METRICS
 from blimpworks.interop.lm_eval_import import sentences_of
 from blimpworks.json_files import load_json
-from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, made_by, read_table
+from blimpworks.tables import ACCURACIES, ITEMS, made_by, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LABELS = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
-COLUMNS = ["item_id", "paradigm", "phenomenon", "method", "correct", "margin"]
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,7 @@ class Side:
 
         Raises UserError where the table is missing or broken.
         """
-        path = self.table("judgements", benchmark, lang, model)
-        frame: pd.DataFrame = read_table(JUDGEMENTS, path).select(COLUMNS).to_pandas()
-        return frame.astype(dict.fromkeys(["paradigm", "phenomenon", "method"], object))
+        return read_judgements(self.table("judgements", benchmark, lang, model))
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
         """Path of the items that a model was judged on."""

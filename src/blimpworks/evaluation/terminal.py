@@ -133,25 +133,26 @@ def _print_accuracies(console: Console, card: Card, benchmark: Benchmark) -> Non
     phenomena = [(row["label"], row) for row in show.phenomena(benchmark, rows[0][1]["lang"])]
     count = WITH_TIES if ties or skipped else WITHOUT_TIES
     for start in range(0, len(models), count):
-        shown = models[start : start + count]
+        side_by_side = models[start : start + count]
         _print_heading(console, "Accuracy in %, with 95 % intervals")
-        console.print(_accuracy_table(card, rows, shown, ties=ties, head="language"))
+        console.print(_accuracy_table(card, rows, side_by_side, ties=ties, head="language"))
         if phenomena:
             console.print()
-            console.print(_accuracy_table(card, phenomena, shown, ties=ties, head="phenomenon"))
+            table = _accuracy_table(card, phenomena, side_by_side, ties=ties, head="phenomenon")
+            console.print(table)
     for line in (*skipped, *show.written_lines(benchmark, card)):
         say(console, line)
-    if ties:
-        about_ties = "ties: equal log-probabilities / near ties, which rounding could turn."
-    else:
-        of_models = totals[0]["models"].items()
-        counts = (f"{card['models'][model]['label']} {show.ties(a)}" for model, a in of_models)
-        about_ties = f"Ties / near ties: {', '.join(counts)}."
+    of_models = ", ".join(
+        f"{card['models'][model]['label']} {show.ties(accuracy)}"
+        for model, accuracy in totals[0]["models"].items()
+    )
     chance = benchmark["chance"]
     notes = [
         show.unlike_languages(benchmark),
         f"{left_out} more languages, with higher accuracies, are on the page." if left_out else "",
-        about_ties,
+        "ties: equal log-probabilities / near ties, which rounding could turn."
+        if ties
+        else f"Ties / near ties: {of_models}.",
         show.unknown_words(benchmark, card["models"]),
         show.baseline_line(benchmark),
         "" if chance is None else f"Guessing gets {show.percent(chance)} %.",
@@ -166,21 +167,23 @@ def _print_accuracies(console: Console, card: Card, benchmark: Benchmark) -> Non
 def _print_rankings(console: Console, card: Card, rankings: Sequence[Ranking]) -> None:
     """Print the first ranking: the best model, ours and their neighbours; of others the ranks."""
     first, *by_language = rankings
-    entries = first["places"]
-    title = show.language(first["lang"], card["languages"])
+    entries, names = first["places"], card["languages"]
     printed = sum(not entry["ours"] for entry in entries)
+    title = show.language(first["lang"], names)
     _print_heading(console, f"Among the {printed} models in print: {title}")
     table = plain_table("", "  model", "size", "acc", "95 %", "n", numbers=0)
     table.columns[1].justify = "left"
-    shown = {0}
+    near = {0}
     for position in show.ours(first):
-        shown |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
-    last = -1
+        near |= {*range(position - NEIGHBOURS, position + NEIGHBOURS + 1)}
+    is_gap = False
     for position, entry in enumerate(entries):
-        if position not in shown:
+        if position not in near:
+            if not is_gap:
+                table.add_row("", "  …")
+            is_gap = True
             continue
-        if position > last + 1:
-            table.add_row("", "  …")
+        is_gap = False
         cells = (
             str(entry["rank"]),
             ("▶ " if entry["ours"] else "  ") + _shorten(entry["label"], 34),
@@ -190,22 +193,17 @@ def _print_rankings(console: Console, card: Card, rankings: Sequence[Ranking]) -
             f"{entry['n']:,}" if entry["n"] else "",
         )
         table.add_row(*(Text(cell, style="bold" if entry["ours"] else "") for cell in cells))
-        last = position
-    if last < len(entries) - 1:
-        table.add_row("", "  …")
     console.print(table)
     for note in first["notes"]:
         say(console, note, style="dim")
-    if not by_language:
-        return
-    parts = []
-    for ranking in by_language[:MOST_LANGUAGES]:
-        ranks = ", ".join(str(ranking["places"][at]["rank"]) for at in show.ours(ranking))
-        name = show.language(ranking["lang"], card["languages"])
-        parts.append(f"{name} {ranks} of {len(ranking['places'])}")
-    more = len(by_language) - len(parts)
-    end = f"; {more} more on the page." if more else "."
-    say(console, f"Ranks by language: {'; '.join(parts)}{end}")
+    if by_language:
+        ranks = [
+            f"{show.language(each['lang'], names)} {show.ranks(each)}"
+            for each in by_language[:MOST_LANGUAGES]
+        ]
+        more = len(by_language) - len(ranks)
+        end = f"; {more} more on the page." if more else "."
+        say(console, f"Ranks by language: {'; '.join(ranks)}{end}")
 
 
 def _print_gaps(console: Console, card: Card, benchmark: Benchmark) -> None:
@@ -227,18 +225,17 @@ def _print_gaps(console: Console, card: Card, benchmark: Benchmark) -> None:
 
 def _print_tests(console: Console, card: Card, benchmark: Benchmark) -> None:
     _print_heading(console, "Paired tests (McNemar)")
-    table = plain_table(
-        "language", "models A and B", "n", "only A", "only B", "p", "Holm", numbers=2
-    )
+    headings = ("language", "models A and B", "n", "only A", "only B", "p", "Holm")
+    table = plain_table(*headings, numbers=2)
     tests = benchmark["tests"]
     more = len(tests) - MOST_LANGUAGES
     if more > 0:
         tests = sorted(tests, key=lambda test: test["adjusted"])[:MOST_LANGUAGES]
     for test in tests:
-        a, b = (_shorten(card["models"][test[side]]["label"], 11) for side in ("a", "b"))
+        labels = (_shorten(card["models"][test[side]]["label"], 11) for side in ("a", "b"))
         table.add_row(
             _shorten(show.language(test["lang"], card["languages"]), 14),
-            f"{a} | {b}",
+            " | ".join(labels),
             *(f"{test[key]:,}" for key in ("n", "only_a", "only_b")),
             show.p_value(test["p"]),
             show.p_value(test["adjusted"]),
@@ -254,9 +251,8 @@ def _print_tests(console: Console, card: Card, benchmark: Benchmark) -> None:
 
 def _print_sensitivity(console: Console, card: Card, benchmark: Benchmark) -> None:
     _print_heading(console, "What conditions the first token")
-    table = plain_table(
-        "model", "language", "first token", "n", "acc", "95 %", "flips", "beyond", numbers=3
-    )
+    headings = ("model", "language", "first token", "n", "acc", "95 %", "flips", "beyond")
+    table = plain_table(*headings, numbers=3)
     for model, rows in benchmark["sensitivity"].items():
         for row in rows:
             table.add_row(
@@ -272,12 +268,8 @@ def _print_sensitivity(console: Console, card: Card, benchmark: Benchmark) -> No
     console.print(table)
     if line := show.not_sampled(benchmark, card):
         say(console, line)
-    say(
-        console,
-        "flips: decisions that differ from the evaluation's; beyond: that rounding "
-        "does not explain.",
-        style="dim",
-    )
+    meaning = "flips: decisions that differ from the evaluation's; beyond: that rounding "
+    say(console, f"{meaning}does not explain.", style="dim")
 
 
 # Items

@@ -1,127 +1,115 @@
 """The items that a model got most wrong, and what its answers are, with their texts and words."""
 
 import hashlib
-import heapq
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.evaluation.card import Side, WorstItem, Written, WrongAnswer
 from blimpworks.evaluation.facts import BenchmarkFacts, model_table
-from blimpworks.evaluation.judged import Judged, at, lowest
+from blimpworks.evaluation.judged import Judgements
 from blimpworks.parquet import read_parquet
 from blimpworks.scoring.words import align, single, words_of
 from blimpworks.tables import ANSWERS, ITEMS, PROMPTS, SCORES, TableSchema, read_table
 
 MORE = 3
 """How many times as many items are read as shown, because some are of the same sentences."""
-LABELS = ("item_id", "paradigm", "good", "bad", "item", "condition")
+TEXTS = ("item_id", "good", "bad", "item", "condition")
 SCORED = [
     "item_id",
-    *(f"logprob_{side}" for side in ("good", "bad")),
+    *("logprob_good", "logprob_bad"),
     *(f"{side}_{name}" for side in ("good", "bad") for name in ("logprobs", "ends")),
 ]
-Row = Mapping[str, Any]
+Rows = list[dict[str, Any]]
 
 
 def _rows(
-    schema: TableSchema, path: Path, columns: Sequence[str], key: str, values: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Rows of a table whose ``key`` is one of some values."""
+    schema: TableSchema, path: Path, columns: Sequence[str], ids: Sequence[str], key: str
+) -> Rows:
+    """Read the rows of a table whose ``key`` is one of some ids."""
     table = read_table(schema, path, columns)
     if key not in table.column_names:
         return []
-    rows: list[dict[str, Any]] = table.filter(
-        pc.is_in(table[key], value_set=pa.array(values, pa.string()))
-    ).to_pylist()
+    chosen = pc.is_in(table[key], value_set=pa.array(ids, pa.string()))
+    rows: Rows = table.filter(chosen).to_pylist()
     return rows
 
 
 def _worst_item(
-    label: Mapping[str, str],
-    lang: str,
-    margin: float,
-    rows: Sequence[Row],
-    scores: Mapping[str, Row],
+    judged: Mapping[Any, Any], rows: Rows, scores: Mapping[str, Mapping[str, Any]]
 ) -> WorstItem:
     """An item with its sentences and words, from its row, or the rows of its conditions."""
     first = rows[0]
     if "condition" in first:
-        parts = [(row["condition"], row, "good") for row in rows]
+        sentences = [(row["condition"], row, "good") for row in rows]
     elif first["good"] == first["bad"]:
-        parts = [("good", first, "good")]
+        sentences = [("good", first, "good")]
     else:
-        parts = [("good", first, "good"), ("bad", first, "bad")]
+        sentences = [("good", first, "good"), ("bad", first, "bad")]
     sides: list[Side] = []
     words = []
-    for name, row, side in parts:
+    for name, row, side in sentences:
         scored = scores[row["item_id"]]
         logprob = scored[f"logprob_{side}"]
-        known = logprob is not None and not math.isnan(logprob)
-        sides.append(
-            {"name": name, "text": row[side], "logprob": float(logprob) if known else None}
-        )
+        if logprob is None or math.isnan(logprob):
+            logprob = None
+        sides.append({"name": name, "text": row[side], "logprob": logprob})
         ends, logprobs = scored[f"{side}_ends"] or [], scored[f"{side}_logprobs"] or []
         words.append(words_of(row[side], ends, logprobs))
-    is_pair = len(parts) == 2 and "condition" not in first
+    is_pair = len(sentences) == 2 and "condition" not in first
     return {
-        "item_id": label["item_id"],
-        "lang": lang,
-        "phenomenon": label["phenomenon"],
-        "paradigm": label["paradigm"],
-        "margin": float(margin),
+        "item_id": judged["item_id"],
+        "lang": judged["lang"],
+        "phenomenon": judged["phenomenon"],
+        "paradigm": judged["paradigm"],
+        "margin": float(judged["margin"]),
         "sides": sides,
         "blocks": [align(*words)] if is_pair else [single(sentence) for sentence in words],
     }
+
+
+def _all_languages(judgements: Judgements, model: str) -> pd.DataFrame:
+    frames = {lang: models[model] for lang, models in judgements.items() if model in models}
+    return pd.concat([rows.assign(lang=lang) for lang, rows in frames.items()])
 
 
 def worst_items(
     model: str,
     name: str,
     benchmark: BenchmarkFacts,
-    judgements: Mapping[str, Mapping[str, Judged]],
-    *,
+    judgements: Judgements,
     results: str,
     count: int,
 ) -> list[WorstItem]:
-    """The ``count`` items of all languages with a model's most negative margins, lowest first.
+    """Return the ``count`` items with a model's most negative margins, the lowest first.
 
     A pair is there once, also if it stands in two paradigms or phenomena. Raises UserError when a
     table is missing or broken.
     """
-    chosen = heapq.nsmallest(
-        MORE * count,
-        (
-            (float(models[model].margin[row]), models[model].keys[row].as_py(), lang, int(row))
-            for lang, models in judgements.items()
-            if model in models
-            for row in lowest(models[model], MORE * count)
-        ),
-    )
+    by = ["margin", "item_id", "paradigm"]
+    rows = _all_languages(judgements, model)
+    lowest = rows[rows["margin"] < 0].sort_values([*by, "lang"]).head(MORE * count)
     worst: list[WorstItem] = []
-    for lang in dict.fromkeys(lang for _, _, lang, _ in chosen):
-        positions = np.array([row for _, _, code, row in chosen if code == lang], dtype=np.int64)
-        judged = at(judgements[lang][model], positions)
-        ids = judged.table["item_id"].to_pylist()
-        items = Path(benchmark["items"][lang])
+    for lang, judged in lowest.groupby("lang", sort=False):
+        ids, items = judged["item_id"].tolist(), Path(benchmark["items"][str(lang)])
         key = "item_id"
-        rows = _rows(ITEMS, items, LABELS, key, ids)
-        if not rows:
+        texts = _rows(ITEMS, items, TEXTS, ids, key)
+        if not texts:
             key = "item"
-            rows = _rows(ITEMS, items, LABELS, key, ids)
-        scores = Path(model_table(results, "scores", name, lang, model))
-        scored = _rows(SCORES, scores, SCORED, "item_id", [row["item_id"] for row in rows])
-        by_id = {row["item_id"]: row for row in scored}
-        grouped: dict[str, list[Row]] = {}
-        for row in rows:
-            grouped.setdefault(row[key], []).append(row)
-        for label, margin in zip(judged.table.to_pylist(), judged.margin.tolist(), strict=True):
-            worst.append(_worst_item(label, lang, margin, grouped[label["item_id"]], by_id))
+            texts = _rows(ITEMS, items, TEXTS, ids, key)
+        path = Path(model_table(results, "scores", name, str(lang), model))
+        scored = _rows(SCORES, path, SCORED, [row["item_id"] for row in texts], "item_id")
+        scores = {row["item_id"]: row for row in scored}
+        grouped: dict[str, Rows] = {}
+        for text in texts:
+            grouped.setdefault(text[key], []).append(text)
+        for row in judged.to_dict("records"):
+            worst.append(_worst_item(row, grouped[row["item_id"]], scores))
     worst.sort(key=lambda item: (item["margin"], item["item_id"], item["paradigm"]))
     distinct: dict[tuple[str, ...], WorstItem] = {}
     for item in worst:
@@ -133,43 +121,35 @@ def wrong_answers(
     model: str,
     name: str,
     benchmark: BenchmarkFacts,
-    judgements: Mapping[str, Mapping[str, Judged]],
-    *,
+    judgements: Judgements,
     results: str,
     count: int,
 ) -> list[WrongAnswer]:
-    """``count`` prompts of all languages that a model answered wrongly.
+    """Return ``count`` prompts of all languages that a model answered wrongly.
 
     Answers have no margin, so none is the worst: prompts are drawn by digests of their ids.
     Raises UserError when a table is missing or broken.
     """
-    wrong = []
-    for lang, models in judgements.items():
-        if model in models:
-            positions = np.flatnonzero(models[model].correct == 0)
-            ids = models[model].table["item_id"].take(pa.array(positions)).to_pylist()
-            digests = (hashlib.blake2b(item.encode()).hexdigest() for item in ids)
-            wrong += [(d, lang, row) for d, row in zip(digests, positions.tolist(), strict=True)]
-    drawn = heapq.nsmallest(count, wrong)
+    rows = _all_languages(judgements, model)
+    wrong = rows[rows["correct"] == 0]
+    digests = [hashlib.blake2b(item.encode()).hexdigest() for item in wrong["item_id"]]
+    drawn = wrong.assign(digest=digests).sort_values(["digest", "lang"], kind="stable").head(count)
     answers: list[WrongAnswer] = []
-    for lang in dict.fromkeys(lang for _, lang, _ in drawn):
-        rows = np.array([row for _, code, row in drawn if code == lang], dtype=np.int64)
-        labels = at(judgements[lang][model], rows).table.to_pylist()
-        ids = [label["item_id"] for label in labels]
-        items = Path(benchmark["items"][lang])
-        asked = _rows(PROMPTS, items, ["item_id", "prompt", "answer"], "item_id", ids)
-        path = Path(model_table(results, "answers", name, lang, model))
-        answered = _rows(ANSWERS, path, ["item_id", "status", "text"], "item_id", ids)
+    for lang, judged in drawn.groupby("lang", sort=False):
+        ids, items = judged["item_id"].tolist(), Path(benchmark["items"][str(lang)])
+        asked = _rows(PROMPTS, items, ["item_id", "prompt", "answer"], ids, "item_id")
         prompts = {row["item_id"]: row for row in asked}
+        path = Path(model_table(results, "answers", name, str(lang), model))
+        answered = _rows(ANSWERS, path, ["item_id", "status", "text"], ids, "item_id")
         texts = {row["item_id"]: row for row in answered}
-        for label in labels:
-            item = label["item_id"]
+        for row in judged.to_dict("records"):
+            item = row["item_id"]
             answers.append(
                 {
                     "item_id": item,
-                    "lang": lang,
-                    "phenomenon": label["phenomenon"],
-                    "paradigm": label["paradigm"],
+                    "lang": str(lang),
+                    "phenomenon": row["phenomenon"],
+                    "paradigm": row["paradigm"],
                     "prompt": prompts[item]["prompt"],
                     "expected": prompts[item]["answer"] or "",
                     "answer": texts[item]["text"] or "",
@@ -182,35 +162,29 @@ def wrong_answers(
 def written_answers(
     model: str, name: str, benchmark: BenchmarkFacts, results: str
 ) -> list[Written]:
-    """Count a model's answers in each language.
+    """Count a model's answers in each language, with those cut off and those that repeat.
 
     Judgements of earlier versions have neither count. Raises UserError when a table is missing or
     broken.
     """
     counts: list[Written] = []
     for lang in benchmark["languages"][model]:
-        rows = read_parquet(Path(model_table(results, "judgements", name, lang, model)))
-        rows = rows.filter(
-            pc.equal(rows["method"].cast(pa.string()), benchmark["methods"][model][0])
-        )
-        rows = rows.filter(pc.is_valid(rows["correct"]))
+        rows = read_parquet(Path(model_table(results, "judgements", name, lang, model))).to_pandas()
+        rows = rows[(rows["method"] == benchmark["methods"][model][0]) & rows["correct"].notna()]
         path = Path(model_table(results, "answers", name, lang, model))
-        answers = read_table(ANSWERS, path, ["finish", "tokens"])
-        cut = answers.filter(pc.equal(answers["finish"].cast(pa.string()), "length"))
+        answers = read_table(ANSWERS, path, ["finish", "tokens"]).to_pandas()
+        sums: dict[str, int | None] = {}
+        for column in ("cut", "echo"):
+            is_stated = column in rows and rows[column].notna().all()
+            sums[column] = int(rows[column].sum()) if is_stated else None
+        longest = answers.loc[answers["finish"] == "length", "tokens"].max()
         counts.append(
             {
                 "lang": lang,
                 "n": len(rows),
-                "cut": _count(rows, "cut"),
-                "limit": pc.max(cut["tokens"]).as_py() or 0,
-                "echoes": _count(rows, "echo"),
+                "cut": sums["cut"],
+                "limit": 0 if pd.isna(longest) else int(longest),
+                "echoes": sums["echo"],
             }
         )
     return counts
-
-
-def _count(rows: pa.Table, name: str) -> int | None:
-    """Count rows whose column is true; None where a row does not say."""
-    if name not in rows.column_names or rows[name].null_count:
-        return None
-    return int(pc.sum(rows[name]).as_py() or 0)

@@ -10,7 +10,7 @@ don't exist here (a chat template, the git commit of lm-eval) is null.
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +38,12 @@ Key = tuple[str, str]
 Verdicts = dict[Key, float | None]
 TARGET = "0"
 """The good sentence is the first choice."""
+ABSENT = (
+    *("upper_git_hash", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"),
+    *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
+    *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
+)
+"""Fields of the harness on what does not exist here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,67 +72,24 @@ def metric_name(method: str) -> str:
     return METRICS.get(method, f"acc_{method}")
 
 
+def sanitized(model: str) -> str:
+    """A model's name as the harness calls its folder."""
+    return re.sub(r'["<>:/|\\?*\[\]]+', "__", model)
+
+
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _document(item: dict[str, Any], names: tuple[str, str]) -> dict[str, Any]:
-    return {
-        **{names[0]: item["good"], names[1]: item["bad"]},
-        **{name: item[name] for name in (*KEPT, *SPANS)},
-    }
-
-
-def _sample(
-    number: int, doc: dict[str, Any], totals: Sequence[float], metrics: dict[str, float]
-) -> dict[str, Any]:
-    """One line of the samples: what the harness logs of a document with two choices.
-
-    ``totals`` are the sentences' log-probabilities. Whether a sentence is the model's own
-    first choice (the harness's ``is_greedy``) is not known: None.
-    """
-    responses = [[str(total), "None"] for total in totals]
-    sentences = list(doc.values())[:2]
-    return {
-        "doc_id": number,
-        "doc": doc,
-        "target": TARGET,
-        "arguments": {
-            f"gen_args_{i}": {"arg_0": "", "arg_1": text} for i, text in enumerate(sentences)
-        },
-        "resps": [[response] for response in responses],
-        "filtered_resps": responses,
-        "filter": "none",
-        "metrics": [*metrics],
-        "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
-        "prompt_hash": _hash(""),
-        "target_hash": _hash(TARGET),
-        **metrics,
-    }
 
 
 def _key(row: dict[str, Any]) -> Key:
     return row["item_id"], row["paradigm"]
 
 
-def _complete(items: Sequence[dict[str, Any]], verdicts: Mapping[str, Collection[Key]]) -> bool:
-    """Whether each method has judged these items and no others.
-
-    Of prefix methods, where items say which they allow, just those that do.
-    """
-    return all(
-        {*judged}
-        == {
-            _key(item)
-            for item in items
-            if method not in PREFIXES or method in item.get(PREFIX_METHODS, [method])
-        }
-        for method, judged in verdicts.items()
-    )
-
-
 def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
-    """Items with their sentences' log-probabilities, and by method the verdicts on them."""
+    """Items with their sentences' log-probabilities, and by method the verdicts on them.
+
+    Raises UserError where a method has judged other items than it can judge of these.
+    """
     items = read_table(ITEMS, source.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
     scored = {r["item_id"]: r for r in read_table(SCORES, source.scores, columns).to_pylist()}
@@ -134,7 +97,13 @@ def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
     columns = ["item_id", "paradigm", "method", "correct"]
     for row in read_table(JUDGEMENTS, source.judgements, columns).to_pylist():
         verdicts.setdefault(row["method"], {})[_key(row)] = row["correct"]
-    if not _complete(items, verdicts) or not {i["item_id"] for i in items} <= scored.keys():
+    same = {item["item_id"] for item in items} <= scored.keys()
+    for method, judged in verdicts.items():
+        allowed = items
+        if method in PREFIXES:
+            allowed = [item for item in items if method in item.get(PREFIX_METHODS, [method])]
+        same = same and judged.keys() == {*map(_key, allowed)}
+    if not same:
         raise UserError(
             f"{source.judgements} and {source.scores} are of other items than {source.items}; "
             "run the same snakemake command again."
@@ -145,70 +114,96 @@ def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
 def samples_of(source: Source) -> Iterator[dict[str, Any]]:
     """Samples of one model and language: the items that any method has judged.
 
-    Raises UserError when a table is missing, or of other items than the others.
+    Each is what the harness logs of a document with two choices. Whether a sentence is the model's
+    own first choice (the harness's ``is_greedy``) is not known: None. Raises UserError when a
+    table is missing, or of other items than the others.
     """
     items, verdicts = _judged(source)
     for number, item in enumerate(items):
-        key = _key(item)
-        values = {metric_name(method): given.get(key) for method, given in verdicts.items()}
-        metrics = {name: value for name, value in values.items() if value is not None}
+        metrics = {}
+        for method, by_item in verdicts.items():
+            if (correct := by_item.get(_key(item))) is not None:
+                metrics[metric_name(method)] = correct
+        if not metrics:
+            continue
+        sentences = item["good"], item["bad"]
+        document = dict(zip(source.names, sentences, strict=True))
+        document |= {name: item[name] for name in (*KEPT, *SPANS)}
         totals = [item["logprob_good"], item["logprob_bad"]]
-        if metrics:
-            numbers = [float("nan") if total is None else total for total in totals]
-            yield _sample(number, _document(item, source.names), numbers, metrics)
+        responses = [[str(float("nan") if t is None else t), "None"] for t in totals]
+        yield {
+            "doc_id": number,
+            "doc": document,
+            "target": TARGET,
+            "arguments": {
+                f"gen_args_{i}": {"arg_0": "", "arg_1": text} for i, text in enumerate(sentences)
+            },
+            "resps": [[response] for response in responses],
+            "filtered_resps": responses,
+            "filter": "none",
+            "metrics": [*metrics],
+            "doc_hash": _hash(json.dumps(document, indent=2, ensure_ascii=False)),
+            "prompt_hash": _hash(""),
+            "target_hash": _hash(TARGET),
+            **metrics,
+        }
 
 
-def _accuracies(samples: Sequence[dict[str, Any]]) -> dict[str, float | str]:
-    """Mean and standard error of each metric, as the harness names and computes them."""
-    statistics: dict[str, float | str] = {}
-    for name in dict.fromkeys(name for sample in samples for name in sample["metrics"]):
+def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One task's entries in the results file, by section.
+
+    Means and standard errors are named and computed as the harness does.
+    """
+    numbers: dict[str, float | str] = {}
+    metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
+    for name in metrics:
         values = np.array([sample[name] for sample in samples if name in sample])
         error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else "N/A"
-        statistics |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
-    return statistics
-
-
-def _config(source: Source, metrics: Sequence[str], version: str) -> dict[str, Any]:
-    """The task as a configuration of the harness has it."""
+        numbers |= {f"{name},none": float(values.mean()), f"{name}_stderr,none": error}
     good, bad = source.names
+    digest = sha256_of(source.items)
+    version = digest[:12]
+    original = read_table(ITEMS, source.items, ["item_id"]).num_rows
+    hashes = "".join(s["doc_hash"] + s["prompt_hash"] + s["target_hash"] for s in samples)
     return {
-        "task": source.task,
-        # From the directory of results: the whole path would say on whose machine they lie.
-        "dataset_path": Path(*source.items.parts[-3:]).as_posix(),
-        "test_split": "train",
-        "doc_to_text": "",
-        "doc_to_target": 0,
-        "doc_to_choice": f"{{{{[{good}, {bad}]}}}}",
-        "target_delimiter": "",
-        "num_fewshot": 0,
-        "metric_list": [
-            {"metric": name, "aggregation": "mean", "higher_is_better": True} for name in metrics
-        ],
-        "output_type": "multiple_choice",
-        "repeats": 1,
-        "metadata": {"version": version, "items_sha256": sha256_of(source.items)},
+        "results": {"name": source.task, "alias": source.task, "sample_len": len(samples)}
+        | numbers,
+        "configs": {
+            "task": source.task,
+            # From the directory of results: the whole path would say on whose machine they lie.
+            "dataset_path": Path(*source.items.parts[-3:]).as_posix(),
+            "test_split": "train",
+            "doc_to_text": "",
+            "doc_to_target": 0,
+            "doc_to_choice": f"{{{{[{good}, {bad}]}}}}",
+            "target_delimiter": "",
+            "num_fewshot": 0,
+            "metric_list": [
+                {"metric": name, "aggregation": "mean", "higher_is_better": True}
+                for name in metrics
+            ],
+            "output_type": "multiple_choice",
+            "repeats": 1,
+            "metadata": {"version": version, "items_sha256": digest},
+        },
+        "versions": version,
+        "n-shot": 0,
+        "higher_is_better": dict.fromkeys(metrics, True),
+        "n-samples": {"original": original, "effective": len(samples)},
+        "task_hashes": _hash(hashes),
     }
-
-
-def _input_of(record: Record | None, name: str) -> Record | None:
-    """The record of the input of a job whose file name ends in ``name``."""
-    paths = [Path(entry["path"]) for entry in record["inputs"]] if record else []
-    return next((record_of(path) for path in paths if path.name.endswith(name)), None)
-
-
-def _scoring(source: Source) -> Record:
-    """The record of the job that scored; empty where it is not to be found."""
-    return _input_of(record_of(source.scores), "manifest.json") or {}
 
 
 def _identity(model: str, source: Source) -> dict[str, Any]:
     """The harness's fields on model, run and machine, from the records of the jobs."""
-    scoring = _scoring(source)
     judging: Record = record_of(source.judgements) or {}
+    collected = (record_of(source.scores) or {}).get("inputs", [])
+    manifests = [Path(entry["path"]) for entry in collected]
+    manifest = next((path for path in manifests if path.name.endswith("manifest.json")), None)
+    scoring: Record = (record_of(manifest) if manifest else None) or {}
     params = scoring.get("params", {})
     started = judging.get("started", "1970-01-01T00:00:00+00:00")
     times = [datetime.fromisoformat(scoring[k]) for k in ("started", "ended") if k in scoring]
-    seconds = str((times[1] - times[0]).total_seconds()) if times else None
     packages, host = scoring.get("packages", {}), scoring.get("host", {})
     engine = scoring.get("notes", {}).get("engine")
     return {
@@ -228,34 +223,10 @@ def _identity(model: str, source: Source) -> dict[str, Any]:
         "blimpworks_version": __version__,
         "model_source": params.get("engine"),
         "model_name": model,
-        "model_name_sanitized": re.sub(r'["<>:/|\\?*\[\]]+', "__", model),
-        "total_evaluation_time_seconds": seconds,
-    }
-
-
-ABSENT = (
-    *("upper_git_hash", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"),
-    *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
-    *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
-)
-
-
-def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One task's entries in the results file, by section."""
-    numbers = _accuracies(samples)
-    metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
-    hashes = "".join(s["doc_hash"] + s["prompt_hash"] + s["target_hash"] for s in samples)
-    version = sha256_of(source.items)[:12]
-    original = read_table(ITEMS, source.items, ["item_id"]).num_rows
-    identity = {"name": source.task, "alias": source.task, "sample_len": len(samples)}
-    return {
-        "results": identity | numbers,
-        "configs": _config(source, metrics, version),
-        "versions": version,
-        "n-shot": 0,
-        "higher_is_better": dict.fromkeys(metrics, True),
-        "n-samples": {"original": original, "effective": len(samples)},
-        "task_hashes": _hash(hashes),
+        "model_name_sanitized": sanitized(model),
+        "total_evaluation_time_seconds": str((times[1] - times[0]).total_seconds())
+        if times
+        else None,
     }
 
 
@@ -265,7 +236,7 @@ def export_model(model: str, sources: Sequence[Source], output: Path) -> Path:
     Languages without a judged item have no task. Raises UserError when a table is missing
     or of other items than the others, or nothing was judged at all.
     """
-    whole: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     identity = _identity(model, sources[0])
     folder = output / str(identity["model_name_sanitized"])
     time = datetime.fromtimestamp(identity["date"], UTC).replace(tzinfo=None).isoformat()
@@ -275,12 +246,12 @@ def export_model(model: str, sources: Sequence[Source], output: Path) -> Path:
         if not samples:
             continue
         for section, value in _task_results(source, samples).items():
-            whole.setdefault(section, {})[source.task] = value
+            results.setdefault(section, {})[source.task] = value
         lines = (json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
         write_text(folder / f"samples_{source.task}_{time}.jsonl", "".join(lines))
-    if not whole:
+    if not results:
         raise UserError(f"{model}: no item has a judgement; there is nothing to export.")
-    whole |= {"group_subtasks": {}, **identity, **dict.fromkeys(ABSENT)}
-    results = folder / f"results_{time}.json"
-    write_text(results, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
-    return results
+    results |= {"group_subtasks": {}, **identity, **dict.fromkeys(ABSENT)}
+    path = folder / f"results_{time}.json"
+    write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
+    return path

@@ -34,6 +34,8 @@ CODE = re.compile(r"[a-z]{3}")
 Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
+First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
+"""By id where it stands first, the row there, and the paradigms that it has been in."""
 
 
 def _first(doc: Doc, names: Sequence[str], otherwise: str) -> str:
@@ -41,7 +43,7 @@ def _first(doc: Doc, names: Sequence[str], otherwise: str) -> str:
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    """Number of words that two sentences share from their beginning."""
+    """Count the words that two sentences share from their beginning."""
     pairs = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
@@ -89,29 +91,6 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
     return differing_words(good, bad)
 
 
-def _check_region(text: str, span: Span, side: str) -> None:
-    """Raises ValueError for a critical region that is no part of its sentence."""
-    if span == NOWHERE:
-        return
-    start, end = span
-    whole = all(type(edge) is int for edge in span)
-    if not whole or not 0 <= (start or 0) < (end or 0) <= len(text):
-        raise ValueError(
-            f"the region of the {side} sentence goes from {start!r} to {end!r}, expected whole "
-            f"numbers of characters inside its {len(text)}, the first one smaller"
-        )
-
-
-def _id(doc: Doc, otherwise: str) -> str:
-    """A document's own id as text. Raises ValueError for one that is neither text nor number."""
-    own = doc.get("item_id")
-    if own is None:
-        return otherwise
-    if type(own) not in (str, int) or not str(own).strip():
-        raise ValueError(f"item_id is {own!r}, expected a text or a whole number")
-    return str(own)
-
-
 def sentences_of(doc: Doc) -> tuple[str, str]:
     """The good and the bad sentence of a document. Raises ValueError where it has none."""
     names = next((pair for pair in PAIRS if {*pair} <= doc.keys()), None)
@@ -129,21 +108,30 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
     good, bad = sentences_of(doc)
     paradigm = _first(doc, PARADIGMS, task)
     content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
-    spans = dict(zip(("good", "bad"), critical_regions(doc, good, bad), strict=True))
-    for side, text in (("good", good), ("bad", bad)):
-        _check_region(text, spans[side], side)
-    edges = {f"{side}_{e}": span[i] for side, span in spans.items() for i, e in enumerate(EDGES)}
-    return dict.fromkeys(ITEMS.names) | {
-        "item_id": _id(doc, hashlib.blake2b(content, digest_size=8).hexdigest()),
+    item_id = doc.get("item_id")
+    if item_id is None:
+        item_id = hashlib.blake2b(content, digest_size=8).hexdigest()
+    elif type(item_id) not in (str, int) or not str(item_id).strip():
+        raise ValueError(f"item_id is {item_id!r}, expected a text or a whole number")
+    row: dict[str, Any] = dict.fromkeys(ITEMS.names) | {
+        "item_id": str(item_id),
         "lang": lang,
         "phenomenon": _first(doc, PHENOMENA, task),
         "paradigm": paradigm,
-        **{"good": good, "bad": bad},
-        **edges,
+        "good": good,
+        "bad": bad,
     }
-
-
-EDGES = ("start", "end")
+    for side, span in zip(("good", "bad"), critical_regions(doc, good, bad), strict=True):
+        row[f"{side}_start"], row[f"{side}_end"] = start, end = span
+        are_numbers = all(type(edge) is int for edge in span)
+        if span != NOWHERE and not (
+            are_numbers and 0 <= (start or 0) < (end or 0) <= len(row[side])
+        ):
+            raise ValueError(
+                f"the region of the {side} sentence goes from {start!r} to {end!r}, expected whole "
+                f"numbers of characters inside its {len(row[side])}, the first one smaller"
+            )
+    return row
 
 
 def _document(line: str, seen: set[str]) -> Doc | None:
@@ -161,35 +149,17 @@ def _document(line: str, seen: set[str]) -> Doc | None:
     number = value.get("doc_id") if "doc" in value else None
     if repr(number) in seen:
         return None
-    seen |= set() if number is None else {repr(number)}
+    if number is not None:
+        seen.add(repr(number))
     return doc
 
 
-class _Places:
-    """Where each id stands: scores are by id, so two pairs with one would have the same."""
+def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[dict[str, Any]]:
+    """Items of a file; what is wrong goes to ``problems``, with its line.
 
-    def __init__(self) -> None:
-        self._first: dict[str, tuple[str, dict[str, Any]]] = {}
-        self._keys: set[tuple[str, str]] = set()
-
-    def add(self, row: dict[str, Any], place: str) -> None:
-        """Take note of an item. Raises ValueError for an id that another one has.
-
-        A pair may stand in several paradigms, with the same id.
-        """
-        name = row["item_id"]
-        first, other = self._first.setdefault(name, (place, row))
-        same = all(row[key] == other[key] for key in ("good", "bad"))
-        if not same or (name, row["paradigm"]) in self._keys:
-            raise ValueError(
-                f"its item_id {name!r} is that of {'this' if same else 'another'} pair in {first}; "
-                + ("leave one out" if same else "make ids unique over all files")
-            )
-        self._keys.add((name, row["paradigm"]))
-
-
-def _rows(path: Path, lang: str, places: _Places, problems: list[str]) -> Iterator[dict[str, Any]]:
-    """Items of a file; what is wrong goes to ``problems``, with its line."""
+    Scores are by id, so two pairs with one would have the same. A pair may stand in several
+    paradigms, with the same id.
+    """
     task, seen = path.stem.removeprefix("samples_").split("_20")[0], set[str]()
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
@@ -198,10 +168,21 @@ def _rows(path: Path, lang: str, places: _Places, problems: list[str]) -> Iterat
     for number, line in enumerate(lines, start=1):
         try:
             doc = _document(line, seen) if line.strip() else None
-            if doc is not None:
-                row = _item(doc, lang, task)
-                places.add(row, f"{path}:{number}")
-                yield row
+            if doc is None:
+                continue
+            row = _item(doc, lang, task)
+            address, earlier, paradigms = first.setdefault(
+                row["item_id"], (f"{path}:{number}", row, set())
+            )
+            same = all(row[key] == earlier[key] for key in ("good", "bad"))
+            if not same or row["paradigm"] in paradigms:
+                raise ValueError(
+                    f"its item_id {row['item_id']!r} is that of {'this' if same else 'another'} "
+                    f"pair in {address}; "
+                    + ("leave one out" if same else "make ids unique over all files")
+                )
+            paradigms.add(row["paradigm"])
+            yield row
         except ValueError as error:
             problems.append(f"{path}:{number}: {error}.")
 
@@ -219,8 +200,8 @@ def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
             "lower-case letters such as eng."
         )
     problems: list[str] = []
-    places = _Places()
-    rows = [row for path in files for row in _rows(path, lang, places, problems)]
+    first: First = {}
+    rows = [row for path in files for row in _rows(path, lang, first, problems)]
     if problems:
         more = len(problems) - SHOWN
         last = [f"… and {more} more."] if more > 0 else []

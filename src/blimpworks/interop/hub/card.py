@@ -5,7 +5,7 @@ categories, licences as its lists spell them, ``configs`` for subsets).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -103,10 +103,6 @@ class Subset:
             return find_benchmark(self.benchmark).unit
         return "item" if {*self.columns} >= CONDITIONS else "sentence"
 
-    def with_facts(self, rows: int, items: int, columns: Sequence[str]) -> "Subset":
-        """The same with what was counted in its file."""
-        return replace(self, rows=rows, items=items, columns=tuple(columns))
-
 
 def hub_licence(name: str) -> str:
     """The hub's name of a licence, ``other`` for one that it does not list.
@@ -119,98 +115,70 @@ def hub_licence(name: str) -> str:
     return known if known in LISTED else "other"
 
 
-def _size(rows: int) -> str:
-    return next((label for limit, label in SIZES if rows < limit), "n>1T")
-
-
-def _units(subsets: Sequence[Subset]) -> list[str]:
-    return list(dict.fromkeys(subset.unit for subset in subsets))
-
-
-def _tasks(subsets: Sequence[Subset]) -> dict[str, list[str]]:
-    """Categories and ids of tasks, of all benchmarks together."""
-    tasks: dict[str, list[str]] = {}
-    for unit in _units(subsets):
-        for key, values in TASKS[unit].items():
-            merged = tasks.setdefault(key, [])
-            merged += [value for value in values if value not in merged]
-    return tasks
-
-
 def header(about: About, subsets: Sequence[Subset]) -> dict[str, Any]:
     """The header of the card: languages, licences, tasks, size, and where each subset is."""
     languages = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
     licences = list(dict.fromkeys(hub_licence(x) for subset in subsets for x in subset.licences))
+    units = dict.fromkeys(subset.unit for subset in subsets)
+    tasks: dict[str, dict[str, None]] = {}
+    for unit in units:
+        for key, values in TASKS[unit].items():
+            tasks.setdefault(key, {}).update(dict.fromkeys(values))
+    rows = sum(subset.rows for subset in subsets)
     return {
         "pretty_name": f"Item sets of the campaign {about.campaign}",
         "language": languages,
         "multilinguality": ["multilingual" if len(languages) > 1 else "monolingual"],
         "license": licences,
-        **_tasks(subsets),
-        "size_categories": [_size(sum(subset.rows for subset in subsets))],
+        **{key: [*values] for key, values in tasks.items()},
+        "size_categories": [next((size for limit, size in SIZES if rows < limit), "n>1T")],
         "tags": [
             "linguistic-acceptability",
-            *(["minimal-pairs"] if "pair" in _units(subsets) else []),
+            *(["minimal-pairs"] if "pair" in units else []),
             "blimpworks",
         ],
         "configs": [
-            {
-                "config_name": subset.name,
-                "data_files": [{"split": "test", "path": subset.file}],
-            }
+            {"config_name": subset.name, "data_files": [{"split": "test", "path": subset.file}]}
             for subset in subsets
         ],
     }
-
-
-def _linked(name: str) -> str:
-    address = licence_url(name)
-    return f"[{name}]({address})" if address else name
-
-
-def _rows(subsets: Sequence[Subset], languages: Mapping[str, str]) -> str:
-    """Rows of the table of subsets."""
-    return "\n".join(
-        f"| `{subset.name}` | {paper_of(subset.benchmark).citation.label} | "
-        f"{languages.get(subset.lang, subset.lang)} | {subset.items:,} | "
-        f"{', '.join(map(_linked, subset.licences))} |"
-        for subset in subsets
-    )
-
-
-def _columns(subsets: Sequence[Subset]) -> str:
-    """Rows of the table of columns: those that have a description."""
-    known = read_dictionary()
-    names = dict.fromkeys(column for subset in subsets for column in subset.columns)
-    meanings = {name: describe(known, "items", name).meaning for name in names}
-    rows = ((name, meaning.replace("|", "\\|")) for name, meaning in meanings.items() if meaning)
-    return "\n".join(f"| `{name}` | {meaning} |" for name, meaning in rows)
-
-
-def _left_out(reasons: Mapping[str, str]) -> str:
-    if not reasons:
-        return ""
-    lines = "\n".join(f"- `{name}`: {reason}" for name, reason in reasons.items())
-    return f"\nLeft out of this data set, though the campaign has them:\n\n{lines}\n"
 
 
 def write_card(about: About, subsets: Sequence[Subset], left_out: Mapping[str, str]) -> str:
     """The card of a data set with these subsets; ``left_out`` has others, each with the reason."""
     papers = [paper_of(subset.benchmark) for subset in subsets]
     cited = {paper.name: paper.citation for paper in papers}
+    units = dict.fromkeys(subset.unit for subset in subsets)
+    rows = []
+    for subset in subsets:
+        addresses = {name: licence_url(name) for name in subset.licences}
+        licences = [f"[{name}]({url})" if url else name for name, url in addresses.items()]
+        rows.append(
+            f"| `{subset.name}` | {paper_of(subset.benchmark).citation.label} | "
+            f"{about.languages.get(subset.lang, subset.lang)} | {subset.items:,} | "
+            f"{', '.join(licences)} |"
+        )
+    dictionary, columns = read_dictionary(), []
+    for name in dict.fromkeys(column for subset in subsets for column in subset.columns):
+        if meaning := describe(dictionary, "items", name).meaning:
+            escaped = meaning.replace("|", "\\|")
+            columns.append(f"| `{name}` | {escaped} |")
+    reasons = "".join(f"- `{name}`: {reason}\n" for name, reason in left_out.items())
     template = Template((HERE / "card.template.md").read_text(encoding="utf-8"))
     return template.substitute(
         header=yaml.safe_dump(header(about, subsets), allow_unicode=True, sort_keys=False),
         campaign=about.campaign,
         description=about.description,
         counts=f"{sum(s.items for s in subsets):,} items in {counted(len(subsets), 'subset')}",
-        units=" and ".join(UNITS[unit] for unit in _units(subsets)),
+        units=" and ".join(UNITS[unit] for unit in units),
         use=" ".join(USE_CASES),
         limits="\n".join(f"- {limit}" for limit in LIMITATIONS),
         first=subsets[0].name,
-        subsets=_rows(subsets, about.languages),
-        columns=_columns(subsets),
-        left_out=_left_out(left_out),
+        subsets="\n".join(rows),
+        columns="\n".join(columns),
+        left_out=f"\nLeft out of this data set, though the campaign has them:\n\n{reasons}"
+        if left_out
+        else "",
         citations="\n".join(citation.listed for citation in cited.values()),
         authors=", ".join(about.authors),
         version=__version__,

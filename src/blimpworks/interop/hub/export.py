@@ -1,8 +1,8 @@
 """Writing item sets as a data set of the Hugging Face hub: one Parquet file for each subset."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +22,7 @@ from blimpworks.interop.crate.licences import (
     retrieved_files,
     sources_behind,
 )
-from blimpworks.interop.crate.select import Trace, require_unaltered, results_of, trace_back
+from blimpworks.interop.crate.select import require_unaltered, results_of, trace_back
 from blimpworks.interop.hub.card import SENTENCE, About, Subset, write_card
 from blimpworks.judging.sample import CONDITIONS
 from blimpworks.parquet import read_parquet
@@ -43,20 +43,17 @@ class Exported:
     left_out: dict[str, str]
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """The table without dictionaries, which loaders of the hub don't read, and without metadata."""
+def _loadable(table: pa.Table) -> pa.Table:
+    """The table as loaders of the hub read it: without dictionaries and metadata.
+
+    Tables of single sentences, and of conditions, have the only sentence of a row on both sides:
+    it is kept once, without columns of pairs. Pairs stay as they are.
+    """
     fields = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in table.schema
     ]
-    return table.cast(pa.schema(fields))
-
-
-def _single(table: pa.Table) -> pa.Table:
-    """Keep the only sentence of each row once, without columns of pairs.
-
-    Tables of single sentences, and of conditions, have it on both sides; pairs stay as they are.
-    """
+    table = table.cast(pa.schema(fields))
     names = {*table.column_names}
     # Pairs may keep columns that are called so.
     if not ("acceptable" in names or names >= CONDITIONS) or table["good"] != table["bad"]:
@@ -64,22 +61,6 @@ def _single(table: pa.Table) -> pa.Table:
     kept = [name for name in table.column_names if name not in (*PAIRED, SENTENCE)]
     return table.select(kept).rename_columns(
         [SENTENCE if name == "good" else name for name in kept]
-    )
-
-
-def _licences(
-    behind: Collection[Path], rows: Mapping[Path, Pinned | None], own: str | None
-) -> tuple[str, ...]:
-    """Licences of files behind a table; ``own``, of the user, where a source has none.
-
-    ``rows`` pin retrieved files; None stands for one that nothing pins.
-    """
-    sources = [row for path, row in rows.items() if path in behind]
-    names = [*licences_of(filter(None, sources))]
-    if not names or None in sources:
-        names.append(UNSTATED)
-    return tuple(
-        dict.fromkeys(own if own and name.startswith(NOT_STATED) else name for name in names)
     )
 
 
@@ -96,22 +77,6 @@ def why_not(licences: Sequence[str]) -> str | None:
         if name.startswith(NOT_STATED):
             return "a source has no stated licence"
     return None
-
-
-def _subsets(
-    tables: Sequence[Path], trace: Trace, rows: Mapping[Path, Pinned], stated: Mapping[str, str]
-) -> Iterator[Subset]:
-    pinned = dict.fromkeys(retrieved_files(trace)) | {**rows}
-    for path in tables:
-        benchmark = path.parent.name
-        declared = licence_name(paper_of(benchmark).citation.licence)
-        names = [declared] if declared != UNSTATED else []
-        fallback = stated.get(benchmark) or next(iter(names), None)
-        if find_benchmark(benchmark).own_words:
-            names = [DATA]
-        else:
-            names += _licences(trace.behind(path), pinned, fallback)
-        yield Subset(benchmark, path.stem, path, tuple(dict.fromkeys(names)))
 
 
 def _stated(licences: Sequence[str], benchmarks: Sequence[str]) -> dict[str, str]:
@@ -142,19 +107,6 @@ def _item_tables(results: Path, benchmarks: Sequence[str]) -> list[Path]:
     return [path for path in tables if not benchmarks or path.parent.name in benchmarks]
 
 
-def _write(subsets: Sequence[Subset], root: Path) -> Iterator[Subset]:
-    """Write each subset's file; yield it with what its card says of it."""
-    for subset in subsets:
-        table = _single(_plain(read_parquet(subset.table)))
-        names = {*table.column_names}
-        alone = "good" not in names and names >= CONDITIONS
-        items = len(table["item"].unique()) if alone else len(table)
-        path = root / subset.file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table.replace_schema_metadata(), path, compression="zstd")
-        yield subset.with_facts(table.num_rows, items, table.column_names)
-
-
 def export_hub(
     results: Path,
     campaign_file: Path,
@@ -177,7 +129,26 @@ def export_hub(
     stated = _stated(licences, sorted({path.parent.name for path in tables}))
     trace = trace_back(tables)
     require_unaltered(trace, own, run)
-    subsets = [*_subsets(tables, trace, sources_behind(trace, campaign), stated)]
+    # None stands for a retrieved file that nothing pins.
+    pinned: dict[Path, Pinned | None] = dict.fromkeys(retrieved_files(trace))
+    pinned |= sources_behind(trace, campaign)
+    subsets = []
+    for path in tables:
+        benchmark = path.parent.name
+        declared = licence_name(paper_of(benchmark).citation.licence)
+        names = [declared] if declared != UNSTATED else []
+        if find_benchmark(benchmark).own_words:
+            names = [DATA]
+        else:
+            fallback = stated.get(benchmark) or next(iter(names), None)
+            behind = trace.behind(path)
+            sources = [row for source, row in pinned.items() if source in behind]
+            of_sources = [*licences_of(filter(None, sources))]
+            if not of_sources or None in sources:
+                of_sources.append(UNSTATED)
+            for name in of_sources:
+                names.append(fallback if fallback and name.startswith(NOT_STATED) else name)
+        subsets.append(Subset(benchmark, path.stem, path, tuple(dict.fromkeys(names))))
     reasons = {subset.name: why_not(subset.licences) for subset in subsets}
     left_out = {name: reason for name, reason in reasons.items() if reason}
     chosen = [subset for subset in subsets if subset.name not in left_out]
@@ -188,7 +159,16 @@ def export_hub(
             "states none and you know its licence, say so with --licence BENCHMARK=LICENCE."
         )
     with new_directory(output) as root:
-        written = [*_write(chosen, root)]
+        written = []
+        for subset in chosen:
+            table = _loadable(read_parquet(subset.table))
+            columns = tuple(table.column_names)
+            has_conditions = "good" not in columns and {*columns} >= CONDITIONS
+            items = len(table["item"].unique()) if has_conditions else len(table)
+            path = root / subset.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(table.replace_schema_metadata(), path, compression="zstd")
+            written.append(replace(subset, rows=len(table), items=items, columns=columns))
         languages = whole_catalogue(campaign).languages.values()
         about = About(
             campaign.campaign,
