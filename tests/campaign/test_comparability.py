@@ -5,8 +5,7 @@ import pytest
 from blimpworks.campaign.catalogue import ModelRow, load_catalogue
 from blimpworks.campaign.comparability import basis_of
 from blimpworks.campaign.load import check_campaign, load_campaign
-from blimpworks.campaign.lock_file import record
-from blimpworks.campaign.locked_models import LockedModel
+from blimpworks.campaign.lock_file import LockedModel, record
 from blimpworks.campaign.table_files import read_rows
 from support.paths import REPOSITORY
 

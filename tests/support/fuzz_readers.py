@@ -31,7 +31,7 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.evaluation.card import FORMAT, read_card
 from blimpworks.interop.lm_eval_import import import_items
 from blimpworks.linguistics.orthography import read_orthography
-from blimpworks.linguistics.treebanks.build import read_treebank
+from blimpworks.linguistics.treebanks import read_treebank
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.corpus import read_corpus, read_words
 from blimpworks.models.instruct import read_dialogues
@@ -41,11 +41,11 @@ from blimpworks.models.text import read_sentences
 from blimpworks.models.weights import files_of_index
 from blimpworks.papers.blimp.items.build import read_records
 from blimpworks.papers.blimp.items.generator.checks import read_declaration as read_paradigm
-from blimpworks.papers.blimp.items.lexicon.load import read_lexicon
+from blimpworks.papers.blimp.items.lexicon import read_lexicon
 from blimpworks.papers.blimp.released_results import _of_humans, _of_models, _of_rerun
 from blimpworks.papers.clams.analysis.wals import choose_languages, read_categories
 from blimpworks.papers.clams.items.build import read_pairs
-from blimpworks.papers.clams.items.grammar.parser import read_grammar
+from blimpworks.papers.clams.items.grammar.model import read_grammar
 from blimpworks.papers.clams.items.grammar.preview import read_vocabulary as read_word_list
 from blimpworks.papers.lmentry.items.declarations import read_declarations
 from blimpworks.papers.lmentry.items.packs import read_pack
@@ -133,12 +133,9 @@ TREES = "".join(
 )
 
 
-def trees(reader):
-    def read(path):
-        reading = read_treebank(path, "UD_X", TreebankOptions(reader=reader))
-        return reading.tokens.to_pylist(), reading.sentences.to_pylist()
-
-    return read
+def trees(path):
+    reading = read_treebank(path, "UD_X", TreebankOptions())
+    return reading.tokens.to_pylist(), reading.sentences.to_pylist()
 
 
 def unimorph(path):
@@ -366,15 +363,8 @@ READERS = [
     Reader(
         "conllu",
         text_file("x.conllu", TREES),
-        trees("columnar"),
-        "linguistics.treebanks.conllu",
-        WIDE | {"nuls": "a form may have any signs"} | COMMENTS,
-    ),
-    Reader(
-        "conllu by sentence",
-        text_file("x.conllu", TREES),
-        trees("conllu"),
-        "linguistics.treebanks.reference",
+        trees,
+        "linguistics.treebanks",
         WIDE | {"nuls": "a form may have any signs"} | COMMENTS,
     ),
     Reader(
@@ -407,14 +397,14 @@ READERS = [
         "clams grammar",
         copied(CONFIG / "grammars/eng", "simple_agrmt.avg"),
         grammar,
-        "papers.clams.items.grammar.parser",
+        "papers.clams.items.grammar.model",
         LINES | WIDE | {"nuls": "a word of any signs"},
     ),
     Reader(
         "clams common grammar",
         copied(CONFIG / "grammars/eng", "common.avg"),
         lambda p: grammar(p.with_name("simple_agrmt.avg")),
-        "papers.clams.items.grammar.parser",
+        "papers.clams.items.grammar.model",
         LINES | WIDE | {"nuls": "a word of any signs"},
     ),
     Reader(

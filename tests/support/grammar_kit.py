@@ -9,7 +9,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.clams.items.grammar.generator import generate, lines_of
-from blimpworks.papers.clams.items.grammar.parser import read_grammar
+from blimpworks.papers.clams.items.grammar.model import read_grammar
 
 LANGUAGES = ("de", "fr", "he", "ru")
 

@@ -28,7 +28,7 @@ from blimpworks.campaign.parts import check_runs
 from blimpworks.campaign.training_layout import CORPUS_PARTS, text_arguments
 from blimpworks.commands.registry import code_of
 from blimpworks.campaign.local_models import in_cache, is_local, state_of
-from blimpworks.campaign.locked_models import locked_models, model_tables
+from blimpworks.campaign.lock_file import locked_models, model_tables
 from blimpworks.errors import UserError
 
 CAMPAIGN_FILES = workflow.overwrite_configfiles or ["config/config.yaml"]

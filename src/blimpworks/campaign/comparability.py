@@ -18,7 +18,7 @@ from blimpworks.campaign.catalogue import (
     load_catalogue,
 )
 from blimpworks.campaign.load import load_campaign
-from blimpworks.campaign.locked_models import locked_models, model_tables
+from blimpworks.campaign.lock_file import locked_models, model_tables
 from blimpworks.campaign.paper import Paper
 from blimpworks.campaign.registry import find_paper
 from blimpworks.campaign.retrieved import is_usable

@@ -42,7 +42,7 @@ RESPONSES = option("Manifest of the model's responses.")
 
 def watch_of(log: Path | None) -> "Watches":
     """Watchers of a job: its progress file if it has a log, and the end of its allocation."""
-    from blimpworks.cluster.deadline import deadline_of
+    from blimpworks.cluster.allocation import deadline_of
     from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
     from blimpworks.scoring.watch import Watch, Watches
