@@ -37,7 +37,6 @@ def _shared(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def _width(words: Sequence[str]) -> int:
-    """Characters of words and of the space after each."""
     return sum(map(len, words)) + len(words)
 
 

@@ -58,10 +58,6 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 @lru_cache(maxsize=1024)
 def _has_own_digest(path: Path, _size: int, _changed: int) -> bool | None:
-    """Whether the bytes of a file have the digest that stands in it, None where there is none.
-
-    Remembered until its size or time changes.
-    """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         footer = _split(content)
         pages = max(footer - SIZE, 0)

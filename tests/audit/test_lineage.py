@@ -13,8 +13,8 @@ from blimpworks.audit.check import audit
 from blimpworks.audit.diff import compare_runs
 from blimpworks.audit.evidence import TABLE, printed_evidence, token_pieces
 from blimpworks.audit.lineage import Node, concerns
-from blimpworks.audit.plan import PlannedJob, planned_jobs
 from blimpworks.audit.run import load_run
+from blimpworks.audit.stale import PlannedJob, planned_jobs
 from blimpworks.campaign.registry import papers
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError

@@ -12,10 +12,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from blimpworks.commands.registry import recorded_commands
-from blimpworks.evaluation import skipped
-from blimpworks.evaluation.build import build_card, build_report_card
+from blimpworks.evaluation import judged
+from blimpworks.evaluation.build import build_card, build_report_card, page_of
 from blimpworks.evaluation.card import read_card
-from blimpworks.evaluation.page import page_of
 from blimpworks.evaluation.terminal import print_card
 from blimpworks.files import write_text
 from blimpworks.records.job import Job
@@ -197,9 +196,9 @@ def test_what_was_skipped_stands_beside_each_n_with_the_reason(skipping):
     }
 
 
-@pytest.mark.parametrize(("status", "words"), [*skipped.WORDS.items(), ("ok", "on which full")])
+@pytest.mark.parametrize(("status", "words"), [*judged.WORDS.items(), ("ok", "on which full")])
 def test_all_skipped_is_a_sentence(tmp_path, status, words):
-    assert {*skipped.WORDS, skipped.TOO_LONG} == {*store.FAILED, store.TOO_LONG, store.EMPTY}
+    assert {*judged.WORDS, judged.TOO_LONG} == {*store.FAILED, store.TOO_LONG, store.EMPTY}
     root = write_evaluation(tmp_path, margins_of={"eng": {"small": [status] * 8}})
     told = facts(root, methods={"small": ["full_sentence"]}, languages={"small": ["eng"]})
     told["models"].pop("large")
@@ -225,7 +224,7 @@ def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(
     scores = Path("results/scores/pairs/eng/small.parquet")
     with Job(recorded_commands()["collect_scores"], inputs=[manifest], outputs=[scores], params={}):
         write_scores(scores, [([(-1.0, 3)], [(-1.0, 3)])], {0: LONG})
-    assert skipped.why_skipped(["i0"], items, scores, "m") == [f"longer than the model's {words}"]
+    assert judged.why_skipped(["i0"], items, scores, "m") == [f"longer than the model's {words}"]
 
 
 def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_path):
@@ -233,9 +232,9 @@ def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_pat
     items = write_designs(tmp_path / "i.parquet", designs, ["(*;%match%) < (*;%mismatch%)"])
     rows = [([(-1.0, 3)], [(-1.0, 3)])] * 4
     scores = write_scores(tmp_path / "results/scores/pairs/eng/m.parquet", rows, {3: LOST})
-    none, lost = skipped.why_skipped(["item 0", "item 1"], items, scores, "critical_region")
+    none, lost = judged.why_skipped(["item 0", "item 1"], items, scores, "critical_region")
     assert none.startswith("on which critical_region gives no verdict")
-    assert lost == skipped.WORDS[LOST]
+    assert lost == judged.WORDS[LOST]
 
 
 # Prompts
@@ -257,7 +256,7 @@ def write_prompts(root, failed, said):
         for i in range(3)
     ]
     write_rows(answers, ANSWERS, root / "answers/asked/eng/small.parquet")
-    judged = {
+    verdicts = {
         "item_id": ["i0", "i1", "i2"],
         "phenomenon": ["task"] * 3,
         "paradigm": ["template=1"] * 3,
@@ -270,7 +269,7 @@ def write_prompts(root, failed, said):
         **said,
     }
     path = root / "judgements/asked/eng/small.parquet"
-    write_table(pa.table(judged), JUDGEMENTS, path)
+    write_table(pa.table(verdicts), JUDGEMENTS, path)
     return path
 
 

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from blimpworks.cli.scoring import compute_accuracies, judge, limit_items
 from blimpworks.errors import UserError
-from blimpworks.evaluation.compare import compare_evaluations, texts_of
-from blimpworks.evaluation.compare_text import print_comparison
+from blimpworks.evaluation.compare import compare_evaluations, print_comparison, texts_of
 from blimpworks.tables import ANSWERS, ITEMS, PROMPTS, read_table, write_rows
 from support import answers_kit, tiny
 from support.judging_kit import Condition, write_designs, write_scores

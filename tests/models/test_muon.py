@@ -3,7 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blimpworks.models.muon import Muon, orthogonalised
+from blimpworks.models.transformer import Muon, orthogonalised
 
 
 @settings(max_examples=30)

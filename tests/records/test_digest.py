@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from blimpworks.commands.registry import recorded_commands
-from blimpworks.records import kept_digests as kept
+from blimpworks.records import digest as kept
 from blimpworks.records.digest import code_digest, reachable
 from support.paths import PACKAGE
 
@@ -106,7 +106,7 @@ def digest_after(tmp_path):
     for name in (
         *names,
         "records/digest.py",
-        "records/kept_digests.py",
+        "records/digest.py",
         "records/normal_form.py",
         "records/packages.py",
     ):

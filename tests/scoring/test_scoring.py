@@ -26,7 +26,7 @@ from blimpworks.records.equal_code import number_digest
 from blimpworks.records.packages import ROOT
 from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.hub_tokenizer import complete_characters
+from blimpworks.scoring.hub_loading import complete_characters
 from blimpworks.scoring.kenlm_engine import KenlmEngine
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.run import read_manifest, score_items

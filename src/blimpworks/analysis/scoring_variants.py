@@ -131,7 +131,7 @@ def with_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
             continue
         policies = find_engine(engine, described.architecture).first_token
         if "token" in policies:
-            from blimpworks.scoring.hub_tokenizer import HubTokenizer
+            from blimpworks.scoring.hub_loading import HubTokenizer
 
             unconditioned = described.model_copy(update={"first_token": "skip"})
             policies = (*candidates(HubTokenizer(checkpoint, unconditioned).hub),)

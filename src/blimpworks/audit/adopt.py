@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from blimpworks.audit.plan import TARGETS
+from blimpworks.audit.stale import TARGETS
 from blimpworks.errors import UserError
 
 ROOM = 1_000_000

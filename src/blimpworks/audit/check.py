@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from blimpworks.audit.own_hashes import record_faults
-from blimpworks.audit.plan import PlannedJob
 from blimpworks.audit.remembered import Remembered
 from blimpworks.audit.repeat import Repeated, repeat_jobs
-from blimpworks.audit.stale import stale_reasons
+from blimpworks.audit.stale import PlannedJob, stale_reasons
 from blimpworks.errors import UserError
 from blimpworks.files import RECORD_SUFFIX, expand, sha256_of
 from blimpworks.records.reading import (
@@ -76,10 +75,6 @@ class Audit:
 
 @cache
 def _key(path: str | Path) -> str:
-    """One spelling of a path: records have it as the campaign does, relative or absolute.
-
-    Kept during an audit, which meets each path many times.
-    """
     return os.path.realpath(path)
 
 

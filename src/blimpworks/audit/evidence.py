@@ -215,10 +215,6 @@ def sentences_of(node: Node) -> list[Node]:
 
 
 def _input_path(node: Node, name: str) -> Path | None:
-    """Path of what a product is made from whose path ends in ``name``, the nearest of several.
-
-    A sample of items is made from all of them, and these from the file.
-    """
     return next((path for each in node.walk() if str(path := each.path).endswith(name)), None)
 
 

@@ -16,6 +16,8 @@ from blimpworks.audit.cells import (
     find_comparison,
     printed_place,
     read_cells,
+    require_as_recorded,
+    require_shown,
 )
 from blimpworks.audit.evidence import (
     KINDS,
@@ -32,7 +34,6 @@ from blimpworks.audit.evidence import (
     spread,
 )
 from blimpworks.audit.lineage import Node, lineage
-from blimpworks.audit.shown import require_as_recorded, require_shown
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows

@@ -1,16 +1,102 @@
-"""Explanations as text for people."""
+"""Explanations for people: as text with the lineage of a number, and as a page."""
 
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from blimpworks.audit.aligned import aligned_lines, shown_number, shown_piece
-from blimpworks.audit.ancestry import FEW, WIDTH, Ancestry
+from blimpworks.audit.aligned import Token, align, aligned_lines, shown_number, shown_piece
 from blimpworks.audit.cells import TEXT
 from blimpworks.audit.explain import Explanation
+from blimpworks.audit.lineage import Node
+from blimpworks.files import write_text
+
+WIDTH = 100
+FEW = 3
+"""Most alike products that are listed one by one."""
+FACTS = 3
+"""Lines of what a job noted."""
+
+
+def job_line(node: Node) -> str:
+    """One line on the job behind a product: command, code, time, machine and commit."""
+    record = node.record
+    if node.remade:
+        return "made anew since, with other content: this version is gone"
+    if record is None:
+        return "from outside"
+    commit = (record["git"]["commit"] or "no commit")[:12]
+    state = {True: "", False: " with local changes", None: ""}[record["git"]["clean"]]
+    return (
+        f"{record['verb']}, code {record['code']}, {record['ended'][:19]} on "
+        f"{record['host']['name']}, commit {commit}{state}"
+    )
+
+
+def step(node: Node) -> str:
+    """How a product came to be, in a few words."""
+    if node.remade or node.record is None:
+        return job_line(node)
+    return f"by {node.record['verb']}"
+
+
+def _facts(node: Node) -> list[str]:
+    """The facts that a job noted, such as counts or the source of a file, in lines."""
+    facts: list[str] = []
+    for key, value in (node.record["notes"] if node.record else {}).items():
+        inner = value.items() if isinstance(value, dict) else [(key, value)]
+        for name, fact in inner:
+            deep = fact.items() if isinstance(fact, dict) else [(name, fact)]
+            facts += [f"{name if n == name else f'{name} {n}'}: {f}" for n, f in deep if f]
+    lines = textwrap.wrap(", ".join(facts), WIDTH, break_long_words=False)
+    return lines if len(lines) <= FACTS else [*lines[:FACTS], "… (all in the record)"]
+
+
+class Ancestry:
+    """A lineage as lines; each product is described once.
+
+    A line for each product, of many alike inputs those in ``shown`` or one; ``whole`` names all,
+    each with its SHA-256, its job, and what the job noted.
+    """
+
+    def __init__(self, whole: bool, shown: Collection[str]) -> None:
+        self._seen: set[Path] = set()
+        self._whole, self._shown = whole, shown
+
+    def _own(self, node: Node, indent: str) -> list[str]:
+        """The lines on a product itself."""
+        if not self._whole:
+            return [f"{indent}← {node.path}  {step(node)}"]
+        first = f"{indent}← {node.path}  sha256 {node.sha256[:12]}…"
+        if node.path in self._seen:
+            return [f"{first}  (above)"]
+        return [first, *(f"{indent}     {line}" for line in (job_line(node), *_facts(node)))]
+
+    def lines(self, node: Node, depth: int = 0) -> list[str]:
+        """The product, how it was made, and what it was made from."""
+        indent = "   " * depth
+        if node.path in self._seen:
+            return self._own(node, indent) if self._whole else []
+        lines = self._own(node, indent)
+        self._seen.add(node.path)
+        groups: dict[tuple[str, str, int], list[Node]] = {}
+        for child in node.inputs:
+            command = child.record["verb"] if child.record else ""
+            group = (command, child.path.suffix, len(child.path.parts))
+            groups.setdefault(group, []).append(child)
+        for alike in groups.values():
+            listed = alike
+            if not self._whole and len(alike) > FEW:
+                listed = [n for n in alike if str(n.path) in self._shown][:FEW] or alike[:1]
+            for child in listed:
+                lines += self.lines(child, depth + 1)
+            if len(listed) < len(alike):
+                lines.append(f"{indent}   ← … and {len(alike) - len(listed)} like it")
+        return lines
+
 
 LISTED = 6
 """Most values of a filter that are listed one by one."""
@@ -242,3 +328,42 @@ def as_text(explanation: Explanation, *, whole: bool = False) -> str:
     """The explanation for people; ``whole`` says all of the ancestry."""
     parts = sections(explanation, whole=whole).values()
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+HERE = Path(__file__).parent
+TEMPLATE = "explained.html.jinja"
+SIGNS = {"+": "good", "-": "bad"}
+
+
+def _piece(token: Token | None) -> dict[str, Any]:
+    critical = token is not None and token["critical"]
+    piece = shown_piece(token)
+    # The terminal marks a critical piece with an asterisk.
+    piece = piece.removesuffix("*") if critical else piece
+    return {"piece": piece, "number": shown_number(token), "critical": critical}
+
+
+def _item(item: dict[str, Any]) -> dict[str, Any]:
+    """An item with its pieces in pairs, if it has two sentences, and the rest of it in lines."""
+    if not {"good", "bad"} <= item.keys():
+        return {"pairs": [], "rest": item_lines([item])}
+    sides = {side: item.pop(side) for side in ("good", "bad")}
+    heading, *rest = item_lines([item])
+    pairs = align(sides["good"]["tokens"], sides["bad"]["tokens"])
+    return {
+        "heading": heading,
+        "sentences": [sentence(sign, sides[side]) for sign, side in SIGNS.items()],
+        "pairs": [(_piece(good), _piece(bad)) for good, bad in pairs],
+        "rest": [line.strip() for line in rest],
+    }
+
+
+def write_page(explanation: Explanation, path: Path) -> None:
+    """Write the explanation to ``path``, with all of the ancestry."""
+    from jinja2 import Environment, FileSystemLoader  # slow to import, and text needs neither
+
+    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True)
+    parts: dict[str, Any] = {**sections(explanation, whole=True)}
+    parts["items"] = [_item({**item}) for item in explanation.items]
+    products = len([*explanation.tree.walk()]) if explanation.tree else 0
+    write_text(path, environment.get_template(TEMPLATE).render(parts, products=products))

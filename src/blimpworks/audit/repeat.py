@@ -64,7 +64,6 @@ def _runs(records: Sequence[Record]) -> dict[tuple[str, ...], list[Record]]:
 
 
 def _compare(records: Sequence[Record], fault: str | None) -> Iterator[tuple[Path, str]]:
-    """Products that are not what was just written in their place, or that it failed to make."""
     for record in records:
         comparable = _is_as_now(record)
         for path in (Path(entry["path"]) for entry in record["outputs"]):

@@ -128,7 +128,6 @@ class Layout:
 
     @cached_property
     def _remembered(self) -> dict[tuple[str, ...], list[str]]:
-        """Models and languages of benchmarks: every job asks, and papers look at files to say."""
         return {}
 
     def models_of(self, benchmark: str) -> list[str]:

@@ -48,7 +48,6 @@ def _documented(module: str) -> dict[str, dict[str, str]]:
 
 
 def _describe(schema: dict[str, Any], kind: type) -> None:
-    """Give a model's properties the docstrings of its fields, inherited ones included."""
     for base in kind.__mro__:
         if base.__module__.startswith("blimpworks."):
             for name, text in _documented(base.__module__).get(base.__name__, {}).items():

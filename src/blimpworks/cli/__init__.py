@@ -73,7 +73,6 @@ def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
 
 
 def _add(app: typer.Typer, declared: Declared, *, hidden: bool = False) -> None:
-    """Add a command, with its example below its help."""
     app.command(
         declared.words[-1],
         hidden=hidden,

@@ -69,7 +69,7 @@ def explain(
         typer.echo(explanation.as_json())
         return
     if html:
-        from blimpworks.audit.explain_page import write_page
+        from blimpworks.audit.explain_text import write_page
 
         write_page(explanation, html)
         typer.echo(f"{html}: open it in a browser.")
@@ -114,8 +114,8 @@ def check(
     were edited are named too.
     """
     from blimpworks.audit.check import Meter, as_json, as_text, audit
-    from blimpworks.audit.plan import planned_jobs
     from blimpworks.audit.remembered import Remembered
+    from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
     plan = None if configfile is None else planned_jobs(configfile, run_here)
@@ -148,7 +148,7 @@ def adopt(
     """
     from blimpworks.audit.adopt import adopt as take_over
     from blimpworks.audit.check import Meter, as_text, audit
-    from blimpworks.audit.plan import planned_jobs
+    from blimpworks.audit.stale import planned_jobs
     from blimpworks.cli import run_here
 
     result = audit(root, planned_jobs(configfile, run_here), Meter(), None)

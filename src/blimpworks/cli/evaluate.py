@@ -129,7 +129,7 @@ def compare(
     from rich.console import Console
 
     from blimpworks.cluster.text import terminal_width
-    from blimpworks.evaluation.compare_text import print_comparison
+    from blimpworks.evaluation.compare import print_comparison
 
     print_comparison(comparison, Console(width=terminal_width()), whole=whole)
 

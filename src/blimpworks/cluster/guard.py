@@ -61,7 +61,6 @@ def register(run: str) -> Path:
 
 
 def _started(pid: int) -> str | None:
-    """When a process of this machine started, in clock ticks; None if there is none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -144,7 +143,6 @@ def end_orphans(directory: Path) -> list[Job]:
 
 
 def _forget_dead(directory: Path) -> None:
-    """Remove the files of runs that are over."""
     for path in (directory / RUNS).glob("*.json"):
         if not is_alive(path):
             path.unlink(missing_ok=True)

@@ -148,5 +148,4 @@ def _fraction(numbers: tuple[int, int]) -> str:
 
 
 def _list(title: str, sentences: Collection[str]) -> list[str]:
-    """A title and a list below it; nothing where that is empty."""
     return [title, *(f"  - {sentence}" for sentence in sentences)] if sentences else []

@@ -25,7 +25,6 @@ SHOWN = 20
 
 
 def _share(done: int, total: int) -> str:
-    """Percentage, which is 100 only when nothing is missing."""
     return f"{100 * done // total} %" if total else "-"
 
 

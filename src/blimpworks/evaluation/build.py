@@ -4,16 +4,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
+import langcodes
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
 from blimpworks import __version__
 from blimpworks.errors import UserError
+from blimpworks.evaluation import show
 from blimpworks.evaluation.card import (
     ALL,
     FORMAT,
+    MEAN,
+    Accuracy,
     Benchmark,
     Card,
     FirstToken,
     Items,
     Model,
+    Row,
     write_card,
 )
 from blimpworks.evaluation.facts import (
@@ -23,7 +31,7 @@ from blimpworks.evaluation.facts import (
     model_table,
     sensitivity_table,
 )
-from blimpworks.evaluation.judged import judgements_of, paired_tests, with_holm
+from blimpworks.evaluation.judged import judgements_of, paired_tests, skipped_items, with_holm
 from blimpworks.evaluation.lm_eval_results import write_results
 from blimpworks.evaluation.measured import (
     accuracy_rows,
@@ -32,15 +40,58 @@ from blimpworks.evaluation.measured import (
     main_accuracies,
     unknown_words,
 )
-from blimpworks.evaluation.page import write_page
 from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_classes
-from blimpworks.evaluation.skipped import skipped_items
 from blimpworks.evaluation.worst import worst_items, written_answers, wrong_answers
+from blimpworks.files import write_text
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import ENGINES, facts_of
 from blimpworks.records.reading import record_of
 from blimpworks.scoring.run import Manifest, read_manifest
 from blimpworks.tables import PARITY, read_table
+
+FOLDER = Path(__file__).parent
+# Named in full, so that a record's digest of the code covers them.
+TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
+
+
+def _bar(accuracy: Accuracy, chance: float | None) -> str:
+    """CSS variables of the bar that shows an accuracy and its interval, in percent."""
+    shares = {"a": accuracy["accuracy"], "l": accuracy["low"], "h": accuracy["high"]}
+    if chance is not None:
+        shares["c"] = chance
+    return ";".join(f"--{name}:{100 * share:.2f}%" for name, share in shares.items())
+
+
+def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
+    """Languages, all together first, that have several phenomena, with these."""
+    languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
+    phenomena = [(lang, show.phenomena(benchmark, lang)) for lang in languages if lang != MEAN]
+    return [(lang, rows) for lang, rows in phenomena if any(row["models"] for row in rows)]
+
+
+def page_of(card: Card) -> str:
+    """The page as HTML."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["tag"] = langcodes.standardize_tag
+    for name in ("percent", "points", "nats", "p_value", "ties", "size"):
+        environment.filters[name] = getattr(show, name)
+    return environment.get_template(TEMPLATE).render(
+        card=card,
+        show=show,
+        bar=_bar,
+        detailed=_detailed,
+        name_of=lambda code: show.language(code, card["languages"]),
+        label=lambda model: card["models"][model]["label"],
+        # A file of ours, without a word of anybody else.
+        style=Markup((FOLDER / STYLE).read_text(encoding="utf-8")),  # noqa: S704
+    )
+
+
+def write_page(card: Card, path: Path) -> None:
+    """Write the report card as one file of HTML."""
+    write_text(path, page_of(card))
 
 
 def _model(facts: ModelFacts) -> Model:

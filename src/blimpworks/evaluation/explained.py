@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from blimpworks.analysis.accuracy import NOMINAL
+from blimpworks.audit.cells import require_as_recorded
 from blimpworks.audit.explain import Explanation, explain_cell
-from blimpworks.audit.shown import require_as_recorded
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
 from blimpworks.evaluation import show

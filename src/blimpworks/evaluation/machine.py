@@ -41,7 +41,6 @@ class Machine:
 
 
 def _read(path: Path) -> str:
-    """The text of a file of the kernel; empty without the file."""
     try:
         return path.read_text(encoding="utf-8").strip()
     except OSError:

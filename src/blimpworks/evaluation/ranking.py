@@ -170,7 +170,6 @@ def _notes(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Fact
 
 
 def _range(counts: Sequence[int]) -> str:
-    """Numbers of items, sorted: ``1,000`` or ``900 to 1,000``; empty without any."""
     return " to ".join(f"{n:,}" for n in dict.fromkeys([*counts[:1], *counts[-1:]]))
 
 

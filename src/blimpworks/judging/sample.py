@@ -19,7 +19,6 @@ condition's name."""
 
 
 def _drawn(name: str) -> str:
-    """Where a name stands in an order that looks random and is always the same."""
     return item_id("sample", name)
 
 
@@ -75,7 +74,6 @@ def _strings(table: pa.Table, column: str) -> list[str]:
 
 
 def _items_of(table: pa.Table) -> list[str]:
-    """The item that each row is of [n]: of several conditions their item, else the row's own id."""
     return _strings(table, "item" if {*table.column_names} >= CONDITIONS else "item_id")
 
 

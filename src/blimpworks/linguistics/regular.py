@@ -90,7 +90,6 @@ class Expression:
 
     @cached_property
     def _searched(self) -> Any:
-        """What is replaced as its first group, and what follows."""
         return _compile(self.searched_text, self.text)
 
     @property

@@ -128,7 +128,6 @@ def evaluation_columns(flat: Ids) -> torch.Tensor:
 
 
 def _pieces(text: torch.Tensor, length: int) -> list[int]:
-    """Where the pieces of ``length`` words start of a text [time, width]."""
     return list(range(0, len(text) - 1, length))
 
 

@@ -19,7 +19,6 @@ Optimisers = Sequence[torch.optim.Optimizer]
 
 
 def _kept(optimisers: Optimisers) -> dict[torch.nn.Parameter, Tensors]:
-    """The state that its optimiser holds for each parameter, by name: a view, not a copy."""
     return {
         parameter: optimiser.state[parameter]
         for optimiser in optimisers
@@ -85,7 +84,6 @@ def load_snapshot(
 
 
 def _below(prefix: str, tensors: Tensors) -> Tensors:
-    """Tensors whose name begins with ``prefix``, by the rest of it."""
     return {
         name.removeprefix(prefix): tensor
         for name, tensor in tensors.items()

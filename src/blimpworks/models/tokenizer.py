@@ -96,7 +96,6 @@ def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
 
 
 def _wordpiece(token: str) -> str:
-    """A token that marks the start of words, as WordPiece writes it: it marks the others."""
     return token.removeprefix(SPACE) if token.startswith(SPACE) else f"##{token}"
 
 

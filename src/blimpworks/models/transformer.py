@@ -3,7 +3,7 @@
 import logging
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -29,7 +29,6 @@ from blimpworks.models.corpus import (
     sentences_of,
 )
 from blimpworks.models.fitting import fit, repeatable, scratch_of, training_of
-from blimpworks.models.muon import Muon
 from blimpworks.models.text import training_sentences
 from blimpworks.models.tokenizer import (
     BOS,
@@ -40,6 +39,56 @@ from blimpworks.models.tokenizer import (
     train_tokenizer,
     word_tokenizer,
 )
+
+MOMENTUM = 0.95
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+ITERATIONS = 5
+STEP_SIZE = 0.2
+"""Root mean square of AdamW's steps at a rate of one, which Muon's are scaled to."""
+LEAST_NORM = 1e-7
+
+
+def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
+    """``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
+    wide = matrix.size(0) <= matrix.size(1)
+    result = matrix if wide else matrix.T
+    result = result / result.norm().clamp(min=LEAST_NORM)
+    linear, cubic, quintic = COEFFICIENTS
+    for _ in range(ITERATIONS):
+        gram = result @ result.T
+        higher = torch.addmm(gram, gram, gram, beta=cubic, alpha=quintic)
+        result = torch.addmm(result, higher, result, beta=linear)
+    return result if wide else result.T
+
+
+class Muon(torch.optim.Optimizer):
+    """Muon of some matrices, with steps of the size of AdamW's and decoupled weight decay.
+
+    As PyTorch's own with ``match_rms_adamw``, in float32: that one rounds to bfloat16, which takes
+    processors without that format many times as long.
+    """
+
+    def __init__(self, matrices: Iterable[torch.nn.Parameter], *, weight_decay: float) -> None:
+        """``lr`` of its groups is to be set before each step."""
+        super().__init__(matrices, {"lr": 0.0, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        """Change each matrix that has a gradient; ``closure`` is not used."""
+        for group in self.param_groups:
+            rate, decay = group["lr"], group["weight_decay"]
+            for matrix in group["params"]:
+                if matrix.grad is None:
+                    continue
+                state = self.state[matrix]
+                if not state:
+                    state["momentum_buffer"] = torch.zeros_like(matrix)
+                momentum = state["momentum_buffer"]
+                momentum.lerp_(matrix.grad, 1 - MOMENTUM)
+                direction = orthogonalised(matrix.grad.lerp(momentum, MOMENTUM))
+                matrix.mul_(1 - rate * decay)
+                matrix.add_(direction, alpha=-rate * STEP_SIZE * max(matrix.shape) ** 0.5)
+
 
 log = logging.getLogger(__name__)
 
@@ -133,11 +182,6 @@ def padded(rows: list[Ids], filler: int) -> torch.Tensor:
 def _next_tokens(
     rows: list[Ids], recipe: TransformerRecipe, vocabulary: int, draw: np.random.Generator
 ) -> Batch:
-    """Every token is to be guessed from those before it.
-
-    No attention mask is needed: padding stands right, where causal attention of the real
-    tokens never looks.
-    """
     return {"input_ids": padded(rows, EOS_ID), "labels": padded(rows, IGNORED)}
 
 

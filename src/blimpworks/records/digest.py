@@ -12,14 +12,19 @@ functions. Dispatch by string must therefore pass its targets as entry points it
 """
 
 import ast
+import atexit
 import hashlib
+import json
+import os
 import re
+import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from blimpworks.records.kept_digests import recall, remember
+from blimpworks.files import write_text
 from blimpworks.records.normal_form import (
     MENTION,
     NormalForm,
@@ -27,7 +32,67 @@ from blimpworks.records.normal_form import (
     normal_form,
     strip_docstrings,
 )
-from blimpworks.records.packages import PACKAGE, package_folders
+from blimpworks.records.packages import PACKAGE, ROOT, package_folders
+
+FILE = ROOT / "__pycache__" / f"digests-{sys.implementation.cache_tag}.json"
+_new: dict[str, list[Any]] = {}
+
+
+@cache
+def package_digest() -> str:
+    """SHA-256 over names and bytes of the packages' files, as 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for name, root in package_folders().items():
+        # Plain strings: every job does this at its start, and paths as objects take half of it.
+        for folder, below, files in os.walk(root):
+            below[:] = sorted({*below} - {"__pycache__"})
+            for file in sorted(files):
+                path = os.path.join(folder, file)  # noqa: PTH118
+                if not os.path.isfile(path):  # noqa: PTH113
+                    continue  # such as the link to nothing by which Emacs locks an edited file
+                with open(path, "rb") as handle:  # noqa: PTH123
+                    content = handle.read()
+                place = f"{name} {folder.removeprefix(str(root))} {file} {len(content)}\n"
+                digest.update(place.encode() + content)
+    return digest.hexdigest()
+
+
+@cache
+def _kept() -> dict[str, list[Any]]:
+    try:
+        content = json.loads(FILE.read_text(encoding="utf-8"))
+        kept: dict[str, list[Any]] = (
+            content["digests"] if content["package"] == package_digest() else {}
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return kept
+
+
+def recall(entries: tuple[str, ...]) -> tuple[str, list[str]] | None:
+    """Code digest of some entry points and the modules they reach, if they are known."""
+    name = " ".join(entries)
+    known = _new.get(name) or _kept().get(name)
+    return (known[0], known[1]) if known else None
+
+
+def remember(entries: tuple[str, ...], digest: str, modules: list[str]) -> None:
+    """Keep a code digest for other processes, from when this one ends."""
+    if not _new:
+        atexit.register(_write)
+    _new[" ".join(entries)] = [digest, modules]
+
+
+def _write() -> None:
+    if package_digest.__wrapped__() != package_digest():
+        return  # edited meanwhile: what was computed may be of either state
+    # As it is by now: other processes have added theirs.
+    content = {"package": package_digest(), "digests": _kept.__wrapped__() | _new}
+    try:
+        write_text(FILE, json.dumps(content))
+    except OSError:
+        return  # somebody else's installation: it only takes longer
+
 
 # Records, messages, the command line and requests to a cluster decide no number;
 # settings do, but their values are params of the rules that read them.
@@ -81,7 +146,6 @@ def _defined_names(node: ast.stmt) -> list[str]:
 
 
 def _add_import(module: _Module, node: ast.ImportFrom | ast.Import) -> None:
-    """Note what the names that an import statement binds stand for."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             local, full = alias.asname or alias.name.partition(".")[0], alias.name
@@ -160,7 +224,6 @@ def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
 
 
 def _is_error(meaning: Symbol | str) -> bool:
-    """Whether it is an exception, or a block that raises one, with a message for people."""
     return meaning in ("UserError", "reading")
 
 

@@ -43,7 +43,6 @@ _planned: contextvars.ContextVar["list[Job] | None"] = contextvars.ContextVar(
 
 
 def _no_cluster() -> dict[str, Any]:
-    """A job's share of a machine that no cluster has given it."""
     return {"slurm_job": None, "node": platform.node(), "gpus": ()}
 
 

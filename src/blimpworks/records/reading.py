@@ -67,7 +67,6 @@ def root_hash(records: Iterable[Record]) -> str:
 
 
 def _is_file_entry(entry: Any) -> bool:
-    """Whether something says of a file what records say: path, SHA-256 and bytes."""
     return (
         isinstance(entry, dict)
         and isinstance(entry.get("path"), str)

@@ -237,7 +237,6 @@ def _render(template: str, **context: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing means anything to reStructuredText, at its beginning either."""
     return re.sub(r"([\\*`|_<>]|^[^\w\s]|(?<=^\w)[.)])", r"\\\1", text)
 
 

@@ -278,7 +278,6 @@ class Transfer:
         return framed or self.received() == self.size
 
     def _check_size(self, reached: int) -> None:
-        """Raise NotReceived, and remove the part, for too much where no size is stated."""
         if self.size is None and reached > LARGEST:
             self.part.unlink(missing_ok=True)
             raise self._failure(

@@ -25,6 +25,7 @@ from blimpworks.models.hub_tokenizers import sample_texts
 from blimpworks.models.threads import Workers, once
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_loading import (
+    HubTokenizer,
     fits_in_float32,
     in_float32,
     load_model,
@@ -32,7 +33,6 @@ from blimpworks.scoring.hub_loading import (
     read_settings,
     tensors_of,
 )
-from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.logits import FOREIGN, TOLERANCE, device_name, find_dtype, versions
 from blimpworks.scoring.passes import Rows, make_batches, pass_size
 from blimpworks.scoring.plan import nothing_scored
@@ -180,7 +180,6 @@ class HubEngine(ABC):
 
     @property
     def _beside(self) -> int:
-        """Ids in a row beside a text's own."""
         return len(self.tokenizer.prefix)
 
     @once
@@ -202,7 +201,6 @@ class HubEngine(ABC):
 
     @once
     def _vocabulary(self) -> int:
-        """Ids that the model can read and predict."""
         return min(self._loaded.embeddings, self._width())
 
     @abstractmethod
@@ -221,7 +219,6 @@ class HubEngine(ABC):
         return [next(results) if fit else "refused" for fit in fits]
 
     def _frame(self) -> list[int]:
-        """Ids that stand in every row beside a text's own."""
         return self.tokenizer.prefix
 
     @contextmanager

@@ -118,7 +118,6 @@ class MaskedEngine(HubEngine):
         return WordsEncoded(encoded.ids, encoded.ends, encoded.to_score, words=words)
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities, NaN for tokens that are not to be scored; see ``Engine``."""
         return score_rows(batch, self._masked, self._forward, self._most, self._workers, self._rows)
 
     def _masked(self, encoded: Encoded, token: int) -> list[int]:

@@ -149,7 +149,6 @@ class Progress(Watch):
             self._write()
 
     def _by_language(self, requests: Iterable[Hashable]) -> Counter[str]:
-        """How many of some sentences each language has."""
         return Counter(chain.from_iterable(map(self._languages.__getitem__, requests)))
 
     def end(self) -> None:

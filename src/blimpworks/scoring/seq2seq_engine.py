@@ -41,7 +41,6 @@ class _Parts(NamedTuple):
 
 
 def _decoder_arguments(hidden: torch.Tensor) -> dict[str, Any]:
-    """What a model must be given for ``hidden`` to reach its decoder."""
     return {"encoder_outputs": (hidden,), "decoder_inputs_embeds": hidden}
 
 

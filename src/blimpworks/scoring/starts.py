@@ -17,7 +17,7 @@ from blimpworks.models.starts import candidates, role_openers, start_text
 from blimpworks.scoring.engine import Encoded, Engine, LogProbs
 
 if TYPE_CHECKING:  # transformers, which jobs without models lack
-    from blimpworks.scoring.hub_tokenizer import HubTokenizer
+    from blimpworks.scoring.hub_loading import HubTokenizer
 
 log = logging.getLogger(__name__)
 

@@ -21,9 +21,8 @@ from blimpworks.models.starts import start_ids
 from blimpworks.models.threads import once
 from blimpworks.scoring.decoder import NO_POSITIONS, Decoder
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs
-from blimpworks.scoring.hub_loading import positions
+from blimpworks.scoring.hub_loading import HubTokenizer, positions
 from blimpworks.scoring.hub_model import HubEngine
-from blimpworks.scoring.hub_tokenizer import HubTokenizer
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import gap_behind
@@ -87,7 +86,6 @@ class TransformersEngine(HubEngine):
 
     @property
     def _longest_shared(self) -> int:
-        """Most ids that a sequence of a prefix tree may have; 0 where there is no tree."""
         return 0 if self._sharing == "never" or self._testing else self._longest_packed
 
     @property

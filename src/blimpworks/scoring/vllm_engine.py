@@ -11,8 +11,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.starts import start_ids
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
-from blimpworks.scoring.hub_loading import check_names
-from blimpworks.scoring.hub_tokenizer import HubTokenizer
+from blimpworks.scoring.hub_loading import HubTokenizer, check_names
 from blimpworks.scoring.logits import TOLERANCE, find_dtype
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import Findings, gap_behind, marked_key
@@ -79,7 +78,7 @@ MODES: dict[str, type[ServedModel] | type[LoadedModel]] = {
     "in_process": LoadedModel,
 }
 ENTRIES = (
-    "blimpworks.scoring.hub_tokenizer:HubTokenizer",
+    "blimpworks.scoring.hub_loading:HubTokenizer",
     "blimpworks.scoring.vllm_setup:make_setup",
     "blimpworks.scoring.vllm_server:command_line",
     "blimpworks.scoring.vllm_engine:score_encoded",

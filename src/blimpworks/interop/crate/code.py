@@ -41,7 +41,6 @@ def _source(function: Callable[..., Any]) -> str:
 
 
 def _mentioned(function: Callable[..., Any], seen: set[int]) -> Iterator[str]:
-    """Code of a function's constants and of the functions of this library that it calls."""
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
         if isinstance(value, PLAIN):

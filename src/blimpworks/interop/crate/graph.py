@@ -69,7 +69,6 @@ def media_type(path: Path | str) -> str:
 
 
 def _plainly(values: Sequence[Any]) -> Any:
-    """The only value, or the list of several: RO-Crate has no lists with one entry."""
     return values[0] if len(values) == 1 else [*values]
 
 

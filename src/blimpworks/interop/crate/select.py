@@ -151,7 +151,6 @@ def trace_back(products: Iterable[Path]) -> Trace:
 
 
 def _findings(trace: Trace, results: Path) -> Iterator[str]:
-    """One phrase for each file that is not what the records say."""
     for path, versions in tqdm(trace.versions.items(), "checking", unit="file", disable=None):
         if not path.is_file():
             if path.is_relative_to(results):

@@ -64,7 +64,6 @@ RECOMPUTATION = Recomputation(
 
 
 def _on(rows: pd.DataFrame, names: Sequence[str], paradigms: Sequence[str]) -> pd.DataFrame:
-    """Select accuracies of some models on some paradigms."""
     return rows[rows["model"].isin(names) & rows["paradigm"].isin(paradigms)]
 
 
