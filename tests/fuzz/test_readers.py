@@ -29,7 +29,8 @@ WEIGHTS = "it reads weights or a downloaded model, compared with their checksums
 EXCEPTED = {
     OWN: """
         campaign.schemas commands.options commands.registry errors evaluation.build
-        evaluation.session evaluation.run files interop.crate.code interop.crate.export interop.crate.words
+        evaluation.session evaluation.run files interop.crate.code interop.crate.export
+        interop.crate.words
         models.ngram papers.blimp.items.generator.generate
         papers.clams.items.grammar.generator papers.lmentry.items.dialogues
         papers.lmentry.exhibits.prompts papers.urblimp.items.patterns annotation.sheets
