@@ -1,6 +1,6 @@
-"""The allocation of this job, as far as SLURM can be asked on the node, and work before its end.
+"""Ask SLURM for the allocation of this job, and end the work before the allocation ends.
 
-Asked from the controller, not from the environment: steps inside steps lose most variables.
+The controller is asked: steps inside steps lose most environment variables.
 """
 
 import os
@@ -23,23 +23,23 @@ from blimpworks.scoring.watch import Watch
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """A job's place and share; fields that nobody answers for are None or empty."""
+    """Resources of a job; fields without an answer are None or empty."""
 
     slurm_job: str | None
-    """Id; None outside of SLURM, and then nothing but the node is known."""
+    """Job id; None outside of SLURM."""
     node: str
     gpus: tuple[str, ...] = ()
-    """Name of each GPU, as its driver tells it; where there is none, as SLURM calls it."""
+    """Name of each GPU by its driver, or else by SLURM."""
     mem_mb: int | None = None
     minutes: int | None = None
     cores: int | None = None
     ends: float | None = None
-    """When its time is over, in seconds since 1970."""
+    """End of the allocation in seconds since 1970."""
     requeue: bool = False
-    """Whether SLURM may start it again."""
+    """Whether SLURM may start the job again."""
 
     def requested(self) -> dict[str, int]:
-        """Amounts that the job asked for; zeros outside of SLURM."""
+        """Return the amounts that the job asked for; zeros outside of SLURM."""
         return {
             "mem_mb": self.mem_mb or 0,
             "minutes": self.minutes or 0,
@@ -48,13 +48,12 @@ class Allocation:
         }
 
     def place(self) -> dict[str, Any]:
-        """The part that records of products keep."""
+        """Return the fields that records of products keep."""
         fields = asdict(self)
         return {name: fields[name] for name in ("slurm_job", "node", "gpus")}
 
 
 def _allocated_gpus(fields: dict[str, str]) -> tuple[str, ...]:
-    """GPUs of a job as SLURM calls them, one name each."""
     tres = fields.get("TRES", "") + "," + fields.get("AllocTRES", "")
     counts = re.findall(r"gres/gpu:([^=,]+)=(\d+)", tres) or re.findall(
         r"gres[:/]gpu(?::([^:,=]+))?[:=](\d+)", fields.get("TresPerNode", "") or tres
@@ -63,7 +62,7 @@ def _allocated_gpus(fields: dict[str, str]) -> tuple[str, ...]:
 
 
 def _named_gpus(allocated: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of this job's GPUs by their driver; SLURM's where there is no driver."""
+    """Return the GPUs' names by their driver, or SLURM's names without a driver."""
     if not allocated:
         return ()
     output = ask(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
@@ -82,7 +81,7 @@ def read_job(line: str) -> dict[str, str]:
 
 @cache
 def find_allocation() -> Allocation:
-    """Find the allocation that this process is in; asks SLURM once."""
+    """Find the allocation of this process; SLURM is asked once."""
     job, node = os.environ.get("SLURM_JOB_ID"), platform.node()
     if not job:
         return Allocation(None, node)
@@ -113,18 +112,18 @@ def find_allocation() -> Allocation:
 
 
 DEADLINE = "BLIMPWORKS_DEADLINE"
-"""Environment variable that holds when the allocation ends, in seconds since 1970."""
+"""Environment variable with the end of the allocation in seconds since 1970."""
 RESERVE = 30.0
-"""Seconds to end an engine, and to tell what became of the job."""
+"""Seconds to end an engine and to write the journal."""
 CAUTION = 1.5
-"""How much longer than the slowest shard so far another may take."""
+"""Longest time of the next shard, as a multiple of the slowest shard so far."""
 
 
 class Deadline(Watch):
-    """Ends a run before the first shard that might not be written in time."""
+    """Stops a run before the first shard that might not be written in time."""
 
     def __init__(self, moment: float) -> None:
-        """The allocation ends at ``moment``, in seconds since 1970."""
+        """Set the end of the allocation, in seconds since 1970."""
         self._moment = moment
         self._shards: list[float] = []
         self._begun = deque[float]()
@@ -134,11 +133,10 @@ class Deadline(Watch):
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
-        """Learn how many sentences there are."""
         self._total, self._left = len(set().union(*sentences.values())), len(missing)
 
     def before(self) -> None:
-        """Let a shard begin. Raises OutOfTime where it would not fit any more."""
+        """Let a shard begin. Raises OutOfTime when the shard would not end in time."""
         # The first shard has the loading of the model in it.
         slowest = max(self._shards[1:] or self._shards or [0.0])
         left = self._moment - time.time()
@@ -151,15 +149,14 @@ class Deadline(Watch):
         self._begun.append(time.monotonic())
 
     def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
-        """Take the time of a shard."""
         self._shards.append(time.monotonic() - self._begun.popleft())
         self._left -= len(part)
 
 
 def deadline_of(environment: Mapping[str, str] = os.environ) -> Watch:
-    """The deadline that the environment sets; a watch that ends nothing where it sets none.
+    """Return the deadline that the environment sets, or a watch without any.
 
-    Raises UserError when what it sets is no moment.
+    Raises UserError when the variable holds no number.
     """
     text = environment.get(DEADLINE)
     if not text:

@@ -1,9 +1,8 @@
-"""One attempt at a job: a process that starts the work, and lives to say how it ended.
+"""Run one attempt at a job in a child process, and write down how it ended.
 
-The work is a child: when memory runs out the kernel kills that, the larger one, and what is
-left can write down why. When the allocation is nearly over the work stops between two shards
-(``deadline``), and the job is put back into SLURM's queue from here, which no executor has to
-know about: it goes on waiting for the same job.
+When memory runs out, the kernel kills the child, which is larger; the parent can still write. Near
+the end of the allocation the child stops between two shards, and the parent puts the job back into
+SLURM's queue. The executor need not know: it goes on waiting for the same job.
 """
 
 import ctypes
@@ -47,28 +46,29 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 
 
 OUT_OF_TIME = 75
-"""Exit code of work that stopped between shards (EX_TEMPFAIL of sysexits.h)."""
+"""Exit code of a job that stopped between shards (EX_TEMPFAIL of sysexits.h)."""
 MISTAKE = 2
-"""Exit code of what ``UserError`` says."""
+"""Exit code after a ``UserError``."""
 GPU_FULL = re.compile(
     r"cuda(?: error)?:? out of memory|outofmemoryerror|no available memory for the cache|"
     r"free memory on device|larger than the available kv cache",
     re.IGNORECASE,
 )
-"""What PyTorch and vLLM say when a GPU's memory is too small."""
+"""Messages of PyTorch and vLLM when GPU memory is too small."""
 LAST_LINES = 4000
-"""Characters of a log's end that are looked through for it."""
+"""Characters at the end of a log in which ``GPU_FULL`` is searched."""
 DEATH_SIGNAL = 1
 """``PR_SET_PDEATHSIG`` of Linux's prctl."""
 PACKED = "BLIMPWORKS_PACKED"
-"""Environment variable of a job that shares its allocation, which others then care for: its
-share of the GPUs, and of how many members it is one (``1/4,70``)."""
+"""Environment variable of a member of a pack: its share of the GPUs, and the number of members
+(``1/4,70``).
+"""
 GRACE = 60.0
-"""Seconds that SLURM may take to end a job that was put back into the queue."""
+"""Seconds that SLURM may take to end a requeued job."""
 
 
 def memory_groups() -> list[Path]:
-    """List control groups of this process that count memory, up to its job's.
+    """List the memory control groups of this process, up to its job's.
 
     Raises OSError where the system has none.
     """
@@ -85,10 +85,10 @@ def memory_groups() -> list[Path]:
 
 
 def count_kills() -> int:
-    """Count processes of this process's control groups that were killed when memory ran out.
+    """Count the processes of this control group that were killed for lack of memory.
 
-    The files are those of the kernel's cgroups v1 (``memory.oom_control``) and v2
-    (``memory.events``); 0 where there are none. Only a difference says something.
+    Reads ``memory.oom_control`` (cgroups v1) and ``memory.events`` (v2); 0 without them. Only the
+    difference of two counts has a meaning.
     """
     try:
         directories = memory_groups()
@@ -106,12 +106,12 @@ def count_kills() -> int:
 
 
 def is_attempt(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether this process is the work of an attempt."""
+    """Tell whether this process is the child of an attempt."""
     return ATTEMPT in environment
 
 
 def die_with_parent() -> None:
-    """End this process when the one that started it ends, however that happens (on Linux)."""
+    """Have Linux kill this process when its parent ends."""
     try:
         ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
     except (AttributeError, OSError):
@@ -119,10 +119,10 @@ def die_with_parent() -> None:
 
 
 class _Signals:
-    """Signals that asked this process to end, passed on to its child.
+    """Passes on to the child the signals that ask this process to end.
 
-    SLURM sends them to a step's first process alone, which is a Snakemake, and then kills
-    the rest: an attempt that it cancels is lost, and SLURM is asked what became of it.
+    SLURM sends them to a step's first process alone, which is a Snakemake, and then kills the rest.
+    An attempt that SLURM cancels is lost; SLURM is asked for its end.
     """
 
     def __init__(self) -> None:
@@ -140,11 +140,11 @@ class _Signals:
 def cause_of(
     code: int, *, kills: int = 0, on_request: bool = False, out_of_time: bool = False, log: str = ""
 ) -> Cause:
-    """Tell why an attempt ended.
+    """Return the reason why an attempt ended.
 
-    ``code`` is the exit code of its work, negative for a signal. Meanwhile, ``kills`` processes
-    were killed because memory ran out; or somebody asked it to end ``on_request``, perhaps when
-    the allocation was ``out_of_time``. ``log`` is the end of its log.
+    ``code``: exit code of the child, negative for a signal. ``kills``: processes killed for lack of
+    memory. ``on_request``: a signal asked the attempt to end, perhaps because it was
+    ``out_of_time``. ``log``: end of the log.
     """
     if code == 0:
         return "done"
@@ -162,7 +162,6 @@ def cause_of(
 
 
 def _read_own_progress(log_file: Path, attempt: str) -> tuple[Progressed, Scored] | None:
-    """Read an attempt's progress file, and the fields that the journal keeps."""
     try:
         progress = read_progress(progress_path(log_file))
     except UserError:
@@ -173,7 +172,7 @@ def _read_own_progress(log_file: Path, attempt: str) -> tuple[Progressed, Scored
 
 
 def _enter_lost(log_file: Path) -> None:
-    """Enter the progress of the attempt before this one, if it could not do so itself."""
+    """Enter the progress of an earlier attempt that could not do so itself."""
     attempts = read_attempts(journal_path(log_file))
     if not attempts or attempts[-1].ended or attempts[-1].left:
         return
@@ -185,7 +184,7 @@ def _enter_lost(log_file: Path) -> None:
 
 
 def member_share(allocation: Allocation) -> Allocation:
-    """Reduce a shared allocation to one member's share, so that all shares add up to it."""
+    """Divide a shared allocation, so that the members' shares add up to it."""
     share, _, members = os.environ.get(PACKED, "").partition(",")
     if not members:
         return allocation
@@ -200,16 +199,17 @@ def member_share(allocation: Allocation) -> Allocation:
 
 
 def put_back(allocation: Allocation) -> bool:
-    """Ask SLURM to queue this job again, which then ends this process soon."""
+    """Ask SLURM to requeue this job; SLURM then ends this process soon."""
     if allocation.slurm_job is None or not allocation.requeue:
         return False
     return ask(["scontrol", "requeue", allocation.slurm_job]) is not None
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
-    """Run ``command`` as the work of one attempt, and enter it in the journal of ``log_file``.
+    """Run ``command`` as one attempt, enter it in the journal of ``log_file``, return its exit
+    code.
 
-    Returns the exit code to end with. Raises OSError for a journal that cannot be written.
+    Raises OSError when the journal cannot be written.
     """
     allocation, attempt, signals = member_share(find_allocation()), uuid.uuid4().hex, _Signals()
     try:
@@ -271,7 +271,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
 
 
 def _tell(cause: Cause, allocation: Allocation) -> None:
-    """Say in the log what the next attempt will do about it."""
+    """Print how the next attempt will differ."""
     messages = {
         "memory": "the kernel killed it because memory ran out "
         f"({allocation.mem_mb or '?'} MB asked for); the next attempt asks for twice as much",

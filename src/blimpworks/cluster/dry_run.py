@@ -1,4 +1,4 @@
-"""What Snakemake would run: its own answer, from a dry run."""
+"""Read from Snakemake's dry run which jobs a run would start."""
 
 import re
 import subprocess
@@ -25,18 +25,19 @@ class DryRun:
     rules: dict[str, int]
     """Number of jobs by rule."""
     scored: frozenset[tuple[str, str]] | None
-    """Title (the model's name) and part of each job that scores or answers one; None where
-    Snakemake's output does not tell."""
+    """Model (or title) and part of each job that scores or answers; None when Snakemake's output
+    does not tell.
+    """
     packs: frozenset[str]
-    """Names of those that score several."""
+    """Names of the jobs that score several parts."""
     retrieved: tuple[str, ...]
-    """Files to retrieve, below the resources directory."""
+    """Files to retrieve, relative to the resources directory."""
     seconds: float
-    """How long the dry run took."""
+    """Duration of the dry run."""
 
 
 def read_dry_run(said: str, seconds: float) -> DryRun:
-    """The jobs in what a dry run printed."""
+    """Read the jobs from the output of a dry run."""
     rules: dict[str, int] = {}
     if "Job stats:\n" in said:
         table = said.rsplit("Job stats:\n", 1)[1].split("\n\n", maxsplit=1)[0]
@@ -54,10 +55,10 @@ def read_dry_run(said: str, seconds: float) -> DryRun:
 def dry_run(
     configfile: Path | None, targets: Sequence[str] = (), site: Path | None = None
 ) -> DryRun:
-    """Ask Snakemake what it would run for ``targets`` (its default ones if there are none).
+    """Ask Snakemake which jobs ``targets`` (without any: the default targets) would start.
 
-    Works in the current directory, the repository's root; writes nothing. Raises UserError
-    with what Snakemake says if it refuses.
+    Works in the current directory, the repository's root; writes nothing. Raises UserError with
+    Snakemake's message when it refuses.
     """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", *targets]
     command += ["--quiet", "host", "reason"]

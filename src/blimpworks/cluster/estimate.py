@@ -1,4 +1,4 @@
-"""Estimates of scoring before it is done: tokens, tokens per second, minutes to ask for."""
+"""Estimate the tokens, the speed and the minutes of scoring jobs."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -18,36 +18,41 @@ from blimpworks.cluster.needs import Needs
 CRITICAL = 2.0
 """Tokens of a critical region, which is one word in most pairs."""
 WRITTEN = 4.0
-"""What a written token costs, to one that is read or scored: each goes through the model by
-itself, in step with the others of its batch (an assumption)."""
+"""Cost of a generated token as a multiple of a scored one (an assumption): generated tokens go
+through the model one by one.
+"""
 
 
 class Expectation(NamedTuple):
-    """What an items table is expected to hold for a model."""
+    """Expected content of an items table."""
 
     pairs: int
-    """Rows of the table: pairs, or prompts."""
+    """Rows of the table: pairs or prompts."""
     tokens: float
-    """Of a sentence, those that the model has to score; of a prompt, what reading it and
-    writing the longest answer costs, in tokens that are scored."""
+    """Scored tokens of a sentence; of a prompt, the cost of reading it and of the longest answer,
+    in scored tokens.
+    """
     texts: int = 2
-    """Of a row: a pair has two sentences, a prompt is one. Texts that rows share are done once,
-    so this is the most."""
+    """Texts of a row: two sentences of a pair, one prompt. Shared texts are scored once, so this is
+    an upper bound.
+    """
 
 
 ExpectationsOf = Callable[[Part], Mapping[Path, Expectation]]
-"""What is expected of each items table that a part scores."""
+"""Function from a part to the expectations of its items tables."""
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Whether a model scores critical regions alone: a masked one whose methods need no more."""
+    """Tell whether a model scores critical regions alone: a masked model whose methods need no
+    more.
+    """
     if row.architecture != "masked":
         return False
     return regional(benchmark.methods(campaign, row.architecture))
 
 
 def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict[Path, Expectation]:
-    """List what each items table that a part scores should hold, whether it exists or not."""
+    """List the expected content of each items table of a part, whether the table exists or not."""
     row = catalogue.models[part.model]
     expectations = {}
     for name, lang in part.sets:
@@ -65,40 +70,42 @@ def expected_items(campaign: Campaign, catalogue: Catalogue, part: Part) -> dict
 
 
 CORE_TERAFLOPS = 0.025
-"""What one core does in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
+"""Teraflops of one core in float32 (an assumption: half of 3 GHz × 16 operations a cycle)."""
 LSTM_TERAFLOPS = 0.05
-"""What one core does of an LSTM, which multiplies whole levels of a prefix tree at a time (on
-the safe side of 0.05 to 0.09, measured: the table in docs/engines.md)."""
+"""Teraflops of one core with an LSTM, which multiplies whole levels of a prefix tree (lower end of
+0.05 to 0.09, measured: table in docs/engines.md).
+"""
 LSTM_MULTIPLIED = 0.55
-"""Share of an LSTM's parameters that a token is multiplied with: all but the embeddings, which
-are looked up (50 of 90 million at 2 × 800 units and 50,000 words, 210 of 410 at 250,000)."""
+"""Share of an LSTM's parameters in matrix products: all but the embeddings (50 of 90 million at 2 ×
+800 units and 50,000 words, 210 of 410 at 250,000).
+"""
 LSTM_COMPUTED = 0.25
-"""Share of an LSTM's tokens that are computed, since prefixes are shared (counted over all sets
-of Mueller et al. 2020: 0.22 to 0.26 by language, most of them the two last tokens of each
-sentence)."""
+"""Share of an LSTM's tokens that are computed, since prefixes are shared (0.22 to 0.26 by language,
+counted over all sets of Mueller et al. 2020).
+"""
 FLOAT32 = 1 / 16
-"""Peak of a GPU in float32 to that in bfloat16 (data sheets: A100 1/16, H100 1/15)."""
+"""Peak of a GPU in float32 relative to bfloat16 (data sheets: A100 1/16, H100 1/15)."""
 SMALLEST = 0.005
-"""Billions of parameters of a model whose number is not known: one trained here."""
+"""Billions of parameters assumed for a model without a stated number, which is trained here."""
 WORDS_PER_SECOND = 50_000.0
-"""Of n-gram models, whatever their size: a look-up for each (an assumption on the safe side)."""
+"""Words a second of n-gram models of any size (a low assumption)."""
 MARGIN, GRACE = 3, 10
 """Minutes to ask for are MARGIN × the estimate + GRACE."""
 
 
 class Expected(NamedTuple):
-    """Sentences and tokens that a job has to score."""
+    """Number of sentences and tokens that a job has to score."""
 
     sentences: int
     tokens: int
 
 
 class Speed(NamedTuple):
-    """Tokens per second of a job."""
+    """Scoring speed of a job."""
 
     tokens_per_second: float
     source: Literal["measured", "stated"]
-    """measured: at this site, by its own file; stated: from peak, utilisation and size."""
+    """measured: in the site's file; stated: from peak, utilisation and size."""
 
 
 @lru_cache(maxsize=4096)
@@ -111,9 +118,9 @@ def _rows(path: str, _changed: int) -> int:
 
 
 def count_pairs(items: Path) -> int | None:
-    """Rows of an items table, None where it does not exist yet. Reads no data.
+    """Count the rows of an items table by its metadata; None when it is missing or damaged.
 
-    A damaged one counts as not there: the job that reads it says so better.
+    The job that reads a damaged table reports it.
     """
     try:
         return _rows(str(items), items.stat().st_mtime_ns)
@@ -122,7 +129,7 @@ def count_pairs(items: Path) -> int | None:
 
 
 def expected_work(items: Mapping[Path, Expectation]) -> Expected:
-    """Add up the texts and tokens of the tables ``items``: as they are, or as expected."""
+    """Add up the texts and tokens of items tables, counted where a table exists."""
     sentences, tokens = 0, 0.0
     for path, expected in items.items():
         count = count_pairs(path)
@@ -135,14 +142,12 @@ def expected_work(items: Mapping[Path, Expectation]) -> Expected:
 def speed_of(
     row: ModelRow, engine: str, needs: Needs, site: Site | None, dtype: str | None = None
 ) -> Speed:
-    """Estimate tokens per second with a model on what it needs.
+    """Estimate the tokens a second of a model on the resources ``needs``.
 
-    Measured, if the site says so. Else a token takes 2 operations per parameter (one product
-    and one sum for each weight), of which GPUs do utilisation × peak, and a sixteenth of that in
-    float32 (``dtype``, the model's own unless given); the host sets a limit for small models.
-    Without GPUs, n-gram models look words up, and the rest has the job's cores. An LSTM takes
-    less (``LSTM_MULTIPLIED``, ``LSTM_COMPUTED``); a masked model computes a sentence for each
-    token that it scores.
+    A measurement in the site's file comes first. Else a token takes 2 operations per parameter, at
+    utilisation × peak of the GPUs (a sixteenth in float32), limited by the host for small models.
+    On CPUs, n-gram models look words up; others use the job's cores. An LSTM takes less
+    (``LSTM_MULTIPLIED``, ``LSTM_COMPUTED``). A masked model computes a sentence per scored token.
     """
     site = site or Site()
     measured = site.models.get(row.name, ModelNeeds()).tokens_per_second
@@ -164,17 +169,17 @@ def speed_of(
 
 
 def score_seconds(tokens: float, weights_gb: float, speed: Speed, site: Site | None) -> float:
-    """Seconds of a job that starts an engine, loads weights and scores ``tokens``."""
+    """Estimate the seconds to start an engine, load weights and score ``tokens``."""
     site = site or Site()
     load = site.start_seconds + weights_gb / site.load_gb_per_second
     return load + tokens / speed.tokens_per_second
 
 
 def minutes_to_ask(seconds: float, max_hours: float) -> int:
-    """Minutes to ask SLURM for, at most ``max_hours``.
+    """Return the minutes to ask SLURM for, at most ``max_hours``.
 
-    Generous, because a job that runs out of them finishes its shard, ends cleanly and is queued
-    again, while one that asks for much more than it needs waits longer.
+    The margin is moderate: a job out of time ends cleanly and is queued again, while a job that
+    asks for too much waits longer.
     """
     minutes = math.ceil(MARGIN * seconds / 60) + GRACE
     return max(1, min(minutes, math.floor(max_hours * 60)))

@@ -1,4 +1,4 @@
-"""What a machine lacks to score on its NVIDIA GPUs: driver, libraries, packages, memory."""
+"""Check a machine's driver, libraries, packages and memory for scoring on NVIDIA GPUs."""
 
 import json
 import os
@@ -15,15 +15,14 @@ from blimpworks.strict import Strict
 GLIBC = (2, 28)
 """Oldest C library that the wheels of ``envs/vllm-cuda.txt`` run with."""
 DRIVERS = {13: 580, 12: 525, 11: 450}
-"""First driver that runs CUDA of a major version, whatever its minor version (NVIDIA's table of
-CUDA compatibility)."""
+"""First driver for each major version of CUDA (NVIDIA's table of CUDA compatibility)."""
 BFLOAT16 = 8.0
-"""Compute capability from which on GPUs compute in bfloat16."""
+"""Lowest compute capability with bfloat16."""
 SHARED = "/dev/shm"  # noqa: S108
 SHARED_MEMORY = 2**30
-"""Bytes of /dev/shm below which processes that share a model may fail. Docker gives 64 MiB."""
+"""Least bytes of /dev/shm for processes that share a model. Docker gives 64 MiB."""
 BUSY = 0.1
-"""Share of a GPU's memory that is left to others while vLLM takes 0.9 of it."""
+"""Largest share of a GPU's memory that others may use, since vLLM takes 0.9."""
 QUERY = "name,driver_version,compute_cap,memory.total,memory.used"
 PROBE = """
 import json, sys
@@ -40,27 +39,27 @@ except Exception as error:
     facts["error"] = f"{type(error).__name__}: {error}"
 print("\\n" + json.dumps(facts))
 """
-"""Run by the Python that scores; its last line describes its packages."""
+"""Program for the Python that scores; its last output line describes the packages."""
 
 
 class Packages(Strict):
-    """What the Python that scores has."""
+    """Packages of the Python that scores."""
 
     python: str
     torch: str | None = None
     cuda: str | None = None
-    """Version of CUDA that torch was built for."""
+    """CUDA version that torch was built for."""
     kernels: tuple[str, ...] = ()
-    """Architectures that torch has kernels for, such as ``sm_90``."""
+    """Architectures of torch's kernels, such as ``sm_90``."""
     available: bool = False
     """Whether torch can use a GPU."""
     vllm: str | None = None
     error: str | None = None
-    """What an import raised."""
+    """Exception of a failed import."""
 
 
 class Gpu(Strict):
-    """A GPU as nvidia-smi describes it."""
+    """A GPU as described by nvidia-smi."""
 
     name: str
     driver: str
@@ -70,23 +69,23 @@ class Gpu(Strict):
 
 
 class Machine(Strict):
-    """What is checked."""
+    """Facts about a machine."""
 
     system: str
     """Operating system and processor, such as ``Linux x86_64``."""
     glibc: tuple[int, int] | None
     shared_memory: int | None
-    """Bytes of /dev/shm; None where there is none."""
+    """Bytes of /dev/shm; None without it."""
     gpus: list[Gpu] | None
-    """None where nvidia-smi is absent."""
+    """None without nvidia-smi."""
     smi_error: str | None
-    """What nvidia-smi said when it failed."""
+    """Message of nvidia-smi when it failed."""
     packages: Packages | None
-    """None where the Python could not be run."""
+    """None when the Python could not be run."""
 
 
 def read_gpus(text: str) -> list[Gpu]:
-    """GPUs in the answer of ``nvidia-smi`` to ``QUERY``, as CSV without header and units."""
+    """Read the GPUs from nvidia-smi's answer to ``QUERY``, as CSV without header and units."""
     rows = [[field.strip() for field in line.split(",")] for line in text.splitlines() if line]
     names = ("name", "driver", "capability", "mib", "used_mib")
     return [Gpu.model_validate(dict(zip(names, row, strict=True)), strict=False) for row in rows]
@@ -140,7 +139,7 @@ def _shared_memory() -> int | None:
 
 
 def describe_machine(python: Path) -> Machine:
-    """The present machine, and the packages of the ``python`` that is to score."""
+    """Describe this machine, and the packages of the ``python`` that scores."""
     gpus, error = _gpus()
     return Machine(
         system=f"{platform.system()} {platform.machine()}",
@@ -153,7 +152,7 @@ def describe_machine(python: Path) -> Machine:
 
 
 def scoring_python(root: Path) -> Path:
-    """The Python that scores with vLLM in the repository at ``root``."""
+    """Return the Python that scores with vLLM in the repository at ``root``."""
     own = root / ".vllm/bin/python"
     return own if own.exists() else Path(sys.executable)
 
@@ -197,7 +196,6 @@ def _gpu_problems(machine: Machine) -> Iterator[str]:
 
 
 def _runs_on(kernels: tuple[str, ...], capability: float) -> bool:
-    """Whether kernels for some architectures run on a GPU: those of its major version do."""
     numbers = [int("".join(filter(str.isdigit, kernel))) for kernel in kernels]
     number = round(10 * capability)
     return any(n // 10 == number // 10 and n <= number for n in numbers)
@@ -246,7 +244,7 @@ def _vllm_problems(packages: Packages) -> Iterator[str]:
 
 
 def gpu_problems(machine: Machine) -> list[str]:
-    """What a machine lacks to score with vLLM on its GPUs, one sentence each; nothing if ready."""
+    """List the obstacles to scoring with vLLM on this machine's GPUs, one sentence each."""
     problems = [*_system_problems(machine), *_gpu_problems(machine)]
     if machine.packages is None:
         return [*problems, "The Python that scores does not run; `bash envs/install.sh vllm-cuda`."]
@@ -255,7 +253,7 @@ def gpu_problems(machine: Machine) -> list[str]:
 
 
 def gpu_text(machine: Machine) -> str:
-    """What was looked at, and what is missing."""
+    """Describe a machine and its obstacles as text."""
     lines = [f"system: {machine.system}, glibc {'.'.join(map(str, machine.glibc or ('none',)))}"]
     for gpu in machine.gpus or ():
         lines.append(
@@ -273,6 +271,6 @@ def gpu_text(machine: Machine) -> str:
 
 
 def as_json(machine: Machine) -> str:
-    """The same as data."""
+    """Describe a machine and its obstacles as JSON."""
     facts = machine.model_dump() | {"problems": gpu_problems(machine)}
     return json.dumps(facts, indent=1)

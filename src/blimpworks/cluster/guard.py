@@ -1,9 +1,8 @@
-"""Runs of the workflow on a cluster: jobs that earlier ones left, vain waiting, failed jobs.
+"""Cancel the jobs of dead runs, watch over the present run, and report failed jobs.
 
-Snakemake's lock keeps two runs apart, but a run that was killed leaves its jobs behind in
-SLURM, where they go on writing what the next run makes again. Each run therefore leaves a
-file that says where it runs and shows that it lives; the jobs of one that does not are
-cancelled before any is submitted. What they had scored is kept: they lose a shard at most.
+A killed run leaves its jobs in SLURM, where they go on writing files that the next run makes again.
+So each run writes a file that shows where it runs and that it is alive. Jobs of dead runs are
+cancelled before new ones are submitted; they lose at most a shard of scores.
 """
 
 import atexit
@@ -25,9 +24,9 @@ from blimpworks.errors import UserError
 from blimpworks.files import write_text
 
 RUNS = Path(".snakemake/blimpworks-runs")
-"""Directory of the files of runs, below the one that they run in."""
+"""Directory of the files of runs, relative to the working directory."""
 SILENCE = 300.0
-"""Seconds after which a run on another machine that shows no life is dead."""
+"""Seconds without a sign of life after which a run on another machine is dead."""
 PATIENCE = 180.0
 """Seconds that SLURM may take to end cancelled jobs."""
 RUN_ID = re.compile(r"SLURM run ID: (\S+)")
@@ -40,19 +39,19 @@ class Job:
 
     id: str
     run: str
-    """Snakemake's id of the run that submitted it, which is the job's name."""
+    """Snakemake's id of the run that submitted the job: the job's name."""
     state: str
     directory: str
 
 
 def run_id(log: Path) -> str | None:
-    """The id that SLURM jobs of a run are named after, from Snakemake's log of it."""
+    """Find in Snakemake's log the id after which the run's SLURM jobs are named."""
     match = RUN_ID.search(log.read_text(encoding="utf-8", errors="replace"))
     return match[1] if match else None
 
 
 def register(run: str) -> Path:
-    """Write the file of the run that this process is; returns where."""
+    """Write the file of this run and return its path."""
     path = RUNS / f"{run}.json"
     started = _started(os.getpid())
     about = {"pid": os.getpid(), "host": platform.node(), "started": started}
@@ -68,7 +67,7 @@ def _started(pid: int) -> str | None:
 
 
 def is_alive(path: Path) -> bool:
-    """Whether the run with that file lives; one on another machine while it shows life."""
+    """Tell whether the run of a file is alive; on another machine, by the file's age."""
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
         silent = time.time() - path.stat().st_mtime
@@ -80,9 +79,9 @@ def is_alive(path: Path) -> bool:
 
 
 def find_jobs(directory: Path) -> list[Job] | None:
-    """Jobs of this user in SLURM's queue that run in ``directory``.
+    """Find this user's SLURM jobs that run in ``directory``; None without SLURM.
 
-    None without SLURM. Raises UserError when SLURM is there and does not answer for a while.
+    Raises UserError when SLURM does not answer for a while.
     """
     if shutil.which("squeue") is None:
         return None
@@ -101,7 +100,7 @@ def find_jobs(directory: Path) -> list[Job] | None:
 
 
 def _turns_out_alive(path: Path) -> bool:
-    """Whether a run lives; one on another machine has until its silence is too long to show it."""
+    """Tell whether a run is alive; wait for a sign of life of a run on another machine."""
     try:
         seen = path.stat().st_mtime
         elsewhere = json.loads(path.read_text(encoding="utf-8"))["host"] != platform.node()
@@ -115,7 +114,7 @@ def _turns_out_alive(path: Path) -> bool:
 
 
 def find_orphans(directory: Path) -> list[Job]:
-    """Jobs of runs in ``directory`` that live no more. Raises UserError as ``find_jobs`` does."""
+    """Find the SLURM jobs of dead runs in ``directory``. Raises UserError as ``find_jobs`` does."""
     # SLURM is asked only where a run has left its file: most machines have none that answers.
     files = list((directory / RUNS).glob("*.json"))
     dead = {path.stem for path in files if not _turns_out_alive(path)}
@@ -123,7 +122,7 @@ def find_orphans(directory: Path) -> list[Job]:
 
 
 def end_orphans(directory: Path) -> list[Job]:
-    """Cancel the jobs that dead runs in ``directory`` left behind, and wait until they are gone.
+    """Cancel the SLURM jobs of dead runs in ``directory``, and wait until they are gone.
 
     Raises UserError when SLURM does not answer, or does not end them in time.
     """
@@ -149,11 +148,11 @@ def _forget_dead(directory: Path) -> None:
 
 
 PERIOD = 60.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 OVERDUE = 1800.0
-"""Seconds that Snakemake may take to notice what became of a job."""
+"""Seconds that Snakemake may take to notice the end of a job."""
 SETTINGS = "BLIMPWORKS_WATCHDOG"
-"""Environment variable with other values for the two, as ``PERIOD,OVERDUE``."""
+"""Environment variable with other values, as ``PERIOD,OVERDUE``."""
 SUBMITTED = re.compile(r"^Job (\d+) has been submitted with SLURM jobid (\d+)", re.MULTILINE)
 SETTLED = re.compile(r"^(?:Finished jobid: (\d+)\b|    jobid: (\d+)$)", re.MULTILINE)
 ACTIVE = frozenset(
@@ -163,11 +162,11 @@ ACTIVE = frozenset(
         *("RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED"),
     }
 )
-"""States of jobs that will still run, or do."""
+"""SLURM states of jobs that run or will run."""
 
 
 def awaited(log: str) -> set[str]:
-    """SLURM ids of the jobs that Snakemake waits for, by the text of its log."""
+    """Read from Snakemake's log the SLURM ids of the jobs that it waits for."""
     waiting: dict[str, str] = {}
     events = [(m.start(), "submitted", m[1], m[2]) for m in SUBMITTED.finditer(log)]
     events += [(m.start(), "settled", m[1] or m[2], "") for m in SETTLED.finditer(log)]
@@ -180,15 +179,15 @@ def awaited(log: str) -> set[str]:
 
 
 class Vigil:
-    """What is known of the jobs that a run waits for."""
+    """Finds out when a run waits for jobs that are over."""
 
     def __init__(self, overdue: float) -> None:
-        """Jobs may be over for ``overdue`` seconds without Snakemake noticing."""
+        """Set the seconds that Snakemake may take to notice the end of a job."""
         self._overdue = overdue
         self._over_since: dict[str, float] = {}
 
     def look(self, waiting: set[str], states: Mapping[str, str], moment: float) -> list[str]:
-        """Jobs that it waits for in vain, if it waits for no other."""
+        """Return the awaited jobs that are overdue, if the run waits for no other job."""
         over = {job for job in waiting if states.get(job) not in ACTIVE}
         self._over_since = {job: self._over_since.get(job, moment) for job in over}
         late = [job for job in over if moment - self._over_since[job] >= self._overdue]
@@ -196,12 +195,12 @@ class Vigil:
 
 
 def is_controller_up() -> bool:
-    """Whether SLURM's controller responds."""
+    """Tell whether SLURM's controller responds."""
     return "UP" in (ask(["scontrol", "ping"]) or "")
 
 
 def stop(jobs: list[str]) -> None:
-    """End this run as Ctrl-C does, saying why."""
+    """End this run like Ctrl-C, and print the reason."""
     print(
         f"\nblimpworks: SLURM jobs {', '.join(jobs)} are over, or SLURM has forgotten them, but "
         "Snakemake still waits for them and for nothing else. The run ends here; what is done "
@@ -237,9 +236,9 @@ def _settings() -> tuple[float, float]:
 
 
 def watch_over(log: Path) -> None:
-    """Register the run that this process is and watch over it until it ends.
+    """Register this run and watch over it until it ends. Does nothing without SLURM jobs.
 
-    ``log`` is Snakemake's log of it. Does nothing where jobs do not go to SLURM.
+    ``log``: Snakemake's log of the run.
     """
     run = run_id(log)
     if run is None:
@@ -252,22 +251,21 @@ def watch_over(log: Path) -> None:
 
 
 FAILED = re.compile(r"^Error in (?=(?:rule|group) )", re.MULTILINE)
-"""Begins what Snakemake says of failed jobs."""
+"""Start of Snakemake's report on a failed job."""
 LOG = re.compile(r"^ +log: ([^,\s]+).* \(check log", re.MULTILINE)
-"""The rule's own log; SLURM's may stand behind it."""
+"""Log of the rule in such a report; SLURM's log may follow."""
 MESSAGE = re.compile(
     r"^    message: (.*?)(?:^    sbatch |For further error details see)", re.MULTILINE | re.DOTALL
 )
-"""What the executor says of it, without the command that it gave to sbatch."""
+"""Message of the executor in such a report, without the command for sbatch."""
 STARTED = "SLURM-job "
-"""Begins what the executor says of a job that sbatch has taken."""
+"""Start of the executor's message about a job that sbatch accepted."""
 
 
 def failing_words(text: str) -> str:
-    """What failed jobs said last, one line each, from the ``text`` of Snakemake's log.
+    """List the last log line of each failed job, from the ``text`` of Snakemake's log.
 
-    A job that was not submitted has said nothing, or what it said in an earlier run; then these are
-    the words of sbatch.
+    For a job that was not submitted, sbatch's message takes the place of a log line.
     """
     messages: dict[str, str] = {}
     for failed in FAILED.split(text)[1:]:

@@ -1,6 +1,6 @@
-"""Which image has the software of an environment. Needs nothing but Python's own library.
+"""Find the container image of an environment, with Python's standard library alone.
 
-An image is named after what is in it, so that one of older pins is not taken for it.
+The image's name has a digest of its recipe, so that an older image is not taken for it.
 """
 
 import hashlib
@@ -16,13 +16,13 @@ RECIPE = (
     "envs/build_kenlm.sh",
     "containers/setup.sh",
 )
-"""What decides the content of an image, below the repository; some environments lack some."""
+"""Files that decide the content of an image; some environments lack some of them."""
 
 
 def image_of(root: Path, environment: str) -> Path:
-    """Where the image of an environment of the repository at ``root`` lies, built or not.
+    """Return the path of an environment's image in the repository at ``root``, built or not.
 
-    Raises FileNotFoundError where there is no such environment.
+    Raises FileNotFoundError for an unknown environment.
     """
     digest = hashlib.sha256()
     digest.update((root / f"envs/{environment}.txt").read_bytes())
@@ -33,7 +33,7 @@ def image_of(root: Path, environment: str) -> Path:
 
 
 def missing_images(images: Iterable[str]) -> list[str]:
-    """What to do about each image that is not there."""
+    """Return a sentence for each image that does not exist, with the command that builds it."""
     absent = sorted(image for image in images if not Path(image).exists())
     return [
         f"There is no image {image}: `bash containers/build.sh "
@@ -43,10 +43,10 @@ def missing_images(images: Iterable[str]) -> list[str]:
 
 
 def mounts(paths: Iterable[Path]) -> list[str]:
-    """Directories to mount into an image so that each of ``paths`` is there, whatever links it has.
+    """List the directories to mount into an image so that each path exists inside, links included.
 
-    Of a path that does not exist yet, the nearest directory above it that does. Raises UserError
-    for a name that Apptainer's list cannot hold.
+    For a path that does not exist yet, the nearest directory above it. Raises UserError for a name
+    that Apptainer's list of mounts cannot hold.
     """
     places = set()
     for path in paths:

@@ -1,4 +1,4 @@
-"""Needs of scoring with a model: GPUs of a kind, cores and memory."""
+"""Derive the GPUs, cores and memory that scoring with a model needs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,41 +10,41 @@ from blimpworks.campaign.settings.site import GpuKind, ModelNeeds, Site
 from blimpworks.errors import UserError
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-"""Bytes of a number, by format."""
+"""Bytes of a number by format."""
 ON_CPU = frozenset({"kenlm", "lstm"})
-"""Engines that are given no GPU: their models are too small to gain by one."""
+"""Engines that get no GPU: their models are too small to gain by one."""
 SIZES = (1, 2, 4, 8)
-"""GPUs that a model can be spread over: they must divide its attention heads."""
+"""Numbers of GPUs for one model: they must divide its attention heads."""
 VOCABULARY = 262_144
-"""Entries of the largest vocabulary in the catalogue (Gemma 3), taken for every model."""
+"""Entries of the catalogue's largest vocabulary (Gemma 3), assumed for every model."""
 ROWS = 1024
-"""Positions whose logits the engine transformers has at one time on a GPU (``logits.ROWS``)."""
+"""Positions whose logits the engine transformers holds at a time on a GPU (``logits.ROWS``)."""
 MARGIN = 1.02
-"""Weights on the GPU to weights in the file: padded vocabularies, buffers, alignment."""
+"""Size of weights on the GPU relative to the file: padded vocabularies, buffers, alignment."""
 CONTEXT_GB = 1.5
-"""Of each GPU: CUDA's context, communication buffers, the hidden states of a pass."""
+"""GB of each GPU for CUDA's context, communication buffers and hidden states."""
 REACHABLE = 0.97
 """Share of a GPU's stated memory that a process can have: the driver keeps some."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a job that scores with a model asks for."""
+    """Resources of a job that scores with a model."""
 
     kind: GpuKind | None
-    """Kind of its GPUs; None without any."""
+    """None without GPUs."""
     gpus: int
     cores: int
     memory_mb: int
-    """Memory of the host, in MB."""
+    """MB of the host's memory."""
     weights_gb: float
-    """0 where the number of parameters is not known: a small model that is trained here."""
+    """0 for an unknown number of parameters: a small model that is trained here."""
     needed_gb: float
-    """On all its GPUs together; 0 without any."""
+    """GB on all GPUs together; 0 without any."""
 
     @property
     def tensor_parallel(self) -> int:
-        """GPUs that the weights are spread over, at least 1."""
+        """Number of GPUs that the weights are spread over, at least 1."""
         return self.gpus or 1
 
     @property
@@ -56,23 +56,23 @@ class Needs:
 
 
 class Memory(NamedTuple):
-    """Memory of GPUs that scoring takes, in GB."""
+    """GPU memory for scoring, in GB."""
 
     weights: float
     cache: float
-    """Keys and values of the longest text."""
+    """GB of the keys and values of the longest text."""
     logits: float
-    """GB of logits on each GPU, not divided among them."""
+    """GB of logits on each GPU, not divided among GPUs."""
     share: float
-    """Of each GPU that the engine may take for all but logits."""
+    """Share of each GPU that the engine may use for all but logits."""
 
     def of_each(self, gpus: int) -> float:
-        """GB that each of ``gpus`` GPUs must have."""
+        """Return the GB that each of ``gpus`` GPUs must have."""
         held = (self.weights * MARGIN + self.cache) / gpus + CONTEXT_GB
         return max(held / self.share, (held + self.logits) / REACHABLE)
 
     def arithmetic(self) -> str:
-        """The sum in words."""
+        """Describe the sum in words."""
         return (
             f"weights {self.weights:.1f} GB × {MARGIN} + keys and values {self.cache:.1f} GB, "
             f"spread over its GPUs, and on each {CONTEXT_GB} GB for the engine, in "
@@ -81,7 +81,7 @@ class Memory(NamedTuple):
 
 
 class Option(NamedTuple):
-    """So many GPUs of a kind, and the GB of each that a model takes."""
+    """A number of GPUs of one kind, and the GB of each that a model takes."""
 
     kind: GpuKind
     gpus: int
@@ -89,7 +89,7 @@ class Option(NamedTuple):
 
     @property
     def room_gb(self) -> float:
-        """Memory of each GPU that is left over; negative where the model does not fit."""
+        """GB of each GPU that remain free; negative when the model does not fit."""
         return self.kind.memory_gb - self.each_gb
 
     def cost(self) -> tuple[int, float]:
@@ -98,7 +98,7 @@ class Option(NamedTuple):
 
 
 def weights_gb(row: ModelRow, dtype: str) -> float:
-    """GB of a model's weights; 0 where the number of parameters is not known.
+    """Return the GB of a model's weights; 0 for an unknown number of parameters.
 
     Raises UserError for an unknown number format.
     """
@@ -111,16 +111,14 @@ def weights_gb(row: ModelRow, dtype: str) -> float:
 
 
 def memory_of(row: ModelRow, engine: str, dtype: str, options: ScoringOptions) -> Memory:
-    """Memory that scoring with a model takes on GPUs.
+    """Estimate the GPU memory for scoring with a model.
 
-    Weights are parameters × bytes of the format. Keys and values are those of one text of
-    ``longest`` tokens, at 143 KB × (billions of parameters)^(2/3) per token: a token has
-    2 × layers × width numbers of 2 bytes where each attention head has its own (OLMo 2 7B
-    0.52 MB, 13B 0.82 MB), layers and width each grow with the cube root of the parameters, and
-    models whose heads share them need less. Logits over the vocabulary exist in the model's
-    format, in float32 and as a comparison (1 byte): in vLLM 0.11 to 0.32 for one text at a time
-    (``GPUModelRunner._get_prompt_logprobs_dict``) or 1,024 positions, and outside of the share
-    of memory that it manages; in the engine transformers for 1,024 positions.
+    Weights: parameters × bytes of the format. Keys and values: one text of ``longest`` tokens at
+    143 KB × (billions of parameters)^(2/3) a token. A token has 2 × layers × width numbers of 2
+    bytes (OLMo 2 7B 0.52 MB, 13B 0.82 MB); models whose heads share them need less. Logits: in the
+    model's format, in float32 and as a comparison (1 byte). vLLM 0.11 to 0.32 holds them for one
+    text (``GPUModelRunner._get_prompt_logprobs_dict``) or 1,024 positions, outside of the memory
+    that it manages; transformers for 1,024 positions.
     """
     weights = weights_gb(row, dtype)
     served = engine == "vllm"
@@ -135,11 +133,10 @@ def memory_of(row: ModelRow, engine: str, dtype: str, options: ScoringOptions) -
 
 
 def host_memory_mb(weights: float, engine: str, gpus: int) -> int:
-    """MB of the host's memory for a job.
+    """Estimate the MB of the host's memory for a job.
 
-    4,000 for Python with its libraries and the sentences, and on GPUs as much for each GPU's
-    process. vLLM maps weights into memory that the system can take back, file by file (5 GB at
-    most); transformers has them whole before they move to the GPU, and in two formats.
+    4,000 for Python, libraries and sentences, and as much for each GPU's process. vLLM maps weights
+    into memory file by file (5 GB at most); transformers loads them whole, in two formats.
     """
     mapped = engine == "vllm" and gpus
     loading = min(weights, 5.0) * gpus if mapped else weights * 2
@@ -149,7 +146,7 @@ def host_memory_mb(weights: float, engine: str, gpus: int) -> int:
 def _options(
     row: ModelRow, engine: str, memory: Memory, site: Site, scoring: ScoringOptions
 ) -> list[Option]:
-    """List each way to place a model, whether it fits or not."""
+    """List each way to place a model on GPUs, whether it fits or not."""
     needs = site.models.get(row.name, ModelNeeds())
     stated_gb = needs.memory_gb or row.gpu_memory_gb
     least = (needs.gpus if needs.gpus is not None else row.gpus) or 1
@@ -171,7 +168,7 @@ def _options(
 
 
 def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Site) -> str:
-    """Say why a model fits nowhere, and what to do."""
+    """Explain why a model fits nowhere, and what to do."""
     largest = max(site.gpus, key=lambda kind: (kind.memory_gb * kind.per_node, kind.memory_gb))
     node = f"{largest.per_node} × {largest.label} ({largest.memory_gb:g} GB each)"
     if not options:
@@ -203,13 +200,12 @@ def needs_of(
     *,
     options: ScoringOptions | None = None,
 ) -> Needs:
-    """Find what a job needs that scores with the model ``row`` by ``engine`` in ``dtype``.
+    """Find the resources of a job that scores with the model ``row`` by ``engine`` in ``dtype``.
 
-    GPUs of one node of ``site``: the fewest that the model fits on, then those of whose memory
-    least is left over. ``step`` is how often GPU memory ran out: each asks for more room (more
-    GPUs, or larger ones), as long as there is. The table of models or the site may state GPUs
-    and memory, see ``memory_of`` for what is derived. Without a site, or GPUs in it, models run
-    on the CPU; n-gram models and LSTMs always do.
+    Takes the fewest GPUs of one node that the model fits on, then those with least memory left
+    over. ``step``: how often GPU memory ran out; each time asks for more GPUs or larger ones, if
+    there are any. The table of models or the site may state GPUs and memory instead. Without a site
+    or GPUs, models run on the CPU; n-gram models and LSTMs always do.
 
     Raises UserError for a model that fits nowhere, with the sum.
     """

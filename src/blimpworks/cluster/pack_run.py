@@ -1,4 +1,4 @@
-"""The job of a pack: its members as attempts of their own, side by side on its GPUs."""
+"""Run the members of a pack side by side on the GPUs of one job, each as an attempt."""
 
 import logging
 import math
@@ -24,8 +24,7 @@ log = logging.getLogger(__name__)
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 TRIES = 3
-"""Attempts in a row that got nowhere after which a member is given up, so that it does not
-hold back the others for ever."""
+"""Failed attempts in a row without a new score after which a member is given up."""
 SPEAKER = re.compile(r"^blimpworks( \(attempt\))?: ")
 FAILURE = 1
 """Exit code of a pack that a further attempt may complete."""
@@ -33,15 +32,15 @@ FAILURE = 1
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A scoring command and where it writes."""
+    """A scoring command with its output files."""
 
     name: str
     arguments: tuple[str, ...]
-    """Of ``blimpworks score``, without its log."""
+    """Arguments of ``blimpworks score``, without its log."""
     manifest: Path
     log: Path
     slots: int
-    """GPUs that it needs; cores where the pack has no GPUs."""
+    """GPUs of the member; cores in a pack without GPUs."""
 
 
 @dataclass
@@ -53,7 +52,7 @@ class _Running:
 
 @dataclass
 class _Slots:
-    """The GPUs (by id) or cores of the job that nobody uses."""
+    """Free GPUs (by id) or cores of the job."""
 
     free: list[str]
     gpus: bool
@@ -61,20 +60,20 @@ class _Slots:
     members: int
 
     def take(self, count: int) -> list[str] | None:
-        """Ids of ``count`` free units, which are then in use; None where fewer are free."""
+        """Reserve ``count`` units and return their ids; None when fewer are free."""
         if count > len(self.free):
             return None
         taken, self.free = self.free[:count], self.free[count:]
         return taken
 
     def environment(self, taken: Sequence[str]) -> Mapping[str, str]:
-        """The environment of a member that has them."""
+        """Return the environment of a member on the units ``taken``."""
         own = {VISIBLE: ",".join(taken)} if self.gpus else {}
         return os.environ | own | {PACKED: f"{len(taken)}/{self.width},{self.members}"}
 
 
 def find_slots(width: int, *, gpus: bool) -> list[str]:
-    """Ids of the job's GPUs, or numbers of its cores, ``width`` of them at most."""
+    """List the ids of the job's GPUs, or numbers of its cores, at most ``width``."""
     visible = os.environ.get(VISIBLE, "")
     if gpus and visible:
         return visible.split(",")[:width]
@@ -83,7 +82,7 @@ def find_slots(width: int, *, gpus: bool) -> list[str]:
 
 @dataclass
 class _Stop:
-    """Whether somebody asked the pack to end; its members are asked by the same signal."""
+    """Passes on the request to end to the members of the pack."""
 
     requested: bool = False
     running: list[_Running] = field(default_factory=list)
@@ -109,30 +108,27 @@ def _start(member: Member, slots: _Slots, taken: list[str]) -> _Running:
 
 
 class _Time:
-    """Whether another member would still fit into the allocation."""
+    """Tells whether another member would still fit into the allocation."""
 
     def __init__(self, ends: float | None) -> None:
         self._ends, self._longest = ends, 0.0
         self._begun: dict[Member, float] = {}
 
     def begin(self, member: Member) -> None:
-        """Note when a member starts."""
         self._begun[member] = time.time()
 
     def end(self, member: Member) -> None:
-        """Note how long a member took."""
         self._longest = max(self._longest, time.time() - self._begun[member])
 
     def is_over(self) -> bool:
-        """Whether one that takes as long as the longest so far would be cut off."""
         left = math.inf if self._ends is None else self._ends - time.time()
         return left < CAUTION * self._longest + RESERVE
 
 
 def _side_by_side(members: Sequence[Member], slots: _Slots) -> Iterator[tuple[Member, int]]:
-    """Run members, as many at a time as there are slots; each with its exit code as it ends.
+    """Run as many members at a time as there are slots; yield each with its exit code.
 
-    None is started when the allocation is nearly over.
+    Starts none near the end of the allocation.
     """
     waiting, stop, clock = list(members), _Stop(), _Time(find_allocation().ends)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -156,13 +152,12 @@ def _side_by_side(members: Sequence[Member], slots: _Slots) -> Iterator[tuple[Me
 
 
 def _got_on(members: Iterable[Member]) -> bool:
-    """Whether the last attempt of any of some members has scored something."""
     last = (read_attempts(journal_path(member.log))[-1:] for member in members)
     return any(a.scored and a.scored.new for attempts in last for a in attempts)
 
 
 def got_nowhere(log_file: Path) -> int:
-    """How many attempts in a row, up to the last, ended without a single new score."""
+    """Count the last attempts in a row that ended without a new score."""
     count = 0
     for attempt in reversed(read_attempts(journal_path(log_file))):
         if attempt.cause == "done" or (attempt.scored and attempt.scored.new):
@@ -172,9 +167,9 @@ def got_nowhere(log_file: Path) -> int:
 
 
 def _give_up(member: Member) -> bool:
-    """Whether a member that failed is not tried again; its manifest then says why it failed.
+    """Write into a member's manifest why it failed, if it has failed often enough.
 
-    Run again later, it has as many tries once more.
+    A later run gives it the same number of attempts again.
     """
     tries = got_nowhere(member.log)
     if tries == 0 or tries % TRIES:
@@ -188,10 +183,11 @@ def _give_up(member: Member) -> bool:
 
 
 def run_pack(members: Sequence[Member], width: int, *, gpus: bool) -> int:
-    """Run the members of a pack on ``width`` GPUs (or cores, without ``gpus``).
+    """Run the members of a pack on ``width`` GPUs (or cores, without ``gpus``); return the exit
+    code.
 
-    Returns the exit code to end with: 0 when each is scored or given up, 75 when time ran out,
-    else 1. Raises UserError when one needs more than there is.
+    0: all are scored or given up; 75: out of time; else 1. Raises UserError when a member needs
+    more than the job has.
     """
     slots = _Slots(find_slots(width, gpus=gpus), gpus, width, len(members))
     largest = max(members, key=lambda member: member.slots)

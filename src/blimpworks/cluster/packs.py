@@ -1,9 +1,9 @@
-"""Several small parts of a campaign's scoring in one job of the cluster.
+"""Put several small scoring parts into one job of the cluster.
 
-A model of 125 million parameters scores a language in seconds, and a job costs a minute of
-waiting and starting; a site that gives nodes as a whole leaves most of one idle beside a small
-model. What goes together depends on the campaign and the site alone, never on what is there
-already: else a later run would cut the campaign otherwise and ask for everything again.
+A model of 125 million parameters scores a language in seconds, while a job costs a minute of
+waiting and starting. A site that gives whole nodes leaves most of a node idle beside a small model.
+The division depends on the campaign and the site alone, never on existing results: otherwise a
+later run would divide differently and request everything again.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from blimpworks.cluster.estimate import ExpectationsOf, score_seconds, speed_of
 from blimpworks.cluster.needs import Needs
 
 NeedsOf = Callable[[str], Needs]
-"""Returns what scoring with a model needs."""
+"""Function from a model's name to the needs of scoring with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Pack:
     name: str
     parts: tuple[Part, ...]
     width: int
-    """GPUs of the job; cores where it has none."""
+    """GPUs of the job; cores without GPUs."""
     hours: float
-    """How long it should take."""
+    """Estimated duration."""
 
 
 class _Load(NamedTuple):
-    """A part, the GPUs or cores that it needs, and the hours that it should take."""
+    """A part with its GPUs or cores and its estimated hours."""
 
     part: Part
     slots: int
@@ -42,7 +42,6 @@ class _Load(NamedTuple):
 
 
 def _hours(part: Part, row: ModelRow, needs: Needs, site: Site, expected: ExpectationsOf) -> float:
-    """Estimate how long a part takes, if its items are as expected."""
     tokens = sum(items.texts * items.pairs * items.tokens for items in expected(part).values())
     # Items that are built and speeds that are measured later must not cut the campaign anew.
     site = site.model_copy(update={"models": {}})
@@ -51,7 +50,6 @@ def _hours(part: Part, row: ModelRow, needs: Needs, site: Site, expected: Expect
 
 
 def _width(needs: Needs, site: Site) -> int:
-    """Choose the GPUs (or cores) of a pack of parts that need ``needs``."""
     if not site.whole_nodes:
         return needs.gpus or needs.cores
     if needs.kind:
@@ -61,7 +59,9 @@ def _width(needs: Needs, site: Site) -> int:
 
 
 def _bins(loads: Sequence[_Load], size: float) -> list[list[_Load]]:
-    """Distribute loads on bins of ``size``: the longest first, each where it still fits."""
+    """Distribute loads on bins of ``size``: the longest first, each into the first bin with
+    room.
+    """
     bins: list[list[_Load]] = []
     room: list[float] = []
     for load in sorted(loads, key=lambda load: -load.hours * load.slots):
@@ -83,11 +83,10 @@ def pack_parts(
     site: Site | None,
     expected: ExpectationsOf,
 ) -> list[Pack]:
-    """Distribute parts that share a job on packs; none without a site.
+    """Divide the parts that share a job into packs; none without a site.
 
-    The checkpoints of a monolingual model share jobs of about ``pack_hours``; where the site
-    gives whole nodes, all models that need less than one do. A model that would be alone is in
-    no pack.
+    Checkpoints of a monolingual model share jobs of about ``pack_hours``. At a site with whole
+    nodes, so do all models that need less than a node. A single part is in no pack.
     """
     if site is None:
         return []

@@ -1,4 +1,4 @@
-"""The plan of a run, before anything is submitted."""
+"""Plan a run: its jobs, time, memory and disk, before anything is submitted."""
 
 import os
 import shutil
@@ -53,17 +53,16 @@ from blimpworks.errors import UserError
 STORE_BYTES, TABLE_BYTES = 10, 8
 """Of a token in shards, and in tables of scores (measured on the demo: 10 and 7.5)."""
 SENTENCE_BYTES = 40
-"""Of a sentence in judgements and tables, whatever its length (demo: 37 of a pair)."""
+"""Bytes of a sentence in judgements and tables (measured on the demo: 37 of a pair)."""
 ANSWER_BYTES = 250
-"""Of an answer, in shards and again in a table (an assumption: 128 tokens, compressed)."""
+"""Bytes of an answer in shards and again in a table (an assumption: 128 tokens, compressed)."""
 PREPARED = 1.0
-"""Size of prepared inputs and pairs, to that of the files they are made from (101
-languages: 0.7)."""
+"""Size of prepared inputs and pairs relative to the downloaded files (101 languages: 0.7)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Work that is to run: parts by jobs of their own, packs, and the parts in these."""
+    """Work to do: parts with jobs of their own, and packs."""
 
     alone: list[Part]
     packs: list[Pack]
@@ -75,7 +74,7 @@ class _Work:
 
 
 class _Planner:
-    """A campaign with its site, its parts and what is known of its sentences."""
+    """Collects the facts behind a plan: campaign, site, parts, and what is scored already."""
 
     def __init__(self, campaign: Campaign, catalogue: Catalogue, site: Site | None) -> None:
         self.campaign, self.catalogue = campaign, catalogue
@@ -95,7 +94,7 @@ class _Planner:
         self.trainings = plan_trainings(campaign, catalogue, self.parts, self.site)
 
     def run(self, model: str) -> tuple[ModelRow, str, str]:
-        """A model's row, and the engine and number format that it is run in in this campaign."""
+        """Return a model's row, its engine and its number format in this campaign."""
         row = self.catalogue.models[model]
         engine = find_engine(engine_of(self.campaign, row), row.architecture)
         return row, engine.name, engine.settle("dtype", row.dtype, self.campaign.scoring.dtype)
@@ -104,7 +103,7 @@ class _Planner:
         return needs_of(*self.run(model), self.site, options=self.campaign.scoring)
 
     def work(self, dry: DryRun | None) -> _Work:
-        """Jobs that Snakemake names, or all that are not done."""
+        """Select the jobs that Snakemake names, or without its answer all that are not done."""
         able = [p for p in self.parts if p.model not in self.refused and p.kind == "score"]
         packs = pack_parts(able, self.catalogue.models, self.needs, self.site, self.items)
         if dry is not None and dry.scored is not None:
@@ -115,21 +114,22 @@ class _Planner:
         return _Work(alone, [pack for pack in packs if not self.done.issuperset(pack.parts)])
 
     def items(self, part: Part) -> dict[Path, Expectation]:
-        """Items tables that a part scores, and what to expect of them."""
         return expected_items(self.campaign, self.catalogue, part)
 
     def sentences(self, part: Part) -> int:
-        """Sentences of a part, at most."""
+        """Count the sentences of a part, at most."""
         return expected_work(self.items(part)).sentences
 
     def _scope_of_tokens(self, part: Part) -> set[tuple[str, bool]]:
-        """Which tokens of a sentence are scored: by benchmark, all or those of regions."""
+        """Return, by benchmark, whether regions alone are scored."""
         row = self.catalogue.models[part.model]
         names = {benchmark for benchmark, _ in part.sets}
         return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
 
     def _measured_tokens(self, part: Part) -> float | None:
-        """Tokens of a mean sentence as measured with the part's model, else with others like it."""
+        """Return the mean tokens of a sentence as measured with this model, or with other
+        models.
+        """
         if part.kind == "answer":  # what answers cost is no number of tokens that shards hold
             return None
         # Shards of a job under way hold its longest sentences, or its first.
@@ -139,13 +139,12 @@ class _Planner:
         return same.mean or sum((self.held[other] for other in alike), NOTHING).mean
 
     def tokens(self, part: Part) -> int:
-        """Tokens that a part has yet to score."""
+        """Estimate the tokens that a part has yet to score."""
         work = expected_work(self.items(part))
         mean = self._measured_tokens(part) or work.tokens / (work.sentences or 1)
         return round(max(0, work.sentences - self.held[part].sentences) * mean)
 
     def pack(self, pack: Pack) -> PackPlan:
-        """Plan a job that scores a pack."""
         logs = [part.log(self.campaign) for part in pack.parts]
         request = pack_request(pack, self.needs, self.site, logs)
         return PackPlan(
@@ -158,7 +157,7 @@ class _Planner:
         )
 
     def model(self, title: str, work: _Work, packs: Mapping[str, PackPlan]) -> ModelPlan:
-        """Plan a model's scoring, or answering: by jobs of its own, and in packs."""
+        """Plan the scoring, or answering, of a model: its own jobs and its share of packs."""
         model = title.removesuffix(ANSWERS_SUFFIX)
         (row, engine, dtype), needs = self.run(model), self.needs(model)
         speed = speed_of(row, engine, needs, self.site, dtype)
@@ -201,7 +200,7 @@ class _Planner:
         )
 
     def present(self) -> Present:
-        """Count what is there already."""
+        """Count the files that exist."""
         sets = item_sets(self.campaign, self.catalogue)
         items = [items_table(self.campaign, *benchmark_lang) for benchmark_lang in sets]
         checkpoints = {part.checkpoint(self.campaign) for part in self.parts}
@@ -214,7 +213,7 @@ class _Planner:
         )
 
     def disk(self, downloads: Sequence[SourceRow | TreebankRow], parts: Sequence[Part]) -> DiskPlan:
-        """Estimate the bytes that a run adds, and compare them with what is free."""
+        """Estimate the bytes that a run adds, and compare them with the free space."""
         size = sum(row.bytes or 0 for row in downloads)
         missing = {(part.model, part.scope) for part in parts if not self.has_model(part)}
         rows = [self.catalogue.models[model] for model, _ in missing]
@@ -249,7 +248,6 @@ class _Planner:
         return plan.model_copy(update={"sufficient": all(fits)})
 
     def downloads(self, dry: DryRun | None) -> list[SourceRow | TreebankRow]:
-        """Rows of files that are to be retrieved."""
         pins: dict[str, SourceRow | TreebankRow] = {**self.catalogue.sources}
         for rows in self.catalogue.treebanks.values():
             pins |= {row.name: row for row in rows}
@@ -257,7 +255,7 @@ class _Planner:
         return [pins[name] for name in names if name in pins]
 
     def has_model(self, part: Part) -> bool:
-        """Whether a part's model is there, or in the site's cache."""
+        """Tell whether a part's model exists, or is in the site's cache."""
         cached = in_cache(
             self.site.cache if self.site else None, self.catalogue.models[part.model].hf_id
         )
@@ -266,7 +264,7 @@ class _Planner:
     def notes(
         self, dry: DryRun | None, parts: Sequence[Part], gated_rows: Sequence[ModelRow]
     ) -> list[str]:
-        """Tell what a reader should know of the numbers, and do."""
+        """List the remarks that a reader of the numbers needs."""
         notes = [licences(gated_rows)] if gated_rows and token_there() else []
         notes += training_notes(self.trainings, self.catalogue, self.site)
         if dry is not None and dry.scored is None:
@@ -290,7 +288,7 @@ class _Planner:
 
 
 def _limits(models: Sequence[ModelPlan], site: Site | None) -> list[str]:
-    """Tell where jobs take more than there is, and what comes of it."""
+    """List the jobs that take more than there is, with the consequence."""
     limits = []
     models = [model for model in models if not model.endless]
     long = [m.model for m in models if m.jobs and m.hours * 60 > m.minutes_asked]
@@ -316,7 +314,7 @@ def make_plan(
     dry: DryRun | None,
     site_file: Path | None = None,
 ) -> Plan:
-    """Plan what a run would do, from Snakemake's answer ``dry`` where it gave one.
+    """Plan a run, by Snakemake's answer ``dry`` if it gave one.
 
     Models that fit nowhere are in ``refused``.
     """

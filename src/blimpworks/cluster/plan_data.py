@@ -1,4 +1,4 @@
-"""What a plan holds, as data."""
+"""Define the data of a plan."""
 
 from typing import Literal
 
@@ -9,44 +9,44 @@ WEEK = 7 * 24
 
 
 class ModelPlan(Strict):
-    """What scoring with a model takes: the jobs that are still to run."""
+    """Remaining jobs of a model."""
 
     model: str
-    """Its name, or the title of its answers."""
+    """Name of the model, or title of its answers."""
     engine: str
     dtype: str
     weights_gb: float
     kind: str | None
-    """Label of its GPUs' kind; None where it runs on the CPU."""
+    """Label of its kind of GPU; None on CPUs."""
     gpus: int
     tensor_parallel: int
     gpu_memory_gb: float
-    """GPU memory needed on all its GPUs together."""
+    """GB needed on all its GPUs together."""
     host_memory_mb: int
     jobs: int
-    """To run by jobs of their own: checkpoints, or languages."""
+    """Number of its own jobs: checkpoints or languages."""
     packed: int
-    """Further ones that share a job with others."""
+    """Number of further parts, in jobs shared with other models."""
     packs: int
-    """Shared jobs that those parts are in."""
+    """Number of these shared jobs."""
     tokens: int
-    """To score, in all; of answers what reading and writing them costs, in tokens scored."""
+    """Tokens to score; of answers, the cost of reading and writing in scored tokens."""
     tokens_per_second: float
     speed: Literal["measured", "stated"]
     hours: float
-    """Of the longest of its jobs, or of what it has in a pack."""
+    """Hours of the longest of its jobs, or of its part of a pack."""
     minutes_asked: int
-    """Of the longest of its jobs, or packs."""
+    """Requested minutes of its longest job or pack."""
     gpu_hours: float
-    """GPU-hours of all its jobs, as estimated."""
+    """Estimated GPU-hours of all its jobs."""
     gpu_hours_asked: float
-    """Of its own jobs, as asked for: what they are charged at most."""
+    """GPU-hours that its own jobs request: the most that they are charged."""
     cpu_hours: float
-    """Core-hours of all its jobs, where it runs on CPUs."""
+    """Core-hours of all its jobs on CPUs."""
 
     @property
     def endless(self) -> bool:
-        """Whether a job would take more than a week on processors: a GPU is missing."""
+        """Whether a job would take more than a week on CPUs: a GPU is missing."""
         return not self.gpus and self.hours > WEEK
 
 
@@ -62,46 +62,46 @@ class PackPlan(Strict):
 
     @property
     def gpu_hours_asked(self) -> float:
-        """What it is charged at most."""
+        """The most GPU-hours that it is charged."""
         return self.minutes_asked / 60 * self.gpus
 
 
 class TrainingPlan(Strict):
-    """What training an LSTM on GPUs takes: its checkpoints that are still missing."""
+    """Missing checkpoints of an LSTM that is trained on GPUs."""
 
     model: str
     checkpoints: int
-    """Each trained by a job of its own, on one GPU."""
+    """Number of checkpoints, each trained by one job on one GPU."""
     epochs: int
     words: int | None
-    """That one (the largest) reads in an epoch; None for a corpus that is made here."""
+    """Words that the largest checkpoint reads in an epoch; None for a corpus that is made here."""
     vocabulary: int
-    """Words of its output layer, at most."""
+    """Words of the output layer, at most."""
     words_per_second: float | None
-    """An assumption, see docs/cluster.md."""
+    """Assumed speed, see docs/cluster.md."""
     hours: float | None
-    """Of one: epochs × words / words a second."""
+    """Hours of one checkpoint: epochs × words / words a second."""
     gpu_hours: float | None
-    """Of all; not among those of scoring."""
+    """GPU-hours of all checkpoints, not counted with scoring."""
 
 
 class DiskPlan(Strict):
-    """What a run adds on disk, in bytes; all but downloads of files are estimates."""
+    """Bytes that a run adds on disk; all but downloads of files are estimates."""
 
     downloads: int
-    """Sources and treebanks that are not there yet."""
+    """Bytes of missing sources and treebanks."""
     downloads_unknown: int
-    """Number of those whose size the catalogue does not say."""
+    """Number of missing files without a size in the catalogue."""
     weights: int
-    """Of models on the hub that are neither there nor in the site's cache."""
+    """Bytes of missing models of the hub that are not in the site's cache."""
     prepared: int
-    """Tables made of the sources."""
+    """Bytes of tables made of the sources."""
     stores: int
-    """Shards of scores."""
+    """Bytes of shards of scores."""
     tables: int
-    """Scores, judgements and what follows from them."""
+    """Bytes of scores, judgements and later tables."""
     free: dict[str, int]
-    """Free space of the file systems that resources and results are on, by directory."""
+    """Free bytes of the file systems of resources and results, by directory."""
     sufficient: bool
 
     @property
@@ -114,58 +114,57 @@ class DiskPlan(Strict):
 
     @property
     def total(self) -> int:
-        """Bytes of everything that a run adds on disk."""
         return sum(self.added.values())
 
 
 class Present(Strict):
-    """What is there already, of what the campaign has in all."""
+    """Number of files that exist and that the campaign has in all."""
 
     items: tuple[int, int]
-    """Items tables, and how many there will be."""
+    """Items tables."""
     checkpoints: tuple[int, int]
     parts: tuple[int, int]
-    """Checkpoints, or languages, that are scored by one job each, or in packs."""
+    """Checkpoints, or languages, each scored by one job or in a pack."""
     sentences: tuple[int, int]
-    """Scored by any model; the second counts no pair's sentence as shared."""
+    """Scored sentences; the total counts a sentence of two pairs twice."""
 
 
 class Plan(Strict):
-    """What a run of a campaign would do."""
+    """Jobs and resources of a run of a campaign."""
 
     campaign: str
     site: str | None
-    """File with the description of the cluster; None without one."""
+    """Path of the cluster's description, if any."""
     rules: dict[str, int] | None
-    """Jobs to run by rule; None where Snakemake could not say."""
+    """Number of jobs by rule; None when Snakemake did not say."""
     dry_run_seconds: float | None
     models: tuple[ModelPlan, ...]
     packs: tuple[PackPlan, ...]
     trainings: tuple[TrainingPlan, ...]
     """LSTMs that are trained before they score."""
     refused: dict[str, str]
-    """Models that cannot be run, and why."""
+    """Reason for each model that cannot be run."""
     disk: DiskPlan
     present: Present
     notes: tuple[str, ...]
     stops: tuple[str, ...]
-    """What will stop the campaign, unless something is done, beside models that are refused."""
+    """Obstacles, beside refused models, that will stop the campaign."""
 
     @property
     def largest(self) -> tuple[str, int]:
-        """Model or pack whose job asks for most of the host's memory, and MB; ("", 0) if none."""
+        """Model or pack whose job requests most host memory, and the MB; ("", 0) if none."""
         memory = [(model.model, model.host_memory_mb) for model in self.models if model.jobs]
         memory += [(pack.name, pack.host_memory_mb) for pack in self.packs]
         return max(memory, key=lambda each: each[1], default=("", 0))
 
     @property
     def gpu_hours_asked(self) -> float:
-        """Of all jobs that score: what they are charged at most."""
+        """The most GPU-hours that all scoring jobs are charged."""
         alone = sum(model.gpu_hours_asked for model in self.models)
         return alone + sum(pack.gpu_hours_asked for pack in self.packs)
 
     @property
     def gpu_jobs(self) -> int:
-        """Jobs that score on GPUs."""
+        """Number of scoring jobs on GPUs."""
         alone = sum(model.jobs for model in self.models if model.gpus)
         return alone + sum(1 for pack in self.packs if pack.gpus)

@@ -1,4 +1,4 @@
-"""A plan as text for people."""
+"""Print a plan as text."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 

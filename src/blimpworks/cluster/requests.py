@@ -1,4 +1,4 @@
-"""Requests of jobs to SLURM, under the names of resources that Snakemake's executor knows."""
+"""Request resources from SLURM, under the names that Snakemake's executor uses."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,14 +24,15 @@ from blimpworks.errors import UserError
 from blimpworks.records.journal import Attempt, Cause, journal_path, read_attempts
 
 Request = dict[str, int | str]
-"""Snakemake's resources by name. What the site leaves empty is not in it, since the executor
-would pass on an empty constraint."""
+"""Snakemake's resources by name, without those that the site leaves empty: the executor would pass
+on an empty constraint.
+"""
 
 
 def _request(
     site: Site, nodes: CpuNodes | GpuKind, memory_mb: int, minutes: int, cores: int, gres: str = ""
 ) -> Request:
-    """A request for nodes of a site. Raises UserError where it is more than a node has."""
+    """Request nodes of a site. Raises UserError for more than a node has."""
     if isinstance(nodes, GpuKind):
         name, node_gb = f"{nodes.label} in the site's file", nodes.host_memory_gb
         account = site.account if nodes.account is None else nodes.account
@@ -60,9 +61,9 @@ def _request(
 
 
 def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int = 1) -> Request:
-    """Resources of a job without GPUs; without a site, its amounts alone.
+    """Request a job without GPUs; without a site, its amounts alone.
 
-    Raises UserError when that is more than a node has, or longer than jobs may be.
+    Raises UserError for more than a node has, or for longer than jobs may be.
     """
     if site is None:
         return {"mem_mb": memory_mb, "runtime": minutes, "cpus_per_task": cores}
@@ -78,10 +79,9 @@ def cpu_request(site: Site | None, *, memory_mb: int, minutes: int, cores: int =
 def score_request(
     site: Site | None, needs: Needs, minutes: int, *, memory_mb: int | None = None
 ) -> Request:
-    """Resources of a job that scores, on GPUs if ``needs`` says so.
+    """Request a scoring job, with the GPUs in ``needs``. Raises UserError as ``cpu_request`` does.
 
-    ``memory_mb`` takes the place of the host's memory in ``needs``, such as after it ran out.
-    Raises UserError when that is more than a node has, or longer than jobs may be.
+    ``memory_mb`` replaces the host's memory in ``needs``, for example after it ran out.
     """
     memory = needs.memory_mb if memory_mb is None else memory_mb
     if site is None or needs.kind is None:
@@ -90,28 +90,29 @@ def score_request(
 
 
 TRAINING_MB = 12_000
-"""Of the host for a training on a GPU: the 400 M words of five Wikipedias are 1.6 GB, and a
-model of their 250,000 words has as much in each of weights, best weights and snapshot."""
+"""MB of the host for training on a GPU. The 400 M words of five Wikipedias are 1.6 GB, and a model
+of their 250,000 words takes as much for each of weights, best weights and snapshot.
+"""
 TRAINING_HOURS = 48
-"""Most that one job of a training asks for. It takes epochs × words / words a second, of which the
-last is an assumption: 40 × 80 M at 16,000 are 55 hours on an A100; a multilingual model has five
-times the words and an output layer five times as wide, 40 × 400 M at 3,900, 1,150 hours. What does
-not get done by then goes on from its snapshot in the next attempt (``cluster/trainings.py``)."""
+"""The most hours that one training job requests. A training takes epochs × words / assumed words a
+second: 40 × 80 M at 16,000 are 55 hours on an A100; multilingual, 40 × 400 M at 3,900, 1,150 hours.
+The next attempt goes on from the snapshot (``cluster/trainings.py``).
+"""
 
 
 def train_kind(site: Site | None) -> GpuKind | None:
-    """Choose the kind of GPU that trains an LSTM; None where the site has none.
+    """Choose the kind of GPU that trains an LSTM; None when the site has none.
 
-    The one with the least memory whose nodes can hold the job: the paper's models take 6 GB.
+    The kind with the least memory whose nodes can hold the job: the paper's models take 6 GB.
     """
     kinds = [k for k in (site.gpus if site else ()) if k.host_memory_gb * 1000 >= TRAINING_MB]
     return min(kinds, key=lambda kind: kind.memory_gb, default=None)
 
 
 def train_request(site: Site | None) -> Request | None:
-    """Resources of a job that trains an LSTM on one GPU; None where the site has none.
+    """Request one GPU for training an LSTM; None when the site has none.
 
-    It asks for no longer than jobs may be, since the next attempt goes on.
+    Requests at most the longest time of the site, since the next attempt goes on.
     """
     kind = train_kind(site)
     if site is None or kind is None:
@@ -121,22 +122,22 @@ def train_request(site: Site | None) -> Request | None:
 
 
 def longest_hours(site: Site | None, needs: Needs) -> float:
-    """Most hours that a job which scores may ask for; a week where no site says."""
+    """Return the most hours that a scoring job may request; a week without a site."""
     if site is None:
         return 168.0
     return needs.kind.max_hours if needs.kind else site.cpu.max_hours
 
 
 MOST = 8.0
-"""A job that eight times the memory or time does not help will not be helped by more."""
+"""Largest factor on memory and time."""
 UNKNOWN = 1.5
-"""Factor after an attempt that vanished, which either may have been too small for."""
+"""Factor on memory and time after an attempt that vanished."""
 CAUSES: Mapping[str, Cause] = {"OUT_OF_MEMORY": "memory", "TIMEOUT": "walltime"}
-"""Causes by SLURM's word for the end of a lost job."""
+"""Causes by SLURM's state of a lost job."""
 ENDED = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED", "CANCELLED", "DEADLINE", "COMPLETED")
 PRESENT = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "REQUEUED")
 HARMLESS = frozenset((*ENDED, *PRESENT))
-"""Its words for an end, or for a job that is still there, which call for nothing larger."""
+"""States of SLURM that call for no larger request."""
 
 
 class RetryScaling(NamedTuple):
@@ -145,7 +146,7 @@ class RetryScaling(NamedTuple):
     memory: float = 1.0
     minutes: float = 1.0
     gpu_step: int = 0
-    """How many sizes larger the GPUs, or groups of them, should be."""
+    """Steps to larger GPUs or more of them."""
 
 
 def retry_scaling(
@@ -153,11 +154,10 @@ def retry_scaling(
 ) -> RetryScaling:
     """Scale the request of the attempt that follows ``attempts`` (in order).
 
-    Since the last attempt that was done, each that ran out of memory doubles it; each
-    that ran out of walltime without a new score doubles that (one that scored goes on where
-    it was); each that filled a GPU asks for the next size. No other end changes anything, and
-    ``states`` (of SLURM jobs by id) says how lost attempts ended. Where it doesn't, memory and
-    walltime grow by half. Neither grows beyond eightfold.
+    Counts since the last attempt that was done. One out of memory doubles the memory. One out of
+    time doubles the time, unless it scored something: then the next goes on. One that filled a GPU
+    asks for the next size. ``states`` (by id of the SLURM job) says how lost attempts ended;
+    without it, memory and time grow by half. Factors are at most eight.
     """
     memory, minutes, step = 1.0, 1.0, 0
     slurm_words = dict(states or {})
@@ -191,7 +191,7 @@ def _scaling_of(log: Path) -> RetryScaling:
 def _scaled_request(
     site: Site | None, needs: Needs, seconds: float, memory: float, minutes_factor: float
 ) -> Request:
-    """A request for ``memory`` MB and a scaled time, neither beyond what the site has."""
+    """Request memory and scaled time, neither beyond the site's limits."""
     hours = longest_hours(site, needs)
     minutes = min(round(minutes_to_ask(seconds, hours) * minutes_factor), int(hours * 60))
     if site is not None:
@@ -203,9 +203,9 @@ def _scaled_request(
 def pack_request(
     pack: Pack, needs_of: Callable[[str], Needs], site: Site | None, logs: Iterable[Path]
 ) -> Request:
-    """Resources of the job of a pack: its members' needs, as many as it runs at a time.
+    """Request the job of a pack: the needs of as many members as run at a time.
 
-    ``logs`` are its members'. Grows like ``sized_request``, with the member that grew most.
+    ``logs``: logs of the members. Grows like ``sized_request``, with the member that grew most.
     """
     scalings = [_scaling_of(log) for log in logs]
     members = [needs_of(part.model) for part in pack.parts]
@@ -229,12 +229,10 @@ def sized_request(
     items: Mapping[Path, Expectation],
     log: Path,
 ) -> Request:
-    """Resources of the job with log ``log`` that scores ``items`` with the model ``row``.
+    """Request the job that scores ``items`` with the model ``row``, by the journal of its ``log``.
 
-    ``items`` has expectations of tables that do not exist yet. Memory doubles for each attempt
-    before that ran out of it, minutes for each whose time was over before its first shard, and
-    a larger GPU follows on one that was too small; nothing grows beyond a node or the longest
-    time. Raises UserError for a model that fits nowhere.
+    ``items``: expected content of tables, existing or not. Grows as ``retry_scaling`` says, within
+    a node and the longest time. Raises UserError for a model that fits nowhere.
     """
     scaling = _scaling_of(log)
     needs = needs_of(row, engine, dtype, site, scaling.gpu_step, options=options)

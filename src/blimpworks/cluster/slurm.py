@@ -1,4 +1,4 @@
-"""Questions to SLURM about jobs, where there is a SLURM that answers."""
+"""Ask SLURM about jobs, if there is a SLURM that answers."""
 
 import re
 import subprocess
@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PATIENCE = 20.0
-"""Seconds to wait for an answer: a busy controller takes some."""
+"""Seconds to wait for an answer."""
 JOB = re.compile(r"[0-9]+([_+][0-9]+)?")
 TOGETHER = 200
 """Most jobs in one question."""
 
 
 def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
-    """Return what a SLURM command printed; None where it is missing, fails or hangs.
+    """Return the output of a SLURM command; None when it is missing, fails or hangs.
 
-    Asked for several jobs of which it has forgotten some, it fails and tells of the others:
-    with ``partly`` that is an answer too.
+    With ``partly``, the output of a failed command counts too: SLURM fails when it has forgotten
+    some of the jobs, and still describes the others.
     """
     try:
         done = subprocess.run(
@@ -29,9 +29,8 @@ def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
 
 
 def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
-    """State of each of ``ids`` that a command tells: of "CANCELLED by 1000" the first word.
-
-    None of those after a question that is not answered.
+    """Read the state of each of ``ids`` (of "CANCELLED by 1000" the first word) until SLURM
+    fails.
     """
     states: dict[str, str] = {}
     jobs = sorted(ids)
@@ -45,10 +44,10 @@ def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
 
 
 def slurm_states(ids: Collection[str]) -> dict[str, str]:
-    """SLURM's word for each job that it still knows: RUNNING, TIMEOUT, NODE_FAIL, ….
+    """Return the state of each job that SLURM still knows: RUNNING, TIMEOUT, NODE_FAIL, ….
 
-    The controller is asked first, then the accounting for what it has forgotten. What neither
-    knows is left out; empty where there is no SLURM, or none that answers in time.
+    The controller is asked first, then the accounting. Unknown jobs are left out; the result is
+    empty without SLURM or an answer in time.
     """
     jobs = {job for job in ids if JOB.fullmatch(job)}
     if not jobs:
@@ -62,18 +61,18 @@ def slurm_states(ids: Collection[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Queue:
-    """A user's jobs as SLURM lists them; empty where there is no SLURM."""
+    """A user's jobs in SLURM's queue; empty without SLURM."""
 
     listed: bool = False
-    """Whether SLURM listed them, so that a job that is missing is over."""
+    """Whether SLURM answered, so that a missing job is over."""
     states: Mapping[str, str] = field(default_factory=dict)
-    """SLURM's word for each job, by id."""
+    """State of each job by id."""
     pending: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Id of the waiting job of a model and part, among those submitted from this directory."""
 
 
 def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
-    """Read the queue, with the waiting jobs of some models (or titles of parts) and parts.
+    """Read the queue with the waiting jobs of models (or titles of parts) and parts.
 
     Snakemake writes a job's rule and wildcards into its comment.
     """
@@ -101,11 +100,11 @@ def read_queue(parts: Iterable[tuple[str, str]]) -> Queue:
 
 
 UNITS = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
-"""MiB in a unit of memory."""
+"""MiB of a unit of memory."""
 
 
 def mebibytes(text: str, unit: str = "") -> int | None:
-    """Read ``1234K`` as MiB, a number without a unit in ``unit``; None for anything else."""
+    """Read ``1234K`` as MiB, a number without unit in ``unit``; None for anything else."""
     match = re.fullmatch(r"([0-9.]+)([KMGT]?)n?", text)
     scale = UNITS.get(match[2] or unit) if match else None
     return round(float(match[1]) * scale) if match and scale else None

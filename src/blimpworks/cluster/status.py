@@ -1,4 +1,4 @@
-"""Progress of a campaign, read from its files alone."""
+"""Read the progress of a campaign from its files."""
 
 import os
 from collections import Counter
@@ -36,21 +36,21 @@ from blimpworks.scoring.run import Failed, Manifest, read_manifest
 
 
 class Stored(NamedTuple):
-    """What shards of a store hold."""
+    """Content of a store's shards."""
 
     sentences: int
     tokens: int
     bytes: int
 
     def __add__(self, other: object) -> "Stored":
-        """The two together."""
+        """Add up two stores."""
         if not isinstance(other, Stored):
             return NotImplemented
         return Stored(*(a + b for a, b in zip(self, other, strict=True)))
 
     @property
     def mean(self) -> float | None:
-        """Tokens of a mean sentence; None without any."""
+        """Mean tokens of a sentence; None without any."""
         return self.tokens / self.sentences if self.sentences else None
 
 
@@ -58,7 +58,7 @@ NOTHING = Stored(0, 0, 0)
 
 
 def _shard(path: Path) -> Stored:
-    """Rows of a shard, from its metadata alone; nothing of one that cannot be read."""
+    """Count a shard's rows by its metadata; none when it cannot be read."""
     try:
         meta = pq.read_metadata(path)
     except (OSError, pa.ArrowException):
@@ -72,17 +72,17 @@ def _shard(path: Path) -> Stored:
 
 
 def read_kind(kind: Kind, manifest: Path) -> Manifest:
-    """The manifest of a part that scores or answers. Raises UserError where there is none."""
+    """Read the manifest of a scoring or answering part. Raises UserError when it is missing."""
     return read_manifest(manifest, GenerationManifest if kind == "answer" else Manifest)
 
 
 def stored(store: Path) -> Stored:
-    """What the shards in ``store``, a part's directory, hold."""
+    """Count the content of the shards in ``store``, a part's directory."""
     return sum(map(_shard, sorted((store / "shards").glob("part-*.parquet"))), NOTHING)
 
 
 def is_done(store: Path, kind: Kind = "score") -> bool:
-    """Whether the part whose directory is ``store`` has its manifest."""
+    """Tell whether the part in the directory ``store`` has its manifest."""
     try:
         read_kind(kind, store / "manifest.json")
     except UserError:
@@ -92,20 +92,20 @@ def is_done(store: Path, kind: Kind = "score") -> bool:
 
 State = Literal["failed", "lost", "running", "queued", "waiting", "done"]
 STATES: tuple[State, ...] = ("failed", "lost", "running", "queued", "waiting", "done")
-"""Those that need somebody come first."""
+"""States in order of display: those that need somebody come first."""
 SILENT = timedelta(minutes=15)
-"""Two signs of life may lie so far apart: a large model loads, or a shard is slow."""
+"""Longest time between two signs of a running job: a large model loads, or a shard is slow."""
 LENIENT = timedelta(minutes=10)
-"""A job may live so much longer than its walltime."""
+"""Longest time that a job may outlast its walltime."""
 PAUSED = {"walltime": "ran out of time", "cancelled": "was cancelled", "killed": "was killed"}
-"""Causes after which the same job goes on, as soon as it is submitted again."""
+"""Causes after which the same job goes on when submitted again."""
 FAILED = {
     "memory": "ran out of memory; the next attempt asks for more",
     "gpu_memory": "ran out of GPU memory; the next attempt asks for more",
     "input": "refused its input",
     "error": "failed",
 }
-"""Causes that somebody, or a larger allocation, has to mend."""
+"""Causes that call for somebody, or for a larger allocation."""
 TAIL = 8192
 """Bytes at the end of a log that are searched for its last line."""
 
@@ -121,25 +121,25 @@ class PartStatus:
     moment: datetime
     state: State
     reason: str
-    """Further words on the state; may be empty."""
+    """Reason of the state; may be empty."""
     sentences: int | None
-    """Number of its sentences; None before anything has counted them."""
+    """Number of its sentences; None when not yet counted."""
     done: int
-    """Number of sentences that have scores."""
+    """Number of its scored sentences."""
     heard: datetime | None
     """Time of its last sign of life."""
     silent: timedelta | None
-    """Time without a sign of life, where it is strangely long."""
+    """Time since then, if unusually long."""
     lacks: str
-    """Files that must be made before it can start."""
+    """Missing input that it waits for."""
 
     @property
     def newest(self) -> Attempt | None:
-        """The last attempt at the part; None before the first."""
+        """Last attempt at the part, if any."""
         return self.attempts[-1] if self.attempts else None
 
     def language(self, lang: str) -> tuple[int | None, int | None]:
-        """Sentences of a language with scores, and all; None where nothing counted them."""
+        """Return the scored sentences of a language, and all; None when not counted."""
         counted = self.progress.languages.get(lang) if self.progress else None
         if counted is None:
             return None, None
@@ -158,31 +158,31 @@ class Stage:
 
 @dataclass(frozen=True)
 class ModelStatus:
-    """Progress of the scoring with one model."""
+    """Progress of scoring with one model."""
 
     model: str
-    """Its name, or the title of its answers."""
+    """Name of the model, or title of its answers."""
     parts: list[PartStatus]
     sentences: int
-    """Of all its parts."""
+    """Number of sentences of all its parts."""
     exact: bool
-    """Whether these were counted; else they are estimated from the items."""
+    """Whether the sentences were counted; else they are estimated from the items."""
     parameters: float | None
-    """Billions."""
+    """Billions of parameters."""
     engine: str
     left: float | None = None
-    """Seconds that remain, one job after another; None where nothing tells the speed."""
+    """Remaining seconds, one job after another; None without a measured speed."""
     borrowed: bool = False
     """Whether the speed is that of other models."""
 
     @property
     def done(self) -> int:
-        """Sentences that have scores."""
+        """Number of scored sentences."""
         return sum(part.done for part in self.parts)
 
     @property
     def languages(self) -> tuple[int, int]:
-        """Languages whose scores are complete, and all languages."""
+        """Number of completely scored languages, and of all languages."""
         finished = 0
         for status in self.parts:
             if status.state == "done":
@@ -193,7 +193,7 @@ class ModelStatus:
         return finished, sum(len(status.part.languages) for status in self.parts)
 
     def rate(self, counted: Literal["tokens", "new"]) -> float | None:
-        """Tokens, or new sentences, scored per second by the last attempts; None without any."""
+        """Return the tokens (or new sentences) scored a second by the last attempts, if any."""
         scored = [part.progress for part in self.parts if part.progress and part.progress.new]
         seconds = sum(progress.score_seconds for progress in scored)
         total: float = sum(getattr(progress, counted) for progress in scored)
@@ -201,7 +201,7 @@ class ModelStatus:
 
     @property
     def load(self) -> float | None:
-        """Mean seconds that its jobs took to load; None where that is not known."""
+        """Mean loading time of its jobs in seconds, if measured."""
         return _mean(part.progress.load_seconds for part in self.parts if part.progress)
 
 
@@ -216,7 +216,7 @@ class Status:
 
 
 def last_words(log: Path) -> str:
-    """Return the last line of a log that is not empty; nothing where there is none."""
+    """Return the last line of a log that is not empty, or an empty text."""
     try:
         with log.open("rb") as handle:
             handle.seek(max(0, handle.seek(0, os.SEEK_END) - TAIL))
@@ -231,7 +231,7 @@ def last_words(log: Path) -> str:
 def _judge_open(
     attempt: Attempt, queue: Queue, moment: datetime, silent: timedelta | None
 ) -> tuple[State, str]:
-    """State of a part whose newest attempt has no end, and the reason."""
+    """Return the state of a part whose newest attempt has no end, and the reason."""
     job, minutes = attempt.started.slurm_job, attempt.started.asked.minutes
     slurm_state = queue.states.get(job or "")
     if slurm_state in ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED"):
@@ -318,7 +318,7 @@ def count_states(parts: Sequence[PartStatus]) -> Mapping[State, int]:
 def _stages(
     campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus], there: Listing
 ) -> list[Stage]:
-    """Count the files of each stage that are there, of those that the campaign makes."""
+    """Count the existing files of each stage, and all that the campaign makes."""
     results, resources = Path(campaign.pathvars.results), Path(campaign.pathvars.resources)
     parts = [status.part for status in statuses]
     tables: dict[str, list[Path]] = {
@@ -353,7 +353,7 @@ def _stages(
 def _totals(campaign: Campaign, catalogue: Catalogue, statuses: Sequence[PartStatus]) -> list[int]:
     """Count the sentences of each part, or estimate them from its items.
 
-    Several pairs share a sentence: estimates take the share of distinct texts in counted parts.
+    Several pairs share a sentence: estimates use the share of distinct sentences in counted parts.
     """
     pairs: dict[Path, int | None] = {}
     texts: list[int] = []
@@ -380,10 +380,9 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _borrowed_pace(model: ModelStatus, models: Sequence[ModelStatus]) -> float | None:
-    """Estimate sentences per second of a model that has scored none.
+    """Estimate sentences a second of a model that has scored none, by the mean of other models.
 
-    The mean of the others, of the same engine if there are any; in inverse proportion to the
-    number of parameters, where that is known.
+    Models of the same engine come first; the speed is scaled by the number of parameters.
     """
     paces = [(other, pace) for other in models if (pace := other.rate("new"))]
     paces = [pair for pair in paces if pair[0].engine == model.engine] or paces
@@ -393,7 +392,7 @@ def _borrowed_pace(model: ModelStatus, models: Sequence[ModelStatus]) -> float |
 
 
 def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelStatus:
-    """Add the seconds that a model still takes."""
+    """Add the remaining seconds of a model."""
     unfinished = [part for part in model.parts if part.state != "done"]
     if not unfinished:
         return replace(model, left=0.0)
@@ -414,7 +413,7 @@ def read_status(
     queue: Queue | None = None,
     moment: datetime | None = None,
 ) -> Status:
-    """Read how far a campaign is; ``queue`` tells waiting jobs from those not submitted.
+    """Read the progress of a campaign; ``queue`` tells waiting jobs from those not submitted.
 
     Raises UserError for a malformed file.
     """

@@ -1,4 +1,4 @@
-"""Progress of a campaign as text for people and as JSON for programs."""
+"""Print the progress of a campaign as text or JSON."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from blimpworks.cluster.text import (
 from blimpworks.errors import UserError
 
 SHOWN = 20
-"""Jobs that a section has at most."""
+"""Most jobs in a section."""
 
 
 def _share(done: int, total: int) -> str:
@@ -55,7 +55,6 @@ def _joined(*facts: str) -> str:
 
 
 def _node(part: PartStatus) -> str:
-    """Node, GPUs and job of the newest attempt at a part."""
     if part.newest is None:
         return ""
     begun = part.newest.started
@@ -68,7 +67,6 @@ def _scored_share(part: PartStatus) -> str:
 
 
 def _running(part: PartStatus) -> list[Text]:
-    """Tell how far a running job is, where it runs, and whether it is strangely silent."""
     since = f"since {clock(part.newest.started.time, part.moment)}" if part.newest else ""
     silent = f"silent for {duration(part.silent.total_seconds())}" if part.silent else ""
     facts = _joined(_scored_share(part), since, silent, _node(part))
@@ -76,13 +74,12 @@ def _running(part: PartStatus) -> list[Text]:
 
 
 def _paused(part: PartStatus) -> list[Text]:
-    """Tell how far an interrupted part is."""
     state = _joined(part.state, part.reason)
     return [shortened(f"  {part.part.kind_key}: {state}; {_scored_share(part)}")]
 
 
 def _trouble(parts: Sequence[PartStatus]) -> list[list[Text]]:
-    """Tell why parts ended, their last words and a log; once for those that ended alike."""
+    """Describe failed parts, with last line and log; those that failed alike together."""
     alike: dict[tuple[str, str, str], list[PartStatus]] = {}
     for part in parts:
         key = (part.part.title, part.reason or part.state, last_words(part.log))
@@ -109,7 +106,7 @@ def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableTy
 
 
 def _in_all(status: Status) -> list[str]:
-    """Tell how many sentences are left, and how long they take at best."""
+    """Tell how many sentences remain, and how long they take at best."""
     total = sum(model.sentences for model in status.models)
     done = sum(model.done for model in status.models)
     unfinished = [model.left for model in status.models if model.left != 0]
@@ -131,7 +128,7 @@ def _in_all(status: Status) -> list[str]:
 
 
 def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
-    """Print stages, a line for each model, running jobs and those in trouble."""
+    """Print stages, models, running jobs and failed jobs."""
     parts = [part for model in status.models for part in model.parts]
     blocks: list[RenderableType] = [
         f"Campaign {status.campaign} ({configfile}), {status.moment.astimezone():%a %d %b %H:%M}",
@@ -151,7 +148,7 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
 
 
 def find_model(status: Status, name: str) -> ModelStatus:
-    """Return a model by its name. Raises UserError for one that the campaign lacks."""
+    """Find a model by its name. Raises UserError for an unknown name."""
     for model in status.models:
         if model.model == name:
             return model
@@ -163,7 +160,7 @@ def find_model(status: Status, name: str) -> ModelStatus:
 
 
 def languages_text(model: ModelStatus, width: int = WIDTH) -> str:
-    """Print a line for each language of a model."""
+    """Print the languages of a model, one a line."""
     rows = []
     for part in model.parts:
         for lang in part.part.languages:
@@ -204,7 +201,7 @@ def _part_json(part: PartStatus) -> dict[str, Any]:
 
 
 def as_json(status: Status) -> str:
-    """Write the status of a campaign as JSON."""
+    """Return the progress of a campaign as JSON."""
     models = [
         {
             "model": model.model,

@@ -1,4 +1,4 @@
-"""Obstacles of a campaign that are known before anything runs, such as missing software."""
+"""Find the obstacles of a campaign before it runs, such as missing software."""
 
 import os
 import shutil
@@ -17,14 +17,14 @@ from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
 from blimpworks.records.job import REPOSITORY
 
 ENGINES = {"kenlm": "kenlm", "lstm": "torch", "transformers": "transformers"}
-"""The package that an engine beside vLLM needs, in the environment of Snakemake."""
+"""Package of each engine beside vLLM, in Snakemake's environment."""
 KENLM = ("lmplz", "build_binary")
 """Programs that train n-gram models."""
 CONDA = "or let conda make the environments: snakemake --sdm conda (or apptainer, docs/cluster.md)"
 
 
 def has_vllm(root: Path) -> bool:
-    """Whether vLLM is in ``.vllm`` of the repository, or where there is none, beside Snakemake."""
+    """Tell whether vLLM is in ``.vllm`` of the repository, or else beside Snakemake."""
     if (root / ".vllm/bin/python").exists():
         return any((root / ".vllm").glob("lib/python*/site-packages/vllm"))
     return find_spec("vllm") is not None
@@ -35,9 +35,9 @@ def _has_program(root: Path, name: str) -> bool:
 
 
 def missing_software(engines: Collection[str], rules: Collection[str], root: Path) -> Iterator[str]:
-    """What the jobs of some engines and rules need and the repository at ``root`` lacks.
+    """List the software that engines and rules need and the repository lacks, with the remedy.
 
-    Each with what to do. Packages are looked for, not imported.
+    Packages are searched, not imported.
     """
     if "vllm" in engines and not has_vllm(root):
         yield (
@@ -58,7 +58,7 @@ def missing_software(engines: Collection[str], rules: Collection[str], root: Pat
 
 
 def too_little_disk(disk: DiskPlan) -> Iterator[str]:
-    """What is added to which directories, where their file systems have less room."""
+    """Name the directories whose file systems lack room."""
     if not disk.sufficient:
         needs = ", ".join(
             f"{name} need {decimal(size)}, {decimal(disk.free[name])} are free"
@@ -70,7 +70,7 @@ def too_little_disk(disk: DiskPlan) -> Iterator[str]:
 def without_checksum(
     rows: Sequence[SourceRow | TreebankRow], checksums: Literal["any", "sha256"]
 ) -> Iterator[str]:
-    """How many of the files to retrieve no checksum pins: any, or SHA-256 alone."""
+    """Count the files to retrieve that have no checksum (of any type, or SHA-256)."""
     unpinned = [row for row in rows if not row.is_pinned(checksums)]
     if unpinned:
         yield (
@@ -81,7 +81,7 @@ def without_checksum(
 
 
 def token_there() -> bool:
-    """Whether the hub's client has a token: HF_TOKEN, or one that its login has saved."""
+    """Tell whether the hub's client has a token: HF_TOKEN, or one saved by its login."""
     try:
         from huggingface_hub import get_token
     except ModuleNotFoundError:  # of an environment that retrieves no models
@@ -90,14 +90,14 @@ def token_there() -> bool:
 
 
 def gated(rows: Sequence[ModelRow]) -> list[ModelRow]:
-    """Models that the hub gives only to those who have accepted a licence; none offline."""
+    """Select the models with a licence to accept on the hub; none offline."""
     if offline_variable():  # they come from a cache
         return []
     return [row for row in rows if row.gated == "yes" and not is_local(row.hf_id)]
 
 
 def licences(rows: Sequence[ModelRow]) -> str:
-    """Which models' licences must be accepted on the hub, and where."""
+    """Name the models with a licence to accept, and the address."""
     names = ", ".join(dict.fromkeys(row.hf_id for row in rows))
     return (
         f"{len(rows)} models to retrieve are gated: the owner of the token must have accepted "
@@ -106,19 +106,19 @@ def licences(rows: Sequence[ModelRow]) -> str:
 
 
 def without_token(rows: Sequence[ModelRow]) -> Iterator[str]:
-    """What gated models want, where there is no token."""
+    """Tell how to get gated models when there is no token."""
     if rows and not token_there():
         yield f"No token of the hub: set HF_TOKEN, or run `hf auth login`. {licences(rows)}"
 
 
 def without_software(parts: Sequence[Part], rules: Collection[str]) -> Iterator[str]:
-    """Software that jobs need and nobody has installed, where conda will not install it either."""
+    """List missing software that conda will not install either."""
     if shutil.which("conda") is None:
         yield from missing_software({part.engine for part in parts}, rules, REPOSITORY)
 
 
 def endless(models: Sequence[ModelPlan], site: Path | None) -> Iterator[str]:
-    """Models that would take more than a week a job on processors, where there are only those."""
+    """Name the models whose jobs would take more than a week on CPUs."""
     slow = [model for model in models if model.endless]
     own_gpu = site is None and shutil.which("nvidia-smi")
     if slow and not own_gpu:

@@ -1,4 +1,4 @@
-"""Tables, times, amounts and hardware as plain text of a terminal's width."""
+"""Format tables, times, amounts and hardware as text of a terminal's width."""
 
 import io
 import shutil
@@ -15,18 +15,18 @@ from rich.text import Text
 from tqdm import tqdm
 
 WIDTH = 100
-"""Columns of what is not printed on a terminal."""
+"""Columns of output that is not a terminal."""
 NARROWEST = 16
-"""Characters that a column of text is left at least."""
+"""Least width of a text column in characters."""
 
 
 def terminal_width() -> int:
-    """Columns of the terminal, or of the environment variable COLUMNS, or ``WIDTH``."""
+    """Return the columns of the terminal, or of the variable COLUMNS, or ``WIDTH``."""
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
 def duration(seconds: float | None) -> str:
-    """A time of two digits or so: ``40 s``, ``12 min``, ``3 h 20``, ``2 d 4 h``."""
+    """Format a time in about two digits: ``40 s``, ``12 min``, ``3 h 20``, ``2 d 4 h``."""
     if seconds is None:
         return "?"
     if seconds < 100:
@@ -41,49 +41,48 @@ def duration(seconds: float | None) -> str:
 
 
 def amount(number: float | None) -> str:
-    """A number of at most four digits or so: ``950``, ``12.3k``, ``4.56M``."""
+    """Format a number in at most four digits: ``950``, ``12.3k``, ``4.56M``."""
     if number is None:
         return "-"
     return tqdm.format_sizeof(number) if number >= 9999.5 else f"{number:.0f}"
 
 
 def number(value: float) -> str:
-    """A number with about two figures that count: 12,345, 12, 1.2 or 0.12."""
+    """Format a number in about two digits: 12,345, 12, 1.2 or 0.12."""
     return f"{value:,.{0 if value >= 9.95 or not value else 1 if value >= 0.95 else 2}f}"
 
 
 def clock(moment: datetime, today: datetime) -> str:
-    """Local time of day, with the day where it is another one."""
+    """Format a local time of day, with the date unless it is today."""
     local = moment.astimezone()
     same = local.date() == today.astimezone().date()
     return f"{local:%H:%M}" if same else f"{local:%d %b %H:%M}"
 
 
 def gpu_names(names: Sequence[str]) -> str:
-    """GPUs, those of a kind counted: ``4x A100``; empty without any."""
+    """Count GPUs by name: ``4x A100``; empty without any."""
     counted = Counter(name.removeprefix("NVIDIA ") for name in names)
     return ", ".join(f"{n}x {name}" if n > 1 else name for name, n in counted.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A table in columns two spaces apart, numbers to the right but columns ``left``.
+    """A table with two spaces between columns; numbers to the right, columns ``left`` to the left.
 
-    Where the terminal is too narrow, columns on the left are broken into lines; where that
-    does not do, further columns go into tables below, each with the first column again.
+    On a narrow terminal, cells of left columns wrap; further columns follow in tables below, each
+    with the first column again.
     """
 
     rows: Sequence[Mapping[str, str]]
-    """Cells by heading, all rows with the same headings."""
+    """Cells by heading; all rows have the same headings."""
     left: Sequence[str] = ("model",)
 
     def _least(self, heading: str) -> int:
-        """Characters that a column needs, and the two before it."""
         longest = max(map(len, [heading, *(row[heading] for row in self.rows)]))
         return 2 + (min(longest, NARROWEST) if heading in self.left else longest)
 
     def _groups(self, width: int) -> Iterable[list[str]]:
-        """Headings of each table, all of which fit ``width`` characters."""
+        """Divide the headings into tables that fit ``width`` characters."""
         first, *others = self.rows[0]
         group = [first]
         for heading in others:
@@ -94,7 +93,6 @@ class Columns:
         yield group
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Table]:
-        """The table or tables, as rich asks for them."""
         for group in self._groups(options.max_width):
             table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="none")
             for heading in group:
@@ -107,7 +105,7 @@ class Columns:
 
 
 def shortened(line: str) -> Text:
-    """A line that ends with an ellipsis where it is too long."""
+    """Return a line that ends with an ellipsis when it is too long."""
     return Text(line, overflow="ellipsis")
 
 
@@ -121,10 +119,10 @@ def _wrapped(text: str, width: int) -> Text:
 
 
 def printed(blocks: Iterable[RenderableType], width: int) -> str:
-    """Blocks below each other, in ``width`` columns.
+    """Print blocks below each other in ``width`` columns.
 
-    Strings are broken into lines between words, further lines indented by two; a ``Text`` is
-    one line, however long where it is not ``shortened``.
+    Strings wrap between words, with further lines indented by two. A ``Text`` is one line of any
+    length, unless it is ``shortened``.
     """
     sink = io.StringIO()
     console = Console(

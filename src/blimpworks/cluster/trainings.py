@@ -1,4 +1,4 @@
-"""Estimates of the LSTMs that a campaign trains on GPUs."""
+"""Estimate the LSTM trainings of a campaign on GPUs."""
 
 import math
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from blimpworks.cluster.plan_data import TrainingPlan
 from blimpworks.cluster.requests import train_kind, train_request
 
 RELEASED_WORDS = 80_000_000
-"""Words to train on of each corpus that Mueller et al. (2020) released (section 5.1)."""
+"""Training words of each corpus released by Mueller et al. (2020, section 5.1)."""
 OPERATIONS = 6
-"""Of a word in training, for each weight it is multiplied with: two forwards, four backwards."""
+"""Operations of a trained word per weight: two forwards, four backwards."""
 SPARE, LEAST = 1.5, 2
 """Retries are SPARE × the jobs that a training should take, and LEAST more for what else ends
 them."""
 
 
 def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
-    """Weights that each word is multiplied with: the layers and the output layer.
+    """Count the weights that each word is multiplied with: the layers and the output layer.
 
-    Embeddings are looked up. Four gates of each layer read its input and its own state.
+    Embeddings are looked up. Four gates of each layer read its input and its state.
     """
     inputs = recipe.embedding + (recipe.layers - 1) * recipe.hidden
     gates = 4 * recipe.hidden * (inputs + recipe.layers * recipe.hidden)
@@ -34,9 +34,9 @@ def multiplied_weights(recipe: LstmRecipe, vocabulary: int) -> int:
 
 
 def words_per_second(recipe: LstmRecipe, vocabulary: int, site: Site) -> float | None:
-    """Estimate words a second in training; None where the site has no GPU for it.
+    """Estimate the words a second in training; None when the site has no GPU for it.
 
-    An assumption: of the GPU's peak in float32 the share that the site's file says of scoring.
+    Assumes the utilisation that the site's file states for scoring, at the GPU's peak in float32.
     """
     kind = train_kind(site)
     if kind is None:
@@ -53,7 +53,7 @@ def plan_trainings(
     *,
     missing: bool = True,
 ) -> list[TrainingPlan]:
-    """Plan LSTMs whose checkpoints are missing, or all; none where the site has no GPU."""
+    """Plan the LSTMs whose checkpoints are missing, or all; none without a GPU."""
     if site is None or train_kind(site) is None:
         return []
     # Several parts may score with one checkpoint.
@@ -95,9 +95,9 @@ def plan_trainings(
 def training_retries(
     campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part], site: Site | None
 ) -> int:
-    """Attempts that the job of an LSTM should have after its first; 0 for as many as others.
+    """Return how many retries the job of an LSTM should have; 0 for the default.
 
-    A training that is longer than a job may be goes on from its snapshot in the next attempt.
+    A training longer than a job goes on from its snapshot in the next attempt.
     """
     request = train_request(site)
     every = plan_trainings(campaign, catalogue, parts, site, missing=False)
@@ -110,7 +110,7 @@ def training_retries(
 def training_notes(
     plans: Sequence[TrainingPlan], catalogue: Catalogue, site: Site | None
 ) -> list[str]:
-    """Tell how many LSTMs are yet to be trained on GPUs, and how long; or nothing."""
+    """Tell how many LSTMs will be trained on GPUs, and how long that takes."""
     request = train_request(site)
     if not plans or request is None:
         return []
