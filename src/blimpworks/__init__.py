@@ -1,4 +1,4 @@
-"""blimpworks: rebuild the tables and figures of five papers on linguistic competence.
+"""Rebuild the tables and figures of five papers on linguistic competence.
 
 For notebooks: ``evaluate``, ``load_items`` and ``load_results`` (docs/evaluate.md).
 """
@@ -14,7 +14,7 @@ __all__ = ["Results", "__version__", "evaluate", "load_items", "load_results"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the public interface when it is first used: commands start without it."""
+    """Load the public interface on first use: commands start without it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("blimpworks.evaluation.api"), name)

@@ -1,4 +1,4 @@
-"""The exceptions that a user is meant to read."""
+"""Define the exceptions that a user reads."""
 
 import csv
 import errno
@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 299
-"""Characters of a sentence, from which on values that it repeats are cut."""
+"""Characters of a sentence above which quoted values are cut."""
 WORD = re.compile(r"([^\s/]{80})[^\s/]+")
-"""One that is no path, of more than 80 characters."""
+"""A word of more than 80 characters that is no path."""
 LIST = re.compile(r"((?:[^\s,]+, ){6})((?:[^\s,]+, ){3,})")
-"""Words with commas between them, more than nine."""
+"""More than nine words with commas between them."""
 MOST = 999
-"""Characters of a sentence, from which on its middle is cut; paths don't count."""
+"""Characters of a sentence, not counting paths, above which its middle is cut."""
 PATH = re.compile(r"\S*/\S*")
 QUOTATION = re.compile(r"(?<!\w)(['\"])((?:(?!\1).){80})(?:(?!\1).)+\1(?!\w)")
-"""A value that a sentence repeats, with more than 80 characters."""
+"""A quoted value of more than 80 characters."""
 BROKEN = (csv.Error, EOFError, lzma.LZMAError, zlib.error, NotImplementedError, OverflowError)
-"""What readers raise beside ValueError and OSError."""
+"""Errors of readers beside ValueError and OSError."""
 NO_FILE = {
     errno.EISDIR: "is a directory",
     errno.ENOTDIR: "lies below what is no directory",
@@ -34,9 +34,7 @@ NO_FILE = {
 
 
 def shortened(sentence: str) -> str:
-    """A sentence without long words, long values in quotes and long lists, if it is long itself.
-
-    And without its middle, if need be.
+    """Cut long words, quoted values and lists from a long sentence, then its middle.
 
     >>> len(shortened(f"a.tsv:1: 'x{'x' * 1000}' is no code; correct it."))
     116
@@ -54,33 +52,33 @@ def shortened(sentence: str) -> str:
 class UserError(Exception):
     """Bad input, told in one sentence.
 
-    The message says what was found, where (``file:line``, key or row), what was
-    expected and what to do. The command line prints it without a stack trace. Where several
-    things are wrong it has a line for each. What is too long to be read is cut.
+    The message says what was found, where (``file:line``, key or row), what was expected and what
+    to do. The command line prints it without a stack trace; several faults have a line each. Long
+    values are cut.
     """
 
     def __init__(self, message: str) -> None:
-        """``message`` is shortened, each of its lines, and has no signs that are not printed."""
+        """Set the message, shortened and without unprintable characters."""
         lines = message.replace("\0", "\\0").split("\n")
         super().__init__("\n".join(map(shortened, lines)))
 
 
 class TransientError(UserError):
-    """A fault that may be gone when the same is tried again, such as a server that was too slow.
+    """A fault that another attempt may not meet, such as a slow server.
 
-    The command line prints it as the word of an attempt, and exits with 1.
+    The command line prints the message and exits with 1.
     """
 
 
 class OutOfTime(Exception):
-    """Work was stopped where nothing is lost, because the allocation is nearly over.
+    """Work stopped without loss because the allocation is nearly over.
 
-    The message says how far it is. The command line prints it and exits with 75 (try again).
+    The message tells the progress. The command line prints it and exits with 75 (try again).
     """
 
 
 def fault_of(error: Exception) -> str:
-    """What is wrong with a file: of fields the first that is wrong, else what a reader says."""
+    """Describe the fault of a file: the first wrong field, or the reader's message."""
     if isinstance(error, RecursionError):
         return "values are nested too deeply"
     fields: Any = getattr(error, "errors", None)
@@ -93,11 +91,11 @@ def fault_of(error: Exception) -> str:
 
 @contextmanager
 def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
-    """A block that reads a file; what goes wrong in it is told in one sentence.
+    """Turn any fault in reading a file into one sentence.
 
-    Raises UserError where the file does not exist or cannot be read, or is not what was
-    ``expected``: what reads text, JSON, Parquet and settings raises a ValueError then, or one of
-    ``BROKEN``; its line is the error's ``lineno``. ``remedy`` says what to do.
+    Raises UserError when the file is missing or unreadable, or not what was ``expected``: readers
+    of text, JSON, Parquet and settings then raise a ValueError or one of ``BROKEN``; the line is
+    the error's ``lineno``. ``remedy``: what the user should do.
     """
     try:
         yield

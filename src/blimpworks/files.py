@@ -1,4 +1,4 @@
-"""Files that are either whole or absent, their checksums, and names that stay where they belong."""
+"""Write files whole or not at all, compute checksums, and check names."""
 
 import csv
 import hashlib
@@ -22,22 +22,22 @@ from blimpworks.errors import UserError
 RECORD_SUFFIX = ".prov.json"
 _elsewhere: ContextVar[Path | None] = ContextVar("elsewhere", default=None)
 KEPT = ".kept"
-"""File in a temporary directory that is to outlive its process."""
+"""File that marks a temporary directory to keep."""
 SILENCE = 7 * 24 * 3600.0
-"""Seconds after which what a process of another machine left unchanged counts as abandoned."""
+"""Seconds without change after which another machine's temporary files are abandoned."""
 _RUST = re.compile(r"\(os error (\d+)\)")
 _TEMPORARY = re.compile(r"\.([0-9a-f]{8})-(\d+)(\.\w+)?\.tmp$")
 # Backslashes are separators elsewhere, and braces are the workflow's wildcards.
 _NO_NAME = re.compile(r"[\x00-\x1f\x7f\\{}]")
 LONGEST = 255
-"""Bytes of the longest name of a file that file systems have."""
+"""Bytes of the longest file name."""
 
 
 @contextmanager
 def writing_below(folder: Path) -> Iterator[None]:
-    """Within it every file goes below ``folder``, by its whole path, and what is there stays.
+    """Write every file of the block below ``folder``, by its whole path; originals stay.
 
-    For jobs that are run once more to compare what they write.
+    For jobs that are repeated to compare their outputs.
     """
     token = _elsewhere.set(folder)
     try:
@@ -47,25 +47,25 @@ def writing_below(folder: Path) -> Iterator[None]:
 
 
 def target_of(path: Path) -> Path:
-    """Where a file is written that belongs at ``path``: there, unless ``writing_below``."""
+    """Return the path that a file is written to, which differs within ``writing_below``."""
     folder = _elsewhere.get()
     return path if folder is None else folder / path.absolute().relative_to("/")
 
 
 def is_written_elsewhere() -> bool:
-    """Whether files are written below another directory, as within ``writing_below``."""
+    """Tell whether ``writing_below`` is active."""
     return _elsewhere.get() is not None
 
 
 def sidecar_path(product: Path) -> Path:
-    """Path of the record of the job whose first output is ``product``."""
+    """Return the path of the record of the job whose first output is ``product``."""
     return product.with_name(product.name + RECORD_SUFFIX)
 
 
 def relative(name: str) -> str:
-    """``name``, if it is that of something below a directory, whichever that is.
+    """Return ``name`` if it can be a path below any directory.
 
-    Raises ValueError for one that leads elsewhere, or that no file should have.
+    Raises ValueError for a path that leads elsewhere, or a name that no file should have.
     """
     path = PurePosixPath(name)
     inside = path.parts and not path.is_absolute() and ".." not in path.parts
@@ -79,11 +79,10 @@ def relative(name: str) -> str:
 
 
 def below(root: Path, name: str, what: str) -> Path:
-    """The path of what is called ``name`` below ``root``; it need not exist.
+    """Return the path of ``name`` below ``root``; it need not exist.
 
-    ``root`` may be a symbolic link, or lie below one; what ``name`` leads to must not be one that
-    leads out of it. Raises UserError for a name that leaves ``root``; ``what`` says whose name it
-    is.
+    ``root`` may be, or be reached by, a symbolic link; a link at ``name`` must not lead out of it.
+    Raises UserError for a name that leaves ``root``; ``what`` says whose name it is.
     """
     path = root / name
     try:
@@ -97,7 +96,7 @@ def below(root: Path, name: str, what: str) -> Path:
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes, as 64 hexadecimal digits.
+    """Return the SHA-256 of a file as 64 hexadecimal digits.
 
     Raises OSError when the file cannot be read.
     """
@@ -116,7 +115,7 @@ def fsync_directory(path: Path) -> None:
 
 @cache
 def _machine() -> str:
-    """What tells processes of other machines, and of other containers, from those of this."""
+    """Identify this machine or container, whose process numbers are its own."""
     try:
         processes = Path("/proc/self/ns/pid").readlink()
     except OSError:
@@ -129,7 +128,7 @@ def _mark() -> str:
 
 
 def temporary_path(path: Path) -> Path:
-    """Where this process writes what is to become ``path``: a hidden name beside it."""
+    """Return the hidden path at which this process writes the future ``path``."""
     return path.with_name(f".{path.name}.{_mark()}.tmp")
 
 
@@ -142,10 +141,9 @@ def _is_dead(number: int) -> bool:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Whether a temporary file or directory was left by a process that was killed.
+    """Tell whether a temporary file or directory was left by a killed process.
 
-    A process of this machine is looked up; of another's nothing is known, but that what it left
-    has not changed for ``SILENCE``.
+    A process of this machine is looked up. On other machines, ``SILENCE`` without change decides.
     """
     match = _TEMPORARY.search(path.name)
     if match is None or (path / KEPT).exists():
@@ -159,7 +157,7 @@ def is_abandoned(path: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, link or directory, if it is there and can be removed."""
+    """Remove a file, link or directory, if that is possible."""
     try:
         path.unlink(missing_ok=True)
     except OSError:
@@ -167,9 +165,9 @@ def remove(path: Path) -> None:
 
 
 def clear_abandoned(directory: Path, start: str) -> None:
-    """Remove what killed processes left in a directory, of this user, under names from ``start``.
+    """Remove this user's abandoned files in a directory whose names begin with ``start``.
 
-    Whatever cannot be looked at or removed stays.
+    Files that cannot be examined or removed stay.
     """
     try:
         entries = [each for each in os.scandir(directory) if each.name.startswith(start)]
@@ -184,7 +182,7 @@ def clear_abandoned(directory: Path, start: str) -> None:
 
 @contextmanager
 def rust_errors(path: Path) -> Iterator[None]:
-    """A block that writes ``path`` by a library in Rust, whose errors are OSErrors outside."""
+    """Turn the errors of a Rust library that writes ``path`` into OSErrors."""
     try:
         yield
     except Exception as error:
@@ -197,10 +195,10 @@ def rust_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """A block that writes a file, or files in a directory, and whose OSErrors say which.
+    """Add the file's name to OSErrors of a block that writes ``path``, and act as ``rust_errors``.
 
-    A failing write does not say where, and a failing copy names its source first; otherwise as
-    ``rust_errors``. ``temporary`` is where ``path`` is written meanwhile.
+    A failed write does not name its file, and a failed copy names its source first. ``temporary``:
+    path at which ``path`` is written meanwhile.
     """
     place = temporary or path
     try:
@@ -217,11 +215,11 @@ def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; rename it there once the block succeeds.
+    """Yield a temporary path beside ``path``; rename it to ``path`` when the block succeeds.
 
-    The file is flushed to disk before the rename, so a reader sees the old file or the
-    whole new one. On any exception the temporary file is removed; that of a process that was
-    killed, by the next that writes ``path``.
+    The file is flushed to disk before the rename, so a reader sees the old file or the whole new
+    one. After an exception the temporary file is removed; after a kill, by the next writer of
+    ``path``.
     """
     path = target_of(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -240,9 +238,9 @@ def atomic(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_directory(path: Path) -> Iterator[Path]:
-    """Yield a new directory beside ``path`` that takes its place once the block succeeds.
+    """Yield a new directory beside ``path`` that replaces it when the block succeeds.
 
-    Until then, and on any exception, what is at ``path`` stays as it is.
+    Until then, and after an exception, ``path`` stays unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     clear_abandoned(path.parent, f".{path.name}.")
@@ -261,9 +259,9 @@ def whole_directory(path: Path) -> Iterator[Path]:
 
 
 def new_scratch(name: str, parent: Path | None = None) -> Path:
-    """A new directory for this process's own files, below ``parent`` or that of all such files.
+    """Make a new directory for this process below ``parent`` (default: the scratch directory).
 
-    Directories of the same ``name`` whose process was killed are removed.
+    Directories of the same ``name`` left by killed processes are removed.
     """
     place = parent or Path(tempfile.gettempdir())
     clear_abandoned(place, f"{name}.")
@@ -272,7 +270,7 @@ def new_scratch(name: str, parent: Path | None = None) -> Path:
 
 @contextmanager
 def scratch(name: str) -> Iterator[Path]:
-    """A directory as of ``new_scratch`` that is removed at the end."""
+    """Yield a directory of ``new_scratch`` and remove it at the end."""
     path = new_scratch(name)
     try:
         yield path
@@ -297,25 +295,25 @@ def cells_of_any_size() -> Iterator[None]:
 
 
 def read_cells(path: Path) -> list[dict[str, str]]:
-    """Rows of a tab-separated table that stands beside the code, by its headings."""
+    """Read a tab-separated table of the package as rows by heading."""
     with path.open(encoding="utf-8", newline="") as file:
         return [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
 class BadLine(ValueError):
-    """What is wrong in a line of a file; ``lineno`` counts from 1."""
+    """A fault in a line of a file; ``lineno`` counts from 1."""
 
     def __init__(self, lineno: int, fault: str) -> None:
-        """``fault`` is what a sentence says after the file's name and the line."""
+        """Set the line and the ``fault``: the end of a sentence about the line."""
         super().__init__(fault)
         self.lineno = lineno
 
 
 def text_of(path: Path, encoding: str = "utf-8") -> str:
-    """The text of a file, with its line ends as they are.
+    """Return the text of a file with its line ends.
 
-    Raises OSError when it cannot be read, UnicodeDecodeError when it is in another encoding, and
-    BadLine for a NUL, which no text has and a damaged disk leaves.
+    Raises OSError when it cannot be read, UnicodeDecodeError for another encoding, and BadLine for
+    a NUL, which a damaged disk leaves.
     """
     text = path.read_bytes().decode(encoding)
     before, nul, _ = text.partition("\0")
@@ -325,10 +323,7 @@ def text_of(path: Path, encoding: str = "utf-8") -> str:
 
 
 def whole(text: str) -> str:
-    """``text``, of a file whose lines all have an end. Raises BadLine where the last has none.
-
-    Then it is cut short, or its last line may be.
-    """
+    """Return ``text``; raises BadLine when its last line has no end, for it may be cut short."""
     if text and not text.endswith("\n"):
         raise BadLine(text.count("\n") + 1, "the line has no end, so the file may be cut short")
     return text
@@ -337,11 +332,10 @@ def whole(text: str) -> str:
 def table_rows(
     path: Path, columns: Sequence[str], **dialect: Any
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Rows of a table by heading, each with the line that it ends in; of a whole file in UTF-8.
+    """Read the rows of a UTF-8 table by heading, each with the number of its last line.
 
-    Raises BadLine for what ``text_of`` and ``whole`` refuse, for one of ``columns`` that is not
-    there or any that stands twice, for rows with more or fewer cells than headings, and for a
-    table without rows; csv.Error for open quotes.
+    Raises BadLine as ``text_of`` and ``whole`` do, for missing ``columns``, a heading that stands
+    twice, rows with more or fewer cells, and a table without rows; csv.Error for open quotes.
     """
     cells: list[str] | None = None
     reader = csv.reader(io.StringIO(whole(text_of(path)), newline=""), strict=True, **dialect)
@@ -361,18 +355,16 @@ def table_rows(
 
 
 class Listing:
-    """Which files there are, looked up a directory at a time.
+    """Set of the existing files, read a directory at a time.
 
-    Of thousands of files on a network's disk, each costs a question; this asks once for each
-    directory, and knows nothing of what changes afterwards.
+    On a network disk each query takes long. Later changes are not noticed.
     """
 
     def __init__(self) -> None:
-        """Ask nothing yet."""
         self._names: dict[Path, set[str]] = {}
 
     def __contains__(self, path: Path) -> bool:
-        """Whether a file or directory is there."""
+        """Tell whether a file or directory exists."""
         if path.parent not in self._names:
             try:
                 self._names[path.parent] = {each.name for each in path.parent.iterdir()}
@@ -382,10 +374,9 @@ class Listing:
 
 
 def expand(paths: list[Path]) -> list[Path]:
-    """All files meant by ``paths``: a directory stands for the files below it, sorted.
+    """List the files of ``paths``, and those below directories, sorted.
 
-    Hidden files (temporary ones, and Snakemake's own time stamps) and job records do not
-    count.
+    Hidden files (temporary ones, Snakemake's time stamps) and records of jobs are left out.
     """
     files: list[Path] = []
     for path in paths:

@@ -1,4 +1,4 @@
-"""What items of all benchmarks have in common."""
+"""Define ids, regions and samples of items for all benchmarks."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -6,23 +6,23 @@ from typing import NamedTuple, TypeVar
 
 Thing = TypeVar("Thing")
 SAMPLED = "sampled"
-"""Folder of the results with samples of the items, where a campaign sets a limit."""
+"""Directory of sampled items, in campaigns with a limit."""
 
 
 def item_id(*parts: object) -> str:
-    """Content hash of a pair's defining parts: 16 hexadecimal digits."""
+    """Return a content hash of a pair's defining fields: 16 hexadecimal digits."""
     return blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).hexdigest()
 
 
 def evenly(pairs: Sequence[Thing], most: int | None) -> Sequence[Thing]:
-    """At most ``most`` of some things, evenly spaced; all of them for None."""
+    """Return at most ``most`` elements, evenly spaced; all for None."""
     if most is None or len(pairs) <= most:
         return pairs
     return [pairs[i * len(pairs) // most] for i in range(most)]
 
 
 class Regions(NamedTuple):
-    """Half-open character spans of what tells two sentences apart."""
+    """Half-open character spans in which two sentences differ."""
 
     good_start: int
     good_end: int
@@ -31,7 +31,6 @@ class Regions(NamedTuple):
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words two sentences begin with in common."""
     words = enumerate(zip(first, second, strict=False))
     return next((i for i, (a, b) in words if a != b), min(len(first), len(second)))
 
@@ -41,10 +40,10 @@ def _width(words: Sequence[str]) -> int:
 
 
 def regions_of(good: str, bad: str) -> Regions:
-    """The words between the longest common beginning and the longest common end.
+    """Find the words between the longest common beginning and the longest common end.
 
-    All words where the sentences are the same. Where one sentence has a word more, the region
-    of the other takes in the word after it, so that none is empty.
+    In equal sentences, all words. When one sentence has an extra word, the other's region takes the
+    word after it, so that none is empty.
     """
     sides = good.split(" "), bad.split(" ")
     shortest = min(map(len, sides))

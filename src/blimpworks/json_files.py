@@ -1,11 +1,10 @@
-"""The one way in which JSON from outside is read: each key once in an object."""
+"""Read JSON from outside, with each key once in an object."""
 
 import json
 from typing import Any
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The fields of an object. Raises ValueError for a key that stands twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -15,9 +14,9 @@ def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def load_json(text: str | bytes) -> Any:
-    """What a JSON text holds.
+    """Read a JSON text.
 
-    Raises ValueError for what is no JSON and for a key that stands twice in one object (of which
-    Python would take the last), RecursionError for what is nested too deeply.
+    Raises ValueError for malformed JSON and for a key that stands twice in an object (Python would
+    take the last), RecursionError for too deep nesting.
     """
     return json.loads(text, object_pairs_hook=_fields)

@@ -1,8 +1,7 @@
-"""Parquet files of which every byte is checked on reading.
+"""Read and write Parquet files with a checksum over every byte.
 
-Pages have the checksums that Parquet itself defines, which other readers verify too. These leave
-out the headers of pages and the footer, so a SHA-256 of all the rest of the file stands between
-the pages and the footer, where no reader looks: offsets lead from the footer to the pages.
+Pages have Parquet's own checksums, which other readers verify. They leave out page headers and the
+footer, so a SHA-256 of the remaining bytes stands between pages and footer, where no reader looks.
 """
 
 import hashlib
@@ -19,20 +18,19 @@ from blimpworks.errors import reading
 from blimpworks.files import atomic
 
 MARK = b"blimpworks:sha256"
-"""Stands before the SHA-256 of the rest of the file; also a key of the table's metadata."""
+"""Bytes before that SHA-256; also a key of the table's metadata."""
 SIZE = len(MARK) + hashlib.sha256().digest_size
 TAIL = 8
-"""Bytes at the end of every Parquet file: the footer's size in four, and a magic word."""
+"""Bytes at the end of every Parquet file: size of the footer (four) and a magic word."""
 
 
 def _split(content: mmap.mmap | bytes) -> int:
-    """Where the footer of a Parquet file begins, 0 where its end says nothing sensible."""
+    """Return the start of the footer, 0 for a nonsensical end."""
     footer = int.from_bytes(content[-TAIL : -TAIL // 2], "little") + TAIL
     return max(len(content) - footer, 0)
 
 
 def _digest(content: mmap.mmap | bytes, pages: int, footer: int) -> bytes:
-    """SHA-256 of all before ``pages`` and all from ``footer``."""
     with memoryview(content) as view:
         digest = hashlib.sha256(view[:pages])
         digest.update(view[footer:])
@@ -69,11 +67,11 @@ def _has_own_digest(path: Path, _size: int, _changed: int) -> bool | None:
 
 @contextmanager
 def open_parquet(path: Path, expected: str, remedy: str) -> Iterator[pq.ParquetFile]:
-    """A Parquet file, after its bytes were compared with their checksums.
+    """Open a Parquet file after verifying its checksums.
 
-    Files from elsewhere, and from earlier versions, have none, or those of pages alone. Raises
-    UserError when the file is missing, damaged or not in Parquet; the message says what was
-    ``expected`` and the ``remedy``.
+    Foreign files have none; files of earlier versions have those of pages. Raises UserError when
+    the file is missing, damaged or not in Parquet; the message says what was ``expected`` and the
+    ``remedy``.
     """
     # ParquetFile, because read_table loads the whole of pyarrow's dataset machinery.
     with (
@@ -89,16 +87,13 @@ def open_parquet(path: Path, expected: str, remedy: str) -> Iterator[pq.ParquetF
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """A table in a Parquet file; ``columns`` restricts what is loaded.
-
-    Raises UserError when the file is missing, damaged or not in Parquet.
-    """
+    """Read a table, or only its ``columns``. Raises UserError as ``open_parquet`` does."""
     with open_parquet(path, "a table in Parquet", "Build it.") as file:
         return file.read(columns=None if columns is None else [*columns])
 
 
 def count_rows(path: Path) -> int:
-    """Number of rows of the table in a Parquet file. Raises UserError as ``read_parquet`` does."""
+    """Count the rows of a table. Raises UserError as ``open_parquet`` does."""
     with open_parquet(path, "a table in Parquet", "Build it.") as file:
         rows: int = file.metadata.num_rows
     return rows

@@ -1,4 +1,4 @@
-"""The base of all settings, rows and records: typed, immutable, unknown keys refused."""
+"""Define the base class of settings, rows and records: typed, immutable, without unknown keys."""
 
 import unicodedata
 from typing import Annotated
@@ -32,22 +32,22 @@ def _in_legends(label: str) -> str:
 
 
 Label = Annotated[str, AfterValidator(_one_line)]
-"""A text for people, on one line: it may have any sign, and none means anything anywhere."""
+"""Text for people on one line."""
 DrawnLabel = Annotated[Label, AfterValidator(_in_legends)]
-"""A label that figures have in their legends."""
+"""Label that figures have in their legends."""
 Within = Annotated[str, AfterValidator(relative)]
 """Name of a file below a directory that is not known yet (see ``files.below``)."""
 Part = Annotated[str, AfterValidator(_part)]
-"""Name of a file or directory, without those above it."""
+"""Name of a file or directory without a path."""
 PerhapsWithin = Annotated[str, AfterValidator(_if_any)]
 """Name of a file below a directory, or nothing."""
 
 
 class Strict(BaseModel):
-    """Base of all settings: immutable, unknown keys refused.
+    """Base of all settings: immutable, without unknown keys.
 
-    The docstrings of fields become descriptions in the schemas (see ``schemas.py``; having
-    pydantic read them would cost each command a tenth of a second).
+    Docstrings of fields become descriptions in the schemas (``schemas.py``). Reading them by
+    pydantic would cost each command a tenth of a second.
     """
 
     # Models are built when first used: most commands use a few of them.

@@ -1,11 +1,8 @@
-"""The tables that cross a rule boundary: one schema each, checked on write and on read.
+"""Define, write and read the tables between rules, each with one schema.
 
-The columns of each stand in ``schemas``, a file for each kind of table, so that a change of one
-makes nothing again that has to do with others; those of papers in their rooms. Here is what their
-names do not say.
-
-Parquet with zstd. A table may carry columns beyond its schema only where the schema says
-so (``items``: every benchmark adds its own covariates).
+A schema is a file in ``schemas``, or in a paper's package, so that a change makes only products of
+that table stale. This module describes what column names do not say. Tables are Parquet with zstd.
+Only open schemas (``items``: covariates of a benchmark) allow further columns.
 """
 
 import json
@@ -33,7 +30,7 @@ LONG = pa.int64()
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """Columns of one kind of table. ``open`` allows further columns after the declared ones."""
+    """Columns of a table; an ``open`` schema allows further columns after these."""
 
     name: str
     columns: tuple[tuple[str, pa.DataType], ...]
@@ -41,16 +38,15 @@ class TableSchema:
 
     @property
     def names(self) -> list[str]:
-        """Column names, in order."""
         return [name for name, _ in self.columns]
 
     def arrow(self) -> pa.Schema:
-        """The declared columns as an Arrow schema."""
+        """Return the declared columns as an Arrow schema."""
         return pa.schema([pa.field(name, kind) for name, kind in self.columns])
 
 
 def declare(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSchema:
-    """The schema of a kind of table; ``open`` allows further columns."""
+    """Return the schema of a table; ``open`` allows further columns."""
     return TableSchema(name, tuple(columns.items()), open)
 
 
@@ -65,16 +61,16 @@ KINDS: Mapping[str, pa.DataType] = {
     "list of float": pa.list_(pa.float32()),
     "list of string": pa.list_(STRING),
 }
-"""Kinds of columns, as tables of schemas name them."""
+"""Types of columns by their names in files of schemas."""
 
 
 def read_schema(
     module: str, path: str, base: TableSchema | None = None, *, open: bool = False
 ) -> TableSchema:
-    """The schema of a kind of table that a table beside a module has: column and kind in each row.
+    """Read a schema from a file beside a module: a column and its type in each row.
 
-    ``module`` is the module's file; the kind of table is called after the schema's file. With a
-    ``base`` it is the same kind, with further columns.
+    ``module``: the module's file. The table is called after the schema's file, or after ``base``,
+    whose columns come first.
     """
     table = Path(module).parent / path
     columns = tuple((row["column"], KINDS[row["kind"]]) for row in read_cells(table))
@@ -157,10 +153,10 @@ def _check(actual: pa.Schema, schema: TableSchema, where: str) -> None:
 
 
 def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
-    """Write ``table`` as a table of kind ``schema``: checked, whole or not at all.
+    """Check ``table`` against ``schema`` and write it, whole or not at all.
 
-    Embeds the deterministic part of the current job's record in the file's metadata.
-    Declared columns come first and in order. Raises UserError when they don't fit.
+    Embeds the deterministic fields of the current job's record in the file's metadata. Declared
+    columns come first and in order. Raises UserError when the columns don't fit.
     """
     missing = [c for c in schema.names if c not in table.column_names]
     if missing:
@@ -179,15 +175,15 @@ def write_table(table: pa.Table, schema: TableSchema, path: Path) -> None:
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], schema: TableSchema, path: Path) -> None:
-    """Write the columns of a schema from rows as a table; rows may have other keys too.
+    """Write the columns of a schema from rows, which may have other keys too.
 
-    Columns that rows lack are null. Raises UserError when the values don't fit.
+    Missing columns are null. Raises UserError when the values don't fit.
     """
     write_table(pa.Table.from_pylist([*rows], schema=schema.arrow()), schema, path)
 
 
 def write_frame(frame: "pd.DataFrame", schema: TableSchema, path: Path) -> None:
-    """Write the columns of a schema from a data frame as a table, without its index.
+    """Write the columns of a schema from a data frame, without its index.
 
     Raises UserError when the values don't fit, KeyError for a missing column.
     """
@@ -195,7 +191,7 @@ def write_frame(frame: "pd.DataFrame", schema: TableSchema, path: Path) -> None:
 
 
 class Evaluation(NamedTuple):
-    """The tables of one model on one language's pairs or prompts."""
+    """Tables of one model on the pairs or prompts of one language."""
 
     model: str
     lang: str
@@ -206,9 +202,9 @@ class Evaluation(NamedTuple):
 
 
 def made_by(path: Path) -> dict[str, Any] | None:
-    """What the record that a table carries says made it: command, inputs, parameters, code.
+    """Return the record embedded in a table: command, inputs, parameters, code; None without.
 
-    None where no job made it. Raises UserError when the file is missing or broken.
+    Raises UserError when the file is missing or broken.
     """
     with open_parquet(path, "a table in Parquet", "Build it.") as file:
         record = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
@@ -217,7 +213,7 @@ def made_by(path: Path) -> dict[str, Any] | None:
 
 
 def read_table(schema: TableSchema, path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a table of kind ``schema``; ``columns`` restricts what is loaded.
+    """Read a table of a schema, or only its ``columns``.
 
     Raises UserError when the file is missing, broken or of another schema.
     """

@@ -1,4 +1,4 @@
-"""The one way in which YAML is read: plain values, each key once, and an end within a second."""
+"""Read YAML safely: plain values, each key once, within a second."""
 
 from pathlib import Path
 from typing import Any
@@ -12,27 +12,26 @@ from yaml.resolver import Resolver
 from blimpworks.errors import UserError, reading
 
 LONGEST = 100_000
-"""Characters of the longest text that is read; ours have up to 30,000."""
+"""Most characters of a text; ours have up to 30,000."""
 DEEPEST = 50
-"""Levels of lists and mappings in one another, aliases written out."""
+"""Most levels of nesting, with aliases expanded."""
 MOST = 10_000
-"""Values of a text, aliases written out."""
+"""Most values of a text, with aliases expanded."""
 DIGITS = 100
-"""Characters of the longest number."""
+"""Most characters of a number."""
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 MERGE = "tag:yaml.org,2002:merge"
 Mark = yaml.error.Mark
 
 
 class _Loader(Composer, CParser, SafeConstructor, Resolver):
-    """Plain values alone; a ``YAMLError`` says where one is too much, or a key stands twice.
+    """Loads plain values; raises a ``YAMLError`` with the line of a double key or an excess.
 
-    Events come from libyaml, several times as fast as PyYAML's own parser. They are composed here:
-    libyaml's own composer would recurse as deep as the text says.
+    Events come from libyaml, several times as fast as PyYAML's parser. Nodes are composed here:
+    libyaml's composer would recurse as deep as the text says.
     """
 
     def __init__(self, text: str) -> None:
-        """Have read nothing yet."""
         CParser.__init__(self, text)
         Composer.__init__(self)
         SafeConstructor.__init__(self)
@@ -42,7 +41,7 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
         """How many values each whole node has, and how many levels."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """The next node, whose size is known then; an alias counts as what it repeats."""
+        """Compose the next node and count its values; an alias counts as its anchor."""
         is_alias = self.check_event(yaml.AliasEvent)
         mark: Any = self.peek_event().start_mark  # type: ignore[union-attr]
         self._level += 1
@@ -86,9 +85,9 @@ class _Loader(Composer, CParser, SafeConstructor, Resolver):
 
 
 def load_yaml(text: str, source: str) -> Any:
-    """What a YAML text holds. Raises UserError for what is malformed, too much, or a double key.
+    """Read a YAML text, which the message calls ``source``.
 
-    ``source`` is what the message calls the text.
+    Raises UserError for a malformed text, an excess, or a double key.
     """
     if len(text) > LONGEST:
         raise UserError(
@@ -107,7 +106,7 @@ def load_yaml(text: str, source: str) -> Any:
 
 
 def read_yaml(path: Path, what: str) -> Any:
-    """What a YAML file holds. Raises UserError, which says that it expected ``what``."""
+    """Read a YAML file. Raises UserError, which says that it expected ``what``."""
     with reading(path, what, "Write it, in UTF-8."):
         text = path.read_text(encoding="utf-8")
     return load_yaml(text, str(path))

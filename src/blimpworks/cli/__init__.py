@@ -1,8 +1,8 @@
-"""The ``blimpworks`` command: one thin command per rule, and those of auditors.
+"""Define the ``blimpworks`` command line.
 
-A command translates its arguments, opens a ``Job`` so that its products carry their record,
-and calls one library function (``blimpworks.commands``). It has no defaults of its own: a
-default that decides a number lives in the campaign's settings.
+A command translates its arguments, opens a ``Job`` so that its products carry their record, and
+calls one library function (``blimpworks.commands``). Defaults that decide a number are in the
+settings of the campaign, not here.
 """
 
 import atexit
@@ -31,7 +31,7 @@ from blimpworks.commands.registry import called_commands, command_lines, declare
 from blimpworks.errors import OutOfTime, TransientError, UserError
 
 WORKFLOW = "workflow"
-"""Group of the commands that the workflow runs, which need not be named before them."""
+"""Group of the workflow's commands; its name may be left out."""
 ELSEWHERE = "Other programs, and the workflow"
 PANELS = (EVALUATE, REPRODUCE, AUDIT, AUTHOR, "")
 """Headings of the help, in order."""
@@ -46,7 +46,7 @@ DISK_ERRORS = {
 
 
 def command_line(commands: Iterable[Declared] | None = None) -> typer.Typer:
-    """The ``blimpworks`` command with some commands, by default with all."""
+    """Build the command line with some commands, by default with all."""
     app = typer.Typer(
         help="Minimal pairs: evaluate models, rebuild the papers' tables and figures, audit "
         "numbers.",
@@ -82,11 +82,10 @@ def _add(app: typer.Typer, declared: Declared, *, hidden: bool = False) -> None:
 
 
 def run_here(arguments: Sequence[str]) -> None:
-    """Run a command in this process; errors are raised as they are."""
+    """Run a command in this process; errors are raised unchanged."""
     from blimpworks.records.job import record_arguments
 
     def run() -> None:
-        """Run it, with the records' context of its own."""
         record_arguments(arguments)
         command = typer.main.get_command(command_line(called_commands(arguments) or None))
         command.main([*arguments], "blimpworks", standalone_mode=False)
@@ -95,25 +94,24 @@ def run_here(arguments: Sequence[str]) -> None:
 
 
 def __getattr__(name: str) -> typer.Typer:
-    """``app``: the whole command line, made on first use."""
+    """Build the whole command line ``app`` on first use."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return command_line()
 
 
 class _NoPandas:
-    """An import hook for which pandas is not installed."""
+    """Import hook that hides pandas."""
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
-        """Refuse pandas, leave the rest to others."""
         if fullname == "pandas":
             raise ModuleNotFoundError("pandas is left out for speed", name=fullname)
 
 
 def _attempt(arguments: Sequence[str]) -> None:
-    """Run a command of scoring or generation as a child process, and record how it ended.
+    """Run a scoring or answering command as a child process, and record how it ended.
 
-    In that child, only make sure that it ends with its parent. Attempts are entered beside the log
+    In the child, only make sure that it ends with its parent. Attempts are entered beside the log
     that the command names.
     """
     if arguments[:1] not in (["score"], ["answer"]) or "--log" not in arguments[:-1]:
@@ -134,9 +132,9 @@ def _share() -> Mapping[str, Any]:
 
 
 def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
-    """The command that a command line calls, with this process prepared to run it.
+    """Return the commands that a command line calls, with this process prepared to run them.
 
-    None for all, where it names none.
+    None, that is all, for a command line without a command.
     """
     commands = [called for line in command_lines(arguments) for called in called_commands(line)]
     if any(declared.runs for declared in commands):
@@ -163,8 +161,7 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
 def main() -> None:
     """Run the command line; a user's mistake ends in one sentence and exit code 2.
 
-    Work that stopped because its allocation is nearly over ends in exit code 75, and a fault that
-    another attempt may not meet in 1.
+    Exit code 75: stopped before the end of the allocation; 1: another attempt may succeed.
     """
     write_any_character()
     # Importing libraries makes objects that stay: to look for garbage among them every 700, as

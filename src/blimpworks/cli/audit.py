@@ -1,4 +1,4 @@
-"""Commands for auditors: where a number comes from, and whether anything was altered."""
+"""Define commands for auditors: trace numbers, and find altered files."""
 
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def explain(
 
 
 def _card_of(path: Path) -> Path | None:
-    """The report card of an evaluation's directory, or beside a file; None where there is none."""
+    """Find the report card in an evaluation's directory, or beside a file."""
     below = (path / "results/report_card", path / "report_card", path)
     folders = below if path.is_dir() else (path.parent,) if path.is_file() else ()
     return next((f / "card.json" for f in folders if (f / "card.json").is_file()), None)

@@ -1,4 +1,4 @@
-"""Characters that the terminal's encoding lacks: others are written in their place."""
+"""Replace characters that the terminal's encoding lacks."""
 
 import codecs
 import io
@@ -12,7 +12,7 @@ SUBSTITUTES = str.maketrans(
 
 
 def _substitute(error: UnicodeError) -> tuple[str, int]:
-    """What is written in place of characters that cannot be: another sign, or their code points."""
+    """Return the replacement of characters: another sign, or their code points."""
     assert isinstance(error, UnicodeEncodeError)
     signs = error.object[error.start : error.end].translate(SUBSTITUTES)
     return signs.encode("ascii", "backslashreplace").decode("ascii"), error.end
@@ -21,8 +21,8 @@ def _substitute(error: UnicodeError) -> tuple[str, int]:
 def write_any_character() -> None:
     """Let this process write any character to its terminal, and its children UTF-8.
 
-    Where the locale is of another encoding, the process begins anew in Python's UTF-8 mode: files,
-    arguments and what children say are no matter of the terminal.
+    In a locale of another encoding, the process restarts in Python's UTF-8 mode: files, arguments
+    and output of children do not depend on the terminal.
     """
     if locale.getpreferredencoding(False).lower() != "utf-8" and not sys.flags.utf8_mode:
         os.environ.setdefault("PYTHONIOENCODING", sys.stdout.encoding)

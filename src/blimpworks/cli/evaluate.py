@@ -1,4 +1,4 @@
-"""The commands that evaluate models, build the report card, and compare evaluations."""
+"""Define commands that evaluate models, build the report card, and compare evaluations."""
 
 import os
 from json import dumps, loads

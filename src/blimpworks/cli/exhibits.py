@@ -1,4 +1,4 @@
-"""Commands that build tables and figures."""
+"""Define commands that build tables and figures."""
 
 import json
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ PLOTTING = (
     "statsmodels",
     "tabulate",
 )
-"""Packages that tables and figures are made with."""
+"""Packages that make tables and figures."""
 
 
 def _needs(pairs: list[str]) -> dict[str, list[Path]]:
-    """``["items=a", "items=b"]`` as ``{"items": [a, b]}``."""
+    """Read ``["items=a", "items=b"]`` as ``{"items": [a, b]}``."""
     tables: dict[str, list[Path]] = {}
     for pair in pairs:
         need, separator, path = pair.partition("=")

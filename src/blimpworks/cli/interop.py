@@ -1,4 +1,4 @@
-"""Commands that write and read the files of other tools: export and import."""
+"""Define commands that export to and import from other tools."""
 
 from pathlib import Path
 

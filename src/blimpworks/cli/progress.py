@@ -1,4 +1,4 @@
-"""Commands on a campaign's progress and its machines: plan, status, check-gpu."""
+"""Define commands on a campaign's progress and machines: plan, status, check-gpu."""
 
 import time
 from pathlib import Path
@@ -19,7 +19,7 @@ JSON = option("Print JSON.", "--json", default=False)
 
 
 def _read(configfile: Path) -> "tuple[Campaign, Catalogue]":
-    """A campaign and its catalogue. Raises UserError for files that are missing or malformed."""
+    """Read a campaign and its catalogue. Raises UserError for missing or malformed files."""
     from blimpworks.campaign.catalogue import load_catalogue
     from blimpworks.campaign.load import load_campaign
     from blimpworks.campaign.parts import check_runs

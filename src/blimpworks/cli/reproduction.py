@@ -1,4 +1,4 @@
-"""Commands on printed numbers: compared with recomputed and measured ones, and reported."""
+"""Define commands that compare printed numbers with recomputed and measured ones."""
 
 import json
 from collections.abc import Sequence

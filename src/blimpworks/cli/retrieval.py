@@ -1,4 +1,4 @@
-"""Commands that retrieve files and pin them. They import little: a campaign runs hundreds."""
+"""Define commands that retrieve and pin files, with few imports: a campaign runs hundreds."""
 
 from collections.abc import Mapping
 from pathlib import Path

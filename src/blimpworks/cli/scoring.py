@@ -1,4 +1,4 @@
-"""Commands from items to accuracies: score or answer, collect, judge, summarise, compare."""
+"""Define commands from items to accuracies: score or answer, collect, judge, summarise, compare."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ RESPONSES = option("Manifest of the model's responses.")
 
 
 def watch_of(log: Path | None) -> "Watches":
-    """Watchers of a job: its progress file if it has a log, and the end of its allocation."""
+    """Return the watches of a job: its progress file (with a log) and its allocation's end."""
     from blimpworks.cluster.allocation import deadline_of
     from blimpworks.records.journal import progress_path
     from blimpworks.scoring.progress import Progress
@@ -58,7 +58,7 @@ def score_job(
     store: Path,
     options: ScoringOptions,
 ) -> Job:
-    """The job that scores items. Raises UserError for a checkpoint that is missing or broken."""
+    """Open the job that scores items. Raises UserError for a missing or broken checkpoint."""
     from blimpworks.models.checkpoint import read_description
 
     params = options.model_dump(exclude={"near_tie", "jobs"}) | {"engine": engine}
@@ -112,18 +112,18 @@ def limit_items(
 
 
 class Packed(Strict):
-    """A member of a pack, as the workflow describes it."""
+    """A member of a pack as the workflow describes it."""
 
     part: str
     """MODEL/PART."""
     engine: str
     checkpoint: Path
     slots: Positive
-    """GPUs, or cores where the pack has no GPUs."""
+    """GPUs, or cores in a pack without GPUs."""
     whole: tuple[str, ...]
     """BENCHMARK/LANG of items whose sentences are scored."""
     regions: tuple[str, ...]
-    """Those of items whose critical regions are enough."""
+    """BENCHMARK/LANG of items whose critical regions are scored."""
 
 
 @command()
@@ -246,7 +246,7 @@ def compare_models(
 
 
 def _systems(text: str) -> dict[str, str]:
-    """System prompts by language. Raises UserError for what is no JSON object of strings."""
+    """Read system prompts by language. Raises UserError unless it is a JSON object of strings."""
     try:
         systems = json.loads(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Commands that retrieve models, read treebanks, write the schemas of settings, and run others."""
+"""Define commands that retrieve models, read treebanks, write schemas, and run other commands."""
 
 import logging
 import os

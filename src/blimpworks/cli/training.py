@@ -1,4 +1,4 @@
-"""Commands that make training text and train the campaign's own models."""
+"""Define commands that make training text and train the campaign's models."""
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
@@ -24,7 +24,7 @@ from blimpworks.commands.options import argument, option, settings, written
 
 MODELS = "blimpworks.models"
 NETWORKS = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
-"""Packages of the commands that train transformers."""
+"""Packages of commands that train transformers."""
 
 
 def _files_of(corpus: Path) -> list[Path]:
@@ -39,7 +39,7 @@ def _read_by(text: Path, given: Mapping[str, Any]) -> Iterable[Path]:
 
 CORPUS = Use(reads=lambda corpus, _: _files_of(corpus))
 LEARNT = spread(exclude=HOW_MANY)
-"""Records what of a recipe decides the model."""
+"""Records the settings of a recipe that decide the model."""
 TEXT = argument(
     "Text, one sentence per line, or dialogues, or the recipe's corpus.json.",
     use=Use(reads=_read_by),
@@ -188,7 +188,7 @@ def train_ngram(
 
 
 def _trainer(model: type[BaseModel], help_text: str) -> Callable[..., None]:
-    """The signature and help of a command that trains a transformer."""
+    """Return the signature and help of a command that trains a transformer."""
 
     def train(
         text: Path = TEXT,

@@ -206,8 +206,7 @@ def put_back(allocation: Allocation) -> bool:
 
 
 def run_attempt(command: Sequence[str], log_file: Path) -> int:
-    """Run ``command`` as one attempt, enter it in the journal of ``log_file``, return its exit
-    code.
+    """Run ``command`` as one attempt, enter it in the journal of ``log_file``, return the code.
 
     Raises OSError when the journal cannot be written.
     """

@@ -43,9 +43,7 @@ ExpectationsOf = Callable[[Part], Mapping[Path, Expectation]]
 
 
 def scores_regions(campaign: Campaign, row: ModelRow, benchmark: Benchmark) -> bool:
-    """Tell whether a model scores critical regions alone: a masked model whose methods need no
-    more.
-    """
+    """Tell whether a masked model scores critical regions alone, since its methods need no more."""
     if row.architecture != "masked":
         return False
     return regional(benchmark.methods(campaign, row.architecture))

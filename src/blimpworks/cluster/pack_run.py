@@ -183,8 +183,7 @@ def _give_up(member: Member) -> bool:
 
 
 def run_pack(members: Sequence[Member], width: int, *, gpus: bool) -> int:
-    """Run the members of a pack on ``width`` GPUs (or cores, without ``gpus``); return the exit
-    code.
+    """Run the members of a pack on ``width`` GPUs (cores without ``gpus``); return an exit code.
 
     0: all are scored or given up; 75: out of time; else 1. Raises UserError when a member needs
     more than the job has.

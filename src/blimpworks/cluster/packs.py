@@ -59,9 +59,7 @@ def _width(needs: Needs, site: Site) -> int:
 
 
 def _bins(loads: Sequence[_Load], size: float) -> list[list[_Load]]:
-    """Distribute loads on bins of ``size``: the longest first, each into the first bin with
-    room.
-    """
+    """Put loads into bins of ``size``: the longest first, each into the first bin with room."""
     bins: list[list[_Load]] = []
     room: list[float] = []
     for load in sorted(loads, key=lambda load: -load.hours * load.slots):

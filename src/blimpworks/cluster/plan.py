@@ -127,9 +127,7 @@ class _Planner:
         return {(name, scores_regions(self.campaign, row, find_benchmark(name))) for name in names}
 
     def _measured_tokens(self, part: Part) -> float | None:
-        """Return the mean tokens of a sentence as measured with this model, or with other
-        models.
-        """
+        """Return the mean tokens of a sentence measured with this model, or else with others."""
         if part.kind == "answer":  # what answers cost is no number of tokens that shards hold
             return None
         # Shards of a job under way hold its longest sentences, or its first.

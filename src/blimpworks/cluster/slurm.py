@@ -29,9 +29,7 @@ def ask(command: Sequence[str], *, partly: bool = False) -> str | None:
 
 
 def _states(command: Sequence[str], ids: Collection[str]) -> dict[str, str]:
-    """Read the state of each of ``ids`` (of "CANCELLED by 1000" the first word) until SLURM
-    fails.
-    """
+    """Read the state of each job (of "CANCELLED by 1000" the first word) until SLURM fails."""
     states: dict[str, str] = {}
     jobs = sorted(ids)
     for start in range(0, len(jobs), TOGETHER):

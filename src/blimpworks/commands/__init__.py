@@ -1,1 +1,1 @@
-"""Declaring commands, looking them up by name, and their common options."""
+"""Declare commands, look them up by name, and share options."""

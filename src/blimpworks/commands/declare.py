@@ -1,16 +1,16 @@
-"""The decorator that declares a command, once, at its function.
+"""Declare a command at its function by a decorator.
 
-Its options are the function's parameters, its help is the docstring, and its products'
-records name it, the digest of the code that it ``runs`` and the versions of the ``packages``
-that matter.. Its first argument says how it runs:
+The function's parameters are the options, its docstring is the help. Records of its products have
+its name, the digest of the code that it ``runs``, and the versions of ``packages``. The decorator's
+first argument says how it runs:
 
-``command(runs)``            the body does everything, and opens jobs, if any, with ``NAME.job``
-``command(recorded=runs)``   the body runs within a job that is opened from the arguments
-``command(calls=function)``  no body: that function gets the arguments of the same names
+- ``command(runs)``: the body does everything, and opens jobs, if any, with ``NAME.job``
+- ``command(recorded=runs)``: the body runs within a job that is opened from the arguments
+- ``command(calls=function)``: no body; the function gets the arguments of the same names
 
-A job's inputs, outputs and parameters follow from the arguments' types: a path is read,
-anything else is a parameter of the record under its name; the ``Use`` of an option says
-otherwise. Heavy imports happen inside the bodies, so that ``--help`` starts quickly.
+Inputs, outputs and parameters of a job follow from the arguments' types: a path is an input,
+anything else a parameter of the record. The ``Use`` of an option changes that. Heavy imports stay
+inside the bodies, so that ``--help`` starts quickly.
 """
 
 import inspect
@@ -28,57 +28,60 @@ if TYPE_CHECKING:
     from blimpworks.records.job import Job
 
 Arguments = Mapping[str, Any]
-"""Arguments of a command by the names of its function's parameters."""
+"""Arguments of a command by parameter name."""
 Runs = str | tuple[str, ...] | Callable[[], Iterable[Command]]
-"""Entry points as ``module:name``, or what gives a command for all values that decide its code."""
+"""Entry points as ``module:name``, or a function that returns the commands for all values that
+decide the code.
+"""
 Notes = str | Callable[[Any], Mapping[str, Any]] | None
-"""Of a library's result: the name to note it by, or what makes facts to note of it; without
-either its own facts are noted, if it is a mapping."""
+"""Name under which a library's result is noted, or a function that makes notes of it; without
+either, a mapping is noted as it is.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Uses of an argument by a command; without any it is only passed to the library's function."""
+    """Uses of an argument; without any it is only passed to the library's function."""
 
     reads: Callable[[Any, Arguments], Iterable[Path]] | None = None
-    """Files that are inputs, by the argument and all arguments."""
+    """Input files, by the argument and all arguments."""
     writes: Callable[[Any], Iterable[Path]] | None = None
-    """Files that are outputs."""
+    """Output files."""
     records: Callable[[str, Any], Mapping[str, Any]] | None = None
     """Parameters of the record, by the argument's name and value."""
     passes: Callable[[Any, Arguments], Any] | None = None
-    """What the library's function gets, if it is not the argument itself."""
+    """Value for the library's function, if not the argument itself."""
     edited: bool = False
-    """Whether the files that are inputs may differ from what a job wrote: people fill them in."""
+    """Whether people edit the input files, so that they may differ from a job's output."""
 
 
 def paths_of(value: Path | Iterable[Path] | None) -> list[Path]:
-    """One path, many or none as a list."""
+    """Return one path, many or none as a list."""
     if isinstance(value, Path):
         return [value]
     return [*(value or ())]
 
 
 def dumped(**how: Any) -> Use:
-    """Records settings under their argument's name; ``how`` as for pydantic's ``model_dump``."""
+    """Record settings under their argument's name; ``how`` as for pydantic's ``model_dump``."""
     return Use(records=lambda name, value: {name: value.model_dump(**how)})
 
 
 def spread(**how: Any) -> Use:
-    """Records settings each under its own name; ``how`` as for pydantic's ``model_dump``."""
+    """Record each setting under its own name; ``how`` as for pydantic's ``model_dump``."""
     return Use(records=lambda _, value: value.model_dump(**how))
 
 
 READ = Use(reads=lambda value, _: paths_of(value))
 FILLED_IN = Use(reads=lambda value, _: paths_of(value), edited=True)
-"""Read, after people have filled it in."""
+"""Input that people have filled in."""
 WRITTEN = Use(writes=paths_of)
 WITH_FOLDER = Use(writes=lambda path: [path, path.parent])
-"""Written, with all that stands beside it."""
+"""Output, together with the whole directory around it."""
 RECORDED = Use(records=lambda name, value: {name: value})
 UNRECORDED = Use()
 CHOSEN = dumped(mode="json", exclude_unset=True)
-"""Records those settings that were given."""
+"""Records the settings that differ from their defaults."""
 
 
 @dataclass(frozen=True)
@@ -86,44 +89,44 @@ class Declared:
     """A declared command, for the command line, the workflow and its own body."""
 
     function: Callable[..., Any]
-    """Its parameters and docstring are the options and the help."""
+    """Function with the options as parameters and the help as docstring."""
     name: str
-    """As records have it; the command line has hyphens, and no name of the group before it."""
+    """Name in records; the command line uses hyphens, without the group."""
     runs: Runs = ()
     calls: str = ""
-    """The library's function that it calls, as ``module:name``, where it has no body."""
+    """Library function of a command without body, as ``module:name``."""
     within_job: bool = False
-    """Whether its body, or the function that it calls, runs within one job."""
+    """Whether the body, or the library function, runs within one job."""
     packages: tuple[str, ...] = ()
     notes: Notes = None
     group: str = ""
     pandas: bool = True
     """Whether it may use pandas, which takes a second to import."""
     cheap: bool = False
-    """Whether ``check --deep`` runs it again: it makes small tables or exhibits of tables."""
+    """Whether ``check --deep`` repeats it: it makes small tables or exhibits."""
     panel: str = ""
-    """Heading that the help lists it under; without one it is run by the workflow."""
+    """Heading in the help; empty for commands of the workflow."""
     example: str = ""
-    """A call of it, behind ``blimpworks``, for its help."""
+    """Example call for the help, without ``blimpworks``."""
 
     @property
     def by_workflow(self) -> bool:
-        """Whether people seldom call it."""
+        """Whether the workflow calls it, and people seldom do."""
         return not self.panel and not self.group
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of the command line that call it."""
+        """Words of the command line that call it."""
         name = self.name.removeprefix(f"{self.group}_").replace("_", "-")
         return (self.group, name) if self.group else (name,)
 
     def is_called(self, arguments: Sequence[str]) -> bool:
-        """Whether a command line begins with its words."""
+        """Tell whether a command line begins with its words."""
         return (*arguments[: len(self.words)],) == self.words
 
     @cached_property
     def callback(self) -> Callable[..., None]:
-        """The function that the command line calls, with the declared function's signature."""
+        """Function for the command line, with the declared function's signature."""
 
         def callback(**arguments: Any) -> None:
             """Run the command; its help is the declared function's."""
@@ -147,7 +150,7 @@ class Declared:
 
     @cached_property
     def uses(self) -> dict[str, Use]:
-        """Uses of the arguments, by name: as their options say, or else by their types."""
+        """Uses of the arguments by name: of their options, or by their types."""
         uses = {}
         hints = get_type_hints(self.function)
         for name, parameter in inspect.signature(self.function).parameters.items():
@@ -158,16 +161,16 @@ class Declared:
 
     @cached_property
     def commands(self) -> dict[str, Command]:
-        """The names of its records, with the code behind each; empty if it keeps no records."""
+        """Names of its records with the code behind each; empty without records."""
         if callable(self.runs):
             return {command.name: command for command in self.runs()}
         entries = (self.runs,) if isinstance(self.runs, str) else self.runs
         return {self.name: Command(self.name, entries, self.packages)} if entries else {}
 
     def of(self, *values: str) -> Command:
-        """The command as records name it, with ``values`` where these decide its code.
+        """Return the command as in records, with the ``values`` that decide its code.
 
-        Raises UserError for values that no command has.
+        Raises UserError for unknown values.
         """
         name = " ".join((self.name, *values))
         if name not in self.commands:
@@ -182,13 +185,12 @@ class Declared:
         params: Mapping[str, Any],
         edited: Collection[Path] = (),
     ) -> "Job":
-        """A job of this command. Raises as ``Job`` does."""
+        """Open a job of this command. Raises as ``Job`` does."""
         from blimpworks.records.job import Job
 
         return Job(self.of(*values), inputs=inputs, outputs=outputs, params=params, edited=edited)
 
     def _job_of(self, arguments: Arguments) -> "Job":
-        """The job with the inputs, outputs and parameters of the arguments."""
         inputs: list[Path] = []
         outputs: list[Path] = []
         params: dict[str, Any] = {}
@@ -204,7 +206,7 @@ class Declared:
 
 
 DECLARED: dict[str, Declared] = {}
-"""Every command whose module has been imported, by its name in records."""
+"""Commands of all imported modules, by their names in records."""
 EVALUATE, REPRODUCE, AUDIT, AUTHOR = (
     "Evaluate models",
     "Reproduce the papers",
@@ -217,14 +219,14 @@ GROUPS: dict[str, str] = {}
 
 
 def library_function(declared: Declared) -> Callable[..., Any]:
-    """The library's function that a command without a body calls."""
+    """Import the library function of a command without body."""
     module, _, name = declared.calls.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
     return function
 
 
 def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any]:
-    """Those arguments of a command that the library's function takes, as it takes them."""
+    """Select and convert the arguments that the library's function takes."""
     parameters = inspect.signature(library_function(declared)).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return {
@@ -237,14 +239,13 @@ def library_arguments(declared: Declared, arguments: Arguments) -> dict[str, Any
 def command(
     runs: Runs = (), *, recorded: Runs = (), calls: str = "", name: str = "", **facts: Any
 ) -> Callable[[Callable[..., Mapping[str, Any] | None]], Declared]:
-    """Decorator that declares a function as a command, by its own name unless ``name`` is given.
+    """Decorate a function as a command, by its own name unless ``name`` is stated.
 
-    ``runs``, ``recorded`` or ``calls`` are the code behind its records (see above), ``facts`` as
-    in ``Declared``. Raises ValueError for a second command of one name.
+    ``runs``, ``recorded`` or ``calls``: code behind its records (see the module); ``facts``: as in
+    ``Declared``. Raises ValueError for a second command of one name.
     """
 
     def declare(function: Callable[..., Mapping[str, Any] | None]) -> Declared:
-        """The command that a function declares."""
         code, within_job = runs or recorded or calls or (), bool(recorded or calls)
         declared = Declared(function, name or function.__name__, code, calls, within_job, **facts)
         if DECLARED.setdefault(declared.name, declared) is not declared:

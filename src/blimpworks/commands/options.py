@@ -1,4 +1,4 @@
-"""Options that several commands have, and how their values are read."""
+"""Define options that several commands share, and how their values are read."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -24,10 +24,10 @@ def option(
     declare: Callable[..., Any] = typer.Option,
     **how: Any,
 ) -> Any:
-    """An option of a command: the default of a parameter, and what is done with its argument.
+    """Declare an option of a command as the default of a parameter.
 
-    ``names`` are other than the parameter's; a ``default`` of ``list`` stands for none;
-    ``how`` is as for ``typer.Option``.
+    ``names``: other names than the parameter's; a ``default`` of ``list`` is the empty list;
+    ``how``: as for ``typer.Option``.
     """
     info = declare(default, *names, help=help_text, show_default=default is not list, **how)
     info.use = use
@@ -35,22 +35,21 @@ def option(
 
 
 def argument(help_text: str, **how: Any) -> Any:
-    """An argument without a name, else as ``option``."""
+    """Declare a positional argument; else as ``option``."""
     return option(help_text, declare=typer.Argument, **how)
 
 
 def written(help_text: str, *names: str, use: Use = WRITTEN, **how: Any) -> Any:
-    """An option for a file that is written."""
+    """Declare an option for an output file."""
     return option(help_text, *names, use=use, **how)
 
 
 def settings(
     model: "type[BaseModel]", help_text: str, *, default: Any = ..., use: Use = CHOSEN
 ) -> Any:
-    """An option for settings as JSON. It raises UserError when they don't fit the ``model``."""
+    """Declare an option for settings of a ``model`` as JSON. Raises UserError for other JSON."""
 
     def parse(text: str) -> "BaseModel":
-        """The settings in a JSON text."""
         from blimpworks.campaign.settings.parsing import parse_options
 
         return parse_options(model, text)
@@ -59,24 +58,24 @@ def settings(
 
 
 def json_option(help_text: str) -> Any:
-    """An option for an object as JSON."""
+    """Declare an option for a JSON object."""
     return option(help_text, parser=json.loads, metavar="<json>")
 
 
 def listed(text: str) -> list[str]:
-    """The names in a text that separates them by commas."""
+    """Split a text at commas."""
     return [name for name in text.split(",") if name]
 
 
 class LanguageFile(NamedTuple):
-    """A file and the language that it belongs to."""
+    """A file with its language."""
 
     lang: str
     path: Path
 
 
 def of_language(pair: str) -> LanguageFile:
-    """``deu=a.txt`` as language and path. Raises UserError for anything else."""
+    """Read ``deu=a.txt`` as language and path. Raises UserError for anything else."""
     lang, separator, path = pair.partition("=")
     if not separator:
         raise UserError(f"{pair!r}: expected LANG=PATH.")
@@ -84,7 +83,7 @@ def of_language(pair: str) -> LanguageFile:
 
 
 def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
-    """Each items table with what is written for it. Raises UserError for unlike numbers."""
+    """Pair items tables with their outputs. Raises UserError for unequal numbers."""
     if len(items) != len(outputs):
         raise UserError(
             f"{len(items)} --items and {len(outputs)} --output; expected an output for each."
@@ -93,7 +92,7 @@ def pairs_of(items: list[Path], outputs: list[Path]) -> list[tuple[Path, Path]]:
 
 
 def tables_below(root: Path, models: str) -> list[tuple[str, str, Path]]:
-    """Model, language and path of the judgements or scores of the models, ROOT/LANG/MODEL."""
+    """List model, language and path of the tables ROOT/LANG/MODEL."""
     return [
         (model, lang, root / lang / f"{model}.parquet")
         for model, languages in json.loads(models).items()
@@ -108,9 +107,9 @@ def evaluations(
     kind: str = "scores",
     items: Path | None = None,
 ) -> "list[Evaluation]":
-    """Each evaluation on a benchmark; its outputs are tables of a ``kind``.
+    """List the evaluations on a benchmark; their outputs are tables of type ``kind``.
 
-    ``items``: directory of the items, those below the results by default.
+    ``items``: directory of the items, by default that of the results.
     """
     from blimpworks.tables import Evaluation
 
@@ -123,5 +122,5 @@ def evaluations(
 
 
 def each_once(rows: Iterable[tuple[Any, ...]]) -> list[Path]:
-    """Paths in rows, each where it first stands."""
+    """Return the distinct paths in rows, in order."""
     return [*dict.fromkeys(each for row in rows for each in row if isinstance(each, Path))]

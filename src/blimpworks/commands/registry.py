@@ -1,4 +1,4 @@
-"""All commands, by their names in records, in the workflow and on the command line."""
+"""Find commands by their names in records, in the workflow and on the command line."""
 
 import importlib
 import shlex
@@ -23,15 +23,15 @@ CORE = (
     "reproduction",
     "interop",
 )
-"""Modules below ``blimpworks.cli`` with commands that no paper has for itself."""
+"""Modules of ``blimpworks.cli`` with the commands of no single paper."""
 IN_TURN = "in-turn"
-"""The command that runs several, each of them one argument."""
+"""Command that runs several others, one per argument."""
 PACKAGE = Path(__file__).parents[1]
 
 
 @cache
 def declared_commands() -> dict[str, Declared]:
-    """Every command by its function's name."""
+    """Return every command by its function's name."""
     from blimpworks.campaign.registry import papers
 
     core = (f"blimpworks.cli.{name}" for name in CORE)
@@ -41,9 +41,9 @@ def declared_commands() -> dict[str, Declared]:
 
 
 def called_commands(arguments: Sequence[str]) -> list[Declared]:
-    """The command that a command line calls, if any; imports no more modules than it must.
+    """Return the command that a command line calls, with few imports.
 
-    For commands of a group these are all, because any of them can be in it.
+    For a group of commands, return all: any may be in the group.
     """
     # Text is searched, because to import all modules takes longer than most commands.
     definition = f"\ndef {''.join(arguments[:1]).replace('-', '_')}("
@@ -59,9 +59,9 @@ def called_commands(arguments: Sequence[str]) -> list[Declared]:
 
 
 def command_lines(arguments: Sequence[str]) -> list[list[str]]:
-    """The command lines that one stands for: itself, or those that ``in-turn`` runs.
+    """Return the command lines behind one: itself, or those that ``in-turn`` runs.
 
-    Raises UserError for one of these that cannot be split into words.
+    Raises UserError for one that cannot be split into words.
     """
     if [*arguments[:1]] != [IN_TURN]:
         return [[*arguments]]
@@ -77,7 +77,7 @@ def command_lines(arguments: Sequence[str]) -> list[list[str]]:
 
 
 def recorded_commands() -> dict[str, Command]:
-    """Every command of which there can be records, by its name in them."""
+    """Return every command that keeps records, by its name in them."""
     return {
         name: command
         for declared in declared_commands().values()
@@ -86,14 +86,14 @@ def recorded_commands() -> dict[str, Command]:
 
 
 def find_command(name: str) -> Command | None:
-    """The command that records call ``name``, None if there is none of that name."""
+    """Find the command that records call ``name``; None without."""
     declared = declared_commands().get(name.partition(" ")[0])
     return declared.commands.get(name) if declared else None
 
 
 def code_of(name: str, *values: str) -> str:
-    """Digest of a command's code, with ``values`` where these decide it (``score``, ``vllm``, …).
+    """Return the digest of a command's code, with ``values`` that decide it (``score``, ``vllm``).
 
-    Raises KeyError for an unknown command, and UserError for values that it does not have.
+    Raises KeyError for an unknown command, UserError for unknown values.
     """
     return declared_commands()[name].of(*values).code

@@ -1,4 +1,4 @@
-"""Options of several commands, and packages that decide their products."""
+"""Define options of several commands, and packages that decide their products."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from blimpworks.tables import Evaluation
 
 SPELLING = ("numpy", "pyarrow", "unidecode", "indic-transliteration")
-"""Packages of the commands that read words in a language's agreed spelling."""
+"""Packages of commands that normalise the spelling of words."""
 ARROW = ("numpy", "pyarrow")
-"""Packages of the commands that read and write tables."""
+"""Packages of commands that read and write tables."""
 STATISTICS = ("numpy", "pandas", "pyarrow", "scipy")
-"""Packages of the commands that compute statistics."""
+"""Packages of commands that compute statistics."""
 MODELLING = (*STATISTICS, "statsmodels")
-"""Packages of the commands that fit models to results."""
+"""Packages of commands that fit statistical models."""
 
 
 def of_evaluations(kind: str) -> Use:
-    """Use of a directory of results: the evaluations in it, with outputs of a ``kind``."""
+    """Return the use of a directory of results: its evaluations with outputs of a ``kind``."""
 
     def rows(results: Path, given: Arguments) -> "list[Evaluation]":
-        """The evaluations of the models and the benchmark that are given."""
+        """List the evaluations of the chosen models and benchmark."""
         chosen = (given["models"], given["benchmark"], kind, given.get("items"))
         return evaluations(results, *chosen)
 

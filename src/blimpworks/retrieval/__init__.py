@@ -1,1 +1,1 @@
-"""Files from outside: pinned, downloaded, resumed, checked."""
+"""Download pinned files, resume broken downloads, and verify checksums."""

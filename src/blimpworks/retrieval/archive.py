@@ -1,4 +1,4 @@
-"""Many pinned files at once, out of one archive, into a mirror directory."""
+"""Fill a mirror directory with many pinned files of one archive."""
 
 import shutil
 import tarfile
@@ -18,41 +18,41 @@ from blimpworks.retrieval.sources import PIECE, Pin, Proof, disk_errors, in_mirr
 from blimpworks.strict import Part, Strict, Within
 
 LARGEST = 4_000_000_000
-"""Most bytes of a member whose size no catalogue states."""
+"""Most bytes of a member without a size in the catalogue."""
 MOST = 60_000_000_000
-"""Most bytes of all members before the last that is needed: an archive may unpack without end."""
+"""Most bytes of all members up to the last needed one: an archive may unpack without end."""
 
 
 class ArchiveRow(Strict):
-    """An archive that has files of a catalogue."""
+    """An archive that holds files of a catalogue."""
 
     name: Part
     url: Annotated[str, AfterValidator(check_listed)]
     members: Within
-    """Directory in the archive, below which its files have the paths that they have in a mirror."""
+    """Directory in the archive under which files have the same paths as in a mirror."""
     mirror: Within
-    """Directory of a mirror that has the files of ``members``."""
+    """Directory of a mirror that corresponds to ``members``."""
     note: str
 
 
 @dataclass(slots=True)
 class Taken:
-    """What became of the files that an archive was to give, by their names in the catalogue."""
+    """Names of the expected files, by outcome."""
 
     present: list[str] = field(default_factory=list)
-    """The mirror had them."""
+    """Files that the mirror had."""
     taken: list[str] = field(default_factory=list)
     differing: list[str] = field(default_factory=list)
-    """The archive has them with another content than was pinned; each with how it differs."""
+    """Files of the archive with other content than pinned, each with the difference."""
     absent: list[str] = field(default_factory=list)
 
 
 class _Differs(Exception):
-    """A member is not the file that was pinned; the message says how."""
+    """A member is not the pinned file; the message tells the difference."""
 
 
 def pins_of(rows: Iterable[SourceRow | TreebankRow], catalogue: Path) -> list[Pin]:
-    """Rows of a catalogue as pins, those that a checksum in it pins."""
+    """Return the rows of a catalogue that have a checksum, as pins."""
     return [Pin.of(row, catalogue) for row in rows if row.sha256 or row.git_blob]
 
 
@@ -63,15 +63,15 @@ def fetch_archive(
     archive: Path | None = None,
     patience: Patience | None = None,
 ) -> Taken:
-    """Download an archive and take the pinned files out of it that a mirror lacks.
+    """Download an archive and copy from it the pinned files that a mirror lacks.
 
-    No name in the archive is used: a member is taken if it is one that the catalogue expects, to
-    the place that the catalogue gives it in the mirror, and if it is the pinned file by size and
-    checksum. So the archive itself needs no checksum. ``archive`` is a copy that is there already.
-    A download that broke off is continued; it is removed at the end.
+    No name in the archive is trusted. A member is taken if the catalogue expects it, goes to the
+    path that the catalogue states, and must have the pinned size and checksum. So the archive
+    itself needs no checksum. ``archive``: a local copy. A broken download is continued, and removed
+    at the end.
 
-    Raises UserError for a download that fails, what is no whole tar archive, one that unpacks
-    without end, and a full disk.
+    Raises UserError for a failed download, a file that is no whole tar archive, an archive that
+    unpacks without end, and a full disk.
     """
     outcome, expected = Taken(), dict[str, Pin]()
     new_mirror(mirror)
@@ -92,7 +92,7 @@ def fetch_archive(
 
 
 def new_mirror(mirror: Path) -> None:
-    """Make the directory of a mirror where there is none. Raises UserError where it cannot be."""
+    """Create the directory of a mirror. Raises UserError when that is impossible."""
     try:
         with disk_errors(mirror):
             mirror.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,6 @@ def new_mirror(mirror: Path) -> None:
 
 
 def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: Taken) -> None:
-    """Take expected members, each when it comes by."""
     missing, unpacked = dict(expected), 0
     if not archive.is_file():
         raise UserError(
@@ -132,7 +131,7 @@ def _unpack(archive: Path, expected: Mapping[str, Pin], mirror: Path, outcome: T
 
 
 def _take(content: IO[bytes] | None, size: int, pin: Pin, mirror: Path) -> None:
-    """Copy one member into the mirror. Raises _Differs for another file than was pinned."""
+    """Copy one member into the mirror. Raises _Differs for another file than pinned."""
     if content is None:
         raise _Differs("is no file there")
     if size > (LARGEST if pin.bytes is None else pin.bytes):

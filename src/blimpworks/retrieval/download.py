@@ -1,4 +1,4 @@
-"""One file over HTTP: retried, resumed after a cut or a kill, and plain about what went wrong."""
+"""Download one file over HTTP; retry, resume, and name the fault plainly."""
 
 import fcntl
 import hashlib
@@ -29,14 +29,14 @@ from blimpworks.errors import UserError
 from blimpworks.retrieval.sources import PIECE, NotReceived, disk_errors
 
 AT_ONCE = 4
-"""Downloads from a host."""
+"""Most parallel downloads from a host."""
 PAUSE = 0.2
-"""Seconds between two looks for a free slot."""
+"""Seconds between two tries to get a slot."""
 
 
 @contextmanager
 def slot(host: str) -> Iterator[None]:
-    """A block that holds one of the ``AT_ONCE`` slots of a host; waits until one is free."""
+    """Hold one of the ``AT_ONCE`` slots of a host; wait until one is free."""
     folder = Path(tempfile.gettempdir(), f"blimpworks-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
@@ -55,7 +55,7 @@ def slot(host: str) -> Iterator[None]:
 
 
 LARGEST = 20_000_000_000
-"""Most bytes of a file whose size no catalogue states."""
+"""Most bytes of a file without a size in the catalogue."""
 _RETRIED = (429, 500, 502, 503, 504)
 _LONGEST_WAIT = 120.0
 # A subclass stands before its base.
@@ -79,36 +79,35 @@ _STATUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a download is tried. Seconds, except for the two counts."""
+    """Limits of the tries of a download: seconds and two counts."""
 
     retries: int = 5
-    """Requests repeated after a refused connection, a time-out, a 429 or a 5xx."""
+    """Retries after a refused connection, a time-out, a 429 or a 5xx."""
     stalls: int = 4
-    """Broken-off transfers in a row that bring nothing new."""
+    """Broken transfers in a row that brought nothing new."""
     backoff: float = 1.0
-    """First pause; each further one is twice as long."""
+    """First pause in seconds; it doubles each time."""
     connect: float = 20.0
     read: float = 60.0
 
 
 class _Retry(Retry):
-    """urllib3's retries, with an upper bound on the pause that a server may ask for."""
+    """Retries of urllib3 with an upper bound on the pause that a server asks for."""
 
     def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
-        """Seconds that the server asks to wait, at most ``_LONGEST_WAIT``; None if it does not."""
         wait = super().get_retry_after(response)
         return None if wait is None else min(wait, _LONGEST_WAIT)
 
 
 class _Refused(RequestException):
-    """A redirect that is not followed, and why."""
+    """A redirect that is not followed; the message tells the reason."""
 
 
 class _Session(requests.Session):
     """A session that follows redirects to allowed addresses alone."""
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """Where the server sends on to, if it does. Raises _Refused where that is not allowed."""
+        """Return the target of a redirect, if any. Raises _Refused for a forbidden one."""
         target = super().get_redirect_target(resp)
         if target is not None:
             try:
@@ -122,12 +121,12 @@ class _Session(requests.Session):
 
 
 def host_of(url: str) -> str:
-    """Host and port of an address, without user and password."""
+    """Return host and port of an address, without user and password."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def open_session(patience: Patience) -> requests.Session:
-    """A session that tries again as ``patience`` says, and follows allowed redirects alone."""
+    """Open a session that retries as ``patience`` says and follows allowed redirects alone."""
     retry = _Retry(
         total=patience.retries,
         backoff_factor=patience.backoff,
@@ -143,7 +142,7 @@ def open_session(patience: Patience) -> requests.Session:
 
 
 def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
-    """What went wrong before any answer came, in words."""
+    """Describe an error before any answer."""
     if isinstance(error, TooManyRedirects):
         return f"{host_of(url)} sends on again and again, in a circle or too often"
     inner = error.args[0] if error.args else error
@@ -158,36 +157,34 @@ def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
 
 
 def refusal_of(response: requests.Response) -> tuple[str, str]:
-    """How a host answered that does not give a file, and what to do, in words."""
+    """Describe a host's refusal, and the remedy."""
     text, remedy = _STATUSES.get(response.status_code, ("failed", "try again later"))
     return f"{host_of(response.url)} {text} (HTTP {response.status_code})", remedy
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """The download of ``url`` into the file ``part``, which may hold its first bytes already."""
+    """Download of ``url`` into the file ``part``, which may hold its first bytes."""
 
     url: str
     part: Path
     size: int | None
-    """Expected bytes, where known."""
+    """Expected bytes, if known."""
     where: str
     """Catalogue and row, for messages."""
     instead: str
-    """What else the user can do when the network fails, for messages."""
+    """Alternative without a network, for messages."""
     patience: Patience = Patience()
 
     def received(self) -> int:
-        """Bytes in the part."""
         return self.part.stat().st_size if self.part.exists() else 0
 
     def run(self) -> None:
-        """Fetch what is missing of the part. Its content is for the caller to verify.
+        """Fetch the missing bytes of the part; the caller verifies its content.
 
-        Raises UserError offline, for an address that is not allowed, or a full disk, and
-        NotReceived for a redirect that is not allowed, an unreachable host, an HTTP error, or a
-        connection that keeps breaking off; the part stays for the next try. Also, without a part
-        left, for more than ``LARGEST`` bytes.
+        Raises UserError offline, for a forbidden address and a full disk. Raises NotReceived for a
+        forbidden redirect, an unreachable host, an HTTP error, or a connection that keeps breaking;
+        then the part stays for the next try. For more than ``LARGEST`` bytes it is deleted.
         """
         try:
             check_address(self.url)
@@ -223,7 +220,7 @@ class Transfer:
         )
 
     def _request_rest(self, session: requests.Session) -> bool:
-        """Make one request; True when the part holds all that the server has."""
+        """Make one request; return whether the part is complete."""
         start = self.received()
         if self.size is not None and start > self.size:
             self.part.unlink()
@@ -255,7 +252,7 @@ class Transfer:
             )
 
     def _save(self, response: requests.Response, start: int) -> bool:
-        """Write a response's body behind the first ``start`` bytes; True where it is complete."""
+        """Write a response after the first ``start`` bytes; return whether the part is complete."""
         length = response.headers.get("Content-Length")
         total = start + int(length) if length else self.size
         self._check_size(total or 0)

@@ -1,4 +1,4 @@
-"""How long the hub's library waits for an answer: by itself it waits for some forever."""
+"""Limit the waiting time of the hub's library, which has no limit in some requests."""
 
 from typing import Any
 
@@ -7,16 +7,15 @@ PATIENCE = 30.0
 
 
 def _limit(request: Any) -> None:
-    """Let a request end that has no limits of its own."""
     given = request.extensions.get("timeout", {})
     kinds = ("connect", "read", "write", "pool")
     request.extensions["timeout"] = {kind: given.get(kind) or PATIENCE for kind in kinds}
 
 
 def limit_waits() -> None:
-    """Let the requests of the hub's library in this process end after ``PATIENCE``.
+    """Let the requests of the hub's library in this process fail after ``PATIENCE``.
 
-    Until it opens a new session, which it does after errors: call it before each attempt.
+    Call it before each attempt: after errors the library opens a new session.
     """
     from huggingface_hub import get_session
 

@@ -1,4 +1,4 @@
-"""Fill in the checksums of catalogue rows that have none."""
+"""Fill in missing checksums of catalogue rows."""
 
 import csv
 import io
@@ -20,14 +20,14 @@ from blimpworks.retrieval.sources import Pin, checksum_of, in_mirror
 _COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _VERSION = re.compile(r"(?<![0-9A-Za-z.])[vr]?\d+(\.\d+)+")
 _ARCHIVES = ("https://zenodo.org/record/", "https://dl.fbaipublicfiles.com/colorless-green-rnns/")
-"""What was deposited with a paper once and has no versions."""
+"""Addresses of deposits without versions."""
 _MOVING = {"HEAD", "main", "master", "latest", "develop", "trunk"}
 
 
 def is_fixed(url: str) -> bool:
-    """Whether an address names one state of a file.
+    """Tell whether an address names one state of a file.
 
-    So do a commit, a version without a branch, and what is in an archive.
+    Commits, versions that are no branch, and deposits in archives do.
     """
     if url.startswith(_ARCHIVES):
         return True
@@ -37,7 +37,7 @@ def is_fixed(url: str) -> bool:
 
 
 def unpinned_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
-    """Rows without any checksum that could be pinned.
+    """List the rows without a checksum that can be pinned.
 
     The ``mirror`` has their file, or their address names one state of it.
     """
@@ -46,21 +46,21 @@ def unpinned_names(catalogue: Path, mirror: Path | None = None) -> list[str]:
 
 
 def left_unpinned(catalogue: Path) -> list[str]:
-    """Rows without a checksum whose address names no single state of a file."""
+    """List the rows without a checksum whose address names no single state of a file."""
     return [pin.name for pin in _pins(catalogue) if not pin.is_pinned and not is_fixed(pin.url)]
 
 
 def pin_row(
     catalogue: Path, name: str, patience: Patience | None = None, *, mirror: Path | None = None
 ) -> Pin:
-    """Record the sha256 and bytes of row ``name`` in ``catalogue``: of a file in ``mirror``.
+    """Record the sha256 and bytes of row ``name`` in ``catalogue``, and return the filled pin.
 
-    Of its download where the mirror, if any, has none. ``name`` is the retrieved file's path below
-    the directory of sources. All other cells, the order of the rows and the line ends stay as they
-    are, but for quotes in a .csv. Returns the filled pin.
+    Reads the file in ``mirror``, or else downloads it. ``name``: path of the retrieved file
+    relative to the directory of sources. All other cells, the order of rows and line ends stay,
+    except for quotes in a .csv.
 
-    Raises UserError for an unknown or already pinned row, an address that names no commit
-    or version, and whatever keeps the download from succeeding.
+    Raises UserError for an unknown or pinned row, an address without commit or version, and a
+    failed download.
     """
     pin = named_row({pin.name: pin for pin in _pins(catalogue)}, name, catalogue)
     if pin.sha256:
@@ -101,17 +101,15 @@ def pin_row(
 
 
 def _pins(catalogue: Path) -> list[Pin]:
-    """All rows of a table of sources or treebanks, in order."""
     columns = headings(catalogue)
     kind: type[TreebankRow | SourceRow] = TreebankRow if "treebank" in columns else SourceRow
     return [Pin.of(row, catalogue) for row in read_rows(kind, catalogue)]
 
 
 def _record(catalogue: Path, index: int, pin: Pin) -> None:
-    """Write checksum and size into the cells of the ``index``-th row, and nothing else.
+    """Write checksum and size into the ``index``-th row.
 
-    In a .csv its other cells are quoted where they need it. Raises UserError for a table with line
-    breaks in cells.
+    Raises UserError for a table with line breaks in cells.
     """
     with catalogue.open(encoding="utf-8", newline="") as handle:
         text = handle.read()

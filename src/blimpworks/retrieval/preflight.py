@@ -1,4 +1,4 @@
-"""What would keep files and models from being retrieved, found in seconds before any is."""
+"""Find within seconds the obstacles to retrieving files and models."""
 
 import shutil
 import signal
@@ -23,22 +23,22 @@ from blimpworks.retrieval.hub_session import limit_waits
 from blimpworks.retrieval.sources import Pin, in_mirror
 
 LIMITS = (10.0, 10.0)
-"""Seconds to connect to a host and to get any answer from it."""
+"""Seconds to connect to a host, and to get any answer from it."""
 AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class HubNeed:
-    """A model of the hub that is to be retrieved."""
+    """A model to retrieve from the hub."""
 
     hf_id: str
     gated: bool
-    """Whether the hub gives it only to those who have accepted its licence."""
+    """Whether the hub wants its licence to be accepted first."""
     name: str = ""
-    """In the table of models."""
+    """Name in the table of models."""
     revision: str = "main"
     locked: Locked | None = None
-    """What the revision is locked to."""
+    """Locked state of the revision."""
 
 
 def _such_as(names: Sequence[str]) -> str:
@@ -46,10 +46,7 @@ def _such_as(names: Sequence[str]) -> str:
 
 
 def _unreachable(url: str) -> str:
-    """Why the host of an address cannot be reached.
-
-    Empty where it answers, whatever it says, or is slow to: a download has more patience.
-    """
+    """Tell why a host cannot be reached; empty if it answers anything or is slow."""
     parts = urlsplit(url)
     with open_session(Patience(retries=1)) as session:
         try:
@@ -62,7 +59,6 @@ def _unreachable(url: str) -> str:
 
 
 def _causes(urls: Iterable[str]) -> dict[str, str]:
-    """Hosts of some addresses that cannot be reached, and why."""
     hosts = {host_of(url): url for url in urls}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         causes = dict(zip(hosts, pool.map(_unreachable, hosts.values()), strict=True))
@@ -70,7 +66,7 @@ def _causes(urls: Iterable[str]) -> dict[str, str]:
 
 
 def _network(pins: Sequence[Pin], addresses: Path | None) -> Iterator[str]:
-    """Hosts that cannot be reached, of files that no other host can give."""
+    """Name the unreachable hosts of files that no other host has."""
     allowed = []
     for pin in pins:
         with suppress(ValueError):  # the download says what is wrong with another address
@@ -91,7 +87,7 @@ def _network(pins: Sequence[Pin], addresses: Path | None) -> Iterator[str]:
 
 
 def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None) -> Iterator[str]:
-    """What keeps files that no mirror has from being downloaded."""
+    """List the obstacles to downloading the files that no mirror has."""
     variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
@@ -119,9 +115,9 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
 
 
 def _refusal(need: HubNeed) -> str:
-    """Why the hub does not give a model to the owner of the token, or not as it was locked.
+    """Tell why the hub refuses a model to the owner of the token, or has another state than locked.
 
-    Empty where it does, or fails for a reason that may pass: a download tries again.
+    Empty if it gives the model, or fails for a reason that may pass: a download tries again.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
@@ -145,10 +141,7 @@ def _refusal(need: HubNeed) -> str:
 
 
 def _hub(needs: Sequence[HubNeed]) -> Iterator[str]:
-    """What keeps models from being retrieved from the hub.
-
-    That is asked about gated ones, and about branches that may have moved.
-    """
+    """List the obstacles to gated models, and to branches that may have moved."""
     if not needs or offline_variable():  # offline, models come from a cache
         return
     try:
@@ -182,11 +175,10 @@ def obstacles(
     checksums: Literal["any", "sha256"] = "any",
     addresses: Path | None = None,
 ) -> list[str]:
-    """What would keep files, and models of the hub, from being retrieved into ``folder``.
+    """List the obstacles to retrieving files, and models of the hub, into ``folder``.
 
-    ``checksums`` says which are accepted: any, or SHA-256 alone; ``addresses`` is the table of
-    other addresses that files have. Takes seconds: asks each host once for any answer, and the hub
-    about each model that is gated or locked.
+    ``checksums``: accepted ones, any or SHA-256 alone; ``addresses``: table of alternative
+    addresses. Asks each host once for any answer, and the hub about each gated or locked model.
     """
     pinned, unpinned, problems = list[Pin](), list[Pin](), list[str]()
     for pin in pins:
@@ -217,13 +209,13 @@ COMMANDS = {"retrieve", "retrieve-model"}
 def end_downloads_on_signals() -> None:
     """Let SIGINT and SIGTERM to this process end the downloads below it.
 
-    Snakemake waits for jobs that run when it is told to end: for minutes, where a host does not
-    answer. What was downloaded stays, and the next run goes on from there.
+    Snakemake waits for running jobs when told to end: for minutes, if a host does not answer.
+    Received bytes stay, and the next run goes on from there.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def handle(number: int, frame: FrameType | None) -> None:
-        """End downloads, then do what the signal did before."""
+        """End the downloads, then call the former handler."""
         try:
             for process in psutil.Process().children(recursive=True):
                 with suppress(psutil.Error):  # it has just ended

@@ -1,4 +1,4 @@
-"""Pinned files: from a mirror directory or from their address, verified, whole or not at all."""
+"""Retrieve pinned files from a mirror directory or an address, and verify them."""
 
 import errno
 import hashlib
@@ -27,10 +27,10 @@ _md5 = partial(hashlib.md5, usedforsecurity=False)
 
 
 def git_blob_of(path: Path) -> str:
-    """The id that git gives to a file's content, as ``git hash-object`` says it.
+    """Return the id that ``git hash-object`` gives to a file, as 40 hexadecimal digits.
 
-    SHA-1 of ``blob``, the size in bytes, a NUL and the content, as 40 hexadecimal digits. Raises
-    OSError when the file cannot be read.
+    That is the SHA-1 of ``blob``, the size in bytes, a NUL and the content. Raises OSError when the
+    file cannot be read.
     """
     # Git chose SHA-1; a file is checked by SHA-256 too, from its first download on.
     digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
@@ -40,23 +40,23 @@ def git_blob_of(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """What a file's content must give."""
+    """Expected checksum and size of a file."""
 
     kind: str
     """``SHA256``, ``GIT_BLOB`` or ``MD5``."""
     digest: str
     """Lower-case hexadecimal digits."""
     bytes: int | None = None
-    """Size of the file, where known."""
+    """Size of the file, if known."""
     origin: str = ""
-    """Who says so, for messages; empty for the catalogue."""
+    """Source of the checksum, for messages; empty for the catalogue."""
 
     def __str__(self) -> str:
-        """Kind and digits, as ``git blob id 7bf2969f…``."""
+        """Return kind and digits, such as ``git blob id 7bf2969f…``."""
         return f"{self.kind} {self.digest}"
 
     def problem(self, path: Path) -> str | None:
-        """How a file differs, as the rest of a sentence about it; None where it does not."""
+        """Tell how a file differs, as the end of a sentence; None if it does not."""
         by = f", which {self.origin}" if self.origin else ""
         size = path.stat().st_size
         if self.bytes is not None and size != self.bytes:
@@ -75,23 +75,22 @@ log = logging.getLogger(__name__)
 
 
 class LockedFile(LockedRow):
-    """A version of a file that was retrieved once."""
+    """A version of a file that was retrieved before."""
 
     key: ClassVar = ("name", "verified", "url")
     name: str
-    """Path of the retrieved file below the directory of sources."""
+    """Path of the retrieved file relative to the directory of sources."""
     verified: str
-    """The checksum that it was verified by, as ``git blob id 7bf2969f…``."""
+    """The verified checksum, such as ``git blob id 7bf2969f…``."""
     url: str
-    """Its address in the catalogue."""
+    """Address in the catalogue."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     bytes: Annotated[int, Field(ge=0)]
 
 
 def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedFile | None:
-    """What is recorded of a file of a table of the catalogue; None where nothing is.
+    """Find the record of a retrieved file by its checksum ``verified``, or else by its address.
 
-    A version is known by the checksum in the catalogue, ``verified``, or else by its address.
     Raises UserError for a malformed lock file.
     """
     rows = (row for row in read_lock(LockedFile, table).values() if row.name == name)
@@ -99,7 +98,7 @@ def locked_file(table: Path, name: str, url: str, verified: str = "") -> LockedF
 
 
 def record_file(row: LockedFile, table: Path) -> None:
-    """Record what a file is; where that cannot be written, the log says so.
+    """Record a retrieved file; when the lock file cannot be written, the log says so.
 
     Raises UserError for a malformed lock file, and for another SHA-256 of the same version.
     """
@@ -120,7 +119,7 @@ def record_file(row: LockedFile, table: Path) -> None:
 
 
 def checksum_of(row: LockedFile, table: Path) -> Checksum:
-    """What a file must give that was retrieved before."""
+    """Return the recorded checksum of a retrieved file."""
     origin = f"{lock_path(table).name} recorded when it was first retrieved"
     return Checksum(SHA256, row.sha256, row.bytes, origin)
 
@@ -130,24 +129,22 @@ _NAME = re.compile(r"\{(\w+)\}")
 
 
 class NotReceived(UserError):
-    """An address that did not give a file: the fault may be its own, so another can be tried."""
+    """An address did not give a file; another address may."""
 
     def __init__(self, message: str, cause: str) -> None:
-        """``cause`` says in a few words which address, and what is wrong with it."""
+        """Set the message, and a short ``cause`` with the address."""
         super().__init__(message)
         self.cause = cause
 
 
 def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) -> list[str]:
-    """Further addresses of the file at ``url``, in the order of a table.
+    """List further addresses of the file at ``url``, in the order of a table.
 
-    The table has an address with names in braces for its parts (``{path}`` for all that is left,
-    others for what has no slash), and ``instead`` another with the same names, or with
-    ``{sha256}`` or ``{git_blob}`` for what ``checksums`` says. Rows that need a checksum which is
-    not known are passed over.
+    The table has addresses with names in braces for their variable sections (``{path}``: the
+    remainder; others: without slash). ``instead`` has the same names, or ``{sha256}`` or
+    ``{git_blob}`` for values of ``checksums``. Rows that need an unknown checksum are skipped.
 
-    Raises UserError for a table that cannot be read, and for a row with unknown names or an
-    address that nothing may be downloaded from.
+    Raises UserError for an unreadable table, unknown names and forbidden addresses.
     """
     if table is None:
         return []
@@ -183,16 +180,15 @@ def other_addresses(url: str, checksums: Mapping[str, str], table: Path | None) 
 
 
 PIECE = 1 << 16
-"""Bytes written at a time; a cut loses at most this much of what had arrived."""
+"""Bytes written at a time, and lost at most when a download breaks."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def part_path(output: Path, url: str) -> Path:
-    """Where the first bytes of ``output`` wait for the rest.
+    """Return the path of the first bytes of ``output``.
 
-    Named after the address too: the beginning of one version must not be continued with
-    the end of another.
+    Its name depends on the address: two versions must not be joined.
     """
     key = hashlib.sha256(url.encode()).hexdigest()[:12]
     return output.with_name(f".{output.name}.{key}.part")
@@ -225,43 +221,43 @@ if TYPE_CHECKING:  # a file of a mirror needs neither: each takes a fifth of a s
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """What a catalogue row says about one file."""
+    """The catalogue's facts about one file."""
 
     name: str
     url: str
-    """Where it is downloaded from; may be empty for a file that only a mirror has."""
+    """Address; empty for a file that only a mirror has."""
     sha256: str
-    """Of the uncompressed file; empty when not yet known."""
+    """SHA-256 of the uncompressed file; empty when not known."""
     bytes: int | None
-    """Size of the uncompressed file, where known."""
+    """Size of the uncompressed file, if known."""
     mirror: str
-    """Path below a mirror directory, without a possible .xz."""
+    """Path in a mirror directory, without a possible .xz."""
     catalogue: str = ""
-    """File that holds the row, for messages; the table of what was retrieved lies beside it."""
+    """File with the row; the lock file lies in the same directory."""
     git_blob: str = ""
-    """Id of the uncompressed file's content in git, for a file without ``sha256``."""
+    """Git's id of the uncompressed file, for a file without ``sha256``."""
     needed: bool = False
-    """Whether it is retrieved by that, too, where campaigns want a SHA-256."""
+    """Whether this checksum is accepted even where campaigns want a SHA-256."""
 
     @classmethod
     def of(cls, row: "SourceRow | TreebankRow", table: Path) -> "Pin":
-        """What a row of a table of the catalogue says of its file."""
+        """Read a row of a catalogue table."""
         pinned = (row.url, row.sha256, row.bytes, row.mirror)
         return cls(row.name, *pinned, str(table), row.git_blob, row.needed)
 
     @property
     def where(self) -> str:
-        """Catalogue and row."""
+        """Catalogue and row, for messages."""
         return f"{self.catalogue}: {self.name}" if self.catalogue else self.name
 
     @property
     def is_pinned(self) -> bool:
-        """Whether a checksum says what the file is: the row's, or one that its archive states."""
+        """Whether a checksum identifies the file: the row's, or one that its archive states."""
         return bool(self.sha256 or self.git_blob) or statement_of(self.url) is not None
 
     @property
     def locked(self) -> LockedFile | None:
-        """What was recorded when the file was first retrieved, if that was needed and is known.
+        """Record of the first retrieval, if needed and present.
 
         Raises UserError for a malformed lock file.
         """
@@ -272,26 +268,26 @@ class Pin:
 
     @property
     def needs_statement(self) -> bool:
-        """Whether its archive has to be asked for a checksum."""
+        """Whether its archive must be asked for a checksum."""
         return not (self.sha256 or self.git_blob or self.locked)
 
     @property
     def blob(self) -> Checksum | None:
-        """Its git blob id as a checksum, if it has any."""
+        """Git blob id as a checksum, if any."""
         return Checksum(GIT_BLOB, self.git_blob, self.bytes) if self.git_blob else None
 
     @property
     def place(self) -> str:
-        """Path below a mirror directory, where the row has none that of the retrieved file."""
+        """Path in a mirror directory; by default that of the retrieved file."""
         return self.mirror or self.name
 
     @property
     def instead(self) -> str:
-        """What a user without network can do."""
+        """Remedy for a user without network."""
         return f"put the file into a mirror directory as {self.place}"
 
     def other_addresses(self, table: Path | None) -> list[str]:
-        """Where the file can be downloaded from, beside its address, by a table."""
+        """List alternative addresses by a table."""
         return other_addresses(self.url, {"sha256": self.sha256, "git_blob": self.git_blob}, table)
 
 
@@ -302,17 +298,16 @@ def retrieve(
     patience: "Patience | None" = None,
     addresses: Path | None = None,
 ) -> str:
-    """Put the file that ``pin`` describes at ``output`` and say where it came from.
+    """Copy or download the file of ``pin`` to ``output``; return its origin.
 
-    Looks in ``mirror`` first (plain, then .xz), then downloads, from the first of its addresses
-    that gives the file: that of the row, then those that the table ``addresses`` has for it. An
-    unfinished download is continued. Returns the path below the mirror, or the address. ``output``
-    appears only once its size and checksum are those of the pin. A file without SHA-256 is verified
-    by its git blob id, or by what its archive states of it, and its SHA-256 is recorded beside the
-    catalogue (``record_file``); once it is, it must be the same.
+    Looks in ``mirror`` first (plain, then .xz), then tries the row's address, then those of the
+    table ``addresses``. An unfinished download is continued. ``output`` appears only with the
+    pinned size and checksum. A file without SHA-256 is verified by its git blob id, or by its
+    archive's statement; its SHA-256 is recorded in the lock file and must stay the same
+    (``record_file``).
 
-    Raises UserError for a row without a checksum, a mirror that does not exist, a place outside
-    the mirror, a file that is not what was pinned, and whatever keeps a download from succeeding.
+    Returns the path below the mirror, or the address. Raises UserError for a row without checksum,
+    a missing mirror, a path outside of the mirror, a wrong file, and a failed download.
     """
     if not pin.is_pinned:
         raise _not_pinned(pin)
@@ -347,20 +342,19 @@ def retrieve(
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What shows that a file is the one that was pinned."""
+    """Evidence that a file is the pinned one."""
 
     pin: Pin
     checksums: tuple[Checksum, ...]
-    """All of which its content must give."""
+    """Checksums that must all agree."""
     table: Path | None = None
-    """Table of the catalogue whose lock file is to record its SHA-256; None where it is known."""
+    """Catalogue table whose lock file must record the SHA-256; None if known."""
 
     @classmethod
     def of(cls, pin: Pin, patience: "Patience | None") -> "Proof":
-        """By its SHA-256, else by its git blob id, else by what its archive states of it.
+        """Choose the SHA-256, else the git blob id, else the archive's statement.
 
-        Raises UserError for a damaged table of what was retrieved, and where the archive does not
-        state a checksum.
+        Raises UserError for a damaged lock file, and when the archive states no checksum.
         """
         if pin.sha256:
             return cls(pin, (Checksum(SHA256, pin.sha256, pin.bytes),))
@@ -372,15 +366,15 @@ class Proof:
 
     @property
     def bytes(self) -> int | None:
-        """Size of the file, where known."""
+        """Size of the file, if known."""
         return next(filter(None, (each.bytes for each in self.checksums)), self.pin.bytes)
 
     def problem(self, path: Path) -> str | None:
-        """How a file differs, or None when it is the one that was pinned."""
+        """Tell how a file differs; None for the pinned file."""
         return next(filter(None, (each.problem(path) for each in self.checksums)), None)
 
     def record(self, path: Path) -> None:
-        """Record the SHA-256 of the file, which has been verified, where it was not known."""
+        """Record the SHA-256 of the verified file, if it was not known."""
         if self.table:
             row = LockedFile(
                 name=self.pin.name,
@@ -393,7 +387,6 @@ class Proof:
 
 
 def _stated(pin: Pin, patience: "Patience | None") -> Checksum:
-    """What the archive that holds the file states of it."""
     from blimpworks.retrieval.download import Patience
     from blimpworks.retrieval.statements import stated_checksum
 
@@ -413,9 +406,9 @@ def _not_pinned(pin: Pin) -> UserError:
 
 
 def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
-    """The copy of a file in a mirror, plain or as .xz; None where there is none.
+    """Find a file in a mirror, plain or as .xz; None without.
 
-    Raises UserError for a mirror that does not exist, or a place outside it.
+    Raises UserError for a missing mirror, or a path outside it.
     """
     if mirror is None:
         return None
@@ -432,7 +425,7 @@ def in_mirror(pin: Pin, mirror: Path | None) -> Path | None:
 def _download(
     proof: Proof, output: Path, patience: "Patience | None", addresses: Path | None
 ) -> str:
-    """Download a file from the first of its addresses that gives it; return which."""
+    """Download a file from the first address that gives it; return the address."""
     pin, failures = proof.pin, list[NotReceived]()
     urls = [pin.url, *pin.other_addresses(addresses)]
     for url in urls:

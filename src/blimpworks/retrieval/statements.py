@@ -1,4 +1,4 @@
-"""Checksums that archives state of their files, for files whose catalogue has none."""
+"""Ask archives for the checksums of their files."""
 
 import re
 
@@ -24,10 +24,10 @@ _DIGITS = {MD5: 32, GIT_BLOB: 40, SHA256: 64}
 
 
 def stated_checksum(statement: Statement, where: str, patience: Patience) -> Checksum:
-    """The checksum that an archive states of a file.
+    """Return the checksum that an archive states of a file.
 
-    ``where`` is the catalogue and its row, for messages. Raises UserError offline, for an archive
-    that cannot be reached, and for an answer that does not say.
+    ``where``: catalogue and row, for messages. Raises UserError offline, for an unreachable
+    archive, and for an answer without checksum.
     """
     try:
         answer = load_json(_request(statement, where, patience))
@@ -61,7 +61,6 @@ def stated_checksum(statement: Statement, where: str, patience: Patience) -> Che
 
 
 def _request(statement: Statement, where: str, patience: Patience) -> bytes:
-    """The archive's answer. Raises UserError where none comes."""
     check_address(statement.url)
     cause, body = "", b""
     if variable := offline_variable():
