@@ -21,6 +21,10 @@ PACK = {
     "alphabet": "abc",
     "templates": {"first_word": ['Which word is first in "{sentence}"?']},
 }
+RECIPES = {
+    "ngram": {"kind": "ngram", "order": 3},
+    "transformer-small": {"kind": "transformer", "max_steps": 2},
+}
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +36,7 @@ def campaign(built, tmp_path_factory):
         benchmarks=["multiblimp", "lmentry"],
         languages=["deu", "eng", "fra"],
         lmentry={"answers": options},
+        training={"recipes": RECIPES},
     )
     folder = checkout.path / "config/lmentry/languages"
     folder.mkdir(parents=True, exist_ok=True)
