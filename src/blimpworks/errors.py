@@ -44,8 +44,8 @@ def shortened(sentence: str) -> str:
         # The first words of a list, and how many more it has before its last.
         sentence = LIST.sub(lambda m: f"{m[1]}… ({m[2].count(', ')} more), ", sentence)
     if len(PATH.sub("", sentence)) > MOST:
-        rest = MOST // 3
-        sentence = f"{sentence[: MOST - rest - 3]} … {sentence[-rest:]}"
+        kept_length = MOST // 3
+        sentence = f"{sentence[: MOST - kept_length - 3]} … {sentence[-kept_length:]}"
     return sentence
 
 
@@ -114,5 +114,5 @@ def reading(path: Path, expected: str, remedy: str) -> Iterator[None]:
         raise UserError(f"{path}{fault}; expected {expected}. {remedy}") from error
     except (ValueError, RecursionError, *BROKEN) as error:
         line = getattr(error, "lineno", None)
-        place = f"{path}" if line is None else f"{path}:{line}"
-        raise UserError(f"{place}: {fault_of(error)}; expected {expected}. {remedy}") from error
+        position = f"{path}" if line is None else f"{path}:{line}"
+        raise UserError(f"{position}: {fault_of(error)}; expected {expected}. {remedy}") from error

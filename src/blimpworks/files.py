@@ -69,7 +69,7 @@ def relative(name: str) -> str:
     """
     path = PurePosixPath(name)
     inside = path.parts and not path.is_absolute() and ".." not in path.parts
-    too_long = any(len(part.encode("utf-8", "replace")) > LONGEST for part in path.parts)
+    too_long = any(len(component.encode("utf-8", "replace")) > LONGEST for component in path.parts)
     if not inside or too_long or _NO_NAME.search(name):
         raise ValueError(
             "a name must stay below its directory: parts with '/' between them, none of them '..', "
@@ -200,16 +200,16 @@ def named_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
     A failed write does not name its file, and a failed copy names its source first. ``temporary``:
     path at which ``path`` is written meanwhile.
     """
-    place = temporary or path
+    writing = temporary or path
     try:
         with rust_errors(path):
             yield
     except OSError as error:
         # The newest file of a directory is the one that was being written.
-        files = [file for file in place.rglob("*") if file.is_file()] if place.is_dir() else []
-        newest = max(files, key=lambda file: file.stat().st_mtime_ns, default=place)
+        files = [file for file in writing.rglob("*") if file.is_file()] if writing.is_dir() else []
+        newest = max(files, key=lambda file: file.stat().st_mtime_ns, default=writing)
         name = str(error.filename2 or error.filename or newest)
-        error.filename, error.filename2 = name.replace(str(place), str(path)), None
+        error.filename, error.filename2 = name.replace(str(writing), str(path)), None
         raise
 
 
@@ -263,9 +263,9 @@ def new_scratch(name: str, parent: Path | None = None) -> Path:
 
     Directories of the same ``name`` left by killed processes are removed.
     """
-    place = parent or Path(tempfile.gettempdir())
-    clear_abandoned(place, f"{name}.")
-    return Path(tempfile.mkdtemp(prefix=f"{name}.{_mark()}.", suffix=".tmp", dir=place))
+    directory = parent or Path(tempfile.gettempdir())
+    clear_abandoned(directory, f"{name}.")
+    return Path(tempfile.mkdtemp(prefix=f"{name}.{_mark()}.", suffix=".tmp", dir=directory))
 
 
 @contextmanager
@@ -367,7 +367,7 @@ class Listing:
         """Tell whether a file or directory exists."""
         if path.parent not in self._names:
             try:
-                self._names[path.parent] = {each.name for each in path.parent.iterdir()}
+                self._names[path.parent] = {entry.name for entry in path.parent.iterdir()}
             except (FileNotFoundError, NotADirectoryError):
                 self._names[path.parent] = set()
         return path.name in self._names[path.parent]

@@ -31,8 +31,8 @@ class Regions(NamedTuple):
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> int:
-    words = enumerate(zip(first, second, strict=False))
-    return next((i for i, (a, b) in words if a != b), min(len(first), len(second)))
+    word_pairs = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in word_pairs if a != b), min(len(first), len(second)))
 
 
 def _width(words: Sequence[str]) -> int:
@@ -48,8 +48,8 @@ def regions_of(good: str, bad: str) -> Regions:
     sides = good.split(" "), bad.split(" ")
     shortest = min(map(len, sides))
     before = min(_shared(*sides), shortest - 1) if good != bad else 0
-    rest = [side[before + 1 :][::-1] for side in sides]
-    after = _shared(*rest) if good != bad else 0
+    reversed_rests = [side[before + 1 :][::-1] for side in sides]
+    after = _shared(*reversed_rests) if good != bad else 0
     start = _width(sides[0][:before])
     good_end, bad_end = (_width(side[: len(side) - after]) - 1 for side in sides)
     return Regions(start, good_end, start, bad_end)

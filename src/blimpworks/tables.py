@@ -42,7 +42,7 @@ class TableSchema:
 
     def arrow(self) -> pa.Schema:
         """Return the declared columns as an Arrow schema."""
-        return pa.schema([pa.field(name, kind) for name, kind in self.columns])
+        return pa.schema([pa.field(name, data_type) for name, data_type in self.columns])
 
 
 def declare(name: str, *, open: bool = False, **columns: pa.DataType) -> TableSchema:

@@ -152,7 +152,9 @@ def _commands(arguments: Sequence[str]) -> Iterable[Declared] | None:
         sys.meta_path.insert(0, _NoPandas())
     # Threads of numpy's own wait busily, from its import on: a fifth of what a small job takes.
     recorded = [[*declared.commands.values()] for declared in commands]
-    networks = any("torch" in command.packages for several in recorded for command in several)
+    networks = any(
+        "torch" in command.packages for record_commands in recorded for command in record_commands
+    )
     if recorded and all(recorded) and not networks:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return called_commands(arguments) or None

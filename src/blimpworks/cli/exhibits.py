@@ -82,7 +82,10 @@ def build_published(
     for spec in exhibits().values():
         if spec.paper != paper or not spec.published:
             continue
-        used = {kind: tables.get(kind, []) for kind in (*spec.published, *spec.optional)}
+        used = {
+            table_kind: tables.get(table_kind, [])
+            for table_kind in (*spec.published, *spec.optional)
+        }
         chosen = names | {"facts": {name: names["facts"][name] for name in spec.facts}}
         products = [folder / f"{spec.name}.{s}" for s in ("cells.parquet", *FORMATS[spec.kind])]
         sources = [path for paths in used.values() for path in paths]

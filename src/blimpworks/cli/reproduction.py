@@ -63,8 +63,8 @@ def compare_published(
     ]
     numbers = [
         path
-        for each in compared
-        for path in (*each.printed, each.reasons, each.accuracies)
+        for comparison in compared
+        for path in (*comparison.printed, comparison.reasons, comparison.accuracies)
         if path.name != REASONS or path.exists()
     ]
     inputs, params = [*cells, *numbers], {"papers": papers}
@@ -142,14 +142,16 @@ def build_report(
     from blimpworks.report import site
     from blimpworks.report.read import Campaign, Trees, input_files
 
-    said = json.loads(facts)
-    variant = said.pop("variant")
-    campaign = Campaign(printed=printed, **{**said, "papers": tuple(said["papers"])})
+    report_facts = json.loads(facts)
+    variant = report_facts.pop("variant")
+    campaign = Campaign(
+        printed=printed, **{**report_facts, "papers": tuple(report_facts["papers"])}
+    )
     measured_keys, published_keys = (frozenset(json.loads(keys)) for keys in (measured, published))
     trees = Trees(results, variant, measured_keys, published_keys, corrected, resources)
-    params = {"facts": said, "variant": variant, "measured": sorted(trees.measured)}
+    params = {"facts": report_facts, "variant": variant, "measured": sorted(trees.measured)}
     inputs = input_files(campaign, trees)
     with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
         counts = site.build_report(campaign, trees, output)
         job.note(**counts)
-    typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
+    typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {noun}" for noun, n in counts.items()))

@@ -83,12 +83,12 @@ def pin(
     for name in names or unpinned_names(catalogue, mirror):
         filled = pin_row(catalogue, name, mirror=mirror)
         typer.echo(f"{filled.name}\t{filled.sha256}\t{filled.bytes}")
-    left = left_unpinned(catalogue)
-    if left and not names:
+    unpinned = left_unpinned(catalogue)
+    if unpinned and not names:
         typer.echo(
-            f"without a checksum: {len(left)}, such as {left[0]}, whose address names no commit or "
-            "version. Put one into the url; of a file of your own, write its place below the "
-            "campaign's mirror into the column mirror, and name that directory with --mirror.",
+            f"without a checksum: {len(unpinned)}, such as {unpinned[0]}, whose address names no "
+            "commit or version. Put one into the url; of a file of your own, write its place below "
+            "the campaign's mirror into the column mirror, and name that directory with --mirror.",
             err=True,
         )
 

@@ -90,7 +90,7 @@ def build_tokens(
 
     named = [*zip(_treebanks(files), files, strict=True)]
     counts = build(named, tokens, sentences, malformed, options)
-    logging.info("build-tokens: %s", ", ".join(f"{n} {what}" for what, n in counts.items()))
+    logging.info("build-tokens: %s", ", ".join(f"{n} {noun}" for noun, n in counts.items()))
     return counts
 
 

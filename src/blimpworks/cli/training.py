@@ -109,8 +109,8 @@ def build_corpus(
 
     if released:
         return corpus.take_released({path.stem: path for path in released}, output).counts
-    given = (tokens, sentences, text, items, output, options)
-    return corpus_build.build_corpus(*given, lang=lang, treebank_text=treebank_text).counts
+    arguments = (tokens, sentences, text, items, output, options)
+    return corpus_build.build_corpus(*arguments, lang=lang, treebank_text=treebank_text).counts
 
 
 @command(calls=f"{MODELS}.corpus:join_corpora", packages=("numpy",), notes=attrgetter("counts"))

@@ -139,11 +139,11 @@ class Deadline(Watch):
         """Let a shard begin. Raises OutOfTime when the shard would not end in time."""
         # The first shard has the loading of the model in it.
         slowest = max(self._shards[1:] or self._shards or [0.0])
-        left = self._moment - time.time()
-        if left < slowest * CAUTION + RESERVE:
+        seconds_left = self._moment - time.time()
+        if seconds_left < slowest * CAUTION + RESERVE:
             raise OutOfTime(
                 f"{self._total - self._left} of {self._total} sentences have scores; the "
-                f"allocation ends in {max(left, 0):.0f} s, and a shard takes up to "
+                f"allocation ends in {max(seconds_left, 0):.0f} s, and a shard takes up to "
                 f"{slowest:.0f} s. Stopped between shards; the same job goes on from there."
             )
         self._begun.append(time.monotonic())

@@ -69,9 +69,9 @@ def dry_run(
     seconds = time.monotonic() - start
     if done.returncode:
         # A dry run tells its errors on standard output.
-        said = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+        output_lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
         raise UserError(
             f"Snakemake's dry run fails (exit {done.returncode}), so its jobs are not known; it "
-            "says:\n  " + "\n  ".join(said[-6:])
+            "says:\n  " + "\n  ".join(output_lines[-6:])
         )
     return read_dry_run(done.stdout + done.stderr, seconds)

@@ -99,8 +99,8 @@ def _gpus() -> tuple[list[Gpu] | None, str | None]:
         )
         if run.returncode == 0:
             return read_gpus(run.stdout), None
-        said = (run.stdout + run.stderr).strip().splitlines()
-        return [], said[0] if said else f"exit status {run.returncode}"
+        messages = (run.stdout + run.stderr).strip().splitlines()
+        return [], messages[0] if messages else f"exit status {run.returncode}"
     except (FileNotFoundError, PermissionError):
         return None, None
     except (subprocess.TimeoutExpired, ValueError) as error:
@@ -153,8 +153,8 @@ def describe_machine(python: Path) -> Machine:
 
 def scoring_python(root: Path) -> Path:
     """Return the Python that scores with vLLM in the repository at ``root``."""
-    own = root / ".vllm/bin/python"
-    return own if own.exists() else Path(sys.executable)
+    vllm_python = root / ".vllm/bin/python"
+    return vllm_python if vllm_python.exists() else Path(sys.executable)
 
 
 def _system_problems(machine: Machine) -> Iterator[str]:

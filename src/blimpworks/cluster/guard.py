@@ -94,9 +94,9 @@ def find_jobs(directory: Path) -> list[Job] | None:
             )
         time.sleep(5)
     fields = (line.strip().split("|") for line in output.splitlines())
-    jobs = [Job(*parts) for parts in fields if len(parts) == 4]
-    here = directory.resolve()
-    return [job for job in jobs if Path(job.directory).resolve() == here]
+    jobs = [Job(*values) for values in fields if len(values) == 4]
+    run_directory = directory.resolve()
+    return [job for job in jobs if Path(job.directory).resolve() == run_directory]
 
 
 def _turns_out_alive(path: Path) -> bool:
@@ -129,12 +129,13 @@ def end_orphans(directory: Path) -> list[Job]:
     orphans = find_orphans(directory)
     if orphans:
         ask(["scancel", *(job.id for job in orphans)])
-    waited, left = time.monotonic(), {job.id for job in orphans}
-    while left and (left := left & {job.id for job in find_jobs(directory) or ()}):
+    waited, remaining = time.monotonic(), {job.id for job in orphans}
+    while remaining and (remaining := remaining & {job.id for job in find_jobs(directory) or ()}):
         if time.monotonic() - waited > PATIENCE:
             raise UserError(
-                f"SLURM jobs {', '.join(sorted(left))} of an earlier run write to this directory "
-                f"and did not end {PATIENCE:.0f} s after scancel; end them, then run this again."
+                f"SLURM jobs {', '.join(sorted(remaining))} of an earlier run write to this "
+                f"directory and did not end {PATIENCE:.0f} s after scancel; end them, then run "
+                "this again."
             )
         time.sleep(1)
     _forget_dead(directory)
@@ -228,10 +229,10 @@ def _watch(log: Path, alive: Path, period: float, vigil: Vigil) -> None:
 
 
 def _settings() -> tuple[float, float]:
-    given = os.environ.get(SETTINGS)
-    if not given:
+    setting = os.environ.get(SETTINGS)
+    if not setting:
         return PERIOD, OVERDUE
-    period, _, overdue = given.partition(",")
+    period, _, overdue = setting.partition(",")
     return float(period), float(overdue)
 
 
@@ -270,13 +271,16 @@ def failing_words(text: str) -> str:
     messages: dict[str, str] = {}
     for failed in FAILED.split(text)[1:]:
         message = MESSAGE.search(failed)
-        words = " ".join(message[1].split()) if message else ""
-        messages |= dict.fromkeys(LOG.findall(failed), words)
+        executor_message = " ".join(message[1].split()) if message else ""
+        messages |= dict.fromkeys(LOG.findall(failed), executor_message)
     lines = ["What failed:"]
-    for name, words in messages.items():
-        log, said = Path(name), list[str]()
-        if log.is_file() and (not words or words.startswith(STARTED)):
-            said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        lines += [f"  {name}", f"    {said[-1] if said else words or 'said nothing'}"]
+    for name, executor_message in messages.items():
+        log, log_lines = Path(name), list[str]()
+        if log.is_file() and (not executor_message or executor_message.startswith(STARTED)):
+            log_lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines += [
+            f"  {name}",
+            f"    {log_lines[-1] if log_lines else executor_message or 'said nothing'}",
+        ]
     lines.append("Finished work is kept; the same command goes on from there.")
     return "\n".join(lines)

@@ -48,15 +48,17 @@ def mounts(paths: Iterable[Path]) -> list[str]:
     For a path that does not exist yet, the nearest directory above it. Raises UserError for a name
     that Apptainer's list of mounts cannot hold.
     """
-    places = set()
+    directories = set()
     for path in paths:
         for name in (path.absolute(), path.resolve()):
-            places.add(next(each for each in (name, *name.parents) if each.is_dir()))
-    places.discard(Path("/"))
-    for place in places:
-        if set(str(place)) & set(",:"):
+            directories.add(next(each for each in (name, *name.parents) if each.is_dir()))
+    directories.discard(Path("/"))
+    for directory in directories:
+        if set(str(directory)) & set(",:"):
             raise UserError(
-                f"{place} has a comma or colon in its name, and cannot be mounted into images; "
+                f"{directory} has a comma or colon in its name, and cannot be mounted into images; "
                 "rename it, or run without --sdm apptainer."
             )
-    return sorted(str(place) for place in places if not places & {*place.parents})
+    return sorted(
+        str(directory) for directory in directories if not directories & {*directory.parents}
+    )

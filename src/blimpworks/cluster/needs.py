@@ -152,18 +152,18 @@ def _options(
     least = (needs.gpus if needs.gpus is not None else row.gpus) or 1
     fixed = scoring.vllm.tensor_parallel
     options = []
-    for kind in site.gpus:
-        if needs.kind not in (None, kind.label):
+    for gpu_kind in site.gpus:
+        if needs.kind not in (None, gpu_kind.label):
             continue
         if engine != "vllm":  # transformers uses the first GPU
             sizes = [1]
         elif fixed is not None:
-            sizes = [fixed] if fixed <= kind.per_node else []
+            sizes = [fixed] if fixed <= gpu_kind.per_node else []
         else:
-            sizes = [n for n in sorted({least, *SIZES}) if least <= n <= kind.per_node]
+            sizes = [n for n in sorted({least, *SIZES}) if least <= n <= gpu_kind.per_node]
         for gpus in sizes:
             each_gb = stated_gb / gpus if stated_gb else memory.of_each(gpus)
-            options.append(Option(kind, gpus, each_gb))
+            options.append(Option(gpu_kind, gpus, each_gb))
     return options
 
 

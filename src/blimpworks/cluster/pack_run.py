@@ -68,8 +68,8 @@ class _Slots:
 
     def environment(self, taken: Sequence[str]) -> Mapping[str, str]:
         """Return the environment of a member on the units ``taken``."""
-        own = {VISIBLE: ",".join(taken)} if self.gpus else {}
-        return os.environ | own | {PACKED: f"{len(taken)}/{self.width},{self.members}"}
+        visible = {VISIBLE: ",".join(taken)} if self.gpus else {}
+        return os.environ | visible | {PACKED: f"{len(taken)}/{self.width},{self.members}"}
 
 
 def find_slots(width: int, *, gpus: bool) -> list[str]:
@@ -89,8 +89,8 @@ class _Stop:
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
         self.requested = True
-        for each in self.running:
-            each.process.send_signal(signal.SIGTERM)
+        for member_run in self.running:
+            member_run.process.send_signal(signal.SIGTERM)
 
 
 def _start(member: Member, slots: _Slots, taken: list[str]) -> _Running:
@@ -121,8 +121,8 @@ class _Time:
         self._longest = max(self._longest, time.time() - self._begun[member])
 
     def is_over(self) -> bool:
-        left = math.inf if self._ends is None else self._ends - time.time()
-        return left < CAUTION * self._longest + RESERVE
+        seconds_left = math.inf if self._ends is None else self._ends - time.time()
+        return seconds_left < CAUTION * self._longest + RESERVE
 
 
 def _side_by_side(members: Sequence[Member], slots: _Slots) -> Iterator[tuple[Member, int]]:
@@ -144,11 +144,11 @@ def _side_by_side(members: Sequence[Member], slots: _Slots) -> Iterator[tuple[Me
         if closed and not stop.running:
             return
         time.sleep(0.1)
-        for each in [r for r in stop.running if r.process.poll() is not None]:
-            stop.running.remove(each)
-            slots.free += each.slots
-            clock.end(each.member)
-            yield each.member, each.process.returncode
+        for ended in [r for r in stop.running if r.process.poll() is not None]:
+            stop.running.remove(ended)
+            slots.free += ended.slots
+            clock.end(ended.member)
+            yield ended.member, ended.process.returncode
 
 
 def _got_on(members: Iterable[Member]) -> bool:
@@ -174,8 +174,8 @@ def _give_up(member: Member) -> bool:
     tries = got_nowhere(member.log)
     if tries == 0 or tries % TRIES:
         return False
-    said = member.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    reason = SPEAKER.sub("", said[-1]) if said else "it said nothing"
+    log_lines = member.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    reason = SPEAKER.sub("", log_lines[-1]) if log_lines else "it said nothing"
     failed = Failed(failed=reason, log=str(member.log))
     write_text(member.manifest, failed.model_dump_json(indent=1) + "\n")
     log.error("%s is given up: %s", member.name, reason)
@@ -201,10 +201,10 @@ def run_pack(members: Sequence[Member], width: int, *, gpus: bool) -> int:
         codes[member] = code
         log.info("%s ended with exit code %d", member.name, code)
         log.info("%d of %d are over", len(codes), len(members))
-    left = [m for m in members if codes.get(m) != 0]
-    paused = [m for m in left if codes.get(m) in (OUT_OF_TIME, None)]
+    unfinished = [m for m in members if codes.get(m) != 0]
+    paused = [m for m in unfinished if codes.get(m) in (OUT_OF_TIME, None)]
     if paused:
         if _got_on(codes) and put_back(find_allocation()):
             time.sleep(GRACE)
         return OUT_OF_TIME
-    return 0 if all(_give_up(m) for m in left) else FAILURE
+    return 0 if all(_give_up(m) for m in unfinished) else FAILURE

@@ -132,9 +132,11 @@ class _Planner:
             return None
         # Shards of a job under way hold its longest sentences, or its first.
         scope = self.scope_of_tokens(part)
-        alike = [other for other in self.done if self.scope_of_tokens(other) == scope]
-        same = sum((self.held[other] for other in alike if other.model == part.model), NOTHING)
-        return same.mean or sum((self.held[other] for other in alike), NOTHING).mean
+        alike = [done_part for done_part in self.done if self.scope_of_tokens(done_part) == scope]
+        same = sum(
+            (self.held[done_part] for done_part in alike if done_part.model == part.model), NOTHING
+        )
+        return same.mean or sum((self.held[done_part] for done_part in alike), NOTHING).mean
 
     def tokens(self, part: Part) -> int:
         """Estimate the tokens that a part has yet to score."""

@@ -57,15 +57,15 @@ def _models(plan: Plan, site: Site | None) -> Iterator[RenderableType]:
             f"  {pack.name}: {pack.parts} small parts in one job with {where}; takes "
             f"{number(pack.hours)} h, asks for {number(pack.minutes_asked / 60)}"
         )
-    kinds = site.gpus if site else ()
-    letters = dict(zip((kind.label for kind in kinds), LETTERS, strict=False))
+    gpu_kinds = site.gpus if site else ()
+    letters = dict(zip((gpu_kind.label for gpu_kind in gpu_kinds), LETTERS, strict=False))
     used = {model.kind for model in models}
-    for kind in kinds:
-        if kind.label in used:
-            limits = [f"partition {kind.partition}"] if kind.partition else []
-            limits += [f"constraint {kind.constraint}"] if kind.constraint else []
-            limits += [f"{kind.per_node} a node", f"at most {kind.max_hours:g} h a job"]
-            yield f"  {letters[kind.label]} = {kind.label} ({', '.join(limits)})"
+    for gpu_kind in gpu_kinds:
+        if gpu_kind.label in used:
+            limits = [f"partition {gpu_kind.partition}"] if gpu_kind.partition else []
+            limits += [f"constraint {gpu_kind.constraint}"] if gpu_kind.constraint else []
+            limits += [f"{gpu_kind.per_node} a node", f"at most {gpu_kind.max_hours:g} h a job"]
+            yield f"  {letters[gpu_kind.label]} = {gpu_kind.label} ({', '.join(limits)})"
     rows = [_row(model, letters) for model in models]
     yield Padding(Columns(rows, left=("model", "engine", "GPUs")), (0, 0, 0, 2))
     yield (
@@ -83,8 +83,8 @@ def _hours(plan: Plan) -> Iterator[str]:
         if model.kind:
             by_kind[model.kind] = by_kind.get(model.kind, 0) + model.gpu_hours
     if by_kind:
-        parts = ", ".join(f"{number(hours)} on {kind}" for kind, hours in by_kind.items())
-        yield f"GPU-hours: {number(sum(by_kind.values()))} ({parts})."
+        hours_text = ", ".join(f"{number(hours)} on {label}" for label, hours in by_kind.items())
+        yield f"GPU-hours: {number(sum(by_kind.values()))} ({hours_text})."
         requested = number(plan.gpu_hours_asked)
         yield f"  Asked for, and charged if jobs took all their time: {requested}."
     cpu = sum(model.cpu_hours for model in plan.models if not model.endless)

@@ -105,8 +105,8 @@ def train_kind(site: Site | None) -> GpuKind | None:
 
     The kind with the least memory whose nodes can hold the job: the paper's models take 6 GB.
     """
-    kinds = [k for k in (site.gpus if site else ()) if k.host_memory_gb * 1000 >= TRAINING_MB]
-    return min(kinds, key=lambda kind: kind.memory_gb, default=None)
+    gpu_kinds = [k for k in (site.gpus if site else ()) if k.host_memory_gb * 1000 >= TRAINING_MB]
+    return min(gpu_kinds, key=lambda kind: kind.memory_gb, default=None)
 
 
 def train_request(site: Site | None) -> Request | None:
@@ -114,11 +114,13 @@ def train_request(site: Site | None) -> Request | None:
 
     Requests at most the longest time of the site, since the next attempt goes on.
     """
-    kind = train_kind(site)
-    if site is None or kind is None:
+    gpu_kind = train_kind(site)
+    if site is None or gpu_kind is None:
         return None
-    minutes = int(min(TRAINING_HOURS, kind.max_hours) * 60)
-    return score_request(site, Needs(kind, 1, kind.cores_per_gpu, TRAINING_MB, 0.0, 0.0), minutes)
+    minutes = int(min(TRAINING_HOURS, gpu_kind.max_hours) * 60)
+    return score_request(
+        site, Needs(gpu_kind, 1, gpu_kind.cores_per_gpu, TRAINING_MB, 0.0, 0.0), minutes
+    )
 
 
 def longest_hours(site: Site | None, needs: Needs) -> float:
@@ -212,9 +214,9 @@ def pack_request(
     slots = [needs.gpus or needs.cores for needs in members]
     densest = max(needs.memory_mb / n for needs, n in zip(members, slots, strict=True))
     memory = densest * min(pack.width, sum(slots)) * max(s.memory for s in scalings)
-    kind = members[0].kind
-    cores = kind.cores_per_gpu * pack.width if kind else pack.width
-    needs = replace(members[0], gpus=pack.width if kind else 0, cores=cores)
+    gpu_kind = members[0].kind
+    cores = gpu_kind.cores_per_gpu * pack.width if gpu_kind else pack.width
+    needs = replace(members[0], gpus=pack.width if gpu_kind else 0, cores=cores)
     return _scaled_request(
         site, needs, pack.hours * 3600, memory, max(scaling.minutes for scaling in scalings)
     )

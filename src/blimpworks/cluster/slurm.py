@@ -51,9 +51,9 @@ def slurm_states(ids: Collection[str]) -> dict[str, str]:
     if not jobs:
         return {}
     states = _states(["squeue", "-h", "-t", "all", "-o", "%i|%T", "-j"], jobs)
-    if rest := jobs - states.keys():
+    if forgotten := jobs - states.keys():
         command = ["sacct", "-n", "-X", "-P", "-o", "JobID,State", "-j"]
-        states |= _states(command, rest)
+        states |= _states(command, forgotten)
     return states
 
 

@@ -334,7 +334,7 @@ def _stages(
     exhibits = exhibits_of(campaign, catalogue, parts)
     files: dict[str, Iterable[Path]] = {
         "sources": [resources / "sources" / name for name in names],
-        "items": [items_table(campaign, *each) for each in item_sets(campaign, catalogue)],
+        "items": [items_table(campaign, *item_set) for item_set in item_sets(campaign, catalogue)],
         "models": [part.checkpoint(campaign) for part in parts],
         **tables,
         "exhibits": [results / "exhibits" / f"{s.key}.{FORMATS[s.kind][0]}" for s in exhibits],
@@ -384,10 +384,14 @@ def _borrowed_pace(model: ModelStatus, models: Sequence[ModelStatus]) -> float |
 
     Models of the same engine come first; the speed is scaled by the number of parameters.
     """
-    paces = [(other, pace) for other in models if (pace := other.rate("new"))]
+    paces = [(model_status, pace) for model_status in models if (pace := model_status.rate("new"))]
     paces = [pair for pair in paces if pair[0].engine == model.engine] or paces
     size = model.parameters
-    sized = [pace * other.parameters / size for other, pace in paces if size and other.parameters]
+    sized = [
+        pace * model_status.parameters / size
+        for model_status, pace in paces
+        if size and model_status.parameters
+    ]
     return _mean(sized or (pace for _, pace in paces))
 
 
@@ -400,10 +404,10 @@ def _with_estimate(model: ModelStatus, models: Sequence[ModelStatus]) -> ModelSt
     likely_pace = pace or _borrowed_pace(model, models)
     if not likely_pace:
         return model
-    load = model.load or _mean(other.load for other in models) or 0.0
+    load = model.load or _mean(model_status.load for model_status in models) or 0.0
     starts = sum(part.state != "running" for part in unfinished)
-    left = (model.sentences - model.done) / likely_pace + load * starts
-    return replace(model, left=left, borrowed=pace is None)
+    seconds_left = (model.sentences - model.done) / likely_pace + load * starts
+    return replace(model, left=seconds_left, borrowed=pace is None)
 
 
 def read_status(
@@ -417,9 +421,9 @@ def read_status(
 
     Raises UserError for a malformed file.
     """
-    moment, queue, there = moment or now(), queue or Queue(), Listing()
+    moment, queue, listing = moment or now(), queue or Queue(), Listing()
     statuses = [
-        read_part_status(campaign, part, moment, queue, there)
+        read_part_status(campaign, part, moment, queue, listing)
         for part in every_part(campaign, catalogue, groups)
     ]
     by_model: dict[str, list[tuple[PartStatus, int]]] = {}
@@ -438,5 +442,5 @@ def read_status(
     ]
     estimated = [_with_estimate(model, models) for model in models]
     return Status(
-        campaign.campaign, moment, _stages(campaign, catalogue, statuses, there), estimated
+        campaign.campaign, moment, _stages(campaign, catalogue, statuses, listing), estimated
     )

@@ -31,7 +31,7 @@ def _share(done: int, total: int) -> str:
 def _model_row(model: ModelStatus) -> dict[str, str]:
     finished, languages = model.languages
     sentences = f"{'' if model.exact else '~'}{amount(model.sentences)}"
-    left = duration(model.left) if model.left else "-" if model.left == 0 else "?"
+    time_left = duration(model.left) if model.left else "-" if model.left == 0 else "?"
     counts = count_states(model.parts)
     states = ", ".join(f"{number} {state}" for state, number in counts.items())
     if len(counts) == 1:
@@ -45,7 +45,7 @@ def _model_row(model: ModelStatus) -> dict[str, str]:
         "sentences": f"{amount(model.done)}/{sentences}" if model.sentences else "-",
         "": _share(model.done, model.sentences),
         "tokens/s": amount(model.rate("tokens")),
-        "left": f"{'~' if model.borrowed and model.left else ''}{left}",
+        "left": f"{'~' if model.borrowed and model.left else ''}{time_left}",
         "state": states,
     }
 
@@ -85,10 +85,10 @@ def _trouble(parts: Sequence[PartStatus]) -> list[list[Text]]:
         key = (part.part.title, part.reason or part.state, last_words(part.log))
         alike.setdefault(key, []).append(part)
     entries = []
-    for (_, reason, last_line), (first, *others) in alike.items():
+    for (_, reason, last_line), (first, *alike_parts) in alike.items():
         tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
-        names = ", ".join(part.part.part for part in others)
-        more = f" ({len(others)} more: {names})" if others else ""
+        names = ", ".join(part.part.part for part in alike_parts)
+        more = f" ({len(alike_parts)} more: {names})" if alike_parts else ""
         node = f"  ({_node(first)})" if _node(first) else ""
         entry = [shortened(f"  {first.part.kind_key}: {tries}{reason}{more}")]
         entry += [shortened(f"    {last_line}")] if last_line else []
@@ -110,7 +110,7 @@ def _in_all(status: Status) -> list[str]:
     total = sum(model.sentences for model in status.models)
     done = sum(model.done for model in status.models)
     unfinished = [model.left for model in status.models if model.left != 0]
-    seconds = [left for left in unfinished if left is not None]
+    seconds = [seconds_left for seconds_left in unfinished if seconds_left is not None]
     if not total:
         return ["Nothing says yet how many sentences there are to score."]
     scored = f"In all {amount(done)} of {amount(total)} sentences have scores."

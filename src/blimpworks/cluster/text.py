@@ -83,9 +83,9 @@ class Columns:
 
     def _groups(self, width: int) -> Iterable[list[str]]:
         """Divide the headings into tables that fit ``width`` characters."""
-        first, *others = self.rows[0]
+        first, *headings = self.rows[0]
         group = [first]
-        for heading in others:
+        for heading in headings:
             if sum(map(self._least, (*group, heading))) > width + 2:
                 yield group
                 group = [first]

@@ -38,10 +38,10 @@ def words_per_second(recipe: LstmRecipe, vocabulary: int, site: Site) -> float |
 
     Assumes the utilisation that the site's file states for scoring, at the GPU's peak in float32.
     """
-    kind = train_kind(site)
-    if kind is None:
+    gpu_kind = train_kind(site)
+    if gpu_kind is None:
         return None
-    reached = site.utilisation * FLOAT32 * kind.teraflops * 1e12
+    reached = site.utilisation * FLOAT32 * gpu_kind.teraflops * 1e12
     return reached / (OPERATIONS * multiplied_weights(recipe, vocabulary))
 
 
@@ -72,17 +72,17 @@ def plan_trainings(
         vocabulary = campaign.training.corpora[recipe.corpus].vocabulary * len(most)
         rate = words_per_second(recipe, vocabulary, site)
         seed = catalogue.seeds.get(model)
-        words = seed.tokens if seed else None
+        corpus_words = seed.tokens if seed else None
         released = (released_corpus(campaign, catalogue, recipe.corpus, lang) for lang in most)
-        if not words and all(released):
-            words = RELEASED_WORDS * len(most)
-        hours = recipe.epochs * words / rate / 3600 if words and rate else None
+        if not corpus_words and all(released):
+            corpus_words = RELEASED_WORDS * len(most)
+        hours = recipe.epochs * corpus_words / rate / 3600 if corpus_words and rate else None
         plans.append(
             TrainingPlan(
                 model=model,
                 checkpoints=len(checkpoints),
                 epochs=recipe.epochs,
-                words=words or None,
+                words=corpus_words or None,
                 vocabulary=vocabulary,
                 words_per_second=rate,
                 hours=hours,

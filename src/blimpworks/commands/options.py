@@ -123,4 +123,4 @@ def evaluations(
 
 def each_once(rows: Iterable[tuple[Any, ...]]) -> list[Path]:
     """Return the distinct paths in rows, in order."""
-    return [*dict.fromkeys(each for row in rows for each in row if isinstance(each, Path))]
+    return [*dict.fromkeys(value for row in rows for value in row if isinstance(value, Path))]

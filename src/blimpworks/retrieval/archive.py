@@ -82,12 +82,12 @@ def fetch_archive(
             else:
                 expected[f"{row.members}{pin.mirror.removeprefix(row.mirror)}"] = pin
     if expected:
-        part = part_path(mirror / row.name, row.url)
+        partial = part_path(mirror / row.name, row.url)
         if archive is None:
             instead = "name a copy of the archive with --file"
-            Transfer(row.url, part, None, row.name, instead, patience or Patience()).run()
-        _unpack(archive or part, expected, mirror, outcome)
-        part.unlink(missing_ok=True)
+            Transfer(row.url, partial, None, row.name, instead, patience or Patience()).run()
+        _unpack(archive or partial, expected, mirror, outcome)
+        partial.unlink(missing_ok=True)
     return outcome
 
 

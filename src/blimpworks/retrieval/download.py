@@ -150,8 +150,8 @@ def cause_of(error: RequestException | exceptions.HTTPError, url: str) -> str:
     reason = error if ours else getattr(inner, "reason", None) or inner
     cause = getattr(reason, "__cause__", None)
     detail = scrubbed(getattr(cause, "strerror", None) or str(reason))
-    for kind, text in _CAUSES:
-        if isinstance(reason, kind):
+    for error_class, text in _CAUSES:
+        if isinstance(reason, error_class):
             return text.format(host=host_of(url), detail=detail.lower())
     return scrubbed(" ".join(str(error).split())) or type(error).__name__
 

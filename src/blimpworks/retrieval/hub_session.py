@@ -7,9 +7,9 @@ PATIENCE = 30.0
 
 
 def _limit(request: Any) -> None:
-    given = request.extensions.get("timeout", {})
-    kinds = ("connect", "read", "write", "pool")
-    request.extensions["timeout"] = {kind: given.get(kind) or PATIENCE for kind in kinds}
+    timeouts = request.extensions.get("timeout", {})
+    phases = ("connect", "read", "write", "pool")
+    request.extensions["timeout"] = {phase: timeouts.get(phase) or PATIENCE for phase in phases}
 
 
 def limit_waits() -> None:

@@ -102,8 +102,8 @@ def pin_row(
 
 def _pins(catalogue: Path) -> list[Pin]:
     columns = headings(catalogue)
-    kind: type[TreebankRow | SourceRow] = TreebankRow if "treebank" in columns else SourceRow
-    return [Pin.of(row, catalogue) for row in read_rows(kind, catalogue)]
+    row_class: type[TreebankRow | SourceRow] = TreebankRow if "treebank" in columns else SourceRow
+    return [Pin.of(row, catalogue) for row in read_rows(row_class, catalogue)]
 
 
 def _record(catalogue: Path, index: int, pin: Pin) -> None:
@@ -121,13 +121,13 @@ def _record(catalogue: Path, index: int, pin: Pin) -> None:
             f"{catalogue} has line breaks in cells, expected a line for each row; remove them, or "
             f"write SHA-256 {pin.sha256} and {pin.bytes} bytes into the row of {pin.name}."
         )
-    place = filled[index + 1]
-    line = lines[place].rstrip("\r")
+    cell = filled[index + 1]
+    line = lines[cell].rstrip("\r")
     columns = headings(catalogue)
     [cells] = csv.reader([line], **dialect(catalogue))
     cells[columns.index("sha256")] = pin.sha256
     cells[columns.index("bytes")] = str(pin.bytes)
     row = io.StringIO()
     csv.writer(row, lineterminator="", **dialect(catalogue)).writerow(cells)
-    lines[place] = row.getvalue() + lines[place][len(line) :]
+    lines[cell] = row.getvalue() + lines[cell][len(line) :]
     write_text(catalogue, "\n".join(lines))

@@ -47,10 +47,12 @@ def _such_as(names: Sequence[str]) -> str:
 
 def _unreachable(url: str) -> str:
     """Tell why a host cannot be reached; empty if it answers anything or is slow."""
-    parts = urlsplit(url)
+    address = urlsplit(url)
     with open_session(Patience(retries=1)) as session:
         try:
-            session.head(f"{parts.scheme}://{parts.netloc}/", timeout=LIMITS, allow_redirects=False)
+            session.head(
+                f"{address.scheme}://{address.netloc}/", timeout=LIMITS, allow_redirects=False
+            )
         except ReadTimeout:
             return ""
         except RequestException as error:
@@ -91,8 +93,8 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
     variable = offline_variable()
     try:
         absent = [pin for pin in pins if in_mirror(pin, mirror) is None]
-        here = [pin for pin in pins if pin not in absent] if variable else []
-        unstated = [pin for pin in here if pin.needs_statement]
+        offline_pins = [pin for pin in pins if pin not in absent] if variable else []
+        unstated = [pin for pin in offline_pins if pin.needs_statement]
     except UserError as error:
         yield str(error).rstrip(".")
         return

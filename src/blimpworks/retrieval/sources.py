@@ -367,11 +367,11 @@ class Proof:
     @property
     def bytes(self) -> int | None:
         """Size of the file, if known."""
-        return next(filter(None, (each.bytes for each in self.checksums)), self.pin.bytes)
+        return next(filter(None, (checksum.bytes for checksum in self.checksums)), self.pin.bytes)
 
     def problem(self, path: Path) -> str | None:
         """Tell how a file differs; None for the pinned file."""
-        return next(filter(None, (each.problem(path) for each in self.checksums)), None)
+        return next(filter(None, (checksum.problem(path) for checksum in self.checksums)), None)
 
     def record(self, path: Path) -> None:
         """Record the SHA-256 of the verified file, if it was not known."""
@@ -436,8 +436,8 @@ def _download(
             continue
         for failure in failures:
             print(f"{pin.where}: {failure.cause}; taken from {shown(url)}", file=sys.stderr)
-        for other in urls[: len(failures)]:
-            part_path(output, other).unlink(missing_ok=True)
+        for address in urls[: len(failures)]:
+            part_path(output, address).unlink(missing_ok=True)
         return url
     if len(failures) == 1:
         raise failures[0]
@@ -451,25 +451,25 @@ def _download(
 def _download_from(url: str, proof: Proof, output: Path, patience: "Patience | None") -> None:
     from blimpworks.retrieval.download import Patience, Transfer
 
-    pin, part = proof.pin, part_path(output, url)
-    transfer = Transfer(url, part, proof.bytes, pin.where, pin.instead, patience or Patience())
+    pin, partial = proof.pin, part_path(output, url)
+    transfer = Transfer(url, partial, proof.bytes, pin.where, pin.instead, patience or Patience())
     resumed = transfer.received() > 0
     transfer.run()
-    problem = proof.problem(part)
+    problem = proof.problem(partial)
     if problem and resumed:
         # The old beginning may be what is wrong; only a fresh download accuses the server.
-        part.unlink()
+        partial.unlink()
         transfer.run()
-        problem = proof.problem(part)
+        problem = proof.problem(partial)
     if problem:
-        part.unlink()
+        partial.unlink()
         raise NotReceived(
             f"{pin.where}: {shown(url)} {problem}; it was deleted: try again, and if the file "
             "at that address has changed, pin the row's new version (`blimpworks pin`).",
             f"{shown(url)} {problem}",
         )
-    proof.record(part)
-    with part.open("rb") as handle:
+    proof.record(partial)
+    with partial.open("rb") as handle:
         os.fsync(handle.fileno())
-    part.replace(output)
+    partial.replace(output)
     fsync_directory(output.parent)
