@@ -257,20 +257,7 @@ def run_attempt(command: Sequence[str], log_file: Path) -> int:
         append_entry(journal_path(log_file), ended)
     except OSError as error:
         print(f"blimpworks: how this ended cannot be entered: {error}", file=sys.stderr)
-    _tell(cause, allocation)
-    if cause == "walltime" and code == OUT_OF_TIME and PACKED not in os.environ:
-        if not (ended.scored and ended.scored.new):  # the size of the job is wrong
-            log.info("no shard was finished in this time; the next attempt gets more")
-        elif put_back(allocation):
-            log.info("SLURM job %s is queued again, and goes on there", allocation.slurm_job)
-            time.sleep(GRACE)
-        else:
-            log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
-    return code if code >= 0 else 128 - code
-
-
-def _tell(cause: Cause, allocation: Allocation) -> None:
-    """Print how the next attempt will differ."""
+    # Print how the next attempt will differ.
     messages = {
         "memory": "the kernel killed it because memory ran out "
         f"({allocation.mem_mb or '?'} MB asked for); the next attempt asks for twice as much",
@@ -287,3 +274,12 @@ def _tell(cause: Cause, allocation: Allocation) -> None:
         job, node = allocation.slurm_job, allocation.node
         where = f"SLURM job {job} on {node}: " if job else ""
         print(f"blimpworks (attempt): {where}{messages[cause]}.", file=sys.stderr)
+    if cause == "walltime" and code == OUT_OF_TIME and PACKED not in os.environ:
+        if not (ended.scored and ended.scored.new):  # the size of the job is wrong
+            log.info("no shard was finished in this time; the next attempt gets more")
+        elif put_back(allocation):
+            log.info("SLURM job %s is queued again, and goes on there", allocation.slurm_job)
+            time.sleep(GRACE)
+        else:
+            log.info("SLURM does not queue this job again; the workflow's next attempt goes on")
+    return code if code >= 0 else 128 - code

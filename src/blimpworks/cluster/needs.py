@@ -143,30 +143,6 @@ def host_memory_mb(weights: float, engine: str, gpus: int) -> int:
     return 4000 + 4000 * gpus + round(loading * 1000)
 
 
-def _options(
-    row: ModelRow, engine: str, memory: Memory, site: Site, scoring: ScoringOptions
-) -> list[Option]:
-    """List each way to place a model on GPUs, whether it fits or not."""
-    needs = site.models.get(row.name, ModelNeeds())
-    stated_gb = needs.memory_gb or row.gpu_memory_gb
-    least = (needs.gpus if needs.gpus is not None else row.gpus) or 1
-    fixed = scoring.vllm.tensor_parallel
-    options = []
-    for gpu_kind in site.gpus:
-        if needs.kind not in (None, gpu_kind.label):
-            continue
-        if engine != "vllm":  # transformers uses the first GPU
-            sizes = [1]
-        elif fixed is not None:
-            sizes = [fixed] if fixed <= gpu_kind.per_node else []
-        else:
-            sizes = [n for n in sorted({least, *SIZES}) if least <= n <= gpu_kind.per_node]
-        for gpus in sizes:
-            each_gb = stated_gb / gpus if stated_gb else memory.of_each(gpus)
-            options.append(Option(gpu_kind, gpus, each_gb))
-    return options
-
-
 def _refusal(row: ModelRow, memory: Memory, options: Sequence[Option], site: Site) -> str:
     """Explain why a model fits nowhere, and what to do."""
     largest = max(site.gpus, key=lambda kind: (kind.memory_gb * kind.per_node, kind.memory_gb))
@@ -225,7 +201,24 @@ def needs_of(
         cores = scoring.vllm.threads if engine == "vllm" else 1
         return Needs(None, 0, cores, memory_mb, weights, 0.0)
     memory = memory_of(row, engine, dtype, scoring)
-    every = _options(row, engine, memory, site, scoring)
+    # List each way to place a model on GPUs, whether it fits or not.
+    needs = site.models.get(row.name, ModelNeeds())
+    stated_gb = needs.memory_gb or row.gpu_memory_gb
+    least = (needs.gpus if needs.gpus is not None else row.gpus) or 1
+    fixed = scoring.vllm.tensor_parallel
+    every = []
+    for gpu_kind in site.gpus:
+        if needs.kind not in (None, gpu_kind.label):
+            continue
+        if engine != "vllm":  # transformers uses the first GPU
+            sizes = [1]
+        elif fixed is not None:
+            sizes = [fixed] if fixed <= gpu_kind.per_node else []
+        else:
+            sizes = [n for n in sorted({least, *SIZES}) if least <= n <= gpu_kind.per_node]
+        for gpus in sizes:
+            each_gb = stated_gb / gpus if stated_gb else memory.of_each(gpus)
+            every.append(Option(gpu_kind, gpus, each_gb))
     fitting = [
         option
         for option in every

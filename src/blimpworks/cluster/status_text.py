@@ -78,25 +78,6 @@ def _paused(part: PartStatus) -> list[Text]:
     return [shortened(f"  {part.part.kind_key}: {state}; {_scored_share(part)}")]
 
 
-def _trouble(parts: Sequence[PartStatus]) -> list[list[Text]]:
-    """Describe failed parts, with last line and log; those that failed alike together."""
-    alike: dict[tuple[str, str, str], list[PartStatus]] = {}
-    for part in parts:
-        key = (part.part.title, part.reason or part.state, last_words(part.log))
-        alike.setdefault(key, []).append(part)
-    entries = []
-    for (_, reason, last_line), (first, *alike_parts) in alike.items():
-        tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
-        names = ", ".join(part.part.part for part in alike_parts)
-        more = f" ({len(alike_parts)} more: {names})" if alike_parts else ""
-        node = f"  ({_node(first)})" if _node(first) else ""
-        entry = [shortened(f"  {first.part.kind_key}: {tries}{reason}{more}")]
-        entry += [shortened(f"    {last_line}")] if last_line else []
-        # A path is there to be copied.
-        entries.append([*entry, Text(f"    {first.log}{node}")])
-    return entries
-
-
 def _section(title: str, entries: Sequence[Sequence[Text]]) -> list[RenderableType]:
     if not entries:
         return []
@@ -141,7 +122,22 @@ def as_text(status: Status, configfile: str, width: int = WIDTH) -> str:
     trouble = [part for part in parts if part.state in ("failed", "lost")]
     paused = [part for part in parts if part.state in ("waiting", "queued") and part.attempts]
     running = [part for part in parts if part.state == "running"]
-    blocks += _section("In trouble", _trouble(trouble))
+    # Describe failed parts, with last line and log; those that failed alike together.
+    alike: dict[tuple[str, str, str], list[PartStatus]] = {}
+    for part in trouble:
+        key = (part.part.title, part.reason or part.state, last_words(part.log))
+        alike.setdefault(key, []).append(part)
+    entries = []
+    for (_, reason, last_line), (first, *alike_parts) in alike.items():
+        tries = f"attempt {len(first.attempts)}: " if len(first.attempts) > 1 else ""
+        names = ", ".join(part.part.part for part in alike_parts)
+        more = f" ({len(alike_parts)} more: {names})" if alike_parts else ""
+        node = f"  ({_node(first)})" if _node(first) else ""
+        entry = [shortened(f"  {first.part.kind_key}: {tries}{reason}{more}")]
+        entry += [shortened(f"    {last_line}")] if last_line else []
+        # A path is there to be copied.
+        entries.append([*entry, Text(f"    {first.log}{node}")])
+    blocks += _section("In trouble", entries)
     blocks += _section("Interrupted, to go on where they were", [*map(_paused, paused)])
     blocks += _section("Running", [*map(_running, running)])
     return printed(blocks, width)

@@ -67,27 +67,6 @@ def _causes(urls: Iterable[str]) -> dict[str, str]:
     return {host: cause for host, cause in causes.items() if cause}
 
 
-def _network(pins: Sequence[Pin], addresses: Path | None) -> Iterator[str]:
-    """Name the unreachable hosts of files that no other host has."""
-    allowed = []
-    for pin in pins:
-        with suppress(ValueError):  # the download says what is wrong with another address
-            check_address(pin.url)
-            allowed.append(pin)
-    causes = _causes(pin.url for pin in allowed)
-    alternatives = {
-        pin: pin.other_addresses(addresses) for pin in allowed if host_of(pin.url) in causes
-    }
-    causes |= _causes(url for urls in alternatives.values() for url in urls)
-    files = Counter(
-        host_of(pin.url)
-        for pin, urls in alternatives.items()
-        if all(host_of(url) in causes for url in urls)
-    )
-    for host, number in files.items():
-        yield f"no connection for {number} files: {causes[host]}; check the network and proxy"
-
-
 def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None) -> Iterator[str]:
     """List the obstacles to downloading the files that no mirror has."""
     variable = offline_variable()
@@ -113,7 +92,24 @@ def _elsewhere(pins: Sequence[Pin], mirror: Path | None, addresses: Path | None)
         names = [pin.name for pin in downloads]
         yield f"{variable} forbids the network, and no mirror has {_such_as(names)}; unset it"
     elif downloads:
-        yield from _network(downloads, addresses)
+        # Name the unreachable hosts of files that no other host has.
+        allowed = []
+        for pin in downloads:
+            with suppress(ValueError):  # the download says what is wrong with another address
+                check_address(pin.url)
+                allowed.append(pin)
+        causes = _causes(pin.url for pin in allowed)
+        alternatives = {
+            pin: pin.other_addresses(addresses) for pin in allowed if host_of(pin.url) in causes
+        }
+        causes |= _causes(url for urls in alternatives.values() for url in urls)
+        files = Counter(
+            host_of(pin.url)
+            for pin, urls in alternatives.items()
+            if all(host_of(url) in causes for url in urls)
+        )
+        for host, number in files.items():
+            yield f"no connection for {number} files: {causes[host]}; check the network and proxy"
 
 
 def _refusal(need: HubNeed) -> str:
