@@ -1,4 +1,4 @@
-"""An account of what an entry of a declaration has read, and of what it has left out."""
+"""Count the rows that an entry of a declaration reads and leaves out."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from blimpworks.errors import UserError
 SHOWN = 20
 """Faults of an entry that a message lists."""
 PLACE = re.compile(r"^([^:]+:\d+):? ")
-"""File and line that a fault begins with."""
+"""File and line at the start of a fault."""
 
 
 @dataclass
@@ -22,26 +22,26 @@ class Account:
     entry: str
     """File of the declaration and key of the entry, for messages."""
     files: dict[str, str] = field(default_factory=dict)
-    """How each file was read, by its name."""
+    """Way of reading, by name of file."""
     rows: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """Rows that are no items, by the key of the entry that says so."""
+    """Rows that are no items, by the key that excludes them."""
     items: int = 0
     notes: Counter[str] = field(default_factory=Counter)
-    """What was noticed in rows that are used, counted."""
+    """Remarks on rows that are used, counted."""
     faults: list[str] = field(default_factory=list)
-    """Rows that cannot be read, a sentence each."""
+    """Sentences about rows that cannot be read."""
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Keep an error about a row with the others, so that all are told at once."""
+        """Keep an error about a row among the faults, so that one message tells all."""
         try:
             yield
         except UserError as error:
             self.faults.append(str(error))
 
     def check_faults(self) -> None:
-        """Raise UserError with the first faults, those of several rows once, if there is any."""
+        """Raise UserError with the first faults, if any; equal ones of several rows once."""
         alike: dict[str, list[str]] = {}
         for fault in self.faults:
             alike.setdefault(PLACE.sub("", fault), []).append(fault)
@@ -59,13 +59,13 @@ class Account:
             raise UserError(told[0])
 
     def record(self) -> dict[str, Any]:
-        """The account as a job's record has it."""
+        """Return the account for a job's record."""
         used = self.rows - self.left_out.total()
         counts = {"files": len(self.files), "rows": self.rows, "used": used, "items": self.items}
         return counts | {"left_out": dict(self.left_out), "notes": dict(self.notes)}
 
     def lines(self) -> Iterator[str]:
-        """The account for people, in lines."""
+        """Yield the account in lines for people."""
         used = self.rows - self.left_out.total()
         read = f"{len(self.files):,} file{'s' * (len(self.files) != 1)}, {self.rows:,} rows"
         yield f"{self.entry.rpartition(' ')[2]}: {read}, {used:,} used, {self.items:,} items"

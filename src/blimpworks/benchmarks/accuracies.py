@@ -1,4 +1,4 @@
-"""Accuracies of people and released decisions, as tables that exhibits read beside models'."""
+"""Make tables of accuracies of people and of released decisions."""
 
 import logging
 from collections import Counter
@@ -33,19 +33,21 @@ from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_frame, write_
 log = logging.getLogger(__name__)
 
 HUMAN, RELEASED = "human", "released"
-"""Name of people among models, and of the method of released decisions."""
+"""Model that means people, and method of released decisions."""
 SIDES = ("good", "bad")
 LABELS = ["lang", "phenomenon", "paradigm"]
 COUNTS = {"correct": 0.0, "n": 1, "skipped": 0}
-"""Counts of a judgement: n is 0 where it is not known how many there are, or where a cell is
-empty, which ``skipped`` counts."""
+"""Default counts of a judgement.
+
+n is 0 for an unknown number, and for an empty cell, which ``skipped`` counts.
+"""
 Judgement = dict[str, Any]
 """A row with ``LABELS`` and ``COUNTS`` of one or several judgements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A benchmark's declaration, and the files that can be read."""
+    """A benchmark's declaration, and the files that it may read."""
 
     declared: Declaration
     folder: Path
@@ -54,7 +56,7 @@ class Source:
 
     @classmethod
     def read(cls, declaration: Path, files: Sequence[Path], sources: Path) -> "Source":
-        """Read the declaration, with files below ``sources`` and those of its folder."""
+        """Read the declaration, with files below ``sources`` and its folder's."""
         folder = declaration.parent
         named = {path.relative_to(sources).as_posix(): path for path in files}
         declared = read_declaration(declaration)
@@ -62,7 +64,7 @@ class Source:
         return cls(declared, folder, local_files(folder) | named, naming)
 
     def rows(self, entry: Files) -> Iterator[Row]:
-        """Read the rows of the files of an entry."""
+        """Yield the rows of an entry's files."""
         keys = ("people", "released", "perplexities")
         entries = [(key, n, e) for key in keys for n, e in enumerate(getattr(self.declared, key))]
         name = next(f"{key}.{n}" for key, n, declared in entries if declared is entry)
@@ -72,7 +74,7 @@ class Source:
             log.info("%s: %s", account.entry, dict(counts))
 
     def labels(self, row: Row, entry: People | Released) -> dict[str, str]:
-        """Return language, phenomenon (empty where the row is silent) and paradigm of a row."""
+        """Return language, phenomenon (empty where the row has none) and paradigm of a row."""
         columns = {name: getattr(entry, name, None) for name in LABELS}
         texts = {
             name: as_text(cell(row, column) if column else row.cells.get(name))
@@ -118,7 +120,7 @@ def _choices(source: Source, entry: People) -> Iterator[Judgement]:
 
 
 def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
-    """Tell whether a judgement is right. Raises UserError for a word that says one is missing."""
+    """Tell whether a judgement is right. Raises UserError for a word that means a missing one."""
     if as_text(value).strip().casefold() in ("", "na", "n/a", "nan", "null", "none"):
         raise UserError(
             f"{row.place}: column {column!r} is {value!r}, which is no judgement; leave such rows "
@@ -128,7 +130,7 @@ def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
 
 
 def _accuracies(source: Source, entry: People) -> Iterator[Judgement]:
-    """Read printed accuracies; they are in percent where any is above 1."""
+    """Read printed accuracies; they are in percent if any exceeds 1."""
     assert entry.accuracy is not None
     rows = [(row, number(row, entry.accuracy)) for row in source.rows(entry)]
     highest = 100.0 if any(value > 1 for _, value in rows) else 1.0
@@ -144,7 +146,7 @@ def _accuracies(source: Source, entry: People) -> Iterator[Judgement]:
 
 
 def _single_ratings(source: Source, entry: People) -> Iterator[Judgement]:
-    """Read what each person says of each sentence, from rows with one rating or with many."""
+    """Read each person's rating of each sentence, from rows with one rating or with many."""
     rows = source.rows(entry)
     entry = with_new_names(entry, source.folder)  # for headings, which rows have as they stand
     for row in rows:
@@ -208,7 +210,7 @@ def _ratings(source: Source, entry: People) -> Iterator[Judgement]:
 
 KINDS = {"choices": _choices, "ratings": _ratings, "accuracies": _accuracies}
 Phenomena = Mapping[tuple[str, str], set[str]]
-"""Phenomena of items by language and paradigm; those of a language by ``all``."""
+"""Phenomena of items by language and paradigm; ``all`` has a language's."""
 
 
 def _frame(judgements: Iterable[Judgement]) -> pd.DataFrame:
@@ -225,7 +227,6 @@ def _check_any_right(judgements: pd.DataFrame, entry: People | Released, column:
 
 
 def _phenomena_of(tables: Iterable[Path]) -> Phenomena:
-    """Read those of tables of items. Raises UserError when one is missing or broken."""
     phenomena: dict[tuple[str, str], set[str]] = {}
     for path in tables:
         for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
@@ -235,9 +236,9 @@ def _phenomena_of(tables: Iterable[Path]) -> Phenomena:
 
 
 def _settled(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
-    """Return the items' phenomenon of what people judged; None where items lack its paradigm.
+    """Return the items' phenomenon of a judged paradigm; None if items lack the paradigm.
 
-    In a language without items here it stays as it is.
+    A language without items here keeps the stated one.
     """
     if (lang, ALL) not in items:
         return phenomenon or paradigm
@@ -258,7 +259,7 @@ def _settled(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str
 def _of_people(
     source: Source, entry: People, items: Phenomena
 ) -> tuple[pd.DataFrame, Counter[str]]:
-    """Read what people judged, and count what is left out by the name of a paradigm."""
+    """Read people's judgements, and count those that ``without`` leaves out, by name."""
     path, rows = declaration_in(source.folder), _frame(KINDS[entry.kind](source, entry))
     if entry.kind == "choices" and not entry.answer:
         _check_any_right(rows, entry, entry.correct or entry.headings or "")
@@ -298,7 +299,7 @@ def _of_people(
 
 
 def _summary(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFrame:
-    """Make rows of an accuracies table: of each paradigm, each phenomenon, and all."""
+    """Make rows of an accuracies table: each paradigm, each phenomenon, and all."""
     if judgements.empty:
         raise UserError(
             f"{benchmark}: the files of {'people' if method == HUMAN else method} have no rows; "
@@ -338,7 +339,7 @@ def read_people(
 ) -> dict[str, Any]:
     """Write people's accuracies on a declared benchmark; return facts for the record.
 
-    Paradigms and phenomena are those of the tables of ``items``. n counts choices, or of ratings
+    Paradigms and phenomena are those of the ``items`` tables. n counts choices, or for ratings
     persons; skipped counts cells without a judgement; intervals are Wilson's.
 
     Raises UserError for malformed files, and for paradigms that the items lack.
@@ -364,7 +365,7 @@ def read_people(
 def read_released(
     declaration: Path, files: Sequence[Path], sources: Path, benchmark: str, output: Path
 ) -> int:
-    """Write the accuracies of released decisions; return the number of rows.
+    """Write accuracies of released decisions; return the number of rows.
 
     Raises UserError for malformed files.
     """
@@ -390,7 +391,7 @@ def read_released(
 
 
 def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
-    """Write the perplexities that authors have released; return the number of rows.
+    """Write released perplexities; return the number of rows.
 
     Raises UserError for malformed files.
     """

@@ -1,4 +1,4 @@
-"""From rows with several options, one of them right, to items of a condition for each option."""
+"""Make items of rows with several options, one of them right: a condition for each option."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -12,11 +12,11 @@ from blimpworks.errors import UserError
 from blimpworks.json_files import load_json
 
 OPTION, RIGHT = "option", "right"
-"""Region of an option in its sentence, and the condition with the right one."""
+"""Region of an option in its sentence, and condition of the right one."""
 
 
 def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Iterator[Design]:
-    """Make an item of each row: the right option must be better than each of the others.
+    """Make an item of each row, in which the right option must be better than each other one.
 
     Raises UserError for a row without a right option, or without a wrong one.
     """
@@ -71,7 +71,7 @@ def _condition(name: str, start: str, option: str, row: Row) -> Condition:
 
 
 def _listed(row: Row, column: str, separator: str | None) -> Sequence[object]:
-    """Return a cell's list, from JSON too, or what a separator sets apart."""
+    """Return a cell's list, from JSON too, or its parts between separators."""
     name, _, field = column.partition(".*.")
     value = cell(row, name)
     if separator and isinstance(value, str):
@@ -91,7 +91,7 @@ def _listed(row: Row, column: str, separator: str | None) -> Sequence[object]:
 
 
 def _position(row: Row, right: Answer | str, options: Sequence[str]) -> int:
-    """Return where the right option is, from 0. Raises UserError where it is none or not one."""
+    """Return the position of the right option, from 0. Raises UserError for none or several."""
     if isinstance(right, str):
         column, names, answer = right, [*options], text(row, right)
     else:

@@ -1,4 +1,4 @@
-"""Tables of items from the files of a declared benchmark."""
+"""Build tables of items from the files of a declared benchmark."""
 
 import logging
 from collections import Counter
@@ -52,10 +52,9 @@ GROUPED = ("labelled_rows", "conditions")
 def read_items(
     declaration: Declaration, folder: Path, named: Named, accounts: list[Account]
 ) -> list[Item | Design]:
-    """All items of a benchmark, in the order of its declaration and files.
+    """Read all items of a benchmark, in the order of its declaration and files.
 
-    ``accounts`` gets an account of each entry. Raises UserError for what is malformed, with the
-    faults of all entries.
+    ``accounts`` gets an account of each entry. Raises UserError with the faults of all entries.
     """
     naming = Naming(grouping(declaration), tuple(declaration.languages))
     items: list[Item | Design] = []
@@ -112,7 +111,7 @@ def _columns(item: Item | Design) -> dict[str, Any]:
 
 
 def _design_rows(item: Design, key: str) -> Iterator[dict[str, Any]]:
-    """A row for each condition, whose sentence stands on both sides."""
+    """Yield a row for each condition, with its sentence on both sides."""
     names, formulas = [*item.effects], [*item.effects.values()]
     effects = {"effects": formulas, "effect_names": names} if names else {}
     for each in item.conditions:
@@ -142,13 +141,12 @@ def _design_rows(item: Design, key: str) -> Iterator[dict[str, Any]]:
 
 
 def _content(item: Item | Design) -> tuple[str, ...]:
-    """What makes an item the one that it is, in its paradigm."""
     content = (item.good, item.bad) if isinstance(item, Item) else (item.file, item.id)
     return (item.paradigm, *content)
 
 
 def check_number(declaration: Declaration, lang: str, count: int, folder: Path) -> None:
-    """See that a language has the declared number of items, at least one. Raises UserError else."""
+    """Raise UserError for a language without items, or with another number than declared."""
     expected = declaration.expected(lang)
     path = declaration_in(folder)
     if count == 0:
@@ -161,7 +159,6 @@ def check_number(declaration: Declaration, lang: str, count: int, folder: Path) 
 
 
 def _write(rows: Iterable[Mapping[str, Any]], output: Path) -> None:
-    """Write rows with columns beyond the schema; lists and integers keep their types."""
     every = [*rows]
     columns = dict.fromkeys(name for row in every for name in row)
     known = dict(ITEMS.columns)
@@ -198,13 +195,12 @@ def build_items(
 ) -> dict[str, Any]:
     """Write a declared benchmark's items of a language; return facts for the record.
 
-    ``files`` are those below the directory ``sources``, whose names are their paths there; files
-    in the declaration's folder are read too. ``most``: at most so many of each paradigm, evenly
-    from all of it. A pair that is twice the same sentence is kept. Items are pairs, single
-    sentences (column ``acceptable``), or several conditions, a row each.
+    ``files`` have their paths below ``sources`` as names; files in the declaration's folder are
+    read too. ``most`` limits each paradigm, evenly. A pair of the same sentence twice is kept.
+    Items are pairs, single sentences (column ``acceptable``), or several conditions, a row each.
 
-    Raises UserError for a malformed declaration or file, with the line, and where the number of
-    items is not the declared one.
+    Raises UserError for a malformed declaration or file, with the line, and for another number of
+    items than declared.
     """
     folder = declaration.parent
     declared = read_declaration(declaration)
@@ -256,10 +252,10 @@ def build_items(
 def with_ratings(
     items: Iterable[Item | Design], data: Labels, rows: Iterable[Row]
 ) -> list[Item | Design]:
-    """Items with the grades of their sentences, from ``rows`` of the files that have them.
+    """Add grades of sentences to items, from ``rows`` of files of ratings.
 
-    A sentence on several rows has the mean of its grades, and one that has none stays, with null.
-    Raises UserError for a design, and where the rows have no sentence of any item.
+    Several grades of a sentence are averaged; without any the item's is null. Raises UserError for
+    a design, and where the rows have no sentence of any item.
     """
     how = data.rating
     assert isinstance(how, Ratings)

@@ -1,4 +1,4 @@
-"""What the author of a benchmark should know of its items before others use them."""
+"""Find faults in a benchmark's items before others use them."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -22,12 +22,11 @@ from blimpworks.benchmarks.rows import rows_in
 
 ERROR, WARNING, NOTE = SEVERITIES = ("error", "warning", "note")
 RARE, REGULAR = 0.1, 10
-"""Patterns of a smaller share are outliers, in paradigms of at least so many pairs half of which
-are alike."""
+"""Share below which a pattern is an outlier, and pairs that a paradigm needs for outliers."""
 LENGTHS = (1024, 512)
-"""Tokens that common models take at most."""
+"""Limits of common models, in tokens."""
 TOGETHER = 6
-"""Locations of one finding that stand in a line."""
+"""Locations of one finding in a line."""
 SENTENCES = ("good", "bad", "first", "second", "sentence")
 """Keys of declarations that name columns with sentences."""
 Thing = Item | Design
@@ -35,28 +34,26 @@ Thing = Item | Design
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to know of a benchmark."""
+    """A fault or remark about a benchmark, with its places, a line each."""
 
     severity: str
     text: str
     places: Sequence[str] = ()
-    """Where it is so, a line each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The items of a benchmark, what was found, and measures of its paradigms."""
+    """The items of a benchmark, the findings, and a row of measures for each paradigm."""
 
     label: str
     unit: str
     items: Sequence[Thing]
     findings: Sequence[Finding]
     rows: Sequence[Mapping[str, Any]]
-    """Measures, a row for each paradigm."""
 
     @property
     def errors(self) -> int:
-        """Number of the findings that are errors."""
+        """Number of findings that are errors."""
         return sum(finding.severity == ERROR for finding in self.findings)
 
 
@@ -65,28 +62,26 @@ def _at(item: Thing) -> str:
 
 
 def sentences_of(item: Thing) -> list[str]:
-    """List the sentences of an item, each of them once."""
+    """List the distinct sentences of an item."""
     if isinstance(item, Design):
         return [*dict.fromkeys(condition.sentence for condition in item.conditions)]
     return [*dict.fromkeys((item.good, item.bad))]
 
 
 def _shown(items: Sequence[Thing]) -> str:
-    """Locations of items that belong together, and the first one's sentences."""
     more = len(items) - TOGETHER
     places = [*map(_at, items[:TOGETHER]), *([f"{more} more"] if more > 0 else [])]
     return f"{', '.join(places)}: {' | '.join(sentences_of(items[0]))}"
 
 
 def _texts(item: Thing) -> tuple[Hashable, ...]:
-    """What items that are the same have in common."""
     if isinstance(item, Design):
         return item.lang, *((each.name, each.sentence) for each in item.conditions)
     return item.lang, item.good, item.bad
 
 
 def _alike(items: Sequence[Thing], key: Callable[[Thing], Hashable]) -> Iterator[list[Thing]]:
-    """Items with the same key, where there are several."""
+    """Yield groups of several items with the same key."""
     groups: dict[Hashable, list[Thing]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -109,7 +104,7 @@ def _duplicates(items: Sequence[Thing], unit: str) -> Iterator[Finding]:
 
 
 def _contradictions(pairs: Sequence[Item]) -> Iterator[Finding]:
-    """Pairs that are swapped elsewhere, and sentences that are good here and bad there."""
+    """Find swapped pairs, and sentences that are good in one pair and bad in another."""
     real = [item for item in pairs if item.good != item.bad]
     by_good = {(item.lang, item.good): item for item in reversed(real)}
     by_pair = {_texts(item): item for item in reversed(real)}
@@ -146,7 +141,6 @@ def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
 
 
 def _labels(sentences: Sequence[Item]) -> Finding:
-    """Sentences with two labels."""
     labels: dict[Hashable, set[bool | None]] = {}
     for item in sentences:
         labels.setdefault(_texts(item), set()).add(item.more.get("acceptable"))
@@ -156,14 +150,12 @@ def _labels(sentences: Sequence[Item]) -> Finding:
 
 
 def _conditions(items: Sequence[Design]) -> Finding:
-    """Items with one sentence in several conditions."""
     same = [item for item in items if len(sentences_of(item)) < len(item.conditions)]
     text = f"{counted(len(same), 'item')} with the same sentence in several conditions"
     return Finding(WARNING, text, [_shown([item]) for item in same])
 
 
 def _outliers(pairs: Sequence[Item], patterns: Sequence[str]) -> Finding:
-    """Pairs whose difference is rare in their paradigm."""
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for item, found in zip(pairs, patterns, strict=True):
         counts.setdefault((item.lang, item.phenomenon, item.paradigm), Counter())[found] += 1
@@ -196,7 +188,7 @@ def _too_long(items: Sequence[Thing], count: CountTokens | None) -> Iterator[Fin
 
 
 def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
-    """Sentences with white space at their ends, which reading takes away."""
+    """Find sentences with white space at their ends, which reading removes."""
     places = []
     for data in declared.declared.data:
         keys = [getattr(data, name, None) for name in SENTENCES]
@@ -215,9 +207,9 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
-    """Check a benchmark's items; ``count`` counts tokens, which are estimated without it.
+    """Check a benchmark's items; without ``count`` numbers of tokens are estimated.
 
-    Raises UserError for what is malformed, or not retrieved.
+    Raises UserError for malformed or absent files.
     """
     named = local_files(declared.folder) | source_files(declared, sources)
     items = read_items(declared.declared, declared.folder, named, [])
@@ -246,7 +238,7 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
 
 
 def report(result: Check, show: int) -> Iterator[str]:
-    """Lines about a check: its findings with at most ``show`` places, and its measures."""
+    """Yield lines about a check: findings with at most ``show`` places, and measures."""
     yield f"{result.label}: {counted(len(result.items), result.unit)}"
     for finding in result.findings:
         yield f"{finding.severity}: {finding.text}"

@@ -1,4 +1,4 @@
-"""The check of a benchmark and its items as one printable page that needs no other file."""
+"""Write the check of a benchmark and its items as one printable, self-contained page."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,6 @@ Segments = list[tuple[str, str | None]]
 
 
 def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
-    """A sentence in segments, by spans that follow each other."""
     segments: Segments = []
     end = 0
     for start, after, region in sorted(spans):
@@ -36,7 +35,7 @@ def _segments(sentence: str, spans: list[tuple[int, int, str]]) -> Segments:
 
 
 def _condition(condition: Condition, item: Design) -> Segments:
-    """A condition, with the regions that predictions name."""
+    """Divide a condition by the regions that predictions name."""
     formulas = (Prediction.parse(formula).places for formula in item.predictions)
     named = {region for places in formulas for region, name in places if name == condition.name}
     regions = zip(condition.regions, condition.placed(), strict=True)
@@ -61,9 +60,9 @@ def _sentences(item: Item | Design) -> Iterator[tuple[str, Segments]]:
 
 
 def write_page(check: Check, path: Path, show: int, most: int | None = None) -> None:
-    """Write a check as HTML: findings, measures, and items by paradigm, at most ``most`` of each.
+    """Write a check as HTML: findings, measures, and at most ``most`` items of each paradigm.
 
-    Of a finding the first ``show`` lines are open, and the others a click away.
+    The first ``show`` lines of a finding are open; a click shows the others.
     """
     groups: dict[tuple[str, str, str], list[Item | Design]] = {}
     for item in check.items:

@@ -1,4 +1,4 @@
-"""Commands of declared benchmarks: items, judgements, and what their authors released."""
+"""Declare the commands of declared benchmarks: items, judgements, and released data."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -28,7 +28,7 @@ PACKAGE = "blimpworks.benchmarks"
 
 
 def _beside(declaration: Path, _given: Arguments) -> list[Path]:
-    """The declaration, and every file in its folder, which it may name."""
+    """Return the declaration and all files in its folder, which it may name."""
     from blimpworks.benchmarks.files import local_files
 
     return [*local_files(declaration.parent).values()]

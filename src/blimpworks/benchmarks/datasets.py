@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face hub as pinned sources of a benchmark."""
+"""Pin data sets of the Hugging Face hub as sources of a benchmark."""
 
 import re
 from collections.abc import Sequence
@@ -27,16 +27,14 @@ HUB_ERRORS = cast(
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A data set of the hub at a revision, and the split that is read; all of it without one."""
+    """A data set of the hub, OWNER/NAME, at a branch, tag or commit, and its split, if any."""
 
     name: str
-    """Owner and name."""
     revision: str
-    """Branch, tag or commit."""
     split: str = ""
 
     def has(self, file: str) -> bool:
-        """Whether a file holds data of the split."""
+        """Tell whether a file holds data of the split."""
         suffix = PurePosixPath(plain_name(file)).suffix
         if suffix not in SUFFIXES and not file.endswith(ARCHIVES):
             return False
@@ -45,10 +43,10 @@ class Dataset:
 
 
 def rows_of(dataset: Dataset, kind: str) -> list[SourceRow]:
-    """Rows of sources for the files of a data set, at the commit that its revision is.
+    """List the files of a data set as rows of sources, at the commit of its revision.
 
-    The checksum of a file is what the hub says, empty where it says none. Raises UserError for
-    an unknown data set or split, or a hub that does not answer.
+    Checksums are the hub's, empty where it has none. Raises UserError for an unknown data set or
+    split, or a hub that does not answer.
     """
     try:
         info = HfApi().dataset_info(dataset.name, revision=dataset.revision, files_metadata=True)
@@ -96,16 +94,15 @@ def rows_of(dataset: Dataset, kind: str) -> list[SourceRow]:
 
 
 COLUMNS = ("name", "kind", "lang", "version", "sha256", "bytes", "licence", "url", "mirror")
-"""Columns of a table of sources, in their usual order."""
 
 
 def pin_dataset(
     dataset: Dataset, folder: Path, patience: Patience | None = None
 ) -> Sequence[SourceRow]:
-    """Add the files of a data set to a benchmark's table of sources, each with its checksum.
+    """Add the files of a data set to a benchmark's table of sources; return the rows.
 
-    Files whose checksum the hub does not know are downloaded once to compute it. Returns the
-    rows. Raises UserError as ``rows_of`` does, and for files that the table has already.
+    A file without a checksum on the hub is downloaded once to compute it. Raises UserError like
+    ``rows_of``, and for files that the table has already.
     """
     path = folder / "sources.tsv"
     before = read_rows(SourceRow, path) if path.exists() else []

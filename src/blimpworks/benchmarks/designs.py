@@ -1,4 +1,4 @@
-"""From rows of files to items of several conditions, whose sentences are regions in a row.
+"""Make items of several conditions from rows; a sentence is a series of regions.
 
 Source of test suites: Gauthier, Hu, Wilcox, Qian and Levy (2020), "SyntaxGym: An Online Platform
 for Targeted Evaluation of Language Models", section 2, and the format of their files.
@@ -19,22 +19,20 @@ from blimpworks.errors import UserError
 WHOLE = "*"
 """Region of predictions that is the whole sentence."""
 SENTENCE, CRITICAL = "sentence", "critical"
-"""Regions of sentences that are not divided into any."""
+"""Regions of sentences without declared ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A sentence of an item, in regions."""
+    """A sentence of an item: names of its regions, and their texts, some perhaps empty."""
 
     name: str
     regions: tuple[str, ...]
-    """Names of the regions, in order."""
     texts: tuple[str, ...]
-    """Text of each; may be empty."""
     joined_by: str
     row: Row
     spans: tuple[tuple[int, int], ...] = ()
-    """Half-open span of characters of each, where they are not simply joined."""
+    """Half-open spans of characters, where regions are not simply joined."""
 
     @property
     def sentence(self) -> str:
@@ -42,7 +40,7 @@ class Condition:
         return self.joined_by.join(filter(None, self.texts)) if not self.spans else self.texts[0]
 
     def placed(self) -> list[tuple[int, int]]:
-        """Half-open span of characters of each region; of an empty one the place before it."""
+        """Return the half-open span of characters of each region; an empty one follows the last."""
         if self.spans:
             return [*self.spans]
         spans = []
@@ -56,7 +54,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """An item of several conditions, with the predictions that must hold of it."""
+    """An item of several conditions, with the predictions that must hold."""
 
     lang: str
     phenomenon: str
@@ -69,7 +67,7 @@ class Design:
     right: str = "all"
     """Whether all predictions must hold, or their mean counts."""
     effects: Mapping[str, str] = field(default_factory=dict)
-    """Formulas of effects by name."""
+    """Formulas by name."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further columns."""
 
@@ -77,7 +75,7 @@ class Design:
 def _design(
     conditions: Sequence[Condition], name: str, data: Predictions, naming: Naming
 ) -> Design:
-    """An item of some conditions, if they have the regions that its predictions name."""
+    """Make an item of conditions. Raises UserError if these lack a region of its formulas."""
     first = conditions[0].row
     place = first.place
     labels = {**naming.labels(first, data), "id": name}
@@ -139,7 +137,7 @@ def _design(
 
 
 def conditions(rows: Iterable[Row], data: Conditions, naming: Naming) -> Iterator[Design]:
-    """Items of rows with a condition each, or with a region of a condition each."""
+    """Make items of rows with a condition each, or with a region of a condition each."""
     items: dict[tuple[str, ...], dict[str, list[Row]]] = {}
     for row in rows:
         key = item_key(row, data, data.item)
@@ -151,7 +149,7 @@ def conditions(rows: Iterable[Row], data: Conditions, naming: Naming) -> Iterato
 
 
 def _condition(name: str, rows: Sequence[Row], data: Conditions, naming: Naming) -> Condition:
-    """A condition from its row, or from the rows of its regions. Raises UserError without text."""
+    """Make a condition of its row, or of its regions' rows. Raises UserError without text."""
     if data.region and data.content:
         regions = tuple(as_text(cell(row, data.region)).strip() for row in rows)
         texts = tuple(as_text(cell(row, data.content)).strip() for row in rows)
@@ -170,7 +168,7 @@ def _condition(name: str, rows: Sequence[Row], data: Conditions, naming: Naming)
 
 
 def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Design]:
-    """An item of each row with a sentence for each condition."""
+    """Make an item of each row with a sentence for each condition."""
     for row in rows:
         parts = []
         for name, column in data.sentences.items():
@@ -186,7 +184,7 @@ def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Desi
 
 
 def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design]:
-    """Items of test suites, a suite in each record.
+    """Make items of test suites, a suite in each record.
 
     Raises UserError for a record that is no test suite.
     """
@@ -207,7 +205,7 @@ def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design
 
 
 def _suite_formulas(row: Row, data: Suites) -> Mapping[str, tuple[str, ...]] | tuple[str, ...]:
-    """Predictions of the declaration, or else of the suite. Raises UserError without any."""
+    """Return the declaration's predictions, else the suite's. Raises UserError without any."""
     own = row.cells.get("predictions")
     stated = [each for each in own if isinstance(each, dict)] if isinstance(own, list) else []
     formulas = data.predictions or tuple(str(p["formula"]) for p in stated if p.get("formula"))

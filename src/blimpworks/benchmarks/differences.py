@@ -1,4 +1,4 @@
-"""Where and how sentences of a pair differ, for scripts without spaces too."""
+"""Find the difference of a pair's sentences, in scripts without spaces too."""
 
 import re
 import unicodedata
@@ -19,7 +19,7 @@ UNSPACED = (
     *(0xF900, 0xFB00),  # Chinese, for compatibility
     *(0x20000, 0x40000),  # rare Chinese characters
 )
-"""Where the scripts that put no spaces between words begin and end in Unicode, in turn."""
+"""Starts and ends, in turn, of Unicode ranges of scripts without spaces between words."""
 
 
 def _in_word(character: str) -> bool:
@@ -27,7 +27,7 @@ def _in_word(character: str) -> bool:
 
 
 def joins(sentence: str, place: int) -> bool:
-    """Whether no region may end at a place: it is inside a word, or before a combining mark."""
+    """Tell whether no region may end here: inside a word, or before a combining mark."""
     if not 0 < place < len(sentence):
         return False
     before, after = sentence[place - 1], sentence[place]
@@ -38,7 +38,7 @@ def joins(sentence: str, place: int) -> bool:
 
 
 def _unit(sentence: str, start: int) -> int:
-    """Where the first word after a place ends, or without one the first character."""
+    """Return the end of the first word, or else character, after a place."""
     while start < len(sentence) and sentence[start].isspace():
         start += 1
     end = min(start + 1, len(sentence))
@@ -48,7 +48,7 @@ def _unit(sentence: str, start: int) -> int:
 
 
 def _unit_before(sentence: str, end: int) -> int:
-    """Where the last word before a place begins, or without one the last character."""
+    """Return the start of the last word, or else character, before a place."""
     while end and sentence[end - 1].isspace():
         end -= 1
     start = max(end - 1, 0)
@@ -58,11 +58,11 @@ def _unit_before(sentence: str, end: int) -> int:
 
 
 def difference(good: str, bad: str) -> Regions:
-    """The words between the longest common beginning and the longest common end.
+    """Return the words between the longest common beginning and the longest common end.
 
-    In scripts without spaces, the characters; the whole of sentences that are the same. Where
-    one sentence only has something more, both regions take in the word (or character) that
-    follows, or else the one before, so that none is empty.
+    In scripts without spaces it is the characters; in equal sentences it is the whole. Where only
+    one sentence has something more, both regions include the next word or character, or else the
+    one before. So none is empty.
     """
     if good == bad:
         return Regions(0, len(good), 0, len(bad))
@@ -82,7 +82,7 @@ def difference(good: str, bad: str) -> Regions:
 
 
 def occurrences(sentence: str, words: str) -> Iterator[int]:
-    """Where a text begins in a sentence, overlaps included."""
+    """Yield the starts of a text in a sentence, with overlaps."""
     start = sentence.find(words)
     while start >= 0:
         yield start
@@ -94,19 +94,19 @@ Span = tuple[int, int]
 
 
 def words_at(sentence: str) -> list[Span]:
-    """Return the spans of words, which white space sets apart; marks are in the words."""
+    """Return the spans of words between white space; marks belong to them."""
     return [match.span() for match in re.finditer(r"\S+", sentence)]
 
 
 def span_of(sentence: str, words: str, near: Span) -> Span | None:
-    """Span of a text in a sentence; None where it does not stand there.
+    """Return the span of a text in a sentence; None where it is absent.
 
-    Of several, whole words go first, and then the one with the smallest gap to the span ``near``.
+    Of several, whole words go first, then the smallest gap to the span ``near``.
     """
     spans = [(start, start + len(words)) for start in occurrences(sentence, words)]
 
     def rank(span: Span) -> tuple[int, int]:
-        """How many ends are inside a word, and the gap."""
+        """Return the number of ends inside a word, and the gap."""
         gap = max(span[0] - near[1], near[0] - span[1], 0)
         return sum(joins(sentence, end) for end in span), gap
 
@@ -127,22 +127,22 @@ def _units(text: str) -> tuple[str, ...]:
 
 
 def units(sentence: str) -> list[str]:
-    """Words and marks of a sentence; in scripts without spaces, its characters."""
+    """Split a sentence into words and marks; in scripts without spaces, characters."""
     return [unit for text in sentence.split() for unit in _units(text)]
 
 
 def count_words(sentence: str) -> int:
-    """Number of the units of a sentence that have a letter or a digit."""
+    """Count the units of a sentence that have a letter or a digit."""
     return sum(any(map(str.isalnum, unit)) for unit in units(sentence))
 
 
 def plain(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
-    """A text in a normal form of Unicode, with single spaces."""
+    """Normalise a text, with single spaces."""
     return " ".join(unicodedata.normalize(form, text).split())
 
 
 def same_but_for(first: str, second: str) -> str | None:
-    """Tell what two different sentences differ in, if it is only spaces or normalisation."""
+    """Name the only difference of two sentences, if it is spaces or normalisation."""
     if first.split() == second.split():
         return "white space"
     for form in FORMS:
@@ -152,11 +152,10 @@ def same_but_for(first: str, second: str) -> str | None:
 
 
 def pattern(good: str, bad: str) -> str:
-    """Tell how the bad sentence comes from the good one, such as "exchanged 1, inserted 2".
+    """Name the change from the good to the bad sentence, such as "exchanged 1, inserted 2".
 
-    Numbers are of words and marks; "exchanged 1 for 2" has two in the bad sentence in place of
-    one. The same ones in another order are "reordered". Capitals count only where nothing else
-    differs.
+    Numbers count words and marks; "exchanged 1 for 2" replaces one by two. The same ones in another
+    order are "reordered". Capitals count only where nothing else differs.
     """
     sides = units(good), units(bad)
     folded = [[unit.casefold() for unit in side] for side in sides]

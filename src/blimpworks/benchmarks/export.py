@@ -1,4 +1,4 @@
-"""Items of any benchmark of pairs as a declared benchmark, which anybody can run again."""
+"""Write items of any benchmark of pairs as a declared benchmark."""
 
 import json
 from collections.abc import Sequence
@@ -18,12 +18,11 @@ PAIRS = "pairs.jsonl"
 
 
 def export_benchmark(items: Sequence[Path], folder: Path, label: str, authors: str) -> int:
-    """Write a declaration and its pairs from items tables, one for each language.
+    """Write a declaration and its pairs from items tables; return the number of pairs.
 
-    Licence, BibTeX and contact are those of the benchmark that the tables are of. Pairs, their
-    phenomena and paradigms, and critical regions are kept, so that methods over
-    whole sentences and over regions give the same judgements. Returns the number of pairs.
-    Raises UserError for items that are no pairs, and a folder that has a declaration.
+    Each table is of a language. Licence, BibTeX and contact are the benchmark's. Phenomena,
+    paradigms and critical regions stay, so that all methods give the same judgements. Raises
+    UserError for items that are no pairs, and a folder with a declaration.
     """
     path = folder / "benchmark.yaml"
     if path.exists():

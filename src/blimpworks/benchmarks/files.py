@@ -1,4 +1,4 @@
-"""Files of a benchmark, in its folder or in archives, as the bytes of tables."""
+"""Find the files of a benchmark, in its folder or in archives, as bytes of tables."""
 
 import bz2
 import gzip
@@ -31,9 +31,9 @@ BROKEN = (
 
 
 def local_files(folder: Path) -> dict[str, Path]:
-    """Files in a benchmark's folder, by their names in patterns; hidden ones are no data.
+    """Return the files in a benchmark's folder, without hidden ones, by relative name.
 
-    Raises UserError for a link that leads out of the folder.
+    Raises UserError for a link out of the folder.
     """
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     named = {path.relative_to(folder).as_posix(): path for path in files}
@@ -44,23 +44,23 @@ def local_files(folder: Path) -> dict[str, Path]:
 
 
 def new_names_table(folder: Path, name: str) -> Path:
-    """A table of new names. Raises UserError for one outside the benchmark's folder."""
+    """Return the path of a table of new names. Raises UserError for one outside the folder."""
     return below(folder, name, f"{declaration_in(folder)}: a table of 'rename'")
 
 
 def plain_name(name: str) -> str:
-    """Name of a file without the suffix of its compression."""
+    """Return a file's name without the suffix of its compression."""
     path = PurePosixPath(name)
     return str(path.with_suffix("")) if path.suffix in COMPRESSED else name
 
 
 def is_archive(name: str) -> bool:
-    """Whether a name is that of an archive of several files."""
+    """Tell whether a name is an archive's."""
     return name.endswith(ARCHIVES)
 
 
 def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Files inside an archive, by name; nothing is written anywhere."""
+    """Yield the files inside an archive from memory, by name."""
     if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for entry in sorted(archive.namelist()):
@@ -84,10 +84,10 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 
 
 def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
-    """The file, or those inside an archive, each with what its name says by column.
+    """Yield the file, or the members of an archive, each with the columns of its name.
 
-    Raises UserError for one that is absent, broken, or an archive without such members, or with
-    one whose name leads out of it.
+    Raises UserError for an absent or broken file, and for an archive without such members, or with
+    a member's name that leads out of it.
     """
     said = columns_in(how.patterns, name) or {}
     try:
@@ -112,7 +112,7 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
 
 
 def _check_members(name: str, members: Sequence[str], how: PlainFiles) -> None:
-    """Some member of an archive must be among those that are read. Raises UserError else."""
+    """Raise UserError for names that lead out, and if no member is to be read."""
     for member in members:
         try:
             relative(member)

@@ -1,4 +1,4 @@
-"""A first declaration of a benchmark, guessed from the headings and values of its files."""
+"""Guess a first declaration of a benchmark from headings and values of its files."""
 
 import re
 import shutil
@@ -29,7 +29,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import write_text
 
 SAMPLE = 2000
-"""Rows of a file that a guess is made from."""
+"""Rows of a file for a guess."""
 GOOD = {"good", "grammatical", "correct", "acceptable", "right", "positive", "true"}
 BAD = {"bad", "ungrammatical", "incorrect", "unacceptable", "wrong", "negative", "false", "foil"}
 BAD |= {"corrupted", "inacceptable", "incorrecte"}
@@ -45,22 +45,20 @@ NAMES: Mapping[str, set[str]] = {
     "item": {"item", "item_id", "pair", "pair_id", "item_number", "group", "set"},
     "condition": {"condition", "cond", "condition_name"},
 }
-"""Headings by what the columns are."""
+"""Usual headings, by the key of an entry."""
 SIDES = (["1", "2"], ["a", "b"], ["first", "second"], ["sentence1", "sentence2"])
-"""Values that say which of two sentences is the right one."""
+"""Values that name the right one of two sentences."""
 LONG = 2
-"""Words, marks or characters of unspaced scripts that sentences have more of in the mean."""
+"""Mean number of words, marks or unspaced characters that sentences exceed."""
 
 
 @dataclass(slots=True)
 class Guess:
-    """An entry of ``data``, as far as it is clear."""
+    """An entry of ``data``, choices for keys that are not clear, and languages of a column."""
 
     entry: dict[str, Any]
     open: dict[str, str] = field(default_factory=dict)
-    """What could not be guessed: choices by key."""
     languages: tuple[str, ...] = ()
-    """Languages that a column names."""
 
 
 def _name(column: str) -> str:
@@ -69,7 +67,7 @@ def _name(column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Values of some rows by column, without lists and what is inside of them."""
+    """Values of some rows by column, without lists and their contents."""
 
     values: Mapping[str, list[str]]
 
@@ -84,12 +82,12 @@ class Columns:
         return cls({name: [as_text(row[name]).strip() for row in rows] for name in names})
 
     def called(self, key: str) -> str | None:
-        """Name the first column with one of the usual headings."""
+        """Return the first column with a usual heading of a key."""
         return next((name for name in self.values if _name(name) in NAMES[key]), None)
 
     @property
     def sentences(self) -> list[str]:
-        """Columns with sentences: those called so, or else all texts of several words."""
+        """Columns with sentences: by their heading, else all texts of several words."""
         return [name for name in self.texts if _name(name) in ("sentence", "text")] or self.texts
 
     @property
@@ -104,13 +102,13 @@ class Columns:
         return names
 
     def side(self, words: set[str], not_words: set[str]) -> list[str]:
-        """List columns of sentences whose heading has one of some words, and none of others."""
+        """List columns of sentences whose heading has one of ``words``, none of ``not_words``."""
         split = {name: {*_name(name).split("_")} for name in self.texts}
         return [name for name, parts in split.items() if parts & words and not parts & not_words]
 
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
-        """Columns whose values say right or wrong, and these values."""
+        """Columns whose values say right or wrong, with these values."""
         found = {}
         for name, texts in self.values.items():
             distinct = sorted({*texts})
@@ -122,13 +120,13 @@ class Columns:
 
     @property
     def two_valued(self) -> dict[str, list[str]]:
-        """Columns that have two values, and these."""
+        """Columns with two values, and these."""
         others = self.values.keys() - {*self.texts}
         distinct = {name: sorted({*self.values[name]}) for name in self.values if name in others}
         return {name: values for name, values in distinct.items() if len(values) == 2}
 
     def is_distinct(self, name: str) -> bool:
-        """Whether no value stands twice in a column."""
+        """Tell whether all values of a column differ."""
         return len({*self.values[name]}) == len(self.values[name])
 
 
@@ -142,7 +140,7 @@ def _sample(how: Files, folder: Path) -> list[Mapping[str, Any]]:
 
 
 def _is_data(headings: Sequence[str]) -> bool:
-    """Whether the first row of a table is no headings: one is a label, a number or a sentence."""
+    """Tell whether the first row has no headings: one cell is a label, a number or a sentence."""
     numbered = [heading for heading in headings if heading]
     if numbered in ([*map(str, range(len(numbered)))], [*map(str, range(1, len(numbered) + 1))]):
         return False
@@ -155,7 +153,7 @@ def _is_data(headings: Sequence[str]) -> bool:
 
 
 def _reading(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
-    """Keys that say how a file is read, and some of its rows."""
+    """Guess the keys for reading a file, and read some of its rows."""
     how: dict[str, Any] = {"files": name}
     rows = _sample(Files(**how), folder)
     suffix = Path(name).suffix.lower()
@@ -176,7 +174,7 @@ def _reading(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str,
 
 
 def _in_turn(columns: Columns, label: str, right: Sequence[str]) -> bool:
-    """Whether every two rows are a good and a bad sentence that have most words in common."""
+    """Tell whether every two rows are a good and a bad sentence with mostly the same words."""
     labels = [value in right for value in columns.values[label]]
     if len(labels) % 2 or any(a == b for a, b in zip(labels[::2], labels[1::2], strict=True)):
         return False
@@ -189,7 +187,7 @@ def _in_turn(columns: Columns, label: str, right: Sequence[str]) -> bool:
 
 
 def _labelled(columns: Columns) -> Guess:
-    """A sentence and a label a row: pairs where rows belong together, else single sentences."""
+    """Guess from a sentence and a label a row: pairs if rows belong together, else sentences."""
     if len(columns.labels) != 1:
         keys = {"label": _choice([*(columns.labels or columns.two_valued)])}
         keys |= {"acceptable": "its values that say so", "unacceptable": "its values that do not"}
@@ -210,7 +208,7 @@ def _labelled(columns: Columns) -> Guess:
 
 
 def _choices(columns: Columns) -> Guess:
-    """Two sentences a row, one of which is right by another column, or always."""
+    """Guess from two sentences a row, one of which is right by another column, or always."""
     first, second = columns.sentences
     few = columns.two_valued
     for name, values in few.items():
@@ -226,7 +224,6 @@ def _choices(columns: Columns) -> Guess:
 
 
 def _layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
-    """The layout, and the columns that it needs."""
     if "items" in rows[0] and "predictions" in rows[0]:
         return Guess({"layout": "suites"})
     condition, item = columns.called("condition"), columns.called("item")
@@ -259,7 +256,7 @@ def _layout(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> Guess:
 
 
 def _languages(values: Sequence[str]) -> dict[str, str] | None:
-    """Three-letter codes of the values of a column; None where one is no code."""
+    """Return three-letter codes of a column's values; None where one is no code."""
     codes = {}
     for value in sorted({*values}):
         if not langcodes.tag_is_valid(value):
@@ -272,7 +269,6 @@ def _languages(values: Sequence[str]) -> dict[str, str] | None:
 
 
 def _entry(name: str, folder: Path) -> Guess:
-    """What a file says of itself."""
     how, rows = _reading(name, folder)
     columns = Columns.of(rows)
     guess = _layout(columns, rows)
@@ -296,7 +292,7 @@ def _entry(name: str, folder: Path) -> Guess:
 
 
 def _merged(guesses: Sequence[Guess]) -> list[Guess]:
-    """Guesses, those of files of one kind as one with all their names."""
+    """Merge the guesses of files that agree in all but names and languages."""
     merged: list[Guess] = []
     for guess in guesses:
         plain = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
@@ -323,7 +319,7 @@ def _flow(value: Any) -> str:
 
 
 def _text(head: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
-    """The declaration, with what is open as comments."""
+    """Write the declaration, with unclear keys as comments."""
     lines = [f"{key}: {_flow(value)}" for key, value in head.items()]
     if "languages" not in head:
         lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
@@ -338,11 +334,10 @@ def _text(head: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
 def guess_declaration(
     files: Sequence[Path], folder: Path, authors: str, languages: Sequence[str]
 ) -> Iterator[str]:
-    """Write a first declaration of some files; yield lines about what was guessed, and what not.
+    """Write a first declaration of some files; yield lines about clear and unclear guesses.
 
     ``languages`` are codes, or CODE=NAME. Files outside the folder are copied to it. Raises
-    UserError for a folder that has a declaration, a name that is taken there, and files that
-    cannot be read.
+    UserError for a folder with a declaration, a name that is taken there, and unreadable files.
     """
     path = declaration_in(folder)
     if path.exists():

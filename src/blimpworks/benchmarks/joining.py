@@ -1,4 +1,4 @@
-"""Rows of an entry beside those of aligned files, with what tables of lookup add to them."""
+"""Join rows of an entry with rows of aligned files and of tables of lookup."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,9 +13,9 @@ from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, below, table_rows
 
 Captures = Mapping[str, str]
-"""What a file's name says, by column."""
+"""Columns that a file's name gives."""
 Tabled = tuple[Captures, Sequence[Row]]
-"""Rows of a file."""
+"""Captures and rows of a file."""
 
 
 def side_by_side(
@@ -23,7 +23,7 @@ def side_by_side(
 ) -> Iterator[Row]:
     """Join rows of files with the same rows of their aligned files.
 
-    Raises UserError where an aligned file is absent or not needed, or is not as long.
+    Raises UserError for an aligned file that is absent, not needed, or not as long.
     """
     used: set[str] = set()
     for captures, rows in tables:
@@ -52,7 +52,7 @@ def side_by_side(
 
 
 def _beside(rows: Sequence[Row], more: Sequence[Row], captures: Captures) -> Iterator[Row]:
-    """Join rows one by one. Raises UserError where a column stands in both, but for captures."""
+    """Join rows one by one. Raises UserError for a column in both that is no capture."""
     if len(rows) != len(more):
         raise UserError(
             f"{rows[0].file} has {len(rows):,} rows, and {more[0].file} beside it {len(more):,}; "
@@ -69,7 +69,7 @@ def _beside(rows: Sequence[Row], more: Sequence[Row], captures: Captures) -> Ite
 
 
 def looked_up(rows: Iterable[Row], how: Files, folder: Path) -> Iterator[Row]:
-    """Add the columns that tables of lookup have for rows.
+    """Add the columns of tables of lookup to rows.
 
     Raises UserError for a row that a table lacks, and for a row of a table that none needs.
     """
@@ -111,7 +111,7 @@ def _named(lookup: Lookup, key: Sequence[str]) -> str:
 def _read(
     lookup: Lookup, folder: Path
 ) -> tuple[Path, dict[tuple[str, ...], tuple[int, Mapping[str, str]]]]:
-    """Read the path of a table of lookup, and line and further cells by the values of its keys."""
+    """Read a table of lookup: its path, and line and further cells by the values of its keys."""
     path = below(folder, lookup.table, f"{declaration_in(folder)}: a table of 'lookup'")
     rows: dict[tuple[str, ...], tuple[int, Mapping[str, str]]] = {}
     with reading(path, "a tab-separated table with headings", "Add it, or correct 'lookup'."):

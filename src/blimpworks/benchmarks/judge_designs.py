@@ -1,4 +1,4 @@
-"""From scores to judgements of items of several conditions: whether their predictions hold."""
+"""Judge from scores whether the predictions of items of several conditions hold."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,47 +28,45 @@ from blimpworks.tables import SCORES, read_table
 
 REGIONS = ["regions", "region_starts", "region_ends"]
 COLUMNS = ("item", "condition", *REGIONS, "predictions")
-"""Columns that these items have beyond those of all benchmarks."""
+"""Columns of these items beyond those of all benchmarks."""
 EFFECTS, EFFECT_NAMES, RIGHT = "effects", "effect_names", "right"
 OPTIONAL = (EFFECTS, EFFECT_NAMES, RIGHT)
-"""Columns that they have where they were declared."""
+"""Columns that only some declarations give."""
 WHOLE = "*"
-"""The region that is the whole sentence."""
+"""Region that is the whole sentence."""
 KEYS = ["phenomenon", "paradigm", "item"]
 SCORED = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends")
 
 
 class RegionSide(Side):
-    """Token scores of n regions: of each those of its sentence, with the region's own length."""
+    """Token scores of n regions: its sentence's, with the region's own length."""
 
     @cached_property
     def characters(self) -> Integers:
-        """[n] length of each region in code points."""
+        """Length of each region in code points [n]."""
         return self.span_end - self.span_start
 
     @cached_property
     def bytes(self) -> Integers:
-        """[n] length of each region in bytes of UTF-8."""
+        """Length of each region in bytes of UTF-8 [n]."""
         spans = zip(self.texts.to_pylist(), self.span_start, self.span_end, strict=True)
         return np.array([len(text[first:after].encode()) for text, first, after in spans], np.int64)
 
 
 @dataclass(frozen=True)
 class Group:
-    """n items that have the same predictions and effects."""
+    """Items with the same predictions and effects, by number [n]."""
 
     items: Integers
-    """[n] their numbers."""
     predictions: tuple[Prediction, ...]
     effects: tuple[Effect, ...]
     by_mean: bool
     """Whether the share of predictions that hold counts, and not whether all do."""
     slices: Mapping[Place, slice]
-    """Where the items' regions [n] of a place are among the regions of all groups."""
+    """Positions of the items' regions [n] of a place among the regions of all groups."""
 
 
 def _label(items: pa.Table, number: int) -> str:
-    """Name an item in messages."""
     [row] = items.slice(number, 1).to_pylist()
     return f"suite {row['paradigm']!r}, item {row['item']!r}"
 
@@ -76,7 +74,7 @@ def _label(items: pa.Table, number: int) -> str:
 def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
     """List all regions: item, condition, name, row of the condition in ``table``, and span.
 
-    Raises UserError where an item has a region of a condition several times.
+    Raises UserError for a repeated region of a condition.
     """
     rows = table.select(["good", "condition", *REGIONS]).to_pandas()
     rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
@@ -99,10 +97,10 @@ def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFram
 def _grouped(
     table: pa.Table, numbers: Integers, items: pa.Table
 ) -> tuple[list[Group], pd.DataFrame]:
-    """Group items by their formulas; list the regions that these name, group by group.
+    """Group items by their formulas; list the regions of these, group by group.
 
-    ``numbers`` has the item of each row. Raises UserError for an item without predictions, and
-    for one that lacks a region that they name.
+    ``numbers`` has the item of each row. Raises UserError for an item without predictions, or
+    without a region that they name.
     """
     alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
     for number, item in enumerate(items.to_pylist()):
@@ -151,10 +149,10 @@ def _grouped(
 
 
 def surprisals(method: Method, side: RegionSide) -> tuple[Floats, Floats]:
-    """The surprisal of each region [n], and the most that rounding can have moved it [n].
+    """Return the surprisal of each region and its bound of rounding [n].
 
-    It is minus the method's total, in nats (per token or unit of length), or the total itself where
-    the method prefers lower ones; 0 in a region without characters, and NaN in one without a value.
+    It is minus the method's total in nats (per token or unit of length), or the total itself where
+    the method prefers lower ones. It is 0 in an empty region, and NaN in one without a value.
     """
     empty = side.span_start == side.span_end
     total = totals(method, side)
@@ -171,7 +169,7 @@ def _columns(
     ties: float,
     near_tie: float,
 ) -> dict[str, pa.Array]:
-    """Columns of judgements of n items from surprisals of regions and their bounds of rounding."""
+    """Make columns of judgements of n items from surprisals of regions and their bounds."""
     margin, correct = np.full((2, len(usable)), np.nan)
     tie, near = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)
@@ -202,26 +200,26 @@ def _columns(
 
 
 def judge_designs(items: Path, scores: Path, output: Path, rules: Rules) -> int:
-    """Write one judgement per item and method: whether all predictions of the item hold.
+    """Write one judgement per item and method; return and log the number without a verdict.
 
-    ``items`` has a row for each condition of each item, with the condition's sentence on both
-    sides, its name and regions, and the item's predictions. Values of a region are surprisals:
-    minus the method's total over the tokens that overlap it, with the space before it; 0 where it
-    is empty. ``margin`` is the smallest margin of the item's predictions
-    (``Prediction.margins``), in nats of what the method compares. 0 is a tie: sums of surprisals
-    that have to differ do so by no more than rounding, and ``correct`` is what ``rules.ties``
-    says. A near tie is a tie, or a margin below ``rules.near_tie``. ``value_good`` and
-    ``value_bad`` are null. ``predictions_held`` is a further column, with each prediction in turn;
-    a tied one does not hold. Where the mean counts, ``correct`` is the share of predictions that
-    hold, with ties as ``rules.ties`` says, and an item is tied if any of them is. ``effects`` are
-    sums of surprisals, named by ``effect_names``; null where a region has no value.
+    ``items`` has a row for each condition of each item: its sentence on both sides, name, regions,
+    and the item's predictions. Values of a region are surprisals: minus the method's total over the
+    tokens that overlap it, with the space before it; 0 if it is empty.
 
-    Items without a verdict keep their row, with nulls: those with a region that a prediction names
-    and that has no value, and, if the rules say so, with unknown words in any sentence (``any``)
-    or in such a region (``critical``). Their number by all methods is logged and returned.
+    ``margin`` is the smallest margin of the item's predictions (``Prediction.margins``), in nats of
+    what the method compares. 0 is a tie: sums of surprisals differ by no more than rounding, and
+    ``correct`` is ``rules.ties``. A near tie is a tie, or a margin below ``rules.near_tie``.
+    ``value_good`` and ``value_bad`` are null. ``predictions_held`` is a further column, with each
+    prediction in turn; a tied one does not hold. Where the mean counts, ``correct`` is the share of
+    predictions that hold, ties as ``rules.ties``. The item is tied if any prediction is.
+    ``effects`` are sums of surprisals, named by ``effect_names``; null where a region has no value.
 
-    Raises UserError when a table is missing or lacks a column, a method is unknown or not over
-    regions, a sentence has no scores, a formula is malformed, or an item lacks what it names.
+    Items without a verdict keep their row, with nulls. They have a region without a value that a
+    prediction names. If the rules say so, also those with unknown words in any sentence (``any``)
+    or in such a region (``critical``) have none.
+
+    Raises UserError for a missing table or column, a method that is unknown or not over regions, a
+    sentence without scores, a malformed formula, or an item that lacks its regions.
     """
     for name in rules.methods:
         if not regional([name]):

@@ -1,4 +1,4 @@
-"""From scores to judgements of single sentences: which ones a model accepts."""
+"""Judge from scores which sentences a model accepts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,14 +24,11 @@ from blimpworks.tables import SCORES, read_table
 
 FOLDS = 10
 FEWEST = 20
-"""Sentences; with fewer of them each is a fold of its own."""
+"""Distinct sentences below which each is a fold of its own."""
 
 
 def folds_of(ids: Sequence[str]) -> Integers:
-    """The fold of each sentence [n], by a hash of its id alone; the same id is in one fold.
-
-    With fewer than 20 distinct ids each of them is a fold.
-    """
+    """Return the fold of each sentence [n], by a hash of its id alone."""
     distinct, sentence = np.unique(np.asarray(ids, dtype=str), return_inverse=True)
     if len(distinct) < FEWEST:
         return np.asarray(sentence, dtype=np.int64)
@@ -40,13 +37,12 @@ def folds_of(ids: Sequence[str]) -> Integers:
 
 
 def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[float, float]:
-    """The threshold at or above which accepting best agrees with ``acceptable`` [n].
+    """Return the threshold that agrees best with ``acceptable`` [n], and its bound of rounding.
 
     Candidates are midway between neighbouring distinct ``values`` [n], in nats. The best has the
-    largest Matthews correlation; of several it is the middle one in ascending order, of an even
-    number the lower one of the middle two. It comes with the most that rounding can have moved
-    it, from the values' own ``bounds`` [n]. Where all values are equal it is that value; NaN where
-    there is none.
+    largest Matthews correlation. Of several it is the middle one in ascending order, or the lower
+    of the middle two. The bound comes from the values' own ``bounds`` [n]. Equal values give that
+    value, and no values NaN.
     """
     order = np.argsort(values, kind="stable")
     values, bounds, good = values[order], bounds[order], acceptable[order]
@@ -67,9 +63,9 @@ def best_threshold(values: Floats, bounds: Floats, acceptable: Mask) -> tuple[fl
 def thresholds(
     values: Floats, bounds: Floats, acceptable: Mask, folds: Integers
 ) -> tuple[Floats, Floats]:
-    """The best threshold for each sentence [n] on the sentences of all other folds.
+    """Return each sentence's best threshold on all other folds, and its bound of rounding [n].
 
-    With what rounding can have moved it by at most [n]; NaN where no other fold has a sentence.
+    NaN where no other fold has a sentence.
     """
     chosen, moved = np.full((2, len(values)), np.nan)
     for fold in np.unique(folds):
@@ -82,7 +78,7 @@ def thresholds(
 def _columns(
     method: Method, side: Side, rows: pa.Table, usable: Mask, ties: float, near_tie: float
 ) -> dict[str, pa.Array]:
-    """Columns of judgements; all but the value are null where there can be no verdict."""
+    """Make the columns of judgements; all but the value are null without a verdict."""
     total, acceptable = totals(method, side), np.asarray(rows["acceptable"], dtype=bool)
     value, bound = total if method.higher else -total, rounding_bounds(method, side)
     usable = usable & ~np.isnan(value)
@@ -109,25 +105,23 @@ def _columns(
 
 
 def judge_sentences(items: Path, scores: Path, output: Path, rules: Rules) -> int:
-    """Write one judgement per sentence and method: whether a model accepts it, and rightly.
+    """Write one judgement per sentence and method; return and log the number without a verdict.
 
     Each row of ``items`` has a sentence (on both sides) and whether it is ``acceptable``. A model
-    accepts sentences whose value by the method is at or above a threshold, or below it where the
-    method prefers lower ones. The threshold of a sentence is the one with the largest Matthews
-    correlation on the judged sentences of the nine other of ten folds (``folds_of``,
-    ``best_threshold``), so that no sentence has a part in its own.
+    accepts values at or above a threshold, or below it where the method prefers lower ones. The
+    threshold of a sentence has the largest Matthews correlation on the judged sentences of the nine
+    other of ten folds (``folds_of``, ``best_threshold``). No sentence takes part in its own
+    threshold.
 
     ``value_good`` is the sentence's value and ``value_bad`` its threshold, both as the method shows
-    them; ``margin`` is how far the value is on the right side of the threshold, in nats of what the
-    method compares. In a tie the two differ by no more than rounding: the sentence is accepted,
-    and ``correct`` is what ``rules.ties`` says. A near tie is a tie, or a margin that noise of
+    them. ``margin`` is the distance of the value to the right side of the threshold, in nats of
+    what the method compares. In a tie the two differ by no more than rounding: the sentence is
+    accepted, and ``correct`` is ``rules.ties``. A near tie is a tie, or a margin that noise of
     ``rules.near_tie`` nats in a sum of log-probabilities could make. ``acceptable`` and
-    ``accepted`` are further columns. Sentences without a score or, if the rules say so, with
-    unknown words keep their row, with nulls, and have no part in thresholds. Their number by all
-    methods is logged and returned.
+    ``accepted`` are further columns. Sentences without a score keep their row, with nulls, and take
+    no part in thresholds. So do those with unknown words, if the rules say so.
 
-    Raises UserError when a table is missing or lacks a column, a method is unknown, or a sentence
-    has no scores.
+    Raises UserError for a missing table or column, an unknown method, or a sentence without scores.
     """
     chosen = [find_method(name) for name in rules.methods]
     policies = tie_values(chosen, rules.ties)

@@ -1,4 +1,4 @@
-"""From rows of files to items: pairs of sentences, or sentences that are acceptable or not."""
+"""Make items of rows: pairs of sentences, or single sentences with a label."""
 
 import math
 from collections import Counter
@@ -30,7 +30,7 @@ from blimpworks.items import Regions
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What stands in a row of a table of items."""
+    """A pair, or a sentence on both sides; ``more`` has further columns."""
 
     lang: str
     phenomenon: str
@@ -42,11 +42,10 @@ class Item:
     line: int
     id: str
     more: Mapping[str, Any] = field(default_factory=dict)
-    """Further columns."""
 
 
 def text(row: Row, column: str) -> str:
-    """A sentence, or part of one. Raises UserError where it is empty or no text."""
+    """Return a cell with text, stripped. Raises UserError for an empty one, or no text."""
     value = cell(row, column)
     if not isinstance(value, str) or not value.strip():
         raise UserError(
@@ -60,7 +59,7 @@ def text(row: Row, column: str) -> str:
 
 
 def number(row: Row, column: str) -> float:
-    """A cell as a number. Raises UserError where it is none."""
+    """Return a cell as a number. Raises UserError for no number."""
     value = as_text(cell(row, column)).strip()
     try:
         if math.isfinite(found := float(value)):
@@ -74,7 +73,7 @@ def number(row: Row, column: str) -> float:
 
 
 def rating_in(row: Row, data: Labels) -> dict[str, float | None]:
-    """The grade in a row's own column, null where it is empty; nothing without such a column."""
+    """Return the grade of a row, null for an empty cell; nothing without such a column."""
     if not isinstance(data.rating, str):
         return {}
     empty = not as_text(cell(row, data.rating)).strip()
@@ -82,19 +81,19 @@ def rating_in(row: Row, data: Labels) -> dict[str, float | None]:
 
 
 def ahead(good: float | None, bad: float | None) -> float | None:
-    """How far the good sentence's grade is above the bad one's; None where either has none."""
+    """Return the good sentence's grade less the bad one's; None where either has none."""
     return None if good is None or bad is None else good - bad
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """Phenomena of paradigms, and the only language if there is one."""
+    """Phenomena of paradigms, and the benchmark's languages."""
 
     phenomenon_of: Callable[[str], str | None]
     languages: tuple[str, ...]
 
     def labels(self, row: Row, data: Labels) -> dict[str, Any]:
-        """Language, phenomenon, paradigm, name and place of a row's item, and what is kept.
+        """Return the fields of a row's item that are not sentences.
 
         Raises UserError for a language that the benchmark does not declare.
         """
@@ -125,7 +124,7 @@ class Naming:
         }
 
     def joiner(self, row: Row, lang: str, joined_by: Joiner) -> str:
-        """Return what joins texts in a language. Raises UserError where no entry says it."""
+        """Return the text between parts in a language. Raises UserError where no entry has it."""
         if isinstance(joined_by, str):
             return joined_by
         if {*joined_by} - {*self.languages} or lang not in joined_by:
@@ -137,9 +136,9 @@ class Naming:
 
 
 def labelled(row: Row, column: str | None, default: str) -> str:
-    """A label of a row by its column, or by the one that is usual; empty without such a column.
+    """Return a label by its column, or by the usual one; empty without such a column.
 
-    Raises UserError where the column is there and empty.
+    Raises UserError for an empty cell.
     """
     if column is not None:
         return not_empty(row, column)
@@ -153,7 +152,7 @@ def labelled(row: Row, column: str | None, default: str) -> str:
 
 
 def not_empty(row: Row, column: str) -> str:
-    """A cell as text. Raises UserError where it is empty."""
+    """Return a cell as text. Raises UserError for an empty one."""
     value = as_text(cell(row, column)).strip()
     if not value:
         raise UserError(
@@ -164,16 +163,16 @@ def not_empty(row: Row, column: str) -> str:
 
 
 def item_key(row: Row, data: Labels, item: str | None) -> tuple[str, ...]:
-    """What rows of an item have in common: file, paradigm and language, and the item's name."""
+    """Return the file, paradigm, language and name that the rows of an item share."""
     among = (labelled(row, data.paradigm, "paradigm"), labelled(row, data.lang, "lang"))
     return (row.file, *among, *((not_empty(row, item),) if item else ()))
 
 
 def region_in(row: Row, sentence: str, critical: Column | CriticalIndex, near: Span) -> Span:
-    """Return the span of a critical region in a sentence, by its text or the index of a word.
+    """Return the span of a critical region, by its text or the index of a word.
 
     Of several places with the text the one next to ``near`` counts. Raises UserError where the
-    sentence does not have it.
+    sentence lacks it.
     """
     if isinstance(critical, CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
@@ -210,9 +209,9 @@ def _by_offsets(row: Row, good: str, bad: str, critical: CriticalOffsets) -> Reg
 
 
 def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regions:
-    """Critical regions of a pair, as declared, by default where the sentences differ.
+    """Return the critical regions of a pair as declared, by default where the sentences differ.
 
-    Raises UserError where a region is no part of its sentence.
+    Raises UserError for a region that is no part of its sentence.
     """
     if critical is None:
         return difference(good, bad)
@@ -226,7 +225,7 @@ def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regi
 
 
 def pairs(rows: Iterable[Row], data: Pairs, naming: Naming) -> Iterator[Item]:
-    """A pair of each row with a good and a bad sentence."""
+    """Make a pair of each row with a good and a bad sentence."""
     for row in rows:
         good, bad = text(row, data.good), text(row, data.bad)
         if isinstance(data.critical, CriticalOffsets):
@@ -242,7 +241,7 @@ def pairs(rows: Iterable[Row], data: Pairs, naming: Naming) -> Iterator[Item]:
 
 
 def choices(rows: Iterable[Row], data: Choices, naming: Naming) -> Iterator[Item]:
-    """A pair of each row with two sentences and a column that says which is the good one."""
+    """Make a pair of each row with two sentences and a column that names the good one."""
     for row in rows:
         right = _side(row, data.right.column, data.right.first, data.right.second)
         sides = (data.first, data.second) if right else (data.second, data.first)
@@ -255,7 +254,7 @@ def choices(rows: Iterable[Row], data: Choices, naming: Naming) -> Iterator[Item
 
 
 def _side(row: Row, column: str, first: object, second: object) -> bool:
-    """Whether a label is one of the first values. Raises UserError where it is of neither."""
+    """Tell whether a label is one of the first values. Raises UserError for neither."""
     value = cell(row, column)
     is_first = is_one_of(value, first)
     if is_first == is_one_of(value, second):
@@ -272,7 +271,7 @@ def _listed(values: object) -> str:
 
 
 def labelled_rows(rows: Iterable[Row], data: LabelledRows, naming: Naming) -> Iterator[Item]:
-    """A pair of each good and each bad sentence of an item.
+    """Make a pair of each good and each bad sentence of an item.
 
     Raises UserError for an item without a good or without a bad sentence.
     """
@@ -328,7 +327,7 @@ def _of_rows(first: Row, second: Row, data: LabelledRows, naming: Naming) -> Ite
 
 
 def sentences(rows: Iterable[Row], data: Sentences, naming: Naming) -> Iterator[Item]:
-    """An item of each row with a sentence that is acceptable or not."""
+    """Make an item of each row with a sentence and its label."""
     for row in rows:
         sentence = text(row, data.sentence)
         acceptable = _side(row, data.label, data.acceptable, data.unacceptable)

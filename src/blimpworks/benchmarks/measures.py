@@ -1,4 +1,4 @@
-"""Length and frequency of good sentences against bad ones, by paradigm."""
+"""Compare length and frequency of good and bad sentences, by paradigm."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,22 +17,21 @@ from blimpworks.benchmarks.predictions import chance_of
 from blimpworks.errors import UserError
 
 DECISIVE, FEWEST = 0.75, 20
-"""Share of pairs from which one measure decides alone, and pairs that this takes."""
+"""Share of pairs from which one measure decides alone, and pairs that this needs."""
 PER_WORD = 1.5
-"""Tokens of a word, where no tokenizer is named."""
+"""Tokens of a word, without a tokenizer."""
 CountTokens = Callable[[Sequence[str]], list[int]]
-"""Numbers of tokens of some sentences."""
 
 
 def estimated_tokens(sentences: Sequence[str]) -> list[int]:
-    """Estimate by their words how many tokens sentences have."""
+    """Estimate numbers of tokens from numbers of words."""
     return [round(PER_WORD * count_words(sentence)) for sentence in sentences]
 
 
 def token_counter(path: Path) -> CountTokens:
-    """Read a tokenizer.json, or the one in a model's directory, to count tokens with.
+    """Read a tokenizer.json, or a model directory's, to count tokens without special ones.
 
-    Special tokens are not counted. Raises UserError where there is none, or no library for it.
+    Raises UserError for no tokenizer, or without the library.
     """
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
@@ -48,7 +47,6 @@ def token_counter(path: Path) -> CountTokens:
         ) from error
 
     def count(sentences: Sequence[str]) -> list[int]:
-        """Count the tokens of sentences."""
         encodings = tokenizer.encode_batch([*sentences], add_special_tokens=False)
         return [len(encoding.ids) for encoding in encodings]
 
@@ -57,28 +55,29 @@ def token_counter(path: Path) -> CountTokens:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measure of the good and the bad sentences of a paradigm."""
+    """A measure of a paradigm's good and bad sentences, with their means.
+
+    ``higher`` is the share of pairs whose good sentence has more (equal ones count half), with its
+    interval.
+    """
 
     name: str
     good: float
     bad: float
-    """Means."""
     higher: float
-    """Share of pairs whose good sentence has more; equal ones count half."""
     low: float
     high: float
-    """Bounds of its interval."""
     n: int
 
     @property
     def decides(self) -> bool:
-        """Whether it tells good from bad nearly always."""
+        """Whether the measure nearly always tells good from bad."""
         far = self.higher >= DECISIVE or self.higher <= 1 - DECISIVE
         return far and self.n >= FEWEST and not self.low <= 0.5 <= self.high
 
     @property
     def sentence(self) -> str:
-        """Which way it decides, and how often."""
+        """Direction and share of its decisions."""
         shares = (self.higher, self.low, self.high)
         more = self.higher >= 0.5
         share, low, high = shares if more else (1 - shares[0], 1 - shares[2], 1 - shares[1])
@@ -90,7 +89,7 @@ class Measured:
 
 
 def _measured(name: str, good: pd.Series, bad: pd.Series, *, paired: bool) -> Measured:
-    """Good against bad, of pairs or of single sentences."""
+    """Compare good with bad, in pairs or as single sentences (by ranks)."""
     n = min(len(good), len(bad))
     if paired:
         right = ahead(good, bad)
@@ -101,7 +100,6 @@ def _measured(name: str, good: pd.Series, bad: pd.Series, *, paired: bool) -> Me
 
 
 def _values(name: str, lang: str, sentences: pd.Series, count: CountTokens | None) -> Any:
-    """Values of a measure; None where there is nothing to measure it by."""
     if name == "characters":
         return sentences.str.len()
     if name == "words":
@@ -113,7 +111,7 @@ def _values(name: str, lang: str, sentences: pd.Series, count: CountTokens | Non
 
 
 def _compared(rows: pd.DataFrame, lang: str, count: CountTokens | None) -> Iterator[Measured]:
-    """Measures of a paradigm's pairs, or of its acceptable and its other sentences."""
+    """Measure a paradigm's pairs, or its acceptable against its other sentences."""
     paired = bool(rows["acceptable"].isna().all())
     sides = rows["good"], rows["bad"]
     if not paired:
@@ -129,7 +127,7 @@ def _compared(rows: pd.DataFrame, lang: str, count: CountTokens | None) -> Itera
 
 
 def _chance(item: Design) -> float | None:
-    """How probable a right answer is; None of an item of effects alone."""
+    """Return the probability of a right answer; None for an item of effects alone."""
     if not item.predictions:
         return None
     if item.right == "mean":
@@ -138,7 +136,7 @@ def _chance(item: Design) -> float | None:
 
 
 def frame_of(items: Sequence[Item | Design]) -> pd.DataFrame:
-    """Make a row of each item, as ``baseline_rows`` takes them."""
+    """Make a row of each item for ``baseline_rows``."""
     rows = [
         {
             **{name: getattr(item, name) for name in GROUP},
@@ -157,7 +155,7 @@ def measures(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Measure each paradigm; return a row of each, and those that one measure decides alone.
 
-    ``patterns`` are how the sentences of each pair differ, and empty of items that are no pairs.
+    ``patterns`` say how the sentences of each pair differ; they are empty for items without pairs.
     """
     frame = frame_of(items)
     baselines = baseline_rows(frame)

@@ -1,4 +1,4 @@
-"""Patterns of names of files and headings, and what a name says by them."""
+"""Match names of files and headings with patterns."""
 
 import re
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ LONGEST_PATTERN = 500
 class NamePattern:
     """A pattern of names: ``*`` and ``{column}`` are text without a slash.
 
-    By RE2, so that no pattern takes longer than the name is long. Columns take as much as they
-    can, or all of them as little, where one that stands twice has the same text only so.
+    RE2 matches in time linear in the name. Columns take as much text as they can. If a repeated
+    column does not get the same text that way, all take as little as they can.
     """
 
     columns: tuple[str, ...]
     expressions: tuple[Any, ...]
 
     def values(self, name: str) -> dict[str, str] | None:
-        """What a name says, by column; None where the pattern does not fit it."""
+        """Return a name's text by column; None for a name that does not fit."""
         for expression in self.expressions:
             match = expression.fullmatch(name)
             if match is None:
@@ -38,7 +38,7 @@ class NamePattern:
 
 @cache
 def pattern_of(names: str) -> NamePattern:
-    """A pattern of names, read. Raises UserError for one that is too long."""
+    """Read a pattern of names. Raises UserError for one that is too long."""
     if len(names) > LONGEST_PATTERN:
         raise UserError(
             f"the pattern of names {names[:40]!r}… has {len(names)} characters; expected at most "
@@ -59,6 +59,6 @@ def pattern_of(names: str) -> NamePattern:
 
 
 def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
-    """What a file's name says, by column; None where no pattern fits it."""
+    """Return a file name's text by column; None where no pattern fits."""
     values = (pattern_of(pattern).values(name) for pattern in patterns)
     return next((each for each in values if each is not None), None)

@@ -1,4 +1,4 @@
-"""Declared benchmarks as what the core asks papers for: a ``Paper`` for each declaration."""
+"""Present declared benchmarks to the core as papers."""
 
 from __future__ import annotations
 
@@ -46,29 +46,29 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PLACES = ("config/benchmarks", "config/demo/benchmarks")
-"""Folders with a folder for each benchmark: of the current directory, else of the repository."""
+"""Folders of benchmarks, below the current directory, else the repository."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 PACKAGE = "blimpworks.benchmarks"
 JUDGES = {"pair": "judge", "sentence": "judge_sentences", "item": "judge_designs"}
-"""Command that judges, by what is judged."""
+"""Judging command, by unit."""
 METHODS: Mapping[str, tuple[str, ...]] = {
     "pair": ("full_sentence", "per_token"),
     "sentence": ("per_token", "full_sentence"),
     "item": ("critical_region",),
 }
-"""How models decide where a declaration does not say it, by what is judged."""
+"""Default methods, by unit."""
 LAYOUTS = {"pair": "pairs", "sentence": "sentences", "item": "conditions"}
-"""What items consist of, by what is judged."""
+"""Layout of items, by unit."""
 PRINTED = ("phenomena", "paradigms")
 """Exhibits whose printed numbers are accuracies."""
 UNKNOWN_SCRIPT = "Zzzz"
 ITEMS = 1000
-"""Items of a file, for plans, where neither a declaration nor the file says how many there are."""
+"""Items of a file, for plans, where neither declaration nor file has their number."""
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A declared benchmark: its declaration, and the folder that it stands in."""
+    """A declared benchmark: its declaration and its folder."""
 
     name: str
     folder: Path
@@ -91,12 +91,12 @@ class Declared:
         return [*read_rows(NeededRow, self.source_table)] if self.source_table else []
 
     def rows_of(self, entries: Sequence[Files]) -> list[SourceRow]:
-        """Sources that the patterns of some entries fit, and those of their ratings."""
+        """List sources that some entries name, and those of their ratings."""
         patterns = [pattern for each in files_of(entries) for pattern in each.every_pattern]
         return [row for row in self.sources if columns_in(patterns, row.name) is not None]
 
     def local_of(self, entries: Sequence[Files]) -> list[str]:
-        """Files of the folder that the patterns of some entries fit, and tables that they need."""
+        """List files of the folder that some entries name, and tables that they need."""
         entries = [*files_of(entries)]
         patterns = [pattern for each in entries for pattern in each.every_pattern]
         tables = [table for each in entries for table in each.tables]
@@ -107,44 +107,41 @@ class Declared:
     # What its rules ask for
 
     def inputs(self, entries: str, layout: Layout) -> list[str]:
-        """Files that some entries of the declaration need: it first, local ones, and sources.
-
-        ``entries`` is data, people, released or perplexities.
-        """
+        """List the inputs of data, people, released or perplexities, the declaration first."""
         chosen = getattr(self.declared, entries)
         return [str(self.path), *self.local_of(chosen), *layout.usable(self.rows_of(chosen))]
 
     def items(self, entries: str, layout: Layout) -> list[str]:
-        """All items of the campaign's languages, which say what people judged; else none."""
+        """List items tables of the campaign's languages for people's judgements, else none."""
         if entries != "people":
             return []
         languages = layout.item_languages(self.name)
         return [str(whole_items_table(layout.campaign, self.name, lang)) for lang in languages]
 
     def most(self, campaign: Campaign) -> list[str]:
-        """How many items of each paradigm a campaign takes, as an option of the command."""
+        """Return the campaign's limit of items per paradigm as an option of the command."""
         most = self.options(campaign).per_paradigm
         return [f"--most={most}"] if most else []
 
     # What the core asks for
 
     def options(self, campaign: Campaign) -> DeclaredOptions:
-        """The campaign's settings, with what the declaration says where they are silent."""
+        """Return the campaign's settings, with the declaration's where they are silent."""
         own: DeclaredOptions = getattr(campaign, self.name, None) or DeclaredOptions()
         unknown = own.unknown_words or self.declared.unknown_words
         return own.model_copy(update={"unknown_words": unknown})
 
     def methods(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
-        """Methods by the campaign, else the declaration, else by what is judged."""
+        """Return the methods of the campaign, else the declaration's, else the unit's."""
         own = self.options(campaign).methods
         return own or self.declared.methods or METHODS[self.declared.unit]
 
     def languages(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-        """Languages of the campaign that the benchmark has."""
+        """Return the campaign's languages that the benchmark has."""
         return tuple(lang for lang in catalogue.languages if lang in self.declared.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
-        """Items of a language, as declared or counted in the files; None without these files.
+        """Return the declared or counted items of a language; None without the files.
 
         Raises UserError for a malformed file.
         """
@@ -166,7 +163,7 @@ class Declared:
         return {}
 
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-        """Items of a language for plans: without the files as many as such often have."""
+        """Estimate the items of a language for plans, without its files by their number."""
         most = self.options(campaign).per_paradigm
         files = max(len(self.rows_of(self.declared.data)), 1)
         number = self.declared.expected(lang)
@@ -176,10 +173,7 @@ class Declared:
         return min(number or ITEMS * files, most * files) if most else number or ITEMS * files
 
     def check(self, campaign: Campaign, catalogue: Catalogue) -> None:
-        """See that the campaign has a language of the benchmark, and the benchmark files.
-
-        Raises UserError else.
-        """
+        """Raise UserError for a campaign without its languages, or an entry without files."""
         if not self.languages(campaign, catalogue):
             raise UserError(
                 f"benchmark {self.name!r} has items in {', '.join(self.declared.languages)} "
@@ -195,7 +189,7 @@ class Declared:
                 )
 
     def check_languages(self, table: Path) -> None:
-        """See that a table of languages has those without a name. Raises UserError else."""
+        """Raise UserError for a language that neither the declaration nor a table names."""
         languages = self.declared.languages
         if isinstance(languages, Mapping):
             return
@@ -209,12 +203,12 @@ class Declared:
             )
 
     def check_settings(self, campaign: Campaign) -> None:
-        """See that each language of a benchmark of the campaign has a name, as check_languages."""
+        """Check the languages of a benchmark of the campaign like ``check_languages``."""
         if self.name in campaign.benchmarks:
             self.check_languages(campaign.catalogue.languages)
 
     def language_rows(self) -> Iterator[LanguageRow]:
-        """Rows of the languages that it names, for those that the catalogue lacks."""
+        """Yield rows of the languages that it names, for a catalogue that lacks them."""
         languages = self.declared.languages
         for lang, name in languages.items() if isinstance(languages, Mapping) else ():
             yield LanguageRow(
@@ -233,7 +227,7 @@ class Declared:
             )
 
     def facts(self) -> Mapping[str, Callable[[Campaign, Catalogue], Any]]:
-        """What exhibits ask of a campaign."""
+        """Return functions of a campaign that exhibits need."""
         known = {
             "name": self.name,
             "label": self.declared.label,
@@ -246,7 +240,7 @@ class Declared:
         return {"benchmark": lambda _campaign, _catalogue: known, "sizes": sizes}
 
     def tables(self) -> dict[str, TableKind]:
-        """Kinds of tables that are read from the files of the declaration."""
+        """Return the kinds of tables from the files of the declaration."""
         declared = self.declared
         accuracies = "{results}/accuracies/{paper}.parquet"
         return {
@@ -279,7 +273,7 @@ class Declared:
         return any((self.folder / "printed").glob("*.csv"))
 
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-        """Printed percentages of phenomena and paradigms, by model, in the only language.
+        """Yield printed percentages of phenomena and paradigms, by model, in the only language.
 
         Raises UserError for a benchmark of several languages, whose print cannot be told apart.
         """
@@ -308,13 +302,13 @@ class Declared:
             )
 
     def phenomenon_of(self, row: PublishedRow) -> str:
-        """Phenomenon that a printed number is about; ``all`` of the whole benchmark."""
+        """Return the phenomenon of a printed number; ``all`` for the whole benchmark."""
         if row.exhibit == "paradigms":
             return grouping(self.declared)(row.row) or row.row
         return row.row.lower() if row.row.lower() == ALL else row.row
 
     def paper(self) -> Paper:
-        """The benchmark as the core has papers."""
+        """Return the benchmark as a paper."""
         declared = self.declared
         return Paper(
             name=self.name,
@@ -371,7 +365,7 @@ class Declared:
 
 
 def files_of(entries: Sequence[Files]) -> Iterator[Files]:
-    """Entries, and the ratings of their items that stand in files of their own."""
+    """Yield entries, and the ratings of their items in files of their own."""
     for each in entries:
         yield each
         if isinstance(each, Labels) and isinstance(each.rating, Ratings):
@@ -379,20 +373,20 @@ def files_of(entries: Sequence[Files]) -> Iterator[Files]:
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:
-    """Parameters of models [billions], of those whose number is known."""
+    """Return known numbers of parameters of models [billions]."""
     rows = catalogue.models.items()
     return {name: size for name, row in rows if (size := row.billions(campaign))}
 
 
 def named_sizes(campaign: Campaign) -> list[float]:
-    """Parameters of the models that a campaign names [billions], of those whose number is known."""
+    """List known numbers of parameters of the models that a campaign names [billions]."""
     rows = read_rows(ModelRow, campaign.catalogue.models)
     named = (row for row in rows if campaign.models == "all" or row.name in campaign.models)
     return [size for row in named if (size := row.billions(campaign))]
 
 
 def _folders() -> Iterable[Path]:
-    """Folders of benchmarks, one of each name."""
+    """Return folders of benchmarks, one of each name."""
     here = Path.cwd()
     named = map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))
     folders = {
@@ -408,7 +402,7 @@ def _folders() -> Iterable[Path]:
 
 
 def read_declared(folder: Path) -> Declared:
-    """The benchmark in a folder. Raises UserError for a malformed declaration or name."""
+    """Read the benchmark in a folder. Raises UserError for a malformed declaration or name."""
     if not NAME.fullmatch(folder.name):
         raise UserError(
             f"{folder}: a benchmark is called like its folder, so that must be lower-case letters, "
@@ -424,7 +418,6 @@ def read_declared(folder: Path) -> Declared:
 
 
 def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
-    """Declared benchmarks by name, and what is wrong with those that cannot be used."""
     usable, faults = {}, {}
     for folder in _folders():
         try:
@@ -435,12 +428,12 @@ def _read_all() -> tuple[dict[str, Declared], dict[str, str]]:
 
 
 def declared_benchmarks() -> dict[str, Declared]:
-    """All declared benchmarks that can be used, by name."""
+    """Return all usable declared benchmarks, by name."""
     return _read_all()[0]
 
 
 def find_declared(text: str) -> Declared:
-    """The benchmark of a name, or in the folder that a path names, its own or its declaration's.
+    """Find a benchmark by name, or by the path of its folder or declaration.
 
     Raises UserError for none, a malformed one, and one with a language that has no name.
     """
@@ -458,6 +451,6 @@ def find_declared(text: str) -> Declared:
 
 
 def declared_papers() -> tuple[dict[Path, Paper], dict[str, str]]:
-    """Declared benchmarks as papers by folder, and by name what is wrong with the others."""
+    """Return declared benchmarks as papers by folder, and faults of the others by name."""
     usable, faults = _read_all()
     return {each.folder: each.paper() for each in usable.values()}, faults

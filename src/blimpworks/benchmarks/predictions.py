@@ -1,10 +1,10 @@
-"""Predictions: formulas over the surprisals of an item's regions in its conditions.
+"""Evaluate predictions: formulas over the surprisals of an item's regions in its conditions.
 
-``(6;%match%)`` is the surprisal of region 6 (or of one with a name; ``*`` is the whole sentence) in
-the condition ``match``. Surprisals and numbers are added and subtracted, sums compared with ``<``,
-``>`` and ``=``, comparisons combined with ``&`` (which binds tighter), ``|`` and ``!``. Round and
-square brackets group. Effects are sums alone. Source: SyntaxGym (Gauthier et al. 2020, section
-2), whose formulas all are formulas here.
+``(6;%match%)`` is the surprisal of region 6 (or a named one; ``*`` is the whole sentence) in the
+condition ``match``. Surprisals and numbers are added and subtracted, and sums compared with ``<``,
+``>`` and ``=``. Comparisons are combined with ``&`` (binds tighter), ``|`` and ``!``; brackets,
+round or square, group. Effects are sums alone. Source: SyntaxGym (Gauthier et al. 2020, section 2),
+whose formulas all are valid here.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from blimpworks.errors import UserError
 from blimpworks.scoring.resolution import Floats
 
 Place = tuple[str, str]
-"""A region's name or number, or ``*``, and a condition."""
+"""Name or number of a region, or ``*``, and a condition."""
 Values = Mapping[Place, Floats]
 """A number for each item [n], by place."""
 
@@ -36,17 +36,16 @@ TERMINALS = {
     "SIGN": "one of < > =",
     "$END": "the end",
 }
-"""How messages name the terminals that are not a character each."""
+"""Names of terminals of several characters, for messages."""
 
 _EXAMPLES = {
     "start": "(6;%match%) < (6;%mismatch%)",
     "effect": "(6;%mismatch%) - (6;%match%)",
 }
-"""A formula of each kind."""
 
 
 class _Sum(NamedTuple):
-    """A sum of surprisals [n], and the most that rounding can have moved it [n]."""
+    """A sum of surprisals [n], and its bound of rounding [n]."""
 
     value: Floats | float
     bound: Floats | float
@@ -54,7 +53,7 @@ class _Sum(NamedTuple):
 
 @v_args(inline=True)
 class _Margins(Transformer[Token, Floats]):
-    """The margins of a formula, from the surprisals of its places and their bounds of rounding."""
+    """Margins of a formula, from the surprisals of its places and their bounds of rounding."""
 
     either = np.maximum
     both = np.minimum
@@ -65,28 +64,23 @@ class _Margins(Transformer[Token, Floats]):
         self.bounds = bounds
 
     def place(self, region: Token, condition: Token) -> _Sum:
-        """Surprisals of a region in a condition."""
         place = _place(region, condition)
         return _Sum(self.values[place], self.bounds.get(place, 0.0))
 
     def constant(self, number: Token) -> _Sum:
-        """A number."""
         return _Sum(float(number), 0.0)
 
     def negative(self, term: _Sum) -> _Sum:
-        """A term with a minus before it."""
         return _Sum(-term.value, term.bound)
 
     def plus(self, left: _Sum, right: _Sum) -> _Sum:
-        """A sum of two terms."""
         return _Sum(left.value + right.value, left.bound + right.bound)
 
     def minus(self, left: _Sum, right: _Sum) -> _Sum:
-        """A difference of two terms."""
         return _Sum(left.value - right.value, left.bound + right.bound)
 
     def comparison(self, left: _Sum, sign: Token, right: _Sum) -> Floats:
-        """How far the right sum is above the left one, or below it, or inside the tolerance."""
+        """Return how far the right sum is above or below the left one, or inside the tolerance."""
         ahead = np.asarray(self.minus(right, left).value)
         if sign == "=":
             inside: Floats = ABSOLUTE + RELATIVE * np.abs(right.value) - np.abs(ahead)
@@ -98,28 +92,26 @@ class _Margins(Transformer[Token, Floats]):
         return ahead if sign == "<" else 0.0 - ahead
 
     def opposite(self, margin: Floats) -> Floats:
-        """Margins of a negation; from 0.0, so that a tie has no sign."""
+        """Negate margins, from 0.0, so that a tie has no sign."""
         return 0.0 - margin
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula over surprisals of regions."""
+    """A formula over surprisals of regions, of which it names at least one."""
 
     text: str
     places: frozenset[Place]
-    """Those that it names; at least one."""
     tree: Tree[Token] = field(repr=False, compare=False)
     start: ClassVar[str]
-    """What it is in the grammar."""
+    """Its symbol in the grammar."""
 
     @classmethod
     @cache
     def parse(cls, text: str) -> Self:
-        """Read a formula.
+        """Parse a formula.
 
-        Raises UserError with the column, and what was expected there, for what is no formula, and
-        for one that names no region.
+        Raises UserError with column and expectation for no formula, and for one without a region.
         """
         if len(text) > LONGEST:
             raise UserError(
@@ -165,17 +157,17 @@ class Prediction(Formula):
     start = "start"
 
     def margins(self, values: Values, bounds: Values | None = None) -> Floats:
-        """How far the prediction is from not holding [n], in the unit of ``values``.
+        """Return how far the prediction is from not holding [n], in the unit of ``values``.
 
-        ``values`` are surprisals [n] of each of ``places``, finite, or NaN where there is none.
-        The margin of ``a < b`` is b - a, of ``a > b`` a - b, of ``a = b`` the tolerance 1e-3 +
-        1e-5 |b| minus |a - b|; ``&`` takes the smaller, ``|`` the larger, ``!`` the negative. The
-        prediction holds where its margin is above 0 (or two sums that ``=`` compares differ by
-        exactly its tolerance, where the margin is the least normal number). 0 is a tie, in which
-        neither it nor its negation holds. NaN where any value of the formula is missing.
+        ``values`` are surprisals [n] of each of ``places``; a missing one is NaN, and so is its
+        margin. The margin of ``a < b`` is b - a, of ``a > b`` a - b, of ``a = b`` the tolerance
+        1e-3 + 1e-5 |b| minus |a - b|. ``&`` takes the smaller, ``|`` the larger, ``!`` the
+        negative. The prediction holds above 0. A difference of exactly the tolerance holds too,
+        with the least normal number as margin. 0 is a tie, in which neither it nor its negation
+        holds.
 
-        ``bounds`` are what rounding can have moved the values by at most [n]: sums that differ by
-        no more than theirs are tied. KeyError for a place that is not among ``values``.
+        Sums that differ by no more than ``bounds`` of rounding [n] are tied. KeyError for a place
+        without values.
         """
         return _Margins(values, bounds or {}).transform(self.tree)
 
@@ -190,7 +182,6 @@ def _parser() -> Lark:
 
 
 def _expected(error: UnexpectedInput) -> str:
-    """The terminals that could have stood where a formula is malformed."""
     names = error.accepts if isinstance(error, UnexpectedToken) else getattr(error, "allowed", ())
     texts = [
         TERMINALS.get(name) or repr(_parser().get_terminal(name).pattern.value)
@@ -200,7 +191,6 @@ def _expected(error: UnexpectedInput) -> str:
 
 
 def _depth(tree: Tree[Token]) -> int:
-    """How many levels a formula has."""
     deepest, waiting = 0, [(tree, 1)]
     while waiting:
         node, level = waiting.pop()
@@ -210,15 +200,15 @@ def _depth(tree: Tree[Token]) -> int:
 
 
 POINTS = 1 << 14
-"""Surprisals by which the chance of predictions is found."""
+"""Sampled surprisals that estimate the chance of predictions."""
 
 
 @cache
 def chance_of(formulas: tuple[str, ...]) -> float:
-    """Compute how probable all predictions are of independent normal surprisals, all alike.
+    """Compute the probability of all predictions under independent, equal normal surprisals.
 
-    By ``POINTS`` of Sobol's sequence and their opposites: exact of a single comparison, else with
-    an error below 0.001. "=" never holds. Raises UserError for a malformed formula.
+    It takes ``POINTS`` of Sobol's sequence and their opposites: exact for a single comparison, else
+    with an error below 0.001. "=" never holds. Raises UserError for a malformed formula.
     """
     from scipy.stats import norm, qmc
 

@@ -1,4 +1,4 @@
-"""What a declaration reads from its files, and how many items, without a campaign."""
+"""Show the items that a declaration reads from its files, without a campaign."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,16 +19,16 @@ from blimpworks.retrieval.sources import Pin, in_mirror, retrieve
 
 
 def counted(n: int, noun: str) -> str:
-    """A number of something: "1 pair", "2 pairs"."""
+    """Write a number and a noun: "1 pair", "2 pairs"."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 KINDS = 5
-"""Ways of reading that are shown."""
+"""Number of ways of reading that are shown."""
 
 
 def source_files(declared: Declared, sources: Path) -> dict[str, Path]:
-    """Retrieved sources of the items. Raises UserError where one is absent."""
+    """Return the retrieved sources of the items. Raises UserError for an absent one."""
     named = {row.name: sources / row.name for row in declared.rows_of(declared.declared.data)}
     absent = [name for name, path in named.items() if not path.is_file()]
     if absent:
@@ -45,7 +45,7 @@ def _marked(sentence: str, start: int, end: int) -> str:
 
 
 def _chosen(items: Sequence[Item | Design], show: int) -> list[Item | Design]:
-    """Items to show: of as many paradigms as there is room for, the first of each, then more."""
+    """Choose items from as many paradigms as possible: the first of each, then more."""
     first = {(item.lang, item.paradigm): item for item in reversed(items)}
     each = [item for item in items if item is first[item.lang, item.paradigm]]
     others = [item for item in items if item is not first[item.lang, item.paradigm]]
@@ -53,7 +53,6 @@ def _chosen(items: Sequence[Item | Design], show: int) -> list[Item | Design]:
 
 
 def _counts(items: Sequence[Item | Design]) -> Iterator[str]:
-    """Items of each phenomenon, and of its paradigms."""
     paradigms = Counter((item.lang, item.phenomenon, item.paradigm) for item in items)
     phenomena: dict[tuple[str, str], list[str]] = {}
     for (lang, phenomenon, paradigm), n in paradigms.items():
@@ -65,9 +64,9 @@ def _counts(items: Sequence[Item | Design]) -> Iterator[str]:
 
 
 def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
-    """Lines about a benchmark: how files are read, items by paradigm, and some of them.
+    """Yield lines about a benchmark: ways of reading, items by paradigm, and examples.
 
-    Raises UserError for what is malformed, or not retrieved.
+    Raises UserError for malformed or absent files.
     """
     named = local_files(declared.folder) | source_files(declared, sources)
     accounts: list[Account] = []
@@ -109,10 +108,10 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
 def count_items(
     declared: Declared, resources: Path, mirror: Path | None, most: int | None
 ) -> Mapping[str, int] | None:
-    """Items of each language, at most so many of each paradigm; None without all of the files.
+    """Count the items of each language, at most ``most`` of each paradigm; None without all files.
 
-    Copies in a mirror count if they are what was pinned. Raises UserError for a malformed file, or
-    a copy that is another.
+    Copies in a mirror count if they match their pins. Raises UserError for a malformed file, or a
+    copy that does not match.
     """
     with TemporaryDirectory() as folder:
         named = local_files(declared.folder)
@@ -132,7 +131,7 @@ def count_items(
 
 
 def _file_of(row: SourceRow, resources: Path, mirror: Path | None, folder: Path) -> Path | None:
-    """The file of a source: retrieved, or unpacked from a mirror into a folder; else None."""
+    """Return a source's file: retrieved, or unpacked from a mirror into a folder; else None."""
     retrieved = resources / "sources" / row.name
     pin = replace(Pin.of(row, Path()), catalogue="")  # beside which nothing is to be recorded
     if retrieved.is_file():

@@ -1,8 +1,8 @@
-"""Rows of tables in the formats that benchmarks are released in, with the line of each.
+"""Read rows of tables in the formats of released benchmarks, with the line of each.
 
 Lines end at a line feed alone, since sentences may hold any other separator of Unicode. The csv
-module reads strictly: pandas fills short rows with nothing, and pyarrow takes text after a closing
-quotation mark, both without a word.
+module reads strictly. Pandas silently fills short rows, and pyarrow silently takes text after a
+closing quotation mark.
 """
 
 import codecs
@@ -30,19 +30,19 @@ SUFFIXES |= {".parquet": "parquet", ".xlsx": "xlsx", ".txt": "txt"}
 BLANK = "blank lines, which are passed over"
 SEPARATORS = ",;\t|"
 MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-"""Encodings by the byte order mark that files begin with."""
+"""Encodings by byte order mark."""
 QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 """A cell in the quotes of csv that holds a quotation mark."""
 Cells = Iterator[tuple[int, dict[str, Any]]]
 """Lines, rows or records from 1, each with its cells by column."""
 
 STRICTLY: Mapping[str, Any] = {"strict": True, "skipinitialspace": True}
-"""How the csv module reads: after a separator and a space a quotation mark still opens a cell."""
+"""Options of the csv module; after a separator and a space a quotation mark still opens a cell."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file in memory, and how it is read."""
+    """A file in memory, and the declaration of its reading."""
 
     name: str
     content: bytes
@@ -50,7 +50,7 @@ class Table:
 
     @cached_property
     def format(self) -> str:
-        """Format, by declaration or suffix. Raises UserError where neither says it."""
+        """Format, by declaration or suffix. Raises UserError where neither has it."""
         suffix = PurePosixPath(self.name).suffix.lower()
         name = self.how.format or SUFFIXES.get(suffix)
         if name is None:
@@ -68,7 +68,7 @@ class Table:
 
     @cached_property
     def text(self) -> str:
-        """The decoded text without byte order mark. Raises UserError for another encoding."""
+        """Decoded text without byte order mark. Raises UserError for another encoding."""
         try:
             text = self.content.decode(self.encoding)
             if "\0" in text:
@@ -87,7 +87,7 @@ class Table:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Lines of the text, without what ends them. Raises UserError for ends by CR alone."""
+        """Lines of the text without their ends. Raises UserError for ends by CR alone."""
         if "\n" not in self.text and "\r" in self.text.rstrip("\r"):
             raise UserError(
                 f"{self.name}: its lines end at carriage returns alone; expected line feeds. Save "
@@ -97,7 +97,7 @@ class Table:
 
     @cached_property
     def separator(self) -> str:
-        """Separator of a csv or tsv file, by declaration or the one that the headings have."""
+        """Separator of a csv or tsv file, by declaration or headings."""
         if self.how.separator or self.format == "tsv":
             return self.how.separator or "\t"
         first = "".join(self.lines[self.how.header_row - 1 :][:1])
@@ -113,12 +113,12 @@ class Table:
 
     @property
     def quotes(self) -> str:
-        """What quotation marks are: of ``csv``, or text (``none``, the default of tsv)."""
+        """Meaning of quotation marks: of ``csv``, or text (``none``, the default of tsv)."""
         return self.how.quotes or ("none" if self.format == "tsv" else "csv")
 
     @property
     def reading(self) -> str:
-        """How it is read, for records."""
+        """Way of reading, for records."""
         details = [self.format]
         if self.format not in ("parquet", "xlsx"):
             details.append(self.encoding)
@@ -128,10 +128,9 @@ class Table:
         return ", ".join(details)
 
     def rows(self, account: Account) -> Cells:
-        """Rows of the table; those that ``skip_lines`` names are left out, and counted.
+        """Yield rows of the table; rows in ``skip_lines`` are counted and left out.
 
-        Malformed rows become faults of the ``account``. Raises UserError where nothing can be
-        read.
+        Malformed rows become faults of the ``account``. Raises UserError for an unreadable table.
         """
         skipped = {*self.how.skipped(self.name)}
         read = False
@@ -150,7 +149,7 @@ class Table:
 
 
 def _check_encoding(table: Table, text: str) -> None:
-    """Refuse an encoding that is stated, and that the file does not have by all appearances."""
+    """Refuse a stated encoding that the file evidently does not have."""
     control = re.search(r"[\x80-\x84\x86-\x9f]", text)
     found = "also has control characters; in cp1252 they are letters or marks" if control else ""
     if not table.content.isascii() and codecs.lookup(table.encoding).name[:5] != "utf-8":
@@ -162,7 +161,7 @@ def _check_encoding(table: Table, text: str) -> None:
 
 
 def _is_skipped(line: int, account: Account, skipped: set[int]) -> bool:
-    """Whether a line is to be left out; then it is counted, and no longer expected."""
+    """Tell whether to leave a line out; count it, and stop expecting it."""
     if line not in skipped:
         return False
     skipped.discard(line)
@@ -172,7 +171,7 @@ def _is_skipped(line: int, account: Account, skipped: set[int]) -> bool:
 
 
 def _is_blank(blank: bool, line: int, table: Table, account: Account) -> bool:
-    """Whether a line is blank; then it is counted, unless it is what follows the last one."""
+    """Count a blank line, unless it follows the last one."""
     if blank and line < len(table.lines):
         account.notes[BLANK] += 1
     return blank
@@ -185,7 +184,7 @@ def _csv_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
 def _csv_cells(
     table: Table, account: Account, skipped: set[int]
 ) -> list[tuple[int, Sequence[str]]]:
-    """Cells of each line, or of each row where ``quotes: csv`` allows line breaks in cells."""
+    """Return cells of each line, or of each row where ``quotes: csv`` allows line breaks."""
     rows: list[tuple[int, Sequence[str]]] = []
     line = 1
     try:
@@ -227,7 +226,7 @@ def _csv_cells(
 
 
 def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
-    """Refuse a table that was written with the quotes of csv, if nobody says what they are."""
+    """Refuse a table with evident quotes of csv, if the declaration is silent on quotes."""
     quoted = next((cell for cell in cells if QUOTED.fullmatch(cell)), None)
     marked = [cell for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == '"']
     texts = [cell for cell in cells if cell and not cell.replace(".", "").isdecimal()]
@@ -245,7 +244,6 @@ def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:
 def _with_headings(
     table: Table, rows: Iterable[tuple[int, Sequence[object]]], account: Account
 ) -> Cells:
-    """Cells of rows below the headings, by heading."""
     names: Sequence[str] | None = table.how.columns
     for line, cells in rows:
         if names is not None:
@@ -274,7 +272,7 @@ def _headings(cells: Sequence[object], table: Table, line: int) -> list[str]:
 
 
 def is_wide(how: PlainFiles) -> bool:
-    """Whether each column has the ratings of a sentence, so that headings repeat."""
+    """Tell whether each column has the ratings of a sentence, so that headings repeat."""
     return isinstance(how, People) and how.kind == "ratings" and how.headings is not None
 
 
@@ -286,7 +284,7 @@ def _by_name(names: Sequence[str], cells: Sequence[object], table: Table) -> dic
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Leaves of a record by dotted path, and its lists as they are too."""
+    """Yield leaves of a record by dotted path, and its lists whole too."""
     if path:
         yield path, value
     children: Any = ()
@@ -396,7 +394,6 @@ def _sheet_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
 
 
 def _text_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
-    """A sentence in each line."""
     column, *more = table.how.columns or ("text",)
     if more:
         raise UserError(f"{table.name} is plain text, and has one column; correct 'columns'.")
@@ -424,7 +421,7 @@ READERS: Mapping[str, Callable[[Table, Account, set[int]], Cells]] = {
 
 
 def as_text(value: object) -> str:
-    """A cell as text: whole numbers without a point, truth values in lower case."""
+    """Return a cell as text: whole numbers without a point, truth values in lower case."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():

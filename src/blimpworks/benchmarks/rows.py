@@ -1,4 +1,4 @@
-"""Rows of all files of an entry, with what names of files and the declaration add to them."""
+"""Read the rows of an entry's files, with columns from names of files and the declaration."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,14 +15,14 @@ from blimpworks.benchmarks.templates import Row, compared, is_one_of
 from blimpworks.errors import UserError, reading
 
 Named = Mapping[str, Path]
-"""Files by their names: those of sources, and those in the benchmark's folder."""
+"""Files by name: of sources, and of the benchmark's folder."""
 Read = TypeVar("Read", bound=PlainFiles)
 
 
 def with_new_names(how: Read, folder: Path) -> Read:
-    """How files are read, with tables of new names in place of the names of these tables.
+    """Replace names of tables of new values by these tables.
 
-    Raises UserError for a table that is absent or malformed.
+    Raises UserError for an absent or malformed table.
     """
     tables = {
         column: _new_names(new_names_table(folder, names)) if isinstance(names, str) else names
@@ -48,7 +48,7 @@ def _new_names(path: Path) -> dict[str, str]:
 
 
 def files_of(how: PlainFiles, named: Named, account: Account) -> list[tuple[str, Path]]:
-    """Names and paths of the files that patterns mean, by name.
+    """List names and paths of the files that patterns fit, by name.
 
     Raises UserError for a pattern that fits none.
     """
@@ -63,12 +63,11 @@ def files_of(how: PlainFiles, named: Named, account: Account) -> list[tuple[str,
 
 
 def rows_in(how: Files, named: Named, folder: Path, account: Account) -> list[Row]:
-    """Rows of all files of an entry, counted in its account.
+    """Read the rows of an entry's files, and count them in its account.
 
-    Columns of the name and constants are added first, then values are renamed, rows of aligned
-    files set beside, rows left out that ``where`` does not name, and last columns looked up. Raises
-    UserError for malformed rows, for a column or value of ``where`` and ``rename`` that no row has,
-    and where no row is left.
+    In order: add columns of names and constants, rename values, join aligned files, apply
+    ``where``, look columns up. Raises UserError for malformed rows, an unused column or value of
+    ``where`` and ``rename``, and if no row is left.
     """
     rules = Rules(how.words_from, how.allow_empty)
     tables = _tables(how, named, folder, account)
@@ -105,7 +104,7 @@ def rows_in(how: Files, named: Named, folder: Path, account: Account) -> list[Ro
 
 
 def _tables(how: PlainFiles, named: Named, folder: Path, account: Account) -> list[Tabled]:
-    """Rows of each file, with what names and constants add, and with new values."""
+    """Read the rows of each file, with columns of names and constants, and new values."""
     names = with_new_names(how, folder).rename
     values: dict[str, set[str]] = {column: set() for column in names}
     tables: list[Tabled] = []
@@ -158,7 +157,7 @@ def _tables(how: PlainFiles, named: Named, folder: Path, account: Account) -> li
 def _check_values(
     account: Account, key: str, expected: Sequence[str], values: set[str], *, fold: bool = True
 ) -> None:
-    """Raise UserError for an expected value that no row has, or a column that none has."""
+    """Raise UserError for an expected value, or column, that no row has."""
     seen = {*map(compared, values)} if fold else values
     for value in expected:
         if (compared(value) if fold else value) not in seen:

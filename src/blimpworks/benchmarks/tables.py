@@ -1,7 +1,4 @@
-"""Tables of declared benchmarks that the core has not.
-
-The columns are in ``schemas``, a file for each kind of table.
-"""
+"""Define tables of declared benchmarks that the core lacks; ``schemas`` has their columns."""
 
 from blimpworks.tables import read_schema
 

@@ -1,7 +1,7 @@
-"""Cells of rows by name or by template: text with columns in braces, changed or not.
+"""Fill cells by name or by template: text with columns in braces, changed or not.
 
-``{sentence[3]=were}`` has the word at an index exchanged, ``{sentence['___']=answer}`` a text that
-stands in the sentence once, and ``{premise|unpunctuated}`` goes through a filter.
+``{sentence[3]=were}`` exchanges the word at an index, ``{sentence['___']=answer}`` a text that
+occurs once, and ``{premise|unpunctuated}`` applies a filter.
 """
 
 import re
@@ -20,17 +20,15 @@ from blimpworks.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a file: its cells by column, and where it stands."""
+    """A row of a file: its cells by column, and its place."""
 
     cells: Mapping[str, Any]
     file: str
-    """Name of the file; of one inside an archive ARCHIVE/MEMBER."""
+    """Name of the file; ARCHIVE/MEMBER for one inside an archive."""
     line: int
     """Line, row or record, from 1."""
     account: Account
-    """Account of the entry that reads the row."""
     rules: Rules = field(default_factory=Rules)
-    """How templates are read in it."""
 
     @property
     def place(self) -> str:
@@ -39,13 +37,13 @@ class Row:
 
 
 def is_one_of(value: object, among: object) -> bool:
-    """Whether a cell is one of some values, or the only one, whatever their types and case."""
+    """Tell whether a cell equals one of some values, or a single one, as text without case."""
     several = among if isinstance(among, tuple | list) else (among,)
     return compared(value) in map(compared, several)
 
 
 def compared(value: object) -> str:
-    """A cell's text as values are compared: without case, and 1.0 like 1."""
+    """Return a cell's text for comparison: without case, and 1.0 like 1."""
     return re.sub(r"^(-?\d+)\.0+$", r"\1", as_text(value).strip().casefold())
 
 
@@ -57,9 +55,9 @@ _EXPRESSION = re.compile(rf"([^][|=]+)((?:\[(?:{_VALUE})\]=(?:{_VALUE}))*+)((?:\
 _FINAL = ".!?…。．！？｡۔؟।॥།။։"
 """Marks that end a sentence."""
 _CLOSING = "\"'’”»)]」』"
-"""Quotes and brackets that can stand after them."""
+"""Quotes and brackets that can follow them."""
 _BEFORE, _AFTER = '"“«([「『¿¡', f'{_FINAL},;:،؛、，；："”»)]」』'
-"""Marks beside a word that are no part of it."""
+"""Marks around a word that are no part of it."""
 _DOTLESS = ("tur", "aze", "azj", "crh")
 """Languages in which i and ı are two letters, with capitals of their own."""
 
@@ -70,16 +68,15 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "uncapitalised": lambda text, lang: _with_case(text, lang, {"I": "ı"}, lambda c: c.lower()[:1]),
     "capitalised": lambda text, lang: _with_case(text, lang, {"i": "İ", "ı": "I"}, str.upper),
 }
-"""Functions of a text and its language by name."""
+"""Functions of a text and its language, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A column in braces, and how its text is changed."""
+    """A column in braces, exchanges (old, new) as written, and filters."""
 
     column: str
     exchanges: tuple[tuple[str, str], ...]
-    """What is exchanged for what, as they are written."""
     filters: tuple[str, ...]
 
 
@@ -90,7 +87,7 @@ def _split(template: str) -> tuple[str, ...]:
 
 @cache
 def _parsed(inside: str) -> Expression | None:
-    """Parse what stands in braces; None where it is malformed."""
+    """Parse the text in braces; None if it is malformed."""
     match = _EXPRESSION.fullmatch(inside)
     if match is None:
         return None
@@ -107,7 +104,7 @@ def _parsed(inside: str) -> Expression | None:
 def cell(row: Row, column: str) -> Any:
     """Return a cell by its column, or the text of a template.
 
-    Raises UserError where the row has no such column, and for a template that does not fit it.
+    Raises UserError for an absent column, and for a template that does not fit the row.
     """
     if column in row.cells:
         return row.cells[column]
@@ -128,7 +125,7 @@ def cell(row: Row, column: str) -> Any:
 
 
 def _filled(row: Row, inside: str) -> str:
-    """Return the text for what stands in braces: a column, whatever its name, or an expression."""
+    """Fill braces: with a column, whatever its name, or an expression."""
     if inside in row.cells or not re.search(r"[][|=]", inside):
         return _column_text(row, inside)
     expression = _parsed(inside)
@@ -156,7 +153,7 @@ def _filled(row: Row, inside: str) -> str:
 
 
 def _column_text(row: Row, column: str) -> str:
-    """Return the text of a template's column. Raises UserError for an empty one, unless allowed."""
+    """Return a template's column as text. Raises UserError for an empty one, unless allowed."""
     value = cell(row, column)
     if isinstance(value, dict | list):
         raise UserError(
@@ -173,7 +170,7 @@ def _column_text(row: Row, column: str) -> str:
 
 
 def _unpunctuated(text: str) -> str:
-    """Take the marks at the end away, but not quotes and brackets after them."""
+    """Remove the marks at the end, but not quotes and brackets after them."""
     body = text.rstrip(_CLOSING)
     return body.rstrip(f"{_FINAL} ") + text[len(body) :]
 
@@ -186,7 +183,7 @@ def _with_case(text: str, lang: str, dotless: Mapping[str, str], case: Callable[
 
 
 def _with_marks(word: str, value: str) -> str:
-    """Give a new word the marks beside the old one, unless it has some, or is empty."""
+    """Give a new word the marks around the old one, unless it has some, or is empty."""
     body = word.strip(_BEFORE + _AFTER)
     if not body or not value:
         return value
@@ -208,7 +205,7 @@ def _quoted_span(row: Row, text: str, blank: str) -> Span:
 def word_span(row: Row, text: str, first: str | int, words: str | int = 1) -> Span:
     """Return the span of words by the index of the first and their number: figures, or columns.
 
-    Raises UserError where the text does not have them.
+    Raises UserError for a text without these words.
     """
     index, count = (_number(row, name) for name in (first, words))
     start = index - row.rules.words_from
@@ -224,7 +221,7 @@ def word_span(row: Row, text: str, first: str | int, words: str | int = 1) -> Sp
 
 
 def _number(row: Row, name: str | int) -> int:
-    """Return a number, or that of a column. Raises UserError for what is none."""
+    """Return a number, or a column's. Raises UserError for no number."""
     figures = str(name).strip()
     if not figures.isdecimal():
         figures = compared(cell(row, figures))
@@ -236,7 +233,7 @@ def _number(row: Row, name: str | int) -> int:
 
 
 def _named_or_literal(row: Row, name: str) -> str:
-    """Return a column's text, or the name itself where there is no such column."""
+    """Return a column's text, or the name itself if there is no such column."""
     is_column = name in row.cells
     if row.rules.columns.setdefault(name, is_column) != is_column:
         raise UserError(

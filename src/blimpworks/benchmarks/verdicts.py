@@ -1,4 +1,4 @@
-"""Verdicts on items of several conditions and on sentences, and how they agree with labels."""
+"""Make verdicts on items of several conditions and on sentences, and measure agreement."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +18,7 @@ from blimpworks.tables import ITEMS, read_table
 def read_items(path: Path, more: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
     """Read an items table: its declared columns, ``more`` of this kind of item, and ``optional``.
 
-    Raises UserError when the table is missing or broken, or lacks one of the columns, unless it is
-    optional.
+    Raises UserError for a missing or broken table, or one without a column of ``more``.
     """
     rows = read_table(ITEMS, path, [*ITEMS.names, *more, *optional, RATING])
     missing = [name for name in more if name not in rows.column_names or rows[name].null_count]
@@ -36,7 +35,7 @@ def verdict_columns(
 ) -> dict[str, pa.Array]:
     """Make the columns margin, correct, tie and near_tie [n], null where ``missing``.
 
-    ``near`` are verdicts that noise could turn; ties are near ties too.
+    ``near`` marks verdicts that noise could turn; ties are near ties too.
     """
     return {
         "margin": pa.array(margin, mask=missing),
@@ -47,17 +46,17 @@ def verdict_columns(
 
 
 def right_of(margins: Floats, ties: float) -> Floats:
-    """Return 1 where a margin is above 0, ``ties`` where it is 0, and else 0."""
+    """Return 1 for a margin above 0, ``ties`` for 0, else 0."""
     return np.where(margins == 0, ties, (margins > 0).astype(float))
 
 
 def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: ArrayLike) -> Floats:
-    """Matthews' correlation from numbers of sentences; arrays of numbers give arrays.
+    """Compute Matthews' correlation from numbers of sentences; arrays of numbers give arrays.
 
-    Of ``count`` sentences these are acceptable, accepted, and both. It is 0 where all sentences or
-    none are acceptable, or are accepted: where the correlation of Pearson, whose case for binary
-    variables it is, is undefined (Matthews 1975, "Comparison of the predicted and observed
-    secondary structure of T4 phage lysozyme"; scikit-learn does the same).
+    Of ``count`` sentences these are acceptable, accepted, and both. It is 0 where either has a
+    single value, so that Pearson's correlation, which it equals, is undefined. Source: Matthews
+    1975, "Comparison of the predicted and observed secondary structure of T4 phage lysozyme";
+    scikit-learn does the same.
     """
     positive, predicted, common = (
         np.asarray(number, dtype=np.float64) for number in (acceptable, accepted, both)
@@ -69,20 +68,19 @@ def correlation(count: int, acceptable: ArrayLike, accepted: ArrayLike, both: Ar
 
 
 def matthews(acceptable: Mask, accepted: Mask) -> float:
-    """Matthews' correlation of two masks of n sentences; 0 where either has a single value."""
+    """Compute Matthews' correlation of two masks [n]; 0 where either has a single value."""
     both = (acceptable & accepted).sum()
     return float(correlation(len(acceptable), acceptable.sum(), accepted.sum(), both))
 
 
 def correlation_interval(r: float, n: int, spread: float = 1.0) -> tuple[float, float]:
-    """95 % interval of a correlation over n items, by Fisher's z.
+    """Return the 95 % interval of a correlation over n items, by Fisher's z.
 
-    Its inverse hyperbolic tangent has about the standard error √(spread / (n - 3)): with 1 that of
-    Pearson's (Fisher 1921, "On the probable error of a coefficient of correlation deduced from a
-    small sample"), of which Matthews' is one, of two binary variables; with 1 + r² / 2 that of
-    Spearman's (Bonett and Wright 2000, "Sample size requirements for estimating Pearson, Kendall
-    and Spearman correlations"). From -1 to 1 for three items or fewer; of no width for a
-    correlation of 1 or -1.
+    The standard error of z is about √(spread / (n - 3)). ``spread`` is 1 for Pearson's and so for
+    Matthews' (Fisher 1921, "On the probable error of a coefficient of correlation deduced from a
+    small sample"). It is 1 + r² / 2 for Spearman's (Bonett and Wright 2000, "Sample size
+    requirements for estimating Pearson, Kendall and Spearman correlations"). The interval is -1 to
+    1 for three items or fewer, and of no width for a correlation of 1 or -1.
     """
     if n <= 3:
         return -1.0, 1.0

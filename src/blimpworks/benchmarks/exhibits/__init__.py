@@ -1,4 +1,4 @@
-"""Tables and figures that every declared benchmark gets, whichever it is."""
+"""Choose the tables and figures that every declared benchmark gets."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ REQUIREMENTS: Mapping[str, str] = {
     "perplexity": "perplexities",
     "ratings": "ratings",
 }
-"""What a benchmark must have for an exhibit; every benchmark gets those that are not here."""
+"""Data that an exhibit needs; the exhibits that are not here need none."""
 
 
 def specs_of(
@@ -31,12 +31,11 @@ def specs_of(
     effects: bool = False,
     ratings: bool = False,
 ) -> tuple[ExhibitSpec, ...]:
-    """Exhibits of the benchmark ``name`` with items of a ``layout``: pairs, sentences, conditions.
+    """List the exhibits of a benchmark with items of a ``layout``: pairs, sentences, conditions.
 
-    ``people``, ``released``, ``perplexities`` and ``ratings`` say whether there are people's
-    accuracies, released decisions, perplexities of the models that made these, and people's ratings
-    of items; ``effects`` whether items have any. Without released decisions no exhibit has a
-    published form.
+    The flags say which data there are: people's accuracies, released decisions, perplexities of the
+    released models, effects of items, and people's ratings of items. Without released decisions no
+    exhibit has a published form.
     """
     present = {
         "sentences": layout == "sentences",

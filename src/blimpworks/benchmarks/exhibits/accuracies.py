@@ -1,4 +1,4 @@
-"""Tables of accuracies of declared benchmarks: by phenomenon, beside baselines and people."""
+"""Make tables of accuracies of declared benchmarks, with baselines and people."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -43,24 +43,24 @@ COLUMNS = ["lang", "phenomenon", "paradigm", "good", "bad", "item", "acceptable"
 
 @dataclass(frozen=True)
 class Baselines:
-    """How many items of each paradigm each baseline gets right."""
+    """Numbers of items of each paradigm that each baseline gets right."""
 
     view: View
     rows: pd.DataFrame
 
     @classmethod
     def read(cls, tables: Tables, view: View) -> "Baselines":
-        """Those of the items that models were run on; none where only print is shown."""
+        """Read the items that models were run on; none where only print is shown."""
         items = compared(read_plain(ITEMS, tables.get("items"), COLUMNS))
         return cls(view, baseline_rows(items[items["lang"].isin(view.languages)]))
 
     @property
     def columns(self) -> list[str]:
-        """Headings of the baselines that there are."""
+        """Headings of the baselines."""
         return [name for key, name in NAMES.items() if key in {*self.rows["baseline"]}]
 
     def cells(self, lang: str, phenomenon: str, row: str, paradigm: str = ALL) -> Iterator[Cell]:
-        """What those baselines get right that know all items of a phenomenon or paradigm."""
+        """Yield the accuracies of baselines that know all items of a phenomenon or paradigm."""
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
         own = self.rows
@@ -75,7 +75,7 @@ class Baselines:
 
     @property
     def note(self) -> str:
-        """Write a caption's sentences on what the baselines are; empty without any."""
+        """A caption's sentences on the baselines; empty without any."""
         if self.rows.empty:
             return ""
         known = {*self.rows["lang"][self.rows["baseline"] == "frequent"]}
@@ -93,12 +93,12 @@ NOTES = {
     "majority": "the commoner label of each paradigm",
     "chance": "one of an item's options by chance",
 }
-"""What baselines are, by their name."""
+"""Descriptions of baselines for captions."""
 
 
 T = TypeVar("T")
 BLOCK, FEW = 4, 2
-"""Models side by side, of which further ones stand below; and with baselines beside them."""
+"""Models in a block of columns, and in one with baselines."""
 FEWEST = 3
 """Paradigms or phenomena that a correlation needs."""
 COUNT, FIRST = "n", "Phenomenon"
@@ -106,17 +106,17 @@ UNITS = {PARADIGM: "paradigms", PHENOMENON: "phenomena"}
 
 
 def blocks(each: Sequence[T], size: int = BLOCK) -> Iterator[list[T]]:
-    """Split a sequence into lists of at most so many."""
+    """Split a sequence into lists of at most ``size``."""
     return ([*each[at : at + size]] for at in range(0, len(each), size))
 
 
 def row_of(view: View, lang: str, phenomenon: str) -> str:
-    """Key of the row of a phenomenon in a language."""
+    """Return the key of the row of a phenomenon in a language."""
     return f"{view.prefix(lang)}{spoken(phenomenon)}"
 
 
 def phenomenon_cells(view: View) -> Iterator[Cell]:
-    """Accuracies by language, phenomenon (last of all) and column, with their intervals."""
+    """Yield accuracies with intervals by language, phenomenon (last of all) and column."""
     for lang in view.languages:
         for phenomenon in (*view.phenomena, ALL):
             for column, models in view.columns.items():
@@ -127,7 +127,7 @@ def phenomenon_cells(view: View) -> Iterator[Cell]:
 
 
 def _counts(view: View) -> dict[str, dict[str, str]]:
-    """How many items models judged, by row: one number, or the least and the most of them."""
+    """Return the number of items that models judged, or its range, by row."""
     counts = {}
     for lang in view.languages:
         for phenomenon in (*view.phenomena, ALL):
@@ -143,7 +143,7 @@ def _counts(view: View) -> dict[str, dict[str, str]]:
 def _sections(
     view: View, rows: Sequence[str], always: Sequence[str] = (), more: Sequence[str] = ()
 ) -> Iterator[Section]:
-    """Rows by language, once for each few models; columns that stand in each of these first."""
+    """Repeat the rows of each language for each block of models, after the columns ``always``."""
     names = [name for name in view.columns if name not in always]
     parts = [*blocks(names)]
     if more and len(parts[-1]) > FEW:
@@ -158,13 +158,12 @@ def _sections(
 
 
 def _best(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:
-    """The best models of each row, where there are several to choose from."""
     models = {*view.columns} - {PEOPLE}
     return best_of_each(cells, models) if len(models) > 1 else set()
 
 
 def phenomena(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy by phenomenon and model, or by family of released models."""
+    """Show accuracy by phenomenon and model, or by family of released models."""
     view = read_view(tables, labels)
     cells = [*phenomenon_cells(view)]
     rows = list(dict.fromkeys(cell.row for cell in cells))
@@ -198,9 +197,9 @@ def means_of_seeds(view: View) -> str:
 
 
 def likeness(view: View, lang: str) -> dict[str, list[Cell]]:
-    """Pearson's and Spearman's correlation of each model with people in a language, by unit.
+    """Correlate each model with people in a language, by unit: Pearson's and Spearman's.
 
-    Over paradigms, and over phenomena if these differ, where there are enough of them.
+    The units are paradigms, and phenomena if these differ in number; each needs FEWEST.
     """
     rows_of = {
         name: select_rows(view.rows, {"lang": lang, "model": [models[0], HUMAN]})
@@ -231,10 +230,10 @@ def correlation_cell(
     formula: Formula,
     within: bool = False,
 ) -> Cell | None:
-    """Make the cell of a correlation of two models; Pearson's with its interval by Fisher's z.
+    """Make the cell of a correlation of two models; Pearson's has Fisher's interval.
 
-    ``both`` are their accuracies [paradigm or phenomenon, 2], made from ``rows``; of their
-    paradigms alone where it is ``within`` these. None where they are too few, or the same in all.
+    ``both`` are their accuracies [paradigm or phenomenon, 2], made from ``rows``. The cell names
+    these paradigms if ``within``. None for too few accuracies, or equal ones.
     """
     coefficient, n = formula.arguments["coefficient"], len(both.dropna())
     value = correlate(both, coefficient) if n >= FEWEST else float("nan")
@@ -249,7 +248,7 @@ def correlation_cell(
 
 
 def people(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy of people and models by phenomenon, and how models correlate with people."""
+    """Show accuracy of people and models by phenomenon, and correlations of models with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
     by_unit = [of_unit for lang in view.languages for of_unit in likeness(view, lang).values()]

@@ -1,4 +1,4 @@
-"""What figures of declared benchmarks are drawn with: names, heat maps, panels, named points."""
+"""Draw parts of figures of declared benchmarks: names, heat maps, intervals, named points."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,33 +29,32 @@ SMALL = 6.0
 PERCENT = "accuracy (%)"
 NEUTRAL = "#F4F4F4"
 DIVERGING = LinearSegmentedColormap.from_list("diverging", [VERMILION, NEUTRAL, BLUE])
-"""With a neutral middle; readers with any common colour blindness can tell the ends apart."""
+"""Colours with a neutral middle, whose ends differ with any common colour blindness."""
 ONE_HUE = colormaps["Blues"]
 ROW_INCHES = 0.13
 MANY = 25
-"""Rows from which on their names are small."""
+"""Number of rows from which their names are small."""
 NUMBERED = 14
-"""Columns of a heat map up to which its cells have room for numbers."""
+"""Most columns of a heat map whose cells have room for numbers."""
 Place = tuple[float, float]
-"""Coordinates of a point."""
 EQUAL_CONTRAST = 0.18
 """Luminance on which black and white letters are equally legible (WCAG 2.1)."""
 MARGIN = 0.06
-"""Room beside texts, in inches."""
+"""Room around texts, in inches."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names as a figure writes them: with numbers instead where no font has their letters."""
+    """Names as a figure writes them: numbers replace names whose letters no font has."""
 
     families: tuple[str, ...]
     shown: Mapping[str, str]
     weight: str = "bold"
-    """Of headings; normal where a font has no bold letters."""
+    """Weight of headings; normal where a font has no bold letters."""
 
     @classmethod
     def of(cls, names: Iterable[str]) -> "Names":
-        """How to write some names: in the house's font, and others for scripts that it lacks."""
+        """Choose fonts for some names: the house's, and others for scripts that it lacks."""
         texts = list(dict.fromkeys(names))
         (house,) = HOUSE
         known = font_manager.get_font(font_manager.findfont(house)).get_charmap().keys()
@@ -68,23 +67,23 @@ class Names:
 
     @property
     def listed(self) -> str:
-        """Write a caption's sentence on which number stands for which name, if any does."""
+        """A caption's sentence on numbers that replace names, or nothing."""
         numbered = [f"{shown} {name}" for name, shown in self.shown.items() if shown != name]
         return f" Numbers stand for names: {', '.join(numbered)}." if numbered else ""
 
     def width(self, texts: Iterable[str], heading: bool = False) -> float:
-        """Inches that the widest of some names takes."""
+        """Return the width of the widest of some names, in inches."""
         bold = heading and self.weight == "bold"
         sizes = (text_size(self.shown[text], SMALL, bold, self.families)[0] for text in texts)
         return max(sizes, default=0.0) / 72
 
     def look(self, **more: Any) -> dict[str, Any]:
-        """Settings of a text that is a name."""
+        """Return the settings of a text that is a name."""
         return {"fontfamily": [*self.families], "fontsize": SMALL, **more}
 
 
 def set_row_names(axes: Axes, rows: Sequence[str], names: Names) -> None:
-    """Write names beside rows that stand at 0, 1, 2 …, small where they are many."""
+    """Write names beside rows at 0, 1, 2 …, small where they are many."""
     size = 7 if len(rows) < MANY else SMALL
     axes.set_yticks(range(len(rows)), [names.shown[row] for row in rows])
     for label in axes.get_yticklabels():
@@ -93,13 +92,13 @@ def set_row_names(axes: Axes, rows: Sequence[str], names: Names) -> None:
 
 
 def draw_interval(axes: Axes, cell: Cell, y: float, colour: Any, **look: Any) -> None:
-    """Draw a level line from end to end of a cell's interval, where it has one."""
+    """Draw a level line over a cell's interval, if it has one."""
     if cell.low is not None and cell.high is not None:
         axes.hlines(y, cell.low, cell.high, color=colour, **look)
 
 
 def mark(shape: str, colour: Any, label: str = "", **look: Any) -> Line2D:
-    """An entry of a legend, with the shape and colour of points."""
+    """Return a legend's entry with the shape and colour of points."""
     return Line2D(
         [], [], marker=shape, color=colour, label=label, linestyle="none", markersize=4, **look
     )
@@ -118,26 +117,23 @@ class Line:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Numbers in rows and columns, and how they are drawn.
-
-    Lines that are too many for one column of the page stand in several beside each other.
-    """
+    """Numbers in rows and columns, and their drawing; many lines part into several columns."""
 
     columns: Sequence[str]
     values: Mapping[tuple[str, str], float | None]
-    """By keys of rows and columns; None where a number is missing. Other places stay empty."""
+    """Numbers by keys of rows and columns, None for a missing one; other places stay empty."""
     form: str
-    """As of ``number_text``."""
+    """Format for ``number_text``."""
     colours: Colormap
     norm: Normalize
     label: str
-    """What the numbers are."""
+    """Name of the scale."""
     ticks: Sequence[float]
     names: Names
-    """Of rows and columns."""
+    """Names of rows and columns."""
     parts: Sequence[Sequence[Line]]
     page: float = 6.9
-    """Inches that all of it should fit into, as far as the cells stay legible."""
+    """Width of the page in inches, which legible cells may exceed."""
 
     @property
     def numbered(self) -> bool:
@@ -146,7 +142,7 @@ class HeatMap:
 
     @cached_property
     def left(self) -> float:
-        """Inches that the names of rows take."""
+        """Width of the names of rows, in inches."""
         lines = [line for part in self.parts for line in part]
         rows = self.names.width(line.text for line in lines if line.key)
         headings = self.names.width((line.text for line in lines if not line.key), heading=True)
@@ -166,17 +162,17 @@ class HeatMap:
 
     @property
     def above(self) -> float:
-        """Inches that the names of columns take."""
+        """Height of the names of columns, in inches."""
         longest = self.names.width(self.columns)
         return 2 * MARGIN + longest * (math.sin(math.radians(45)) if self.numbered else 1) + 0.08
 
     @property
     def width(self) -> float:
-        """Inches that a part takes, with the names of its rows."""
+        """Width of a part with the names of its rows, in inches."""
         return self.left + self.cell * len(self.columns)
 
     def draw(self) -> Figure:
-        """The map with its scale below."""
+        """Draw the map with its scale below."""
         height = ROW_INCHES * max(len(part) for part in self.parts)
         below = 0.55
         # The scale needs some room even below a single column.
@@ -231,7 +227,7 @@ class HeatMap:
 
 
 def luminance(colour: Sequence[float]) -> float:
-    """Relative luminance, from 0 (black) to 1 (white), of an sRGB colour (WCAG 2.1)."""
+    """Return the relative luminance, from 0 (black) to 1 (white), of an sRGB colour (WCAG 2.1)."""
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
@@ -248,18 +244,18 @@ OFFSETS = (
     ((-3, 3), "right", "bottom"),
     ((-3, -3), "right", "top"),
 )
-"""Where a point's name may stand: offset in points, and alignment."""
+"""Places of a point's name: offset in points, and alignment."""
 
 
 def lay_out(figure: Figure) -> None:
-    """Give axes and texts the places that they have in print, by which names find room."""
+    """Place axes and texts as in print, so that names can find room."""
     figure.set_dpi(PNG_DPI)
     take_literally(figure)
     figure.draw_without_rendering()
 
 
 def name_points(axes: Axes, points: Mapping[str, Place], others: Sequence[Place] = ()) -> None:
-    """Write names beside points, as far as there is room between points, names and axes.
+    """Write names beside points where points, names and axes leave room.
 
     ``others`` are points without a name. The figure must have been laid out.
     """

@@ -1,4 +1,4 @@
-"""Figures of declared benchmarks: models by accuracy, size and perplexity, and beside people."""
+"""Draw figures of declared benchmarks: models by accuracy, size, perplexity, and with people."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,14 +58,14 @@ from blimpworks.exhibits.style import (
 CHANCE = 50
 ACCURACY = "Accuracy"
 FAINT = "#BFDDF2"
-"""Of intervals that names stand over."""
+"""Colour of intervals that names overlap."""
 
 
 # Models in order
 
 
 def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """Make a figure with so many panels of the same height, so many beside each other."""
+    """Make a figure with ``count`` panels of the same height in ``columns``."""
     columns = min(columns, count)
     rows = math.ceil(count / columns)
     figure = new_figure(width, height * rows)
@@ -76,7 +76,7 @@ def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figu
 
 
 def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
-    """Accuracy over all phenomena by column, the highest first, and those of its seeds."""
+    """Yield accuracy over all phenomena by column, the highest first, and those of its seeds."""
     title = view.languages[lang] if view.prefix(lang) else ACCURACY
     pairs = []
     for column, models in view.columns.items():
@@ -92,14 +92,14 @@ def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
 
 
 def _limits(cells: Sequence[Cell], chance: str) -> tuple[float, float]:
-    """Ends of an axis of accuracies: all values and intervals, chance, and a little more."""
+    """Return the ends of an axis around all values, intervals and chance."""
     ends = [end for c in cells for end in (c.value, c.low, c.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
 
 
 def models(tables: Tables, labels: Labels) -> Exhibit:
-    """Models by accuracy, the best first, or families of released models with their seeds."""
+    """Rank models by accuracy, or families of released models with their seeds."""
     view = read_view(tables, labels)
     ranked = {lang: [*_overall(view, lang)] for lang in view.languages}
     cells = [c for rows in ranked.values() for cell, seeds in rows for c in (cell, *seeds)]
@@ -133,7 +133,7 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _scale(axes: Axes, values: Sequence[float]) -> None:
-    """Make the x axis logarithmic, with plain numbers, as many as it has room for."""
+    """Make the x axis logarithmic with plain numbers that fit."""
     axes.set_xscale("log")
     decades = math.log10(max(values) / min(values))
     if decades < 0.5:
@@ -147,7 +147,7 @@ def _scale(axes: Axes, values: Sequence[float]) -> None:
 
 
 def sizes(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy by number of parameters, of the models whose number is known."""
+    """Show accuracy by number of parameters, of models whose number is known."""
     view = read_view(tables, labels)
     known = {
         column: float(size)
@@ -202,16 +202,15 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
 MARKERS = "osD^vPX<>ph*"
 TEST = "Test perplexity"
 NAMED = ["model", "corpus", "seed"]
-"""What names a model with a perplexity."""
+"""Columns that name a model with a perplexity."""
 TABLE, PERPLEXITIES = "model_perplexities", "perplexities"
-"""The kind of table that exhibits ask for, and the kind that cells name, as the directory is
-called."""
+"""Kind of table that exhibits ask for, and the one in cells, which is the directory's."""
 
 
 def perplexity(tables: Tables, labels: Labels) -> Exhibit:
-    """Mean accuracy of released models against their test perplexity.
+    """Show mean accuracy of released models by test perplexity.
 
-    Raises UserError where a model has several perplexities.
+    Raises UserError for several perplexities of a model.
     """
     view = read_view(tables, labels)
     models = {*view.rows["model"]}
@@ -259,7 +258,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
-    """Points [model] with the colour of their kind and the mark of their corpus."""
+    """Draw points [model], coloured by kind and marked by corpus."""
     axes = figure.subplots()
     kinds = list(dict.fromkeys(points["kind"]))
     corpora = sorted({*points["corpus"]} - {""})
@@ -286,13 +285,13 @@ def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
 # People
 
 HUES = len(PALETTE)
-"""Models up to which each has a colour of its own."""
+"""Most models that have a colour each."""
 
 
 def _draw_phenomena(
     axes: Axes, cells: Sequence[Cell], rows: Sequence[str], hues: Mapping[str, Any]
 ) -> None:
-    """Accuracies by phenomenon, people's as larger marks; with intervals where models are few."""
+    """Draw accuracies by phenomenon, people's larger; intervals only where models are few."""
     few = len(hues) - 1 <= HUES
     for number, (column, hue) in enumerate(hues.items()):
         shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if few else 0.0
@@ -315,7 +314,7 @@ def _draw_phenomena(
 
 
 def _draw_likeness(axes: Axes, cells: Sequence[Cell], hues: Mapping[str, Any], unit: str) -> None:
-    """Correlations with people by model: Pearson's with its interval, Spearman's hollow."""
+    """Draw correlations with people by model: Pearson's with intervals, Spearman's hollow."""
     columns = [column for column in hues if any(cell.column == column for cell in cells)]
     for cell in cells:
         hue = hues[cell.column]
@@ -331,9 +330,9 @@ def _draw_likeness(axes: Axes, cells: Sequence[Cell], hues: Mapping[str, Any], u
 
 
 def people_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy of people and models by phenomenon; how models correlate with people beside it.
+    """Show accuracy of people and models by phenomenon, and correlations of models with people.
 
-    For each language a panel of phenomena, and one of correlations where there are any.
+    Each language has a panel of phenomena, and one of correlations if there are any.
     """
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]

@@ -1,4 +1,4 @@
-"""Formulas of exhibits of declared benchmarks: correlations of accuracies, counts of verdicts."""
+"""Compute numbers of exhibits of declared benchmarks: correlations, counts, effects."""
 
 import numpy as np
 import pandas as pd
@@ -10,14 +10,14 @@ PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
 PARADIGM, PHENOMENON = "paradigm", "phenomenon"
 COEFFICIENTS = choice({name: name for name in (PEARSON, SPEARMAN)})
 UNITS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", PHENOMENON]}
-"""What accuracies are compared over, and the columns that tell one from another."""
+"""Columns that tell one paradigm, or phenomenon, from another."""
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Accuracies [paradigm or phenomenon, model], NaN where a model has none.
+    """Return accuracies [paradigm or phenomenon, model], NaN where a model has none.
 
-    A phenomenon's accuracy is its own row's where every model has such rows, or else the mean of
-    its paradigms.
+    A phenomenon's accuracy is its own row's if every model has such rows, else the mean of its
+    paradigms.
     """
     single = rows[rows[PARADIGM] != ALL]
     if unit == PHENOMENON:
@@ -28,9 +28,9 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def correlate(accuracies: pd.DataFrame, coefficient: str) -> float:
-    """Correlation of two columns, over the rows where both have a number.
+    """Correlate two columns over the rows where both have a number.
 
-    NaN for fewer than two rows, or where a column has the same number in all.
+    NaN for fewer than two rows, or for a column of one value.
     """
     both = accuracies.dropna()
     values = (both.rank() if coefficient == SPEARMAN else both).to_numpy(float)
@@ -42,13 +42,13 @@ def correlate(accuracies: pd.DataFrame, coefficient: str) -> float:
 
 @formula("{coefficient} of two models' accuracies, {unit} by {unit}", coefficient=COEFFICIENTS)
 def correlation(rows: pd.DataFrame, coefficient: str, unit: str) -> float:
-    """Correlation of the accuracies of two models over the paradigms or phenomena of both."""
+    """Correlate the accuracies of two models over their common paradigms or phenomena."""
     return correlate(accuracies_by(rows, unit), coefficient)
 
 
 @formula("100 × share of items that the baseline {name} gets right")
 def baseline(rows: pd.DataFrame, name: str) -> float:
-    """What a baseline gets right of some items, in percent; equal sentences count half."""
+    """Compute a baseline's accuracy in percent; equal sentences count half."""
     from blimpworks.analysis.baselines import baseline_rows, compared
 
     found = baseline_rows(compared(rows))
@@ -57,7 +57,7 @@ def baseline(rows: pd.DataFrame, name: str) -> float:
 
 
 def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Values in a column and people's ratings [judged and rated items, 2]."""
+    """Return values in a column and people's ratings [judged and rated items, 2]."""
     if "rating" not in rows:
         return pd.DataFrame(columns=[column, "rating"], dtype=float)
     return rows.loc[rows["correct"].notna(), [column, "rating"]].dropna()
@@ -65,13 +65,13 @@ def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:
 
 @formula("{coefficient} of {column} and rating", coefficient=COEFFICIENTS)
 def with_rating(rows: pd.DataFrame, coefficient: str, column: str) -> float:
-    """Correlation of a column of judgements with people's ratings, over items that have both."""
+    """Correlate a column of judgements with people's ratings, over items that have both."""
     return correlate(rated(rows, column), coefficient)
 
 
 @formula("number of rows with {column} and rating")
 def rated_count(rows: pd.DataFrame, column: str) -> float:
-    """How many items a correlation with ratings is over."""
+    """Count the items of a correlation with ratings."""
     return float(len(rated(rows, column)))
 
 
@@ -84,7 +84,7 @@ def _matthews(rows: pd.DataFrame) -> float:
 
 
 def effects_in(rows: pd.DataFrame, name: str) -> pd.Series:
-    """Return the values of an effect, of the rows that have one [nats]."""
+    """Return the values of an effect [nats], of the rows that have one."""
     named = zip(rows["effect_names"], rows["effects"], strict=True)
     pairs = ((names, values) for names, values in named if names is not None and values is not None)
     values = [dict(zip(names, each, strict=True)).get(name) for names, each in pairs]

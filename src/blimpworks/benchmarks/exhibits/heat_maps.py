@@ -1,4 +1,4 @@
-"""Heat maps of declared benchmarks: accuracy by paradigm, and correlations of models."""
+"""Draw heat maps of declared benchmarks: accuracy by paradigm, and correlations of models."""
 
 import math
 from collections.abc import Sequence
@@ -31,11 +31,11 @@ from blimpworks.exhibits.style import COLUMN_INCHES, PAGE_INCHES, empty_figure
 Groups = Sequence[tuple[str, Sequence[Line]]]
 """Rows of a heat map by heading."""
 LENGTHS = (40, 90)
-"""Rows of a part of a heat map: few where the page has room for all parts, else many."""
+"""Rows of a part of a heat map: few if the page has room for all parts, else many."""
 
 
 def _paradigms_of(view: View, lang: str) -> dict[str, dict[str, tuple[str, str]]]:
-    """By phenomenon the rows of a language: their key, and their phenomenon and paradigm."""
+    """Return by phenomenon the rows of a language: key, phenomenon and paradigm."""
     pairs = view.single(lang)
     names = [paradigm for _, paradigm in pairs]
     rows: dict[str, dict[str, tuple[str, str]]] = {}
@@ -47,7 +47,7 @@ def _paradigms_of(view: View, lang: str) -> dict[str, dict[str, tuple[str, str]]
 
 
 def _groups(view: View) -> list[tuple[str, list[Line]]]:
-    """Rows of the heat map by language and phenomenon, with headings where they tell groups."""
+    """Return rows by language and phenomenon, with headings where they tell groups apart."""
     groups: list[tuple[str, list[Line]]] = []
     for lang in view.languages:
         rows = _paradigms_of(view, lang)
@@ -62,7 +62,7 @@ def _groups(view: View) -> list[tuple[str, list[Line]]]:
 
 
 def _parts(groups: Groups, count: int) -> list[list[Line]]:
-    """Rows under their headings in so many parts of about the same length."""
+    """Divide rows under their headings into ``count`` parts of about equal length."""
     lists = [[*([Line(heading)] if heading else []), *lines] for heading, lines in groups]
     length = math.ceil(sum(map(len, lists)) / count)
     parts: list[list[Line]] = [[]]
@@ -75,10 +75,7 @@ def _parts(groups: Groups, count: int) -> list[list[Line]]:
 
 
 def paradigms(tables: Tables, labels: Labels) -> Exhibit:
-    """Heat map of accuracy by paradigm and model, or by family of released models.
-
-    Baselines stand behind the campaign's models.
-    """
+    """Show accuracy by paradigm and model, or by family of released models, then baselines."""
     view = read_view(tables, labels)
     baselines = Baselines.read(tables, view)
     cells: list[Cell] = []
@@ -124,7 +121,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def correlations(tables: Tables, labels: Labels) -> Exhibit:
-    """Heat map of Pearson's correlation of every two models over their common paradigms."""
+    """Show Pearson's correlation of every two models over their common paradigms."""
     view = read_view(tables, labels)
     wide = accuracies_by(view.rows, PARADIGM)
     formula = correlation(PEARSON, PARADIGM)

@@ -1,4 +1,4 @@
-"""Tables of single judgements: hardest items, correlations with labels or ratings, effects."""
+"""Make tables of single judgements: hardest items, correlations with labels or ratings, effects."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ from blimpworks.exhibits.texts import language_tag
 from blimpworks.tables import ITEMS, JUDGEMENTS, read_table
 
 MOST = 20
-"""Items of each language that are shown."""
+"""Items of each language in the table."""
 SOURCE = "judgements"
 PHENOMENON, PARADIGM, COUNT = "Phenomenon", "Paradigm", "n"
 MISTAKES, MARGIN = "Judged wrong", "Mean margin"
@@ -48,17 +48,17 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How items of one layout are shown."""
+    """Presentation of the items of one layout."""
 
     description: str
     text: str
     """Heading of the items' texts."""
     widths: Mapping[str, float]
-    """Columns with running text, with the share of the line that each takes."""
+    """Share of the line of each column with running text."""
     columns: Sequence[str]
-    """Columns of items that are read, the id of judgements first."""
+    """Columns of items, the id of judgements first."""
     rated: str
-    """Column of judgements that people's ratings are compared with."""
+    """Column of judgements that is compared with people's ratings."""
 
 
 _WIDTHS = {PHENOMENON: 0.12, PARADIGM: 0.14}
@@ -88,7 +88,7 @@ LAYOUTS = {
 
 
 def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
-    """Judgements of the campaign's models by the method shown, with model and language."""
+    """Read judgements of the campaign's models by the method shown, with model and language."""
     frames = []
     for path in tables[SOURCE]:
         if path.stem in labels.models:
@@ -106,13 +106,11 @@ def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFram
 
 
 def _named(labels: Labels) -> dict[str, str]:
-    """Name the benchmark and the method, as descriptions want them."""
     label = labels.facts["benchmark"]["label"]
     return {"name": label, "method": labels.method.replace("_", " ")}
 
 
 def _languages(judgements: pd.DataFrame, labels: Labels) -> dict[str, str]:
-    """Printed names of the languages that were judged."""
     names = distinct(dict(labels.languages))
     return {lang: names.get(lang, lang) for lang in ordered(judgements["lang"], names)}
 
@@ -121,10 +119,10 @@ def _languages(judgements: pd.DataFrame, labels: Labels) -> dict[str, str]:
 
 
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
-    """The items of a language that most models get wrong, and of these by the lowest mean margin.
+    """Choose the items of a language that most models get wrong, then by the lowest mean margin.
 
-    With the columns wrong, judged and margin; none that all models get right. By the share of
-    judgements: a pair that a file has twice is judged twice by each model.
+    The rows have wrong, judged and margin. Shares of judgements count: each model judges a pair
+    twice that a file has twice.
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(PLACE, sort=False)
@@ -138,7 +136,7 @@ def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
 def _items(
     tables: Tables, columns: Sequence[str], ids: pd.Series
 ) -> dict[tuple[str, ...], list[Item]]:
-    """Rows of some items by language, paradigm and id: several of one with conditions."""
+    """Read items by language, paradigm and id; an item with conditions has several rows."""
     key = columns[0]
     rows: dict[tuple[str, ...], list[Item]] = {}
     for path in tables["items"]:
@@ -154,9 +152,9 @@ def _items(
 
 
 def pair_text(item: Item) -> str:
-    """Both sentences of a pair: as one with what differs in brackets, or else one by one.
+    """Write a pair as one sentence with the difference in brackets, or as two.
 
-    Sentences that differ outside of their critical regions, or not at all, stand one by one.
+    It is two where sentences are equal, or differ outside of their critical regions.
     """
     good, bad = item["good"], item["bad"]
     if None not in [item[name] for name in SPANS] and good != bad:
@@ -167,9 +165,9 @@ def pair_text(item: Item) -> str:
 
 
 def worst(tables: Tables, labels: Labels) -> Exhibit:
-    """The items of each language that most models get wrong by the largest margin.
+    """Show the items of each language that most models get wrong by the largest margin.
 
-    Raises UserError when there are no judgements, or of an item that the items lack.
+    Raises UserError without judgements, or for a judged item that the items lack.
     """
     layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
     judgements = _read(tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"])
@@ -237,18 +235,15 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
 
 
 RowCells = Callable[[pd.DataFrame, str, Mapping[str, Any]], Iterator[Cell]]
-"""Function from judgements to the cells of a row, by its key and what selects its judgements."""
+"""Function from judgements, a row's key, and the selection of its judgements to its cells."""
 Group = tuple[str, Mapping[str, Any], RowCells]
-"""Rows of models: their heading, what selects their judgements, and what makes a row."""
+"""Rows of models: heading, selection of judgements, and maker of a row."""
 
 
 def _by_model(
     judgements: pd.DataFrame, labels: Labels, groups: Iterable[Group], best: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Make a row for each model in each group, as parts of an exhibit.
-
-    The columns of ``best`` have their highest value in bold.
-    """
+    """Make a row for each model in each group; columns of ``best`` have their maximum in bold."""
     cells: list[Cell] = []
     bold: set[tuple[str, str]] = set()
     rows: dict[str, str] = {}
@@ -292,7 +287,6 @@ CORRELATION, ACCURACY_HEAD = "Matthews' correlation", "Accuracy"
 
 
 def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[Cell]:
-    """Matthews' correlation, accuracy with Wilson's interval, and number of sentences."""
     n = int(JUDGED(rows))
     if n:
         value, share = MATTHEWS(rows), ACCURACY(rows)
@@ -306,7 +300,7 @@ def _matthews_row(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Ite
 
 
 def acceptability(tables: Tables, labels: Labels) -> Exhibit:
-    """Matthews' correlation, accuracy and number of sentences by phenomenon and model."""
+    """Show Matthews' correlation, accuracy (Wilson's interval) and number of sentences by model."""
     judgements = _read(tables, labels, ["phenomenon", "correct", "acceptable", "accepted"])
     table = _by_phenomenon(judgements, labels, _matthews_row, [CORRELATION])
     return Exhibit(**describe("acceptability", **_named(labels)), **table)
@@ -320,13 +314,12 @@ SPREAD: Mapping[str, Callable[[float], float]] = {
     PEARSON: lambda _: 1.0,
     SPEARMAN: lambda r: 1 + r**2 / 2,
 }
-"""How much wider the square of a coefficient's interval is than Fisher's."""
+"""Factor of a coefficient's variance over Fisher's (see ``correlation_interval``)."""
 
 
 def _ratings_row(
     rows: pd.DataFrame, row: str, where: Mapping[str, Any], column: str
 ) -> Iterator[Cell]:
-    """Correlations with ratings, each with its interval, items with a rating, and those without."""
     if not int(JUDGED(rows)):
         return
     count = formulas.rated_count(column)
@@ -343,7 +336,7 @@ def _ratings_row(
 
 
 def ratings(tables: Tables, labels: Labels) -> Exhibit:
-    """Correlation of models' values with people's ratings of items, by phenomenon and model."""
+    """Correlate models' values with people's ratings of items, by phenomenon and model."""
     column = LAYOUTS[labels.facts["benchmark"]["layout"]].rated
     judgements = _read(tables, labels, ["phenomenon", "correct", column, "rating"])
     values = "margins" if column == "margin" else "values of sentences"
@@ -360,7 +353,7 @@ def ratings(tables: Tables, labels: Labels) -> Exhibit:
 def _effect_row(
     rows: pd.DataFrame, row: str, where: Mapping[str, Any], effect: str
 ) -> Iterator[Cell]:
-    """An effect's mean with Student's interval, and the number of items; none without any."""
+    """Make cells of an effect's mean with Student's interval, and the number of items."""
     values = formulas.effects_in(rows, effect)
     n = len(values)
     if n:

@@ -1,4 +1,4 @@
-"""What exhibits of declared benchmarks share: accuracies by the method shown, names, and cells."""
+"""Select the accuracies that exhibits of declared benchmarks show, with names and cells."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ from blimpworks.reproduction.printed import PRINTED
 from blimpworks.tables import ACCURACIES
 
 RELEASED, HUMAN = "released", "human"
-"""Method of released decisions, and what tables call people among the models."""
+"""Method of released decisions, and model that means people."""
 PEOPLE, OVERALL = "People", "All"
 SEED = re.compile(r"_\d+$")
 MEASURES = {
@@ -31,22 +31,22 @@ MEASURES = {
     "conditions": "items of which a model meets all predictions",
     "mean": "predictions of an item that a model meets, on average over items",
 }
-"""What an accuracy is the percentage of, by layout."""
+"""Things that an accuracy counts in percent, by layout."""
 
 
 def ordered(present: Iterable[str], preferred: Iterable[str]) -> list[str]:
-    """What is ``present``: in the ``preferred`` order, and then by name."""
+    """Order names as ``preferred``, then alphabetically."""
     names = {*present}
     return [name for name in dict.fromkeys([*preferred, *sorted(names)]) if name in names]
 
 
 def spoken(name: str) -> str:
-    """Write a phenomenon's name as in print: with spaces where its key has underscores."""
+    """Write a phenomenon's name as in print: with spaces for underscores."""
     return OVERALL if name == ALL else name.replace("_", " ")
 
 
 def measure(labels: Labels) -> str:
-    """What accuracies are percentages of, and by which method, as part of a sentence."""
+    """Write for a caption what accuracies are percentages of, and by which method."""
     published = labels.source == "published"
     how = "released decisions" if published else f"method {labels.method.replace('_', ' ')}"
     facts = labels.facts["benchmark"]
@@ -54,23 +54,23 @@ def measure(labels: Labels) -> str:
 
 
 def family_of(model: str) -> str:
-    """Return a model's name without its seed, which is the number after the last underscore."""
+    """Return a model's name without its seed, the number after the last underscore."""
     return SEED.sub("", model).rstrip("_") or model
 
 
 def distinct(names: Mapping[str, str]) -> dict[str, str]:
-    """Printed names by key; names that several keys have come with the key."""
+    """Add the key to printed names that several keys have."""
     times = Counter(names.values())
     return {key: name if times[name] == 1 else f"{name} ({key})" for key, name in names.items()}
 
 
 def number_text(value: float, form: str) -> str:
-    """Write a number as ``format`` does, with a minus sign, which nothing that rounds to 0 has."""
+    """Format a number with a minus sign; zero has none."""
     return f"{value:z{form}}".replace("-", "−")
 
 
 def with_interval(cell: Cell, form: str = ".1f") -> Cell:
-    """The cell with its value as text, and its interval where it has one."""
+    """Write a cell's value and its interval, if it has one, into its text."""
     text = number_text(cell.value, form)
     if cell.low is not None and cell.high is not None:
         text += f" [{number_text(cell.low, form)}, {number_text(cell.high, form)}]"
@@ -84,12 +84,11 @@ class View:
     labels: Labels
     rows: pd.DataFrame
     columns: Mapping[str, Sequence[str]]
-    """Models by the name of their column; those of a family, which differ in their seed, are in
-    one."""
+    """Models by the name of their column; a family, whose models differ in their seed, is one."""
     partial: frozenset[str] = frozenset()
-    """Languages of which only the paradigms that people judged are here, and no sums of more."""
+    """Languages with only the paradigms that people judged, and without sums of more."""
     shared: str = ""
-    """A caption's sentence on what people and models both have."""
+    """Caption's sentence on paradigms that people and models share."""
 
     @property
     def name(self) -> str:
@@ -98,27 +97,27 @@ class View:
 
     @property
     def layout(self) -> str:
-        """Layout of the benchmark's items: pairs, sentences or conditions."""
+        """Layout of the items: pairs, sentences or conditions."""
         return str(self.labels.facts["benchmark"]["layout"])
 
     def described(self, key: str, **more: object) -> Description:
-        """Title and caption of an exhibit, by its description."""
+        """Return the title and caption of an exhibit."""
         return describe(key, name=self.name, measure=measure(self.labels), **more)
 
     @property
     def chance(self) -> str:
-        """Write a caption's sentence on the line at chance, which figures of pairs have."""
+        """Caption's sentence on the line at chance, which figures of pairs have."""
         return " Broken line: chance." if self.layout == "pairs" else ""
 
     @cached_property
     def languages(self) -> dict[str, str]:
-        """Printed names of the languages that there are accuracies of."""
+        """Printed names of the languages with accuracies."""
         names = distinct(dict(self.labels.languages))
         return {code: names.get(code, code) for code in ordered(self.rows["lang"].unique(), names)}
 
     @cached_property
     def phenomena(self) -> list[str]:
-        """Phenomena in the benchmark's order, without that of all."""
+        """Phenomena in the benchmark's order, without ``all``."""
         present = {*self.rows["phenomenon"]} - {ALL}
         return ordered(present, self.labels.facts["benchmark"]["phenomena"])
 
@@ -127,7 +126,7 @@ class View:
         return dict(self.rows.groupby(["lang", "phenomenon", "paradigm", "model"]).indices)
 
     def single(self, lang: str) -> list[tuple[str, str]]:
-        """Phenomenon and paradigm of each single paradigm of a language."""
+        """List phenomenon and paradigm of each single paradigm of a language, "2" before "10"."""
         rows = self.rows[(self.rows["lang"] == lang) & (self.rows["paradigm"] != ALL)]
         pairs = rows[["phenomenon", "paradigm"]].drop_duplicates().itertuples(index=False)
         rank = {phenomenon: number for number, phenomenon in enumerate(self.phenomena)}
@@ -140,17 +139,17 @@ class View:
         return sorted(((str(p), str(paradigm)) for p, paradigm in pairs), key=by_number)
 
     def prefix(self, lang: str) -> str:
-        """What rows of a language begin with: its name, where there are several."""
+        """Return the start of a language's rows: its name, if there are several."""
         return f"{self.languages[lang]}: " if len(self.languages) > 1 else ""
 
     def of(self, lang: str, phenomenon: str, paradigm: str, models: Sequence[str]) -> pd.DataFrame:
-        """Rows of some models in one place."""
+        """Return the rows of some models in one place."""
         keys = [(lang, phenomenon, paradigm, model) for model in models]
         indices = [index for key in keys for index in self._places.get(key, ())]
         return self.rows.iloc[indices]
 
     def behind(self, lang: str, phenomenon: str, models: Sequence[str]) -> pd.DataFrame:
-        """Rows of some models on a phenomenon, or on all: as a whole, or else its paradigms'."""
+        """Return the rows of models on a phenomenon or ``all``, else those of its paradigms."""
         whole = self.of(lang, phenomenon, ALL, models)
         if not whole.empty:
             return whole
@@ -161,10 +160,10 @@ class View:
         return self.rows[single & inside & self.rows["model"].isin(models)]
 
     def cell(self, rows: pd.DataFrame, place: Place) -> Cell | None:
-        """The unweighted mean of some ``rows`` in percent; None without any.
+        """Average ``rows`` in percent without weights; None without any.
 
-        With the 95 % interval of one model's, if all rows have one; of judged pairs with ties.
-        Where a language is partial, one model's rows are pooled: each judgement counts once.
+        One model's row brings its 95 % interval; judged pairs bring ties. Where a language is
+        partial, one model's rows are pooled, so that each judgement counts once.
         """
         if rows.empty:
             return None
@@ -178,9 +177,9 @@ class View:
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
-    """Accuracies of the campaign's models by the method shown, or released or printed ones.
+    """Read the campaign's accuracies by the method shown, or released or printed ones.
 
-    Raises UserError when there are none.
+    Raises UserError without any.
     """
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
     published, method = labels.source == "published", labels.method
@@ -202,7 +201,7 @@ def read_view(tables: Tables, labels: Labels) -> View:
 
 
 def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
-    """Released models by family, the family with the highest mean accuracy first."""
+    """Group released models by family, the highest mean accuracy first."""
     means = rows[rows["phenomenon"] == ALL].groupby("model")["accuracy"].mean()
     families: dict[str, list[str]] = {}
     for model in sorted({*rows["model"]}):
@@ -213,9 +212,9 @@ def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
 
 
 def with_people(view: View, tables: Tables) -> View:
-    """The same with people as the first column.
+    """Add people as the first column.
 
-    Raises UserError when there are no accuracies of people, or by several methods.
+    Raises UserError without accuracies of people, or with several methods.
     """
     people = read_plain(ACCURACIES, tables["people"])
     benchmark = view.labels.facts["benchmark"]["name"]
@@ -234,14 +233,14 @@ def with_people(view: View, tables: Tables) -> View:
 
 
 def _units(rows: pd.DataFrame) -> set[tuple[str, str]]:
-    """Phenomenon and paradigm of what a language's rows are of, without sums of these."""
+    """Return phenomenon and paradigm of a language's rows, without sums of these."""
     places = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
     single = {place for place in places if place[1] != ALL}
     return single or {place for place in places if place[0] != ALL}
 
 
 def _over_common(view: View) -> View:
-    """The same of what people and models both judged, and a sentence on what that is."""
+    """Keep what people and models both judged, with a sentence on it."""
     kept, partial, without = [], set(), []
     numbers = Counter[str]()
     for lang, name in view.languages.items():
@@ -276,5 +275,5 @@ def _over_common(view: View) -> View:
 
 
 def present(cells: Iterable[Cell | None]) -> Iterator[Cell]:
-    """The cells that there are."""
+    """Skip absent cells."""
     return (cell for cell in cells if cell is not None)
