@@ -39,8 +39,7 @@ LABELS = ["lang", "phenomenon", "paradigm"]
 COUNTS = {"correct": 0.0, "n": 1, "skipped": 0}
 """Default counts of a judgement.
 
-n is 0 for an unknown number, and for an empty cell, which ``skipped`` counts.
-"""
+n is 0 for an unknown number, and for an empty cell, which ``skipped`` counts."""
 Judgement = dict[str, Any]
 """A row with ``LABELS`` and ``COUNTS`` of one or several judgements."""
 

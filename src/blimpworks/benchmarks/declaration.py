@@ -1,4 +1,4 @@
-"""A benchmark as a declaration: ``config/benchmarks/NAME/benchmark.yaml``, typed."""
+"""Read a benchmark's declaration, ``config/benchmarks/NAME/benchmark.yaml``, with types."""
 
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
@@ -23,27 +23,27 @@ class People(Files):
     phenomenon: Column | None = None
     lang: Column | None = None
     person: Column | None = None
-    """Whose judgement it is; null: each row is another person's."""
+    """Column with the person; null: each row is another person's."""
     correct: Column | None = None
-    """Of choices: whether the good sentence was chosen."""
+    """For choices: whether the good sentence was chosen."""
     right: Values = (1, True, "good")
-    """Values of ``correct``, or of the columns with choices, that say so."""
+    """Values of ``correct``, or of the columns with choices, that mean yes."""
     side: Column | None = None
-    """Of ratings, a row each: whether the sentence is ``good`` or ``bad``."""
+    """For ratings, a row each: whether the sentence is ``good`` or ``bad``."""
     rating: Column | None = None
     headings: str | None = None
-    """Of ratings or choices, a column each: pattern of the headings, such as
+    """For ratings or choices, a column each: pattern of the headings, such as
     ``{phenomenon}_{side}`` or ``annotator_{person}``."""
     answer: Column | None = None
-    """Of choices, a column each: the right choice; null: ``right`` has it."""
+    """For choices, a column each: the right choice; null: ``right`` has it."""
     accuracy: Column | None = None
     """From 0 to 1, or in percent where a file has values above 1."""
     n: Column | None = None
-    """Judgements behind an accuracy."""
+    """Number of judgements behind an accuracy."""
     without: tuple[str, ...] = ()
-    """Paradigms, or phenomena, of these files that the benchmark lacks; they are left out."""
+    """Paradigms, or phenomena, to leave out, since the benchmark lacks them."""
     note: Label = ""
-    """Who was asked and how, for captions."""
+    """People and method, for captions."""
 
     @model_validator(mode="after")
     def _columns(self) -> "People":
@@ -71,7 +71,7 @@ class Released(Files):
     paradigm: Column
     correct: Column
     right: Values = (True, 1)
-    """Values that say a decision is right."""
+    """Values that mean a right decision."""
     lang: Column | None = None
 
 
@@ -89,33 +89,33 @@ class Declaration(Strict):
     label: DrawnLabel = Field(min_length=1)
     """Name in tables and figures."""
     title: Label = Field(min_length=1)
-    """Of the paper, or of the data set."""
+    """Title of the paper, or of the data set."""
     authors: Label = Field(min_length=1)
-    """With the year."""
+    """Authors with the year."""
     address: str = Field("", pattern=r"^(https?://[^\s\"'<>]+)?$")
     licence: Label = ""
-    """Of the items: SPDX's name of a licence, such as CC-BY-4.0, or words."""
+    """Licence of the items: SPDX's name, such as CC-BY-4.0, or words."""
     bibtex: str = Field("", pattern=r"^(\s*@\w+\s*\{[^\x00-\x08\x7f]*\}\s*)?$")
-    """How to cite it, as an entry of BibTeX."""
+    """Citation, as an entry of BibTeX."""
     contact: Label = ""
-    """Whom to write to: an address of e-mail, or a web page."""
+    """E-mail address or web page of the contact."""
     languages: Annotated[
         tuple[Code, ...] | Mapping[Code, Label], Field(min_length=1), BeforeValidator(as_list)
     ]
     """ISO 639-3 codes; with names where config/languages.tsv lacks the language."""
     data: Annotated[tuple[Data, ...], Field(min_length=1)]
     items: Positive | Mapping[Code, Positive] | None = None
-    """Items of each language, which is checked; null where it need not be."""
+    """Expected number of items of each language, which is checked; null: no check."""
     phenomena: Mapping[str, tuple[str, ...]] = Field(default={})
     """Paradigms of each phenomenon (``*`` for any text), in the order of tables."""
     methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
         None
     )
-    """How models decide; the first is shown. null: by what is judged."""
+    """Methods of judgement; the first is shown. null: the unit's default methods."""
     ties: TiePolicy = "wrong"
-    """What equal values count as in the variant "published"; half in "corrected"."""
+    """Value of a tie in the variant "published"; it is half in "corrected"."""
     unknown_words: Literal["any", "critical", "score"] = "score"
-    """Items that models with a vocabulary of whole words do without."""
+    """Items to leave out for models with a vocabulary of whole words."""
     tokens: Annotated[float, Field(gt=0)] = 20.0
     """Expected tokens of a sentence."""
     people: tuple[People, ...] = ()
@@ -138,7 +138,7 @@ class Declaration(Strict):
 
     @property
     def unit(self) -> str:
-        """What is judged: pair, sentence or item."""
+        """Unit of judgement: pair, sentence or item."""
         return UNITS.get(self.data[0].layout, "pair")
 
     @property
@@ -147,34 +147,33 @@ class Declaration(Strict):
         return "mean" if getattr(self.data[0], "right", "all") == "mean" else "all"
 
     def expected(self, lang: str) -> int | None:
-        """Items of a language, where that is declared."""
+        """Return the declared number of items of a language, if any."""
         return self.items.get(lang) if isinstance(self.items, Mapping) else self.items
 
 
 def declaration_in(folder: Path) -> Path:
-    """File of a benchmark's declaration."""
+    """Return the path of a folder's declaration."""
     return folder / "benchmark.yaml"
 
 
 def read_declaration(path: Path) -> Declaration:
-    """The declaration of a benchmark. Raises UserError with a sentence for each wrong key."""
+    """Read a benchmark's declaration. Raises UserError with a sentence for each wrong key."""
     return parse_yaml(Declaration, path, "declaration of a benchmark")
 
 
 # Here too, because its own module loads scipy, which explaining a number can do without.
 ALL = "all"
-"""What rows of accuracies say of whole phenomena, and of the whole benchmark."""
+"""Label of accuracies of whole phenomena, and of the whole benchmark."""
 
 
 def grouping(declaration: Declaration) -> Callable[[str], str | None]:
-    """The phenomenon of a paradigm, by the declaration; None where it does not say.
+    """Return a function from paradigms to declared phenomena; None where there are none.
 
-    Raises UserError, when it is called, for a paradigm that phenomena leave out.
+    It raises UserError for a paradigm that the phenomena leave out.
     """
 
     @cache
     def phenomenon_of(paradigm: str) -> str | None:
-        """The first phenomenon with a name or pattern that fits."""
         for phenomenon, patterns in declaration.phenomena.items():
             if any(fnmatchcase(paradigm, pattern) for pattern in patterns):
                 return phenomenon
@@ -189,7 +188,7 @@ def grouping(declaration: Declaration) -> Callable[[str], str | None]:
 
 
 def check_phenomena(declaration: Declaration, paradigms: Collection[str], folder: Path) -> None:
-    """Raise UserError for a pattern of ``phenomena`` that none of the paradigms is left for."""
+    """Raise UserError for a pattern of ``phenomena`` to which no paradigm is left."""
     left = {*paradigms}
     for phenomenon, patterns in declaration.phenomena.items():
         for pattern in patterns:

@@ -1,7 +1,7 @@
-"""Entries of a declaration's ``data``: which files, how they are read, and what their rows are.
+"""Define entries of a declaration's ``data``: files, reading, and contents of rows.
 
 A cell of a row is named by its column, by a name in braces of the pattern of files, by a dotted
-path into JSON (``meta.id``), or by a template of those in braces (``{context} {ending}``; more in
+path into JSON (``meta.id``), or by a template of these in braces (``{context} {ending}``; see
 templates.py).
 """
 
@@ -23,7 +23,7 @@ Value = str | int | float | bool
 
 
 def as_list(value: Any) -> Any:
-    """A single value as a list of it."""
+    """Wrap a single value in a list."""
     return [value] if isinstance(value, str | int | float | bool) else value
 
 
@@ -52,7 +52,7 @@ name."""
 
 
 def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tuple[int, ...] | str]:
-    """Lines by file, if a reason stands with them and nothing else is text."""
+    """Check that a reason, and no other text, is among the lines by file."""
     texts = {name for name, value in lines.items() if isinstance(value, str)}
     if lines and texts != {"reason"}:
         raise ValueError("expected lists of lines by file, and why they are left out as 'reason'")
@@ -61,7 +61,7 @@ def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tup
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How the templates of an entry are read."""
+    """Rules for the templates of an entry."""
 
     words_from: int = 0
     """Index of the first word."""
@@ -77,53 +77,55 @@ class Lookup(Strict):
     table: Pattern
     """Name of a tab-separated table with headings, in the benchmark's folder."""
     by: Annotated[tuple[Column, ...], Field(min_length=1), BeforeValidator(as_list)]
-    """Columns that rows and the table have in common; its others are added."""
+    """Columns that rows and the table share; the table's others are added."""
 
 
 class PlainFiles(Strict):
-    """Which files, and how they are read."""
+    """Files, and their format."""
 
     files: Pattern | tuple[Pattern, ...]
-    """Names of sources, or of files in the benchmark's folder; the first pattern that fits a
-    name counts."""
+    """Names of sources, or of files in the benchmark's folder; the first pattern that fits a name
+    counts."""
     format: Format | None = None
     """null: by the file's suffix, without .xz, .gz, .bz2, .zip or .tar."""
     members: Pattern | None = None
-    """Files to read inside a zip or tar archive, also a pattern with columns; null for all."""
+    """Files to read inside a zip or tar archive, as a pattern that may have columns; null: all."""
     encoding: str | None = None
-    """null: UTF-8, or what a byte order mark says."""
+    """null: UTF-8, or the byte order mark's."""
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
-    """Between the cells of a csv file; null: the one of comma, semicolon, tab and bar that the
-    headings have most of."""
+    """Separator of cells in a csv file; null: the most frequent of comma, semicolon, tab and bar in
+    the headings."""
     quotes: Literal["csv", "none"] | None = None
-    """Quotation marks of csv and tsv files: ``csv`` where they enclose cells, which then may hold
-    line breaks; ``none`` where they are text. null: they enclose cells of one line in csv, and
-    are text in tsv."""
+    """Quotation marks of csv and tsv files.
+
+    ``csv``: they enclose cells, which may hold line breaks. ``none``: they are text. null: they
+    enclose cells of one line in csv, and are text in tsv."""
     columns: tuple[Column, ...] | None = None
     """Names of the columns of a table without headings."""
     header_row: Positive = 1
-    """Row with the headings; those above it are passed over."""
+    """Row with the headings; rows above it are ignored."""
     sheet: str | None = None
-    """Sheet of an xlsx file; null for the first."""
+    """Sheet of an xlsx file; null: the first."""
     records: str | None = None
     """Dotted path to the list of records in a json file; null: the file is a list."""
     constants: Mapping[str, str] = Field(default={})
     """Columns with the same value in every row."""
     rename: Mapping[str, Mapping[str, str] | Pattern] = Field(default={})
-    """New values by column and old value; others stay. A mapping, or the name of a tab-separated
-    table in the benchmark's folder with the old and the new value in each row, without
-    headings."""
+    """New values by column and old value; other values stay.
+
+    A mapping, or the name of a tab-separated table without headings in the benchmark's folder: old
+    and new value in each row."""
     allow_empty: tuple[Column, ...] = ()
     """Columns that may be empty where a template names them."""
 
     skip_lines: Annotated[
         Mapping[str, tuple[Positive, ...] | str], AfterValidator(_with_reason)
     ] = Field(default={})
-    """Lines (or records) of files that are broken upstream, by the file's name, and under
-    ``reason`` why they are left out."""
+    """Lines (or records) that are broken upstream, by file, and the ``reason`` to leave them
+    out."""
 
     def skipped(self, name: str) -> Sequence[int]:
-        """Lines of a file to leave out."""
+        """Return the lines of a file to leave out."""
         lines = self.skip_lines.get(name, ())
         return () if isinstance(lines, str) else lines
 
@@ -134,54 +136,54 @@ class PlainFiles(Strict):
 
 
 class Files(PlainFiles):
-    """Which files, which of their rows, and what stands beside these."""
+    """Files, the rows to read, and rows to join with them."""
 
     where: Mapping[str, Value | Values] = Field(default={})
-    """Rows to read: those that have this value, or one of these, in a column."""
+    """Rows to read: by column a value, or one of several."""
     words_from: Literal[0, 1] = 0
     """Index of the first word of a sentence."""
     aligned: tuple[PlainFiles, ...] = ()
-    """Files whose rows stand beside those of these files, in the same order."""
+    """Files to join row by row, in the same order."""
     lookup: Annotated[tuple[Lookup, ...], BeforeValidator(_as_list_of_mappings)] = ()
     """Tables that add columns, after all else."""
 
     @property
     def every_pattern(self) -> tuple[str, ...]:
-        """Patterns of names, those of aligned files too."""
+        """Patterns of names, with those of aligned files."""
         return (*self.patterns, *(name for each in self.aligned for name in each.patterns))
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Names of tables in the benchmark's folder that it needs besides."""
+        """Names of further tables in the benchmark's folder."""
         every = [each for entry in (self, *self.aligned) for each in entry.rename.values()]
         names = [each for each in every if isinstance(each, str)]
         return (*names, *(each.table for each in self.lookup))
 
 
 class Ratings(Files):
-    """Rows with a sentence each and how people graded it, which may be on several rows."""
+    """Rows with a sentence and a person's grade of it; a sentence may have several rows."""
 
     sentence: Column
     rating: Column
 
 
 class Labels(Files):
-    """Files of items, and what their rows say beside sentences."""
+    """Files of items, and the columns of their rows besides sentences."""
 
     paradigm: Column | None = None
-    """null: ``paradigm`` where rows have it, else the file's name."""
+    """null: ``paradigm`` if rows have it, else the file's name."""
     phenomenon: Column | None = None
-    """null: what ``phenomena`` has for the paradigm, else ``phenomenon`` where rows have it, else
-    the paradigm."""
+    """null: by ``phenomena``, else ``phenomenon`` if rows have it, else the paradigm."""
     lang: Column | None = None
-    """ISO 639-3 code of a row; null: ``lang`` where rows have it, else the only language."""
+    """ISO 639-3 code of a row; null: ``lang`` if rows have it, else the only language."""
     id: Column | None = None
     """Name of an item for people; null: the number of its line."""
     keep: tuple[Column, ...] = ()
     """Further columns that tables of items keep."""
     rating: Column | Ratings | None = None
-    """Column with people's grade of the item, a number or empty; or files with that of sentences.
-    Of a pair of graded sentences it is the grade of the good one less that of the bad one."""
+    """Column with people's grade of the item, a number or empty; or files with grades of sentences.
+
+    A pair of graded sentences has the good one's grade less the bad one's."""
 
     @model_validator(mode="after")
     def _grade(self) -> "Labels":
@@ -193,27 +195,27 @@ class Labels(Files):
 
 
 Joiner = str | Mapping[Code, str]
-"""What stands between parts of a sentence: nothing in scripts without spaces; or by language."""
+"""Text between parts of a sentence, or such a text by language; empty in scripts without spaces."""
 
 
 class CriticalIndex(Strict):
-    """The critical region as words of a sentence, which white space sets apart."""
+    """Critical region as words of a sentence between white space."""
 
     word: Column | int
-    """Index of the first."""
+    """Index of the first word."""
     words: Column | Positive = 1
-    """How many they are."""
+    """Number of words."""
 
 
 class CriticalWords(Strict):
-    """The critical region as text of each sentence, or by the index of a word."""
+    """Critical region as text of each sentence, or by the index of a word."""
 
     good: Column | CriticalIndex
     bad: Column | CriticalIndex
 
 
 class CriticalOffsets(Strict):
-    """The critical region as half-open spans of characters."""
+    """Critical region as half-open spans of characters."""
 
     good_start: Column
     good_end: Column
@@ -230,10 +232,10 @@ class Pairs(Labels):
 
     layout: Literal["pairs"]
     good: Column
-    """Also a template, such as ``{context} {ending}``: then a context with two endings."""
+    """May be a template, such as ``{context} {ending}`` for a context with two endings."""
     bad: Column
     critical: Critical | None = None
-    """null: the characters that the sentences differ in."""
+    """null: the characters that differ."""
 
     @model_validator(mode="after")
     def _two_sentences(self) -> "Pairs":
@@ -243,24 +245,24 @@ class Pairs(Labels):
 
 
 class Right(Strict):
-    """Which of two sentences is the good one."""
+    """Column that tells which of two sentences is the good one."""
 
     column: Column
     first: Values
-    """Values that say the first is."""
+    """Values that mean the first."""
     second: Values
-    """Values that say the second is."""
+    """Values that mean the second."""
 
 
 class Choices(Labels):
-    """Rows with two sentences, and a column that says which is the good one."""
+    """Rows with two sentences, and a column that names the good one."""
 
     layout: Literal["choices"]
     first: Column
     second: Column
     right: Right
     critical: CriticalWords | CriticalIndex | Column | None = None
-    """As for pairs; ``good`` and ``bad`` are then of the first and the second sentence."""
+    """Like that of pairs; here ``good`` means the first and ``bad`` the second sentence."""
 
     @model_validator(mode="after")
     def _two_sentences(self) -> "Choices":
@@ -283,11 +285,11 @@ class LabelledRows(Labels):
     bad: Values = (0,)
     """Labels of bad sentences."""
     order: Literal["good first", "bad first"] | None = None
-    """How each two rows stand that have no label."""
+    """Order of each two rows without a label."""
     item: Column | None = None
-    """What the rows of an item have in common; null: each two rows are one."""
+    """Column that the rows of an item share; null: each two rows are an item."""
     critical: Column | CriticalIndex | None = None
-    """Critical text or words of each row; null: the characters that the sentences differ in."""
+    """Critical text or words of each row; null: the characters that differ."""
 
     @model_validator(mode="after")
     def _one_way(self) -> "LabelledRows":
@@ -313,15 +315,15 @@ class Predictions(Labels):
     """Formulas that must hold of each item, such as ``(verb;%match%) < (verb;%mismatch%)``, or
     formulas by paradigm."""
     right: Literal["all", "mean"] = "all"
-    """An item is right if all its predictions hold, or by the share of those that hold."""
+    """An item is right if all its predictions hold, or by the share that holds."""
     effects: Mapping[str, str] = Field(default={})
     """Sums of surprisals by name, such as ``(verb;%odd%) - (verb;%plain%)``."""
 
 
 class Conditions(Predictions):
-    """Rows with a condition of an item each, its regions in columns of their own.
+    """Rows with a condition of an item each, its regions in columns.
 
-    With ``region`` and ``content``, rows with one region of a condition each.
+    With ``region`` and ``content``, rows have one region of a condition each.
     """
 
     layout: Literal["conditions"]
@@ -334,7 +336,7 @@ class Conditions(Predictions):
     content: Column | None = None
     """Column with the region's text."""
     joined_by: Joiner = " "
-    """Between regions."""
+    """Text between regions."""
 
     @model_validator(mode="after")
     def _one_form(self) -> "Conditions":
@@ -347,9 +349,9 @@ class Conditions(Predictions):
 
 
 class Designs(Predictions):
-    """Rows with a sentence for each condition, in a column of its own.
+    """Rows with a column for each condition's sentence.
 
-    Its region ``sentence`` is the whole of it.
+    The region ``sentence`` is the whole sentence.
     """
 
     layout: Literal["designs"]
@@ -368,42 +370,42 @@ class Designs(Predictions):
 
 
 class Suites(Predictions):
-    """Test suites as SyntaxGym has them: json with region_meta, predictions and items."""
+    """Test suites of SyntaxGym: json with region_meta, predictions and items."""
 
     layout: Literal["suites"]
     joined_by: Joiner = " "
 
 
 class Answer(Strict):
-    """Which option is right, by its position or its label."""
+    """Right option, by its position or its label."""
 
     column: Column
     counts_from: Literal[0, 1] = 0
     """Position of the first option."""
     labels: tuple[Value, ...] | Column | None = None
-    """Labels of the options, or a column with a list of them; null: they are positions."""
+    """Labels of the options, or a column with a list of them; null: positions."""
 
 
 class Alternatives(Labels):
     """Rows with several options, one of which is right: it must be better than each other one.
 
-    The conditions are ``right``, ``wrong 1`` and so on; their number is the column
-    ``alternatives``.
+    The conditions are ``right``, ``wrong 1`` and so on; the column ``alternatives`` has their
+    number.
     """
 
     layout: Literal["alternatives"]
     options: Annotated[tuple[Column, ...], Field(min_length=2)] | Column
     """A column for each, or one with a list; ``choices.*.text`` is a field of listed records."""
     split_by: Annotated[str, Field(min_length=1)] | None = None
-    """Between the options of a column with text."""
+    """Separator of the options of a column with text."""
     context: Column | None = None
-    """Before each option; null: options are sentences."""
+    """Text before each option; null: options are sentences."""
     joined_by: Joiner = " "
-    """Between context and option."""
+    """Text between context and option."""
     right: Answer | Column
     """Position or label of the right option, or a column with its text."""
     compared: Literal["sentence", "option"] = "sentence"
-    """Surprisals of what are compared; those of an option are after its context."""
+    """Texts whose surprisals are compared; an option's follows its context."""
 
     @model_validator(mode="after")
     def _one_column(self) -> "Alternatives":
@@ -418,4 +420,4 @@ Data = Annotated[
 ]
 UNITS = {"sentences": "sentence", "conditions": "item", "designs": "item", "suites": "item"}
 UNITS |= {"alternatives": "item"}
-"""What is judged, by layout; pairs in all others."""
+"""Unit of judgement by layout; pair for all others."""
