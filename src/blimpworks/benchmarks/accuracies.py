@@ -119,7 +119,6 @@ def _choices(source: Source, entry: People) -> Iterator[Judgement]:
 
 
 def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
-    """Tell whether a judgement is right. Raises UserError for a word that means a missing one."""
     if as_text(value).strip().casefold() in ("", "na", "n/a", "nan", "null", "none"):
         raise UserError(
             f"{row.place}: column {column!r} is {value!r}, which is no judgement; leave such rows "
@@ -129,7 +128,6 @@ def _is_right(row: Row, column: str, value: object, right: Values) -> bool:
 
 
 def _accuracies(source: Source, entry: People) -> Iterator[Judgement]:
-    """Read printed accuracies; they are in percent if any exceeds 1."""
     assert entry.accuracy is not None
     rows = [(row, number(row, entry.accuracy)) for row in source.rows(entry)]
     highest = 100.0 if any(value > 1 for _, value in rows) else 1.0
@@ -298,7 +296,6 @@ def _of_people(
 
 
 def _summary(judgements: pd.DataFrame, benchmark: str, method: str) -> pd.DataFrame:
-    """Make rows of an accuracies table: each paradigm, each phenomenon, and all."""
     if judgements.empty:
         raise UserError(
             f"{benchmark}: the files of {'people' if method == HUMAN else method} have no rows; "

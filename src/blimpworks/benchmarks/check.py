@@ -81,7 +81,6 @@ def _texts(item: Thing) -> tuple[Hashable, ...]:
 
 
 def _alike(items: Sequence[Thing], key: Callable[[Thing], Hashable]) -> Iterator[list[Thing]]:
-    """Yield groups of several items with the same key."""
     groups: dict[Hashable, list[Thing]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

@@ -28,7 +28,6 @@ PACKAGE = "blimpworks.benchmarks"
 
 
 def _beside(declaration: Path, _given: Arguments) -> list[Path]:
-    """Return the declaration and all files in its folder, which it may name."""
     from blimpworks.benchmarks.files import local_files
 
     return [*local_files(declaration.parent).values()]

@@ -149,7 +149,6 @@ def conditions(rows: Iterable[Row], data: Conditions, naming: Naming) -> Iterato
 
 
 def _condition(name: str, rows: Sequence[Row], data: Conditions, naming: Naming) -> Condition:
-    """Make a condition of its row, or of its regions' rows. Raises UserError without text."""
     if data.region and data.content:
         regions = tuple(as_text(cell(row, data.region)).strip() for row in rows)
         texts = tuple(as_text(cell(row, data.content)).strip() for row in rows)

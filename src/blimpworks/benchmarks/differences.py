@@ -48,7 +48,6 @@ def _unit(sentence: str, start: int) -> int:
 
 
 def _unit_before(sentence: str, end: int) -> int:
-    """Return the start of the last word, or else character, before a place."""
     while end and sentence[end - 1].isspace():
         end -= 1
     start = max(end - 1, 0)

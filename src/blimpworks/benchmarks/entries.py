@@ -52,7 +52,6 @@ name."""
 
 
 def _with_reason(lines: Mapping[str, tuple[int, ...] | str]) -> Mapping[str, tuple[int, ...] | str]:
-    """Check that a reason, and no other text, is among the lines by file."""
     texts = {name for name, value in lines.items() if isinstance(value, str)}
     if lines and texts != {"reason"}:
         raise ValueError("expected lists of lines by file, and why they are left out as 'reason'")

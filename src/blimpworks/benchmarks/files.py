@@ -60,7 +60,6 @@ def is_archive(name: str) -> bool:
 
 
 def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the files inside an archive from memory, by name."""
     if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for entry in sorted(archive.namelist()):

@@ -153,7 +153,6 @@ def _is_data(headings: Sequence[str]) -> bool:
 
 
 def _reading(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
-    """Guess the keys for reading a file, and read some of its rows."""
     how: dict[str, Any] = {"files": name}
     rows = _sample(Files(**how), folder)
     suffix = Path(name).suffix.lower()
@@ -292,7 +291,6 @@ def _entry(name: str, folder: Path) -> Guess:
 
 
 def _merged(guesses: Sequence[Guess]) -> list[Guess]:
-    """Merge the guesses of files that agree in all but names and languages."""
     merged: list[Guess] = []
     for guess in guesses:
         plain = {key: value for key, value in guess.entry.items() if key not in ("files", "rename")}
@@ -319,7 +317,6 @@ def _flow(value: Any) -> str:
 
 
 def _text(head: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
-    """Write the declaration, with unclear keys as comments."""
     lines = [f"{key}: {_flow(value)}" for key, value in head.items()]
     if "languages" not in head:
         lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")

@@ -52,7 +52,6 @@ def side_by_side(
 
 
 def _beside(rows: Sequence[Row], more: Sequence[Row], captures: Captures) -> Iterator[Row]:
-    """Join rows one by one. Raises UserError for a column in both that is no capture."""
     if len(rows) != len(more):
         raise UserError(
             f"{rows[0].file} has {len(rows):,} rows, and {more[0].file} beside it {len(more):,}; "

@@ -169,7 +169,6 @@ def _columns(
     ties: float,
     near_tie: float,
 ) -> dict[str, pa.Array]:
-    """Make columns of judgements of n items from surprisals of regions and their bounds."""
     margin, correct = np.full((2, len(usable)), np.nan)
     tie, near = np.zeros((2, len(usable)), dtype=bool)
     held: list[list[bool] | None] = [None] * len(usable)

@@ -254,7 +254,6 @@ def choices(rows: Iterable[Row], data: Choices, naming: Naming) -> Iterator[Item
 
 
 def _side(row: Row, column: str, first: object, second: object) -> bool:
-    """Tell whether a label is one of the first values. Raises UserError for neither."""
     value = cell(row, column)
     is_first = is_one_of(value, first)
     if is_first == is_one_of(value, second):

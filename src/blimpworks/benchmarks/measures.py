@@ -89,7 +89,6 @@ class Measured:
 
 
 def _measured(name: str, good: pd.Series, bad: pd.Series, *, paired: bool) -> Measured:
-    """Compare good with bad, in pairs or as single sentences (by ranks)."""
     n = min(len(good), len(bad))
     if paired:
         right = ahead(good, bad)
@@ -111,7 +110,6 @@ def _values(name: str, lang: str, sentences: pd.Series, count: CountTokens | Non
 
 
 def _compared(rows: pd.DataFrame, lang: str, count: CountTokens | None) -> Iterator[Measured]:
-    """Measure a paradigm's pairs, or its acceptable against its other sentences."""
     paired = bool(rows["acceptable"].isna().all())
     sides = rows["good"], rows["bad"]
     if not paired:

@@ -386,7 +386,6 @@ def named_sizes(campaign: Campaign) -> list[float]:
 
 
 def _folders() -> Iterable[Path]:
-    """Return folders of benchmarks, one of each name."""
     here = Path.cwd()
     named = map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))
     folders = {

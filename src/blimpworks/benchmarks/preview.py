@@ -131,7 +131,6 @@ def count_items(
 
 
 def _file_of(row: SourceRow, resources: Path, mirror: Path | None, folder: Path) -> Path | None:
-    """Return a source's file: retrieved, or unpacked from a mirror into a folder; else None."""
     retrieved = resources / "sources" / row.name
     pin = replace(Pin.of(row, Path()), catalogue="")  # beside which nothing is to be recorded
     if retrieved.is_file():

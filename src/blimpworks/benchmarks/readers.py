@@ -171,7 +171,6 @@ def _is_skipped(line: int, account: Account, skipped: set[int]) -> bool:
 
 
 def _is_blank(blank: bool, line: int, table: Table, account: Account) -> bool:
-    """Count a blank line, unless it follows the last one."""
     if blank and line < len(table.lines):
         account.notes[BLANK] += 1
     return blank
@@ -284,7 +283,6 @@ def _by_name(names: Sequence[str], cells: Sequence[object], table: Table) -> dic
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield leaves of a record by dotted path, and its lists whole too."""
     if path:
         yield path, value
     children: Any = ()

@@ -104,7 +104,6 @@ def rows_in(how: Files, named: Named, folder: Path, account: Account) -> list[Ro
 
 
 def _tables(how: PlainFiles, named: Named, folder: Path, account: Account) -> list[Tabled]:
-    """Read the rows of each file, with columns of names and constants, and new values."""
     names = with_new_names(how, folder).rename
     values: dict[str, set[str]] = {column: set() for column in names}
     tables: list[Tabled] = []

@@ -87,7 +87,6 @@ def _split(template: str) -> tuple[str, ...]:
 
 @cache
 def _parsed(inside: str) -> Expression | None:
-    """Parse the text in braces; None if it is malformed."""
     match = _EXPRESSION.fullmatch(inside)
     if match is None:
         return None
@@ -170,7 +169,6 @@ def _column_text(row: Row, column: str) -> str:
 
 
 def _unpunctuated(text: str) -> str:
-    """Remove the marks at the end, but not quotes and brackets after them."""
     body = text.rstrip(_CLOSING)
     return body.rstrip(f"{_FINAL} ") + text[len(body) :]
 
@@ -221,7 +219,6 @@ def word_span(row: Row, text: str, first: str | int, words: str | int = 1) -> Sp
 
 
 def _number(row: Row, name: str | int) -> int:
-    """Return a number, or a column's. Raises UserError for no number."""
     figures = str(name).strip()
     if not figures.isdecimal():
         figures = compared(cell(row, figures))

@@ -65,7 +65,6 @@ FAINT = "#BFDDF2"
 
 
 def _panels(count: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """Make a figure with ``count`` panels of the same height in ``columns``."""
     columns = min(columns, count)
     rows = math.ceil(count / columns)
     figure = new_figure(width, height * rows)
@@ -92,7 +91,6 @@ def _overall(view: View, lang: str) -> Iterator[tuple[Cell, list[Cell]]]:
 
 
 def _limits(cells: Sequence[Cell], chance: str) -> tuple[float, float]:
-    """Return the ends of an axis around all values, intervals and chance."""
     ends = [end for c in cells for end in (c.value, c.low, c.high) if end is not None]
     low = min([*ends, CHANCE] if chance else ends)
     return max(-2.0, 5 * math.floor(low / 5) - 2), min(102.0, 5 * math.ceil(max(ends) / 5) + 2)
@@ -133,7 +131,6 @@ def models(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _scale(axes: Axes, values: Sequence[float]) -> None:
-    """Make the x axis logarithmic with plain numbers that fit."""
     axes.set_xscale("log")
     decades = math.log10(max(values) / min(values))
     if decades < 0.5:

@@ -35,7 +35,6 @@ LENGTHS = (40, 90)
 
 
 def _paradigms_of(view: View, lang: str) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return by phenomenon the rows of a language: key, phenomenon and paradigm."""
     pairs = view.single(lang)
     names = [paradigm for _, paradigm in pairs]
     rows: dict[str, dict[str, tuple[str, str]]] = {}

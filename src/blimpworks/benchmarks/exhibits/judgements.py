@@ -88,7 +88,6 @@ LAYOUTS = {
 
 
 def _read(tables: Tables, labels: Labels, columns: Sequence[str]) -> pd.DataFrame:
-    """Read judgements of the campaign's models by the method shown, with model and language."""
     frames = []
     for path in tables[SOURCE]:
         if path.stem in labels.models:
@@ -268,7 +267,6 @@ def _by_model(
 def _by_phenomenon(
     judgements: pd.DataFrame, labels: Labels, row_cells: RowCells, best: Sequence[str]
 ) -> dict[str, Any]:
-    """Make a row for each model, language and phenomenon, the last one of all phenomena."""
     languages = _languages(judgements, labels)
     phenomena = ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
     groups: list[Group] = []
@@ -353,7 +351,6 @@ def ratings(tables: Tables, labels: Labels) -> Exhibit:
 def _effect_row(
     rows: pd.DataFrame, row: str, where: Mapping[str, Any], effect: str
 ) -> Iterator[Cell]:
-    """Make cells of an effect's mean with Student's interval, and the number of items."""
     values = formulas.effects_in(rows, effect)
     n = len(values)
     if n:

@@ -201,7 +201,6 @@ def read_view(tables: Tables, labels: Labels) -> View:
 
 
 def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
-    """Group released models by family, the highest mean accuracy first."""
     means = rows[rows["phenomenon"] == ALL].groupby("model")["accuracy"].mean()
     families: dict[str, list[str]] = {}
     for model in sorted({*rows["model"]}):
@@ -233,7 +232,6 @@ def with_people(view: View, tables: Tables) -> View:
 
 
 def _units(rows: pd.DataFrame) -> set[tuple[str, str]]:
-    """Return phenomenon and paradigm of a language's rows, without sums of these."""
     places = {*zip(rows["phenomenon"], rows["paradigm"], strict=True)}
     single = {place for place in places if place[1] != ALL}
     return single or {place for place in places if place[0] != ALL}
