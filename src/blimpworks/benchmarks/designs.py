@@ -188,7 +188,15 @@ def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design
     Raises UserError for a record that is no test suite.
     """
     for row in rows:
-        whole = data.model_copy(update={"predictions": _suite_formulas(row, data)})
+        own = row.cells.get("predictions")
+        stated = [each for each in own if isinstance(each, dict)] if isinstance(own, list) else []
+        formulas = data.predictions or tuple(str(p["formula"]) for p in stated if p.get("formula"))
+        if not formulas or not isinstance(row.cells.get("items"), list) or not row.cells["items"]:
+            raise UserError(
+                f"{row.place} is no test suite; expected 'items' and 'predictions' with formulas. "
+                "Correct the file, or 'layout'."
+            )
+        whole = data.model_copy(update={"predictions": formulas})
         # The suite's own name counts, unless the file's name says it.
         said = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
         for number, item in enumerate(row.cells["items"], start=1):
@@ -201,19 +209,6 @@ def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design
             joiner = naming.joiner(place, naming.labels(place, data)["lang"], data.joined_by)
             parts = [_suite_condition(each, joiner, place) for each in item["conditions"]]
             yield _design(parts, str(item.get("item_number", number)), whole, naming)
-
-
-def _suite_formulas(row: Row, data: Suites) -> Mapping[str, tuple[str, ...]] | tuple[str, ...]:
-    """Return the declaration's predictions, else the suite's. Raises UserError without any."""
-    own = row.cells.get("predictions")
-    stated = [each for each in own if isinstance(each, dict)] if isinstance(own, list) else []
-    formulas = data.predictions or tuple(str(p["formula"]) for p in stated if p.get("formula"))
-    if not formulas or not isinstance(row.cells.get("items"), list) or not row.cells["items"]:
-        raise UserError(
-            f"{row.place} is no test suite; expected 'items' and 'predictions' with formulas. "
-            "Correct the file, or 'layout'."
-        )
-    return formulas
 
 
 def _suite_condition(condition: Mapping[str, Any], joiner: str, row: Row) -> Condition:

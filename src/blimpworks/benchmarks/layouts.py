@@ -187,27 +187,6 @@ def region_in(row: Row, sentence: str, critical: Column | CriticalIndex, near: S
     return span
 
 
-def _by_offsets(row: Row, good: str, bad: str, critical: CriticalOffsets) -> Regions:
-    columns = [getattr(critical, name) for name in Regions._fields]
-    offsets = []
-    for column in columns:
-        value = as_text(cell(row, column)).strip()
-        if not value.isdecimal():
-            raise UserError(
-                f"{row.place}: column {column!r} is {value!r}; expected a number of characters."
-            )
-        offsets.append(int(value))
-    regions = Regions(*offsets)
-    inside = regions.good_start < regions.good_end <= len(good)
-    if not inside or not regions.bad_start < regions.bad_end <= len(bad):
-        raise UserError(
-            f"{row.place}: the critical regions {offsets} are not inside sentences of {len(good)} "
-            f"and {len(bad)} characters; expected half-open spans in characters. Correct the "
-            f"columns {', '.join(columns)}."
-        )
-    return regions
-
-
 def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regions:
     """Return the critical regions of a pair as declared, by default where the sentences differ.
 
@@ -216,7 +195,24 @@ def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regi
     if critical is None:
         return difference(good, bad)
     if isinstance(critical, CriticalOffsets):
-        return _by_offsets(row, good, bad, critical)
+        columns = [getattr(critical, name) for name in Regions._fields]
+        offsets = []
+        for column in columns:
+            value = as_text(cell(row, column)).strip()
+            if not value.isdecimal():
+                raise UserError(
+                    f"{row.place}: column {column!r} is {value!r}; expected a number of characters."
+                )
+            offsets.append(int(value))
+        regions = Regions(*offsets)
+        inside = regions.good_start < regions.good_end <= len(good)
+        if not inside or not regions.bad_start < regions.bad_end <= len(bad):
+            raise UserError(
+                f"{row.place}: the critical regions {offsets} are not inside sentences of "
+                f"{len(good)} and {len(bad)} characters; expected half-open spans in characters. "
+                f"Correct the columns {', '.join(columns)}."
+            )
+        return regions
     if not isinstance(critical, CriticalWords):
         critical = CriticalWords(good=critical, bad=critical)
     near = difference(good, bad)
