@@ -223,15 +223,6 @@ def _check_any_right(judgements: pd.DataFrame, entry: People | Released, column:
         )
 
 
-def _phenomena_of(tables: Iterable[Path]) -> Phenomena:
-    phenomena: dict[tuple[str, str], set[str]] = {}
-    for path in tables:
-        for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
-            for paradigm in (row["paradigm"], ALL):
-                phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
-    return phenomena
-
-
 def _settled(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
     """Return the items' phenomenon of a judged paradigm; None if items lack the paradigm.
 
@@ -340,7 +331,12 @@ def read_people(
 
     Raises UserError for malformed files, and for paradigms that the items lack.
     """
-    source, phenomena = Source.read(declaration, files, sources), _phenomena_of(items)
+    source = Source.read(declaration, files, sources)
+    phenomena: dict[tuple[str, str], set[str]] = {}
+    for path in items:
+        for row in read_table(ITEMS, path, LABELS).group_by(LABELS).aggregate([]).to_pylist():
+            for paradigm in (row["paradigm"], ALL):
+                phenomena.setdefault((row["lang"], paradigm), set()).add(row["phenomenon"])
     entries = [_of_people(source, entry, phenomena) for entry in source.declared.people]
     judgements = pd.concat([rows for rows, _ in entries]).assign(model=HUMAN)
     for lang, paradigms in judgements.groupby("lang", sort=False)["paradigm"]:

@@ -28,7 +28,7 @@ from blimpworks.benchmarks.layouts import Item, Naming
 from blimpworks.benchmarks.rows import Named, rows_in
 from blimpworks.benchmarks.templates import Row
 from blimpworks.errors import UserError
-from blimpworks.items import evenly, item_id
+from blimpworks.items import Regions, evenly, item_id
 from blimpworks.tables import ITEMS, LABEL, write_table
 
 log = logging.getLogger(__name__)
@@ -116,18 +116,12 @@ def _design_rows(item: Design, key: str) -> Iterator[dict[str, Any]]:
     effects = {"effects": formulas, "effect_names": names} if names else {}
     for each in item.conditions:
         sentence = each.sentence
-        whole = {
-            "good_start": 0,
-            "good_end": len(sentence),
-            "bad_start": 0,
-            "bad_end": len(sentence),
-        }
         starts, ends = zip(*each.placed(), strict=True)
         yield {
             "item_id": item_id(key, each.name),
             "good": sentence,
             "bad": sentence,
-            **whole,
+            **Regions(0, len(sentence), 0, len(sentence))._asdict(),
             **_columns(item),
             "item": key,
             "condition": each.name,
@@ -156,17 +150,6 @@ def check_number(declaration: Declaration, lang: str, count: int, folder: Path) 
             f"{path}: the files have {count:,} items of {lang!r}, and 'items' says {expected:,}; "
             "retrieve the files again, or correct 'items'."
         )
-
-
-def _write(rows: Iterable[Mapping[str, Any]], output: Path) -> None:
-    every = [*rows]
-    columns = dict.fromkeys(name for row in every for name in row)
-    known = dict(ITEMS.columns)
-    arrays = {
-        name: pa.array([row.get(name) for row in every], known.get(name) or EXTRA.get(name))
-        for name in columns
-    }
-    write_table(pa.table(arrays), ITEMS, output)
 
 
 EXTRA: Mapping[str, pa.DataType] = {
@@ -229,7 +212,10 @@ def build_items(
             rows.append({"item_id": key, **sentences, **_columns(item)})
         else:
             rows += _design_rows(item, key)
-    _write(rows, output)
+    types = {**EXTRA, **dict(ITEMS.columns)}
+    columns = dict.fromkeys(name for row in rows for name in row)
+    arrays = {name: pa.array([row.get(name) for row in rows], types.get(name)) for name in columns}
+    write_table(pa.table(arrays), ITEMS, output)
     identical = sum(row.get("identical", False) for row in rows)
     if identical:
         log.warning("%s: %d of %d pairs are twice the same sentence", output, identical, len(rows))

@@ -102,8 +102,19 @@ def _duplicates(items: Sequence[Thing], unit: str) -> Iterator[Finding]:
     yield Finding(WARNING, text, places)
 
 
-def _contradictions(pairs: Sequence[Item]) -> Iterator[Finding]:
-    """Find swapped pairs, and sentences that are good in one pair and bad in another."""
+def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
+    same = [f"{_at(item)}: {item.good}" for item in pairs if item.good == item.bad]
+    text = f"{counted(len(same), 'pair')} of the same sentence twice: always a tie"
+    yield Finding(ERROR, text, same)
+    differ: dict[str, list[str]] = {}
+    for item in pairs:
+        reason = same_but_for(item.good, item.bad) if item.good != item.bad else None
+        if reason:
+            differ.setdefault(reason, []).append(f"{_at(item)}: {item.good!r} | {item.bad!r}")
+    for reason, places in differ.items():
+        severity = WARNING if reason == "where words are parted" else ERROR
+        text = f"{counted(len(places), 'pair')} whose sentences differ only in {reason}"
+        yield Finding(severity, text, places)
     real = [item for item in pairs if item.good != item.bad]
     by_good = {(item.lang, item.good): item for item in reversed(real)}
     by_pair = {_texts(item): item for item in reversed(real)}
@@ -121,37 +132,6 @@ def _contradictions(pairs: Sequence[Item]) -> Iterator[Finding]:
     yield Finding(ERROR, text, [*swapped.values()])
     text = f"{counted(len(both), 'bad sentence')} good in another pair"
     yield Finding(WARNING, text, both)
-
-
-def _pairs(pairs: Sequence[Item]) -> Iterator[Finding]:
-    same = [f"{_at(item)}: {item.good}" for item in pairs if item.good == item.bad]
-    text = f"{counted(len(same), 'pair')} of the same sentence twice: always a tie"
-    yield Finding(ERROR, text, same)
-    differ: dict[str, list[str]] = {}
-    for item in pairs:
-        reason = same_but_for(item.good, item.bad) if item.good != item.bad else None
-        if reason:
-            differ.setdefault(reason, []).append(f"{_at(item)}: {item.good!r} | {item.bad!r}")
-    for reason, places in differ.items():
-        severity = WARNING if reason == "where words are parted" else ERROR
-        text = f"{counted(len(places), 'pair')} whose sentences differ only in {reason}"
-        yield Finding(severity, text, places)
-    yield from _contradictions(pairs)
-
-
-def _labels(sentences: Sequence[Item]) -> Finding:
-    labels: dict[Hashable, set[bool | None]] = {}
-    for item in sentences:
-        labels.setdefault(_texts(item), set()).add(item.more.get("acceptable"))
-    both = [group for group in _alike(sentences, _texts) if len(labels[_texts(group[0])]) > 1]
-    text = f"{counted(len(both), 'sentence')} acceptable here and not there"
-    return Finding(ERROR, text, [*map(_shown, both)])
-
-
-def _conditions(items: Sequence[Design]) -> Finding:
-    same = [item for item in items if len(sentences_of(item)) < len(item.conditions)]
-    text = f"{counted(len(same), 'item')} with the same sentence in several conditions"
-    return Finding(WARNING, text, [_shown([item]) for item in same])
 
 
 def _outliers(pairs: Sequence[Item], patterns: Sequence[str]) -> Finding:
@@ -220,9 +200,18 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
         patterns = [pattern(item.good, item.bad) for item in single]
         findings += [*_pairs(single), _outliers(single, patterns)]
     elif unit == "sentence":
-        findings.append(_labels(single))
+        both = [
+            group
+            for group in _alike(items, _texts)
+            if len({item.more.get("acceptable") for item in group}) > 1
+        ]
+        text = f"{counted(len(both), 'sentence')} acceptable here and not there"
+        findings.append(Finding(ERROR, text, [*map(_shown, both)]))
     else:
-        findings.append(_conditions([item for item in items if isinstance(item, Design)]))
+        designs = (item for item in items if isinstance(item, Design))
+        same = [each for each in designs if len(sentences_of(each)) < len(each.conditions)]
+        text = f"{counted(len(same), 'item')} with the same sentence in several conditions"
+        findings.append(Finding(WARNING, text, [_shown([each]) for each in same]))
     rows, decisive = measures(items, patterns, count)
     number = f"{len(decisive)} of {counted(len(rows), 'paradigm')}"
     text = f"in {number} one measure alone tells good from bad sentences"

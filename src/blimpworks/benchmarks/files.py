@@ -54,11 +54,6 @@ def plain_name(name: str) -> str:
     return str(path.with_suffix("")) if path.suffix in COMPRESSED else name
 
 
-def is_archive(name: str) -> bool:
-    """Tell whether a name is an archive's."""
-    return name.endswith(ARCHIVES)
-
-
 def _members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -91,7 +86,7 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
     said = columns_in(how.patterns, name) or {}
     try:
         content = path.read_bytes()
-        if not is_archive(name):
+        if not name.endswith(ARCHIVES):
             yield Table(plain_name(name), _uncompressed(name, content), how), said
             return
         members = [each for each in _members(name, content) if not _is_hidden(each[0])]

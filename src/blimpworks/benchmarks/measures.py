@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,51 +52,6 @@ def token_counter(path: Path) -> CountTokens:
     return count
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A measure of a paradigm's good and bad sentences, with their means.
-
-    ``higher`` is the share of pairs whose good sentence has more (equal ones count half), with its
-    interval.
-    """
-
-    name: str
-    good: float
-    bad: float
-    higher: float
-    low: float
-    high: float
-    n: int
-
-    @property
-    def decides(self) -> bool:
-        """Whether the measure nearly always tells good from bad."""
-        far = self.higher >= DECISIVE or self.higher <= 1 - DECISIVE
-        return far and self.n >= FEWEST and not self.low <= 0.5 <= self.high
-
-    @property
-    def sentence(self) -> str:
-        """Direction and share of its decisions."""
-        shares = (self.higher, self.low, self.high)
-        more = self.higher >= 0.5
-        share, low, high = shares if more else (1 - shares[0], 1 - shares[2], 1 - shares[1])
-        if self.name == "Zipf":
-            direction = "more frequent words" if more else "rarer words"
-        else:
-            direction = f"{'more' if more else 'fewer'} {self.name}"
-        return f"{direction} {100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
-
-
-def _measured(name: str, good: pd.Series, bad: pd.Series, *, paired: bool) -> Measured:
-    n = min(len(good), len(bad))
-    if paired:
-        right = ahead(good, bad)
-    else:
-        ranks = pd.concat([good, bad]).rank()[: len(good)]
-        right = float(ranks.sum() - len(good) * (len(good) + 1) / 2) / max(len(good), len(bad))
-    return Measured(name, good.mean(), bad.mean(), right / n, *wilson(right, n), n)
-
-
 def _values(name: str, lang: str, sentences: pd.Series, count: CountTokens | None) -> Any:
     if name == "characters":
         return sentences.str.len()
@@ -109,7 +63,13 @@ def _values(name: str, lang: str, sentences: pd.Series, count: CountTokens | Non
     return sentences.map(lambda sentence: frequency(sentence, code)) if code else None
 
 
-def _compared(rows: pd.DataFrame, lang: str, count: CountTokens | None) -> Iterator[Measured]:
+def _compared(
+    rows: pd.DataFrame, lang: str, count: CountTokens | None
+) -> Iterator[tuple[str, str, str]]:
+    """Yield name and means of each measure of a paradigm, and its direction if it decides alone.
+
+    It decides by the share of pairs whose good sentence has more; equal ones count half.
+    """
     paired = bool(rows["acceptable"].isna().all())
     sides = rows["good"], rows["bad"]
     if not paired:
@@ -119,9 +79,27 @@ def _compared(rows: pd.DataFrame, lang: str, count: CountTokens | None) -> Itera
         return
     for name in ("characters", "words", "tokens", "Zipf"):
         values = [_values(name, lang, side, count) for side in sides]
-        if values[0] is not None:
-            good, bad = (pd.Series([*side], dtype=float) for side in values)
-            yield _measured(name, good, bad, paired=paired)
+        if values[0] is None:
+            continue
+        good, bad = (pd.Series([*side], dtype=float) for side in values)
+        n = min(len(good), len(bad))
+        if paired:
+            right = ahead(good, bad)
+        else:
+            ranks = pd.concat([good, bad]).rank()[: len(good)]
+            right = float(ranks.sum() - len(good) * (len(good) + 1) / 2) / max(len(good), len(bad))
+        share, (low, high), reason = right / n, wilson(right, n), ""
+        far = share >= DECISIVE or share <= 1 - DECISIVE
+        if far and n >= FEWEST and not low <= 0.5 <= high:
+            more = share >= 0.5
+            if name == "Zipf":
+                direction = "more frequent words" if more else "rarer words"
+            else:
+                direction = f"{'more' if more else 'fewer'} {name}"
+            if not more:
+                share, low, high = 1 - share, 1 - high, 1 - low
+            reason = f"{direction} {100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+        yield name, f"{good.mean():.1f} : {bad.mean():.1f}", reason
 
 
 def _chance(item: Design) -> float | None:
@@ -170,10 +148,10 @@ def measures(
             pattern, n = Counter(patterns[i] for i in group.index).most_common(1)[0]
             row |= {"mostly": pattern, "share": f"{100 * n / len(group):.0f} %"}
         compared = [*_compared(group, lang, count)]
-        row |= {measured.name: f"{measured.good:.1f} : {measured.bad:.1f}" for measured in compared}
+        row |= {name: means for name, means, _ in compared}
         row |= {name: f"{100 * share:.1f} %" for name, share in wide[key].items()}
         rows.append(row)
-        reasons = "; ".join(measured.sentence for measured in compared if measured.decides)
+        reasons = "; ".join(reason for *_, reason in compared if reason)
         if reasons:
             decisive.append(f"{lang} {paradigm}, {len(group):,}: {reasons}")
     return rows, decisive

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from blimpworks.benchmarks.declaration import (
     ALL,
@@ -73,6 +73,9 @@ class Declared:
     name: str
     folder: Path
     declared: Declaration
+    _counts: dict[tuple[str, Path | None, int | None], Mapping[str, int] | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def path(self) -> Path:
@@ -158,10 +161,6 @@ class Declared:
         counts = self._counts[key]
         return None if counts is None else counts.get(lang, 0)
 
-    @cached_property
-    def _counts(self) -> dict[tuple[str, Path | None, int | None], Mapping[str, int] | None]:
-        return {}
-
     def expected_units(self, campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
         """Estimate the items of a language for plans, without its files by their number."""
         most = self.options(campaign).per_paradigm
@@ -207,38 +206,6 @@ class Declared:
         if self.name in campaign.benchmarks:
             self.check_languages(campaign.catalogue.languages)
 
-    def language_rows(self) -> Iterator[LanguageRow]:
-        """Yield rows of the languages that it names, for a catalogue that lacks them."""
-        languages = self.declared.languages
-        for lang, name in languages.items() if isinstance(languages, Mapping) else ():
-            yield LanguageRow(
-                lang=lang,
-                name=name,
-                ud_name="",
-                family="",
-                script=UNKNOWN_SCRIPT,
-                unimorph=(),
-                paper_n=None,
-                untested=(),
-                special=(),
-                excluded_treebanks="",
-                papers=(self.name,),
-                note="",
-            )
-
-    def facts(self) -> Mapping[str, Callable[[Campaign, Catalogue], Any]]:
-        """Return functions of a campaign that exhibits need."""
-        known = {
-            "name": self.name,
-            "label": self.declared.label,
-            "layout": LAYOUTS[self.declared.unit],
-            "unit": self.declared.unit,
-            "right": self.declared.right,
-            "phenomena": [*self.declared.phenomena],
-            "people": " ".join(each.note for each in self.declared.people if each.note),
-        }
-        return {"benchmark": lambda _campaign, _catalogue: known, "sizes": sizes}
-
     def tables(self) -> dict[str, TableKind]:
         """Return the kinds of tables from the files of the declaration."""
         declared = self.declared
@@ -267,11 +234,6 @@ class Declared:
             ),
         }
 
-    @cached_property
-    def has_printed(self) -> bool:
-        """Whether there are tables of printed numbers."""
-        return any((self.folder / "printed").glob("*.csv"))
-
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         """Yield printed percentages of phenomena and paradigms, by model, in the only language.
 
@@ -289,7 +251,10 @@ class Declared:
         for row in printed:
             if row.exhibit not in PRINTED or row.value is None or row.unit != "%":
                 continue
-            phenomenon = self.phenomenon_of(row)
+            if row.exhibit == "paradigms":
+                phenomenon = grouping(self.declared)(row.row) or row.row
+            else:
+                phenomenon = ALL if row.row.lower() == ALL else row.row
             yield PrintedAccuracy(
                 model=row.column,
                 lang=next(iter(self.declared.languages)),
@@ -301,15 +266,20 @@ class Declared:
                 paradigm=row.row if row.exhibit == "paradigms" else ALL,
             )
 
-    def phenomenon_of(self, row: PublishedRow) -> str:
-        """Return the phenomenon of a printed number; ``all`` for the whole benchmark."""
-        if row.exhibit == "paradigms":
-            return grouping(self.declared)(row.row) or row.row
-        return row.row.lower() if row.row.lower() == ALL else row.row
-
     def paper(self) -> Paper:
-        """Return the benchmark as a paper."""
+        """Return the benchmark as a paper, with rows of languages that a catalogue may lack."""
         declared = self.declared
+        names = declared.languages if isinstance(declared.languages, Mapping) else {}
+        printed = self.folder / "printed"
+        facts = {
+            "name": self.name,
+            "label": declared.label,
+            "layout": LAYOUTS[declared.unit],
+            "unit": declared.unit,
+            "right": declared.right,
+            "phenomena": [*declared.phenomena],
+            "people": " ".join(each.note for each in declared.people if each.note),
+        }
         return Paper(
             name=self.name,
             citation=Citation(
@@ -342,24 +312,40 @@ class Declared:
             },
             sources=lambda _campaign, _catalogue: self.rows_of(declared.data),
             source_tables=(self.source_table,) if self.source_table else (),
-            languages=tuple(self.language_rows()),
+            languages=tuple(
+                LanguageRow(
+                    lang=lang,
+                    name=name,
+                    ud_name="",
+                    family="",
+                    script=UNKNOWN_SCRIPT,
+                    unimorph=(),
+                    paper_n=None,
+                    untested=(),
+                    special=(),
+                    excluded_treebanks="",
+                    papers=(self.name,),
+                    note="",
+                )
+                for lang, name in names.items()
+            ),
             exhibits=specs_of(
                 self.name,
                 LAYOUTS[declared.unit],
                 people=bool(declared.people),
-                released=bool(declared.released or self.has_printed),
+                released=bool(declared.released) or any(printed.glob("*.csv")),
                 perplexities=bool(declared.perplexities),
                 effects=any(getattr(each, "effects", None) for each in declared.data),
                 ratings=any(each.rating is not None for each in declared.data),
             ),
-            facts=self.facts(),
+            facts={"benchmark": lambda _campaign, _catalogue: facts, "sizes": sizes},
             tables=self.tables(),
             formulas=(f"{PACKAGE}.exhibits.formulas",),
             commands=(f"{PACKAGE}.commands",),
             rules="benchmarks.smk",
             folder=self.folder,
             needs_benchmark=True,
-            printed=self.folder / "printed",
+            printed=printed,
             printed_accuracies=self.printed_accuracies,
         )
 

@@ -12,7 +12,6 @@ from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Item
 from blimpworks.benchmarks.paper import Declared
-from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
 from blimpworks.items import evenly
 from blimpworks.retrieval.sources import Pin, in_mirror, retrieve
@@ -116,9 +115,15 @@ def count_items(
     with TemporaryDirectory() as folder:
         named = local_files(declared.folder)
         for row in declared.rows_of(declared.declared.data):
-            path = _file_of(row, resources, mirror, Path(folder))
-            if path is None:
-                return None
+            path = resources / "sources" / row.name
+            if not path.is_file():
+                # Nothing is to be recorded beside the catalogue.
+                pin = replace(Pin.of(row, Path()), catalogue="")
+                if not (row.sha256 or row.git_blob) or in_mirror(pin, mirror) is None:
+                    return None
+                path = Path(folder) / row.name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                retrieve(pin, path, mirror)
             named[row.name] = path
         counts: Counter[str] = Counter()
         groups = Counter(
@@ -128,16 +133,3 @@ def count_items(
     for (lang, _, _), number in groups.items():
         counts[lang] += min(number, most or number)
     return counts
-
-
-def _file_of(row: SourceRow, resources: Path, mirror: Path | None, folder: Path) -> Path | None:
-    retrieved = resources / "sources" / row.name
-    pin = replace(Pin.of(row, Path()), catalogue="")  # beside which nothing is to be recorded
-    if retrieved.is_file():
-        return retrieved
-    if not (row.sha256 or row.git_blob) or in_mirror(pin, mirror) is None:
-        return None
-    output = folder / row.name
-    output.parent.mkdir(parents=True, exist_ok=True)
-    retrieve(pin, output, mirror)
-    return output

@@ -82,7 +82,18 @@ class Table:
                 "encoding with 'encoding', such as cp1251 or latin-1."
             ) from error
         if self.how.encoding:
-            _check_encoding(self, text)
+            # Refuse an encoding that the file evidently does not have.
+            found = ""
+            if re.search(r"[\x80-\x84\x86-\x9f]", text):
+                found = "also has control characters; in cp1252 they are letters or marks"
+            if not self.content.isascii() and codecs.lookup(self.encoding).name[:5] != "utf-8":
+                with suppress(UnicodeError):
+                    self.content.decode("utf-8")
+                    found = "is in UTF-8 as well, which no other text is by chance"
+            if found:
+                raise UserError(
+                    f"{self.name}, read as {self.encoding}, {found}; correct 'encoding'."
+                )
         return text.removeprefix("\ufeff")
 
     @cached_property
@@ -146,18 +157,6 @@ class Table:
             account.notes["byte order marks inside files, which are read as text"] += marks
         if not read and not account.faults:
             raise UserError(f"{self.name} has no rows; expected some. Retrieve it again.")
-
-
-def _check_encoding(table: Table, text: str) -> None:
-    """Refuse a stated encoding that the file evidently does not have."""
-    control = re.search(r"[\x80-\x84\x86-\x9f]", text)
-    found = "also has control characters; in cp1252 they are letters or marks" if control else ""
-    if not table.content.isascii() and codecs.lookup(table.encoding).name[:5] != "utf-8":
-        with suppress(UnicodeError):
-            table.content.decode("utf-8")
-            found = "is in UTF-8 as well, which no other text is by chance"
-    if found:
-        raise UserError(f"{table.name}, read as {table.encoding}, {found}; correct 'encoding'.")
 
 
 def _is_skipped(line: int, account: Account, skipped: set[int]) -> bool:
@@ -245,41 +244,34 @@ def _with_headings(
 ) -> Cells:
     names: Sequence[str] | None = table.how.columns
     for line, cells in rows:
-        if names is not None:
-            if len(cells) == len(names):
-                yield line, _by_name(names, cells, table)
+        if names is None:
+            if line < table.how.header_row:
                 continue
+            names = [as_text(cell).strip() for cell in cells]
+            twice = next((name for name in names if name and names.count(name) > 1), None)
+            if twice is not None and not is_wide(table.how):
+                raise UserError(
+                    f"{table.name}:{line}: the heading {twice!r} stands in several columns; "
+                    "expected distinct ones. State them with 'columns'."
+                )
+        elif len(cells) != len(names):
             account.faults.append(
                 f"{table.name}:{line}: {len(cells)} cells, but {len(names)} columns; check "
                 f"'separator' ({table.separator!r}) and 'quotes' ({table.quotes})."
             )
-        elif line >= table.how.header_row:
-            names = _headings(cells, table, line)
+        else:
+            pairs: list[tuple[str, Any]] = [*zip(names, cells, strict=True)]
+            if is_wide(table.how):
+                once = [pair for pair in pairs if names.count(pair[0]) == 1]
+                pairs = [*once, ("", pairs)]
+            yield line, dict(pairs)
     if names is None:
         raise UserError(f"{table.name} is empty; expected a row of headings. Retrieve it again.")
-
-
-def _headings(cells: Sequence[object], table: Table, line: int) -> list[str]:
-    names = [as_text(cell).strip() for cell in cells]
-    twice = next((name for name in names if name and names.count(name) > 1), None)
-    if twice is not None and not is_wide(table.how):
-        raise UserError(
-            f"{table.name}:{line}: the heading {twice!r} stands in several columns; expected "
-            "distinct ones. State them with 'columns'."
-        )
-    return names
 
 
 def is_wide(how: PlainFiles) -> bool:
     """Tell whether each column has the ratings of a sentence, so that headings repeat."""
     return isinstance(how, People) and how.kind == "ratings" and how.headings is not None
-
-
-def _by_name(names: Sequence[str], cells: Sequence[object], table: Table) -> dict[str, Any]:
-    pairs = [*zip(names, cells, strict=True)]
-    if is_wide(table.how):
-        return {**{name: cell for name, cell in pairs if names.count(name) == 1}, "": pairs}
-    return dict(pairs)
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, Any]]:

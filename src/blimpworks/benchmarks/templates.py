@@ -138,7 +138,15 @@ def _filled(row: Row, inside: str) -> str:
     for old, new in expression.exchanges:
         value = new[1:-1] if new[0] in "'\"" else _named_or_literal(row, new)
         if old[0] in "'\"":
-            start, end = _quoted_span(row, text, old[1:-1])
+            blank = old[1:-1]
+            n = len([*occurrences(text, blank)]) if blank else 0
+            if n != 1:
+                raise UserError(
+                    f"{row.place}: {blank!r} stands {n} times in {text!r}; expected once. Correct "
+                    "the file, or the template."
+                )
+            start = text.index(blank)
+            end = start + len(blank)
         else:
             start, end = word_span(row, text, old)
             value = _with_marks(text[start:end], value)
@@ -187,17 +195,6 @@ def _with_marks(word: str, value: str) -> str:
         return value
     before, after = word.split(body, 1)
     return before * (value[0] not in _BEFORE) + value + after * (value[-1] not in _AFTER)
-
-
-def _quoted_span(row: Row, text: str, blank: str) -> Span:
-    n = len([*occurrences(text, blank)]) if blank else 0
-    if n != 1:
-        raise UserError(
-            f"{row.place}: {blank!r} stands {n} times in {text!r}; expected once. Correct the "
-            "file, or the template."
-        )
-    start = text.index(blank)
-    return start, start + len(blank)
 
 
 def word_span(row: Row, text: str, first: str | int, words: str | int = 1) -> Span:
