@@ -22,7 +22,7 @@ from blimpworks.benchmarks.declaration import (
 from blimpworks.benchmarks.entries import Files, Values
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Naming, not_empty, number
-from blimpworks.benchmarks.names import pattern_of
+from blimpworks.benchmarks.names import columns_in
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.rows import rows_in, with_new_names
 from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES
@@ -89,16 +89,16 @@ def _choices(source: Source, entry: People) -> Iterator[Judgement]:
     """Tell whether each choice is right; an empty cell is none."""
     rows = [*source.rows(entry)]
     answers = {as_text(cell(row, entry.answer)).strip() for row in rows} if entry.answer else set()
-    pattern = pattern_of(entry.headings) if entry.headings is not None else None
     chosen = False
     for row in rows:
         labels = source.labels(row, entry)
         right = (as_text(cell(row, entry.answer)).strip(),) if entry.answer else entry.right
-        if pattern is None:
+        if entry.headings is None:
             assert entry.correct is not None
             cells = {entry.correct: cell(row, entry.correct)}
         else:
-            cells = {name: value for name, value in row.cells.items() if pattern.values(name)}
+            pattern = [entry.headings]
+            cells = {name: value for name, value in row.cells.items() if columns_in(pattern, name)}
         for heading, value in cells.items():
             chosen, text = True, as_text(value).strip()
             if text and answers and not is_one_of(text, (*answers,)):
@@ -154,9 +154,8 @@ def _single_ratings(source: Source, entry: People) -> Iterator[Judgement]:
             assert entry.rating is not None
             cells.append({"side": cell(row, entry.side), "rating": cell(row, entry.rating)})
         else:
-            pattern = pattern_of(entry.headings)
             for heading, value in row.cells[""]:
-                named = pattern.values(as_text(heading).strip())
+                named = columns_in([entry.headings], as_text(heading).strip())
                 if named is None or not as_text(value).strip():
                     continue
                 for column, names in entry.rename.items():

@@ -56,18 +56,22 @@ def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Ite
         options = {RIGHT: texts[right]} | {f"wrong {n}": o for n, o in enumerate(wrong, start=1)}
         labels["more"] = {**labels["more"], "alternatives": len(options)}
         yield Design(
-            conditions=tuple(_condition(name, start, o, row) for name, o in options.items()),
+            conditions=tuple(
+                Condition(
+                    name,
+                    (SENTENCE, OPTION),
+                    (start + option,),
+                    "",
+                    row,
+                    ((0, len(start + option)), (len(start), len(start + option))),
+                )
+                for name, option in options.items()
+            ),
             predictions=tuple(
                 f"({region};%{RIGHT}%) < ({region};%{name}%)" for name in options if name != RIGHT
             ),
             **labels,
         )
-
-
-def _condition(name: str, start: str, option: str, row: Row) -> Condition:
-    sentence = start + option
-    spans = ((0, len(sentence)), (len(start), len(sentence)))
-    return Condition(name, (SENTENCE, OPTION), (sentence,), "", row, spans)
 
 
 def _listed(row: Row, column: str, separator: str | None) -> Sequence[object]:
