@@ -5,8 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from blimpworks.benchmarks.check import check, report
-from blimpworks.benchmarks.check_page import write_page
+from blimpworks.benchmarks.check import check, report, write_page
 from blimpworks.benchmarks.declaration import read_declaration
 from blimpworks.benchmarks.differences import pattern, same_but_for
 from blimpworks.benchmarks.measures import token_counter

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blimpworks.benchmarks.names import columns_in
+from blimpworks.benchmarks.files import columns_in
 from blimpworks.benchmarks.predictions import Prediction
 from blimpworks.errors import UserError
 

@@ -20,9 +20,8 @@ from blimpworks.benchmarks.declaration import (
     read_declaration,
 )
 from blimpworks.benchmarks.entries import Files, Values
-from blimpworks.benchmarks.files import local_files
+from blimpworks.benchmarks.files import columns_in, local_files
 from blimpworks.benchmarks.layouts import Naming, not_empty, number
-from blimpworks.benchmarks.names import columns_in
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.rows import rows_in, with_new_names
 from blimpworks.benchmarks.tables import MODEL_PERPLEXITIES

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from blimpworks.benchmarks import designs, layouts
 from blimpworks.benchmarks.account import Account
-from blimpworks.benchmarks.alternatives import alternatives
 from blimpworks.benchmarks.declaration import (
     Declaration,
     check_phenomena,
@@ -21,7 +20,7 @@ from blimpworks.benchmarks.declaration import (
     grouping,
     read_declaration,
 )
-from blimpworks.benchmarks.designs import Design
+from blimpworks.benchmarks.designs import Design, alternatives
 from blimpworks.benchmarks.entries import Labels, Ratings
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Item, Naming

@@ -188,7 +188,7 @@ def check_benchmark(
     for line in report(result, show):
         typer.echo(line)
     if html is not None:
-        from blimpworks.benchmarks.check_page import write_page
+        from blimpworks.benchmarks.check import write_page
 
         write_page(result, html, show, most)
     raise typer.Exit(1 if result.errors else 0)

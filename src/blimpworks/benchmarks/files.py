@@ -1,19 +1,22 @@
-"""Find the files of a benchmark, in its folder or in archives, as bytes of tables."""
+"""Find the files of a benchmark by patterns, in its folder or in archives."""
 
 import bz2
 import gzip
 import io
 import lzma
+import re
 import struct
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from blimpworks import errors
 from blimpworks.benchmarks.declaration import declaration_in
 from blimpworks.benchmarks.entries import PlainFiles
-from blimpworks.benchmarks.names import columns_in
 from blimpworks.benchmarks.readers import Table
 from blimpworks.errors import UserError
 from blimpworks.files import below, relative
@@ -24,6 +27,8 @@ COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.decompress,
 }
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
+LONGEST_PATTERN = 500
+"""Characters of the longest pattern of names."""
 BROKEN = (
     *(OSError, ValueError, RuntimeError, struct.error, tarfile.TarError, zipfile.BadZipFile),
     *errors.BROKEN,
@@ -118,3 +123,44 @@ def _check_members(name: str, members: Sequence[str], how: PlainFiles) -> None:
             f"{name} has no member that 'members' ({how.members!r}) fits; it has "
             f"{', '.join(members[:4]) or 'none'}{', …' if len(members) > 4 else ''}. Correct it."
         )
+
+
+@cache
+def _compiled(names: str) -> tuple[list[str], list[Any]]:
+    """Return columns and expressions of a pattern; RE2 matches in time linear in the name."""
+    if len(names) > LONGEST_PATTERN:
+        raise UserError(
+            f"the pattern of names {names[:40]!r}… has {len(names)} characters; expected at most "
+            f"{LONGEST_PATTERN}. Make it shorter."
+        )
+    # Not every environment has it that reads which benchmarks there are.
+    import re2
+
+    parts = re.split(r"(\*|\{\w+\})", names)
+    columns = [part[1:-1] for part in parts[1::2] if part != "*"]
+    expressions = []
+    for much in ("", "?"):
+        signs = {"*": f"[^/]*{much}"}
+        each = (signs.get(part, f"([^/]+{much})") for part in parts[1::2])
+        literal = map(re2.escape, parts[::2])
+        expressions.append(re2.compile("".join(chain(*zip_longest(literal, each, fillvalue="")))))
+    return columns, expressions
+
+
+def columns_in(patterns: Sequence[str], name: str) -> dict[str, str] | None:
+    """Return a name's text by column of the first pattern that fits it; None if none fits.
+
+    ``*`` and ``{column}`` are text without a slash. Columns take as much text as they can. If a
+    repeated column does not get the same text that way, all take as little as they can. Raises
+    UserError for a pattern that is too long.
+    """
+    for pattern in patterns:
+        columns, expressions = _compiled(pattern)
+        for expression in expressions:
+            match = expression.fullmatch(name)
+            if match is None:
+                break
+            pairs = [*zip(columns, match.groups(), strict=True)]
+            if {*pairs} == {*dict(pairs).items()}:
+                return dict(pairs)
+    return None

@@ -20,8 +20,7 @@ from blimpworks.benchmarks.declaration import (
 )
 from blimpworks.benchmarks.entries import Files, Labels, Ratings
 from blimpworks.benchmarks.exhibits import specs_of
-from blimpworks.benchmarks.files import local_files, new_names_table
-from blimpworks.benchmarks.names import columns_in
+from blimpworks.benchmarks.files import columns_in, local_files, new_names_table
 from blimpworks.campaign.catalogue import (
     Catalogue,
     LanguageRow,
