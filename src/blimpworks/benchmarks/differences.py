@@ -1,6 +1,5 @@
 """Find the difference of a pair's sentences, in scripts without spaces too."""
 
-import re
 import unicodedata
 from bisect import bisect
 from collections import Counter
@@ -90,11 +89,6 @@ def occurrences(sentence: str, words: str) -> Iterator[int]:
 
 Span = tuple[int, int]
 """Half-open span of characters."""
-
-
-def words_at(sentence: str) -> list[Span]:
-    """Return the spans of words between white space; marks belong to them."""
-    return [match.span() for match in re.finditer(r"\S+", sentence)]
 
 
 def span_of(sentence: str, words: str, near: Span) -> Span | None:

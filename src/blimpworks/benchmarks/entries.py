@@ -27,10 +27,6 @@ def as_list(value: Any) -> Any:
     return [value] if isinstance(value, str | int | float | bool) else value
 
 
-def _as_list_of_mappings(value: Any) -> Any:
-    return [value] if isinstance(value, Mapping) else value
-
-
 def _three_letters(code: str) -> str:
     if not re.fullmatch(r"[a-z]{3}", code):
         raise ValueError("expected an ISO 639-3 code of three lower-case letters, such as zho")
@@ -143,7 +139,10 @@ class Files(PlainFiles):
     """Index of the first word of a sentence."""
     aligned: tuple[PlainFiles, ...] = ()
     """Files to join row by row, in the same order."""
-    lookup: Annotated[tuple[Lookup, ...], BeforeValidator(_as_list_of_mappings)] = ()
+    lookup: Annotated[
+        tuple[Lookup, ...],
+        BeforeValidator(lambda value: [value] if isinstance(value, Mapping) else value),
+    ] = ()
     """Tables that add columns, after all else."""
 
     @property

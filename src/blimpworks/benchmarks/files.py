@@ -95,12 +95,22 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
             yield Table(plain_name(name), _uncompressed(name, content), how), said
             return
         members = [each for each in _members(name, content) if not _is_hidden(each[0])]
-        _check_members(name, [member for member, _ in members], how)
-        for member, data in members:
-            inside = columns_in([how.members], member) if how.members else {}
-            if inside is not None:
+        names = [member for member, _ in members]
+        for member in names:
+            try:
+                relative(member)
+            except ValueError as error:
+                raise UserError(f"{name}: member {member!r:.80}: {error}; pack it anew.") from error
+        inside = [columns_in([how.members], member) if how.members else {} for member in names]
+        if all(captures is None for captures in inside):
+            raise UserError(
+                f"{name} has no member that 'members' ({how.members!r}) fits; it has "
+                f"{', '.join(names[:4]) or 'none'}{', …' if len(names) > 4 else ''}. Correct it."
+            )
+        for (member, data), captures in zip(members, inside, strict=True):
+            if captures is not None:
                 whole = plain_name(f"{name}/{member}")
-                yield Table(whole, _uncompressed(member, data), how), {**said, **inside}
+                yield Table(whole, _uncompressed(member, data), how), {**said, **captures}
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; retrieve it, or correct 'files'.") from error
     except BROKEN as error:
@@ -108,21 +118,6 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
             f"{path} cannot be unpacked ({error}); expected a whole "
             f"{PurePosixPath(name).suffix} file. Retrieve it again."
         ) from error
-
-
-def _check_members(name: str, members: Sequence[str], how: PlainFiles) -> None:
-    """Raise UserError for names that lead out, and if no member is to be read."""
-    for member in members:
-        try:
-            relative(member)
-        except ValueError as error:
-            raise UserError(f"{name}: member {member!r:.80}: {error}; pack it anew.") from error
-    chosen = [m for m in members if not how.members or columns_in([how.members], m) is not None]
-    if not chosen:
-        raise UserError(
-            f"{name} has no member that 'members' ({how.members!r}) fits; it has "
-            f"{', '.join(members[:4]) or 'none'}{', …' if len(members) > 4 else ''}. Correct it."
-        )
 
 
 @cache

@@ -125,10 +125,6 @@ class Columns:
         distinct = {name: sorted({*self.values[name]}) for name in self.values if name in others}
         return {name: values for name, values in distinct.items() if len(values) == 2}
 
-    def is_distinct(self, name: str) -> bool:
-        """Tell whether all values of a column differ."""
-        return len({*self.values[name]}) == len(self.values[name])
-
 
 def _choice(names: Sequence[str]) -> str:
     return f"one of {', '.join(names)}" if names else "a column; none looks like it"
@@ -278,7 +274,8 @@ def _entry(name: str, folder: Path) -> Guess:
         if column is None or column in taken or (column == key != "id"):
             continue
         # An id is of one row, and a paradigm of several.
-        if columns.is_distinct(column) is (key == "id"):
+        values = columns.values[column]
+        if (len({*values}) == len(values)) == (key == "id"):
             guess.entry[key] = column
     lang = columns.called("lang")
     codes = _languages(columns.values[lang]) if lang else None

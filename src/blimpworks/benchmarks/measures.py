@@ -111,9 +111,14 @@ def _chance(item: Design) -> float | None:
     return chance_of(item.predictions)
 
 
-def frame_of(items: Sequence[Item | Design]) -> pd.DataFrame:
-    """Make a row of each item for ``baseline_rows``."""
-    rows = [
+def measures(
+    items: Sequence[Item | Design], patterns: Sequence[str], count: CountTokens | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Measure each paradigm; return a row of each, and those that one measure decides alone.
+
+    ``patterns`` say how the sentences of each pair differ; they are empty for items without pairs.
+    """
+    frame = pd.DataFrame(
         {
             **{name: getattr(item, name) for name in GROUP},
             "good": getattr(item, "good", ""),
@@ -122,18 +127,7 @@ def frame_of(items: Sequence[Item | Design]) -> pd.DataFrame:
             "chance": _chance(item) if isinstance(item, Design) else None,
         }
         for item in items
-    ]
-    return pd.DataFrame(rows)
-
-
-def measures(
-    items: Sequence[Item | Design], patterns: Sequence[str], count: CountTokens | None
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Measure each paradigm; return a row of each, and those that one measure decides alone.
-
-    ``patterns`` say how the sentences of each pair differ; they are empty for items without pairs.
-    """
-    frame = frame_of(items)
+    )
     baselines = baseline_rows(frame)
     shares = baselines.assign(share=baselines["correct"] / baselines["n"])
     wide: Mapping[Any, Any] = {

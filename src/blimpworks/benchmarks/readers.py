@@ -176,13 +176,7 @@ def _is_blank(blank: bool, line: int, table: Table, account: Account) -> bool:
 
 
 def _csv_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
-    yield from _with_headings(table, _csv_cells(table, account, skipped), account)
-
-
-def _csv_cells(
-    table: Table, account: Account, skipped: set[int]
-) -> list[tuple[int, Sequence[str]]]:
-    """Return cells of each line, or of each row where ``quotes: csv`` allows line breaks."""
+    """Yield cells of each line, or of each row where ``quotes: csv`` allows line breaks."""
     rows: list[tuple[int, Sequence[str]]] = []
     line = 1
     try:
@@ -196,8 +190,7 @@ def _csv_cells(
                     ):
                         rows.append((line, cells))
                     line = reader.line_num + 1
-                return rows
-            for line, text in enumerate(table.lines, start=1):
+            for line, text in () if table.how.quotes == "csv" else enumerate(table.lines, start=1):
                 if _is_skipped(line, account, skipped) or _is_blank(not text, line, table, account):
                     continue
                 if table.quotes == "none":
@@ -220,7 +213,7 @@ def _csv_cells(
             f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' where "
             "quotation marks are text."
         )
-    return rows
+    yield from _with_headings(table, rows, account)
 
 
 def _check_quotes(table: Table, line: int, cells: Sequence[str]) -> None:

@@ -29,27 +29,25 @@ def with_new_names(how: Read, folder: Path) -> Read:
 
     Raises UserError for an absent or malformed table.
     """
-    tables = {
-        column: _new_names(new_names_table(folder, names)) if isinstance(names, str) else names
-        for column, names in how.rename.items()
-    }
+    tables = dict(how.rename)
+    for column, table in how.rename.items():
+        if not isinstance(table, str):
+            continue
+        path = new_names_table(folder, table)
+        with reading(path, "a table of old and new values", "Add it, or correct 'rename'."):
+            text = path.read_text(encoding="utf-8-sig")
+        names: dict[str, str] = {}
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
+            cells = line.removesuffix("\r").split("\t")
+            if len(cells) != 2 or cells[0] in names:
+                found = f"has {len(cells)} cells" if len(cells) != 2 else f"has {cells[0]!r} again"
+                raise UserError(
+                    f"{path}:{number} {found}; expected two, an old value and the new one, with a "
+                    "tab between them, and each old value once. Correct it."
+                )
+            names[cells[0]] = cells[1]
+        tables[column] = names
     return how.model_copy(update={"rename": tables})
-
-
-def _new_names(path: Path) -> dict[str, str]:
-    with reading(path, "a table of old and new values", "Add it, or correct 'rename'."):
-        text = path.read_text(encoding="utf-8-sig")
-    names: dict[str, str] = {}
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
-        cells = line.removesuffix("\r").split("\t")
-        if len(cells) != 2 or cells[0] in names:
-            found = f"has {len(cells)} cells" if len(cells) != 2 else f"has {cells[0]!r} again"
-            raise UserError(
-                f"{path}:{number} {found}; expected two, an old value and the new one, with a tab "
-                "between them, and each old value once. Correct it."
-            )
-        names[cells[0]] = cells[1]
-    return names
 
 
 def files_of(how: PlainFiles, named: Named, account: Account) -> list[tuple[str, Path]]:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from blimpworks.benchmarks.account import Account
-from blimpworks.benchmarks.differences import Span, occurrences, words_at
+from blimpworks.benchmarks.differences import Span, occurrences
 from blimpworks.benchmarks.entries import Rules
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.errors import UserError
@@ -204,7 +204,7 @@ def word_span(row: Row, text: str, first: str | int, words: str | int = 1) -> Sp
     """
     index, count = (_number(row, name) for name in (first, words))
     start = index - row.rules.words_from
-    spans = words_at(text)
+    spans = [match.span() for match in re.finditer(r"\S+", text)]
     if start < 0 or count < 1 or start + count > len(spans):
         last = len(spans) - 1 + row.rules.words_from
         raise UserError(
