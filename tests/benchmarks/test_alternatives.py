@@ -3,15 +3,10 @@
 import json
 import re
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from blimpworks.benchmarks.judge_designs import judge_designs
 from blimpworks.errors import UserError
-from blimpworks.judging.judge import Rules
 from support.declared_kit import built, jsonl
-from support.judging_kit import write_scores
 
 ENDINGS = {"ctx": "It rained.", "a": "We got wet.", "b": "We got dry.", "c": "We sang."}
 LISTED = {"ctx": "It rained.", "o": [ENDINGS[name] for name in "abc"]}
@@ -47,11 +42,8 @@ COLUMNS = {"options": ["a", "b", "c"], "context": "ctx"}
             | {"right": {"column": "y", "labels": "o.*.label"}},
             [2, 0, 1],
         ),
-        (
-            {**LISTED, "o": json.dumps(LISTED["o"]), "y": 1},
-            {"options": "o", "context": "ctx", "right": {"column": "y"}},
-            [1, 0, 2],
-        ),
+        ({**LISTED, "o": json.dumps(LISTED["o"]), "y": 1},
+         {"options": "o", "context": "ctx", "right": {"column": "y"}}, [1, 0, 2]),
         (
             {**LISTED, "o": " | ".join(LISTED["o"][:2]), "y": 1},
             {"options": "o", "split_by": "|", "context": "ctx", "right": {"column": "y"}},
@@ -137,23 +129,3 @@ def test_two_items_of_a_file_with_one_name_are_two_items(tmp_path):
     rows = built(tmp_path / "toy", {"a.jsonl": jsonl(*records)}, data=[{**data, "id": "y"}])
     assert len({row["item"] for row in rows}) == 2
     assert len({row["item_id"] for row in rows}) == len(rows)
-
-
-def test_an_item_is_right_only_if_its_option_is_best_of_all(tmp_path):
-    records = [{"o": list(texts), "y": 0} for texts in (("a", "b"), ("c", "d", "e"), ("f", "g"))]
-    data = {"layout": "alternatives", "files": "*.jsonl", "options": "o", "right": {"column": "y"}}
-    built(tmp_path / "toy", {"a.jsonl": jsonl(*records)}, data=[data])
-    surprisals = [1.0, 2.0, 3.0, 4.0, 2.5, 2.0, 2.0]
-    tokens = [([(-each, 1)],) * 2 for each in surprisals]
-    items, output = tmp_path / "items.parquet", tmp_path / "out.parquet"
-    table = pq.read_table(items).replace_schema_metadata(None)
-    ids = pa.array([f"i{n}" for n in range(len(tokens))])
-    pq.write_table(table.set_column(0, "item_id", ids), items)
-    scores = write_scores(tmp_path / "scores.parquet", tokens)
-    judge_designs(items, scores, output, Rules(["critical_region"], ["wrong"], 0))
-    rows = pq.read_table(output).to_pylist()
-    assert [(row["margin"], row["correct"], row["tie"]) for row in rows] == [
-        (1.0, 1.0, False),
-        (-0.5, 0.0, False),
-        (0.0, 0.0, True),
-    ]

@@ -81,14 +81,7 @@ def test_any_formula_holds_where_python_says_so_but_for_ties(formula, values):
     assume("%" in text)
     result = margin(text, values)
     assert ("!" in text and result == 0) or (result > 0) == by_python(values)
-
-
-@given(TRUTHS, VALUES)
-@settings(max_examples=40)
-def test_a_negation_has_the_negative_margin(formula, values):
-    text, _ = formula
-    assume("%" in text)
-    assert margin(f"!{text}", values) == -margin(text, values)
+    assert margin(f"!{text}", values) == -result
 
 
 @pytest.mark.parametrize(
@@ -106,7 +99,6 @@ def test_a_negation_has_the_negative_margin(formula, values):
         ("[(6;%a%) < 3 | (6;%b%) < 1] & (7;%a%) < 9", -1.0),
         ("!(6;%a%) < (6;%b%) & (7;%a%) > 0", -3.0),
         ("![(6;%a%) < (6;%b%) & (7;%a%) < 0]", 10.0),
-        ("!!(6;%a%) < (6;%b%)", 3.0),
         ("(7;%a%) - (6;%b%) + (6;%a%) > 0", 7.0),
         ("(7;%a%) - [(6;%b%) + (6;%a%)] > 0", 3.0),
         ("(7;%a%) - (6;%b%) - (6;%a%) > 0", 3.0),
@@ -133,12 +125,6 @@ def test_equality_at_its_tolerance_holds_and_its_negation_does_not():
     assert margin(text, {A: 1e-3}) > 0 > margin(f"!{text}", {A: 1e-3})
     assert margin(f"{text} & (6;%a%) < 5", {A: 1e-3}) > 0
     assert margin(text, {A: np.nextafter(1e-3, 1)}) < 0
-
-
-def test_equality_is_relative_to_the_right_side():
-    values = {A: 0.0, B: 200.0}
-    assert margin("(6;%a%) = (6;%b%)", values) == pytest.approx(0.003 - 200)
-    assert margin("(6;%b%) = (6;%a%)", values) == pytest.approx(0.001 - 200)
 
 
 def test_sums_that_differ_by_no_more_than_the_bounds_of_all_their_places_are_tied():
