@@ -35,7 +35,6 @@ def accuracies(tmp_path, read, files, **declaration):
     ("entry", "text"),
     [
         (CHOICES, "paradigm,chose\nsva,good\nsva,bad\nsva,\nnpi,good\n"),
-        # A column for each person, with what is right in another, or what says right or wrong.
         (
             {**WIDE, "answer": "label"},
             "paradigm,label,annotator_1,annotator_2\nsva,0,0,1\nsva,1,,\nnpi,1,1,\n",
@@ -44,7 +43,6 @@ def accuracies(tmp_path, read, files, **declaration):
             {**WIDE, "right": ["yes"]},
             "paradigm,annotator_1,annotator_2\nsva,yes,no\nnpi,,YES\n",
         ),
-        # What the benchmark lacks is left out by name.
         (
             {**CHOICES, "without": ["island"]},
             "paradigm,chose\nsva,good\nsva,bad\nisland,good\nnpi,good\n",
@@ -84,11 +82,6 @@ RATED = {"kind": "ratings", "files": "people.csv", "headings": "{paradigm}_{side
             "who,paradigm,side,score\na,sva,ok,7\na,sva,star,2\nb,sva,ok,1\nb,sva,star,2\n",
             (0.5, 2),
         ),
-        (
-            {**LONG, "person": "who", "rename": {"paradigm": "names.tsv"}},
-            "paradigm,who,side,score\nSubject_Agr,p,good,7\nSubject_Agr,p,bad,2\n",
-            (1.0, 1),
-        ),
     ],
 )
 def test_of_ratings_each_person_counts_once_and_ties_half(tmp_path, entry, text, expected):
@@ -98,20 +91,19 @@ def test_of_ratings_each_person_counts_once_and_ties_half(tmp_path, entry, text,
     assert rows["human", "sva", "sva"] == (pytest.approx(expected[0]), expected[1])
 
 
-def test_printed_accuracies_in_percent_have_no_interval(tmp_path):
+PRINTED = {"kind": "accuracies", "files": "people.csv", "accuracy": "human"}
+
+
+def test_printed_accuracies_have_no_interval_and_may_be_of_phenomena_alone(tmp_path):
     text = "paradigm,human\nsva,96\nnpi,88\n"
-    entry = {"kind": "accuracies", "files": "people.csv", "accuracy": "human"}
-    rows = accuracies(tmp_path, read_people, {"people.csv": text}, people=[entry])
+    rows = accuracies(tmp_path, read_people, {"people.csv": text}, people=[PRINTED])
     assert rows["human", "sva", "sva"][0] == pytest.approx(0.96)
     assert rows["human", "all", "all"][0] == pytest.approx(0.92)
     table = read_table(ACCURACIES, tmp_path / "accuracies.parquet")
     assert table["low"].null_count == len(table)
 
-
-def test_people_may_be_known_by_phenomenon_alone(tmp_path):
     text = "phenomenon,human\nAgreement,0.9\n"
-    entry = {"kind": "accuracies", "files": "people.csv", "accuracy": "human"}
-    more = {"people": [entry], "phenomena": {"Agreement": ["*"]}}
+    more = {"people": [PRINTED], "phenomena": {"Agreement": ["*"]}}
     rows = accuracies(tmp_path, read_people, {"people.csv": text}, **more)
     assert {*rows} == {("human", "Agreement", "all"), ("human", "all", "all")}
 
@@ -134,9 +126,6 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
     read_perplexities(path, [], path.parent, tmp_path / "p.parquet")
     rows = read_table(MODEL_PERPLEXITIES, tmp_path / "p.parquet").to_pylist()
     assert [(row["model"], row["perplexity"]) for row in rows] == [("lstm_0111", 98.25)]
-
-
-PRINTED = {"kind": "accuracies", "files": "people.csv", "accuracy": "human"}
 
 
 @pytest.mark.parametrize(

@@ -218,11 +218,6 @@ READ = {
         {"phenomenon": ["Licensing"] * 2 + ["Agreement"] * 2},
         {"phenomena": {"Agreement": ["sva_*"], "Licensing": ["npi_1"]}},
     ),
-    "rows left out by a column": (
-        {**PAIRS, "where": {"split": "test"}},
-        {"a.csv": "good,bad,split\nThe cats sleep.,The cats sleeps.,test\nHe runs.,He run.,dev\n"},
-        {"good": ["The cats sleep."]},
-    ),
     "columns that are kept": (
         {**PAIRS, "keep": ["depth"], "id": "name"},
         {"a.csv": "good,bad,depth,name\nHe runs.,He run.,3,x17\n"},
@@ -248,16 +243,6 @@ READ = {
         },
     ),
     "rows with labels in turn": (LABELLED, {"a.csv": LABELLED_CSV}, {"pair": TWO[::-1]}),
-    "rows with labels and items": (
-        {**LABELLED, "item": "item"},
-        {"a.csv": LABELLED_CSV},
-        {"pair": TWO[::-1]},
-    ),
-    "good rows first": (
-        {**ORDERED, "order": "good first"},
-        {"a.csv": ORDERED_CSV},
-        {"good": ["He runs.", "He sleeps."]},
-    ),
     "bad rows first": (
         {**ORDERED, "order": "bad first"},
         {"a.csv": ORDERED_CSV},
@@ -297,12 +282,6 @@ READ = {
         {"a.csv": "i,c,a,b,d\n1,x,He,,runs\n1,y,He,often,runs\n"},
         {"good": ["He runs", "He often runs"], "region_starts": [[0, 2, 3], [0, 3, 9]]},
     ),
-    "regions of scripts without spaces": (
-        {**CONDITIONS, "regions": ["a", "b"], "predictions": ["(b;%x%) < (b;%y%)"]}
-        | {"joined_by": ""},
-        {"a.csv": "i,c,a,b\n1,x,我,来\n1,y,我,去\n"},
-        {"good": ["我来", "我去"]},
-    ),
     "a design in a row": (
         DESIGN,
         {"a.csv": "a,b,word,other\nHe runs.,He run.,runs,run\n"},
@@ -313,20 +292,10 @@ READ = {
         },
     ),
     "a hidden file": (PAIRS, {"a.csv": CSV, ".a.csv": "x"}, {"file": ["a.csv"] * 2}),
-    "ratings of pairs": (
-        {**PAIRS, "files": "a.csv", "rating": "grade"},
-        {"a.csv": GRADED},
-        {"rating": [0.5, None]},
-    ),
     "ratings of labelled rows": (
         {**LABELLED, "item": "item", "rating": "grade"},
         {"a.csv": RATED_CSV},
         {"rating": [4.5, None]},
-    ),
-    "ratings of sentences": (
-        {**SINGLE, "rating": "grade"},
-        {"a.csv": RATED_CSV},
-        {"rating": [6.5, 2, 6, None]},
     ),
     "ratings beside pairs": (
         {**PAIRS, "rating": GRADES},
@@ -360,7 +329,6 @@ def test_rows_are_read_as_their_entry_says(tmp_path, name):
         ("ಅವಳು ಬಂದಳು", "ಅವಳು ಬಂದನು", ("ಬಂದಳು", "ಬಂದನು")),
         ("وہ گیا", "وہ گئی", ("گیا", "گئی")),
         ("run fast", "fast run", ("run fast", "fast run")),
-        ("abab", "ab", ("abab", "ab")),
     ],
 )
 def test_the_critical_region_is_where_sentences_differ_in_any_script(tmp_path, good, bad, expected):
@@ -383,24 +351,18 @@ def test_test_suites_have_a_row_for_each_condition(tmp_path):
     assert len({row["item_id"] for row in rows}) == 2
 
 
-def test_conditions_can_have_a_row_each_or_a_row_for_each_region(tmp_path):
-    data = {"layout": "conditions", "files": "*.csv", "item": "item", "condition": "c"}
-    wide = "item,c,np,2\n1,match,The cats,sleep\n1,mismatch,The cats,sleeps\n"
-    long = "item,c,n,text\n1,match,np,The cats\n1,match,2,sleep\n"
-    long += "1,mismatch,np,The cats\n1,mismatch,2,sleeps\n"
-    for text, how in (
-        (wide, {"regions": ["np", "2"]}),
-        (long, {"region": "n", "content": "text"}),
-    ):
-        declared = {**data, **how, "predictions": [FORMULA]}
-        rows = built(tmp_path / "toy", {"a.csv": text}, data=[declared])
-        assert conditions_of(rows) == EXPECTED
-        assert rows[0]["regions"] == ["np", "2"]
+def test_conditions_can_have_a_row_for_each_region(tmp_path):
+    text = "i,c,n,text\n1,match,np,The cats\n1,match,2,sleep\n"
+    text += "1,mismatch,np,The cats\n1,mismatch,2,sleeps\n"
+    declared = {**CONDITIONS, "region": "n", "content": "text", "predictions": [FORMULA]}
+    rows = built(tmp_path / "toy", {"a.csv": text}, data=[declared])
+    assert conditions_of(rows) == EXPECTED
+    assert rows[0]["regions"] == ["np", "2"]
 
 
 def test_effects_and_what_counts_as_right_stand_in_the_items(tmp_path):
-    data = {"layout": "conditions", "files": "*.csv", "item": "i", "condition": "c"}
-    data |= {"regions": ["a", "b"], "predictions": ["(b;%x%) < (b;%y%)"], "right": "mean"}
+    data = {**CONDITIONS, "regions": ["a", "b"], "right": "mean"}
+    data |= {"predictions": ["(b;%x%) < (b;%y%)"]}
     data |= {"effects": {"garden path": "(b;%y%) - (b;%x%)", "sum": "(*;%y%) + 1"}}
     files = {"a.csv": "i,c,a,b\n1,x,He,runs\n1,y,He,run\n"}
     for row in built(tmp_path / "toy", files, data=[data]):

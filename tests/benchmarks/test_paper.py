@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from blimpworks.benchmarks.build import build_items
-from blimpworks.benchmarks.datasets import COLUMNS
 from blimpworks.benchmarks.exhibits import specs_of
 from blimpworks.benchmarks.export import export_benchmark
 from blimpworks.benchmarks.paper import ITEMS, declared_benchmarks, find_declared, named_sizes

@@ -49,7 +49,6 @@ def row(lang: str = "eng", **rules: object) -> Row:
         ("{big[3]='?'}", "Il fut là ?"),
         ("{s[two]='form'}", "The key form the cabinets is here . <eos>"),
         ("{s[index]=form['<eos>']=''}", "The key to the cabinets are here . "),
-        ("{s['The ']=''[0]='Keys']}", None),
         ("{s['The ']=''[0]='Keys'}", "Keys to the cabinets is here . <eos>"),
         ("{s['is']=''}", "The key to the cabinets here . <eos>"),
         ("{gap['___']=form}", "He are it."),
@@ -62,11 +61,7 @@ def row(lang: str = "eng", **rules: object) -> Row:
     ],
 )
 def test_a_template_changes_text(template, expected):
-    if expected is None:
-        with pytest.raises(UserError, match="is no column and no template; expected one such as"):
-            cell(row(), template)
-    else:
-        assert cell(row(), template) == expected
+    assert cell(row(), template) == expected
 
 
 def test_case_and_counting_are_as_the_rules_and_the_language_say():
@@ -90,6 +85,7 @@ def test_case_and_counting_are_as_the_rules_and_the_language_say():
         ("{gap[1]=blank}", "a.csv:7: column 'blank' is empty"),
         ("{form|upper}", "has the filter 'upper'; expected one of unpunctuated, uncapitalised"),
         ("{gap[1]=don't}", "is no column and no template"),
+        ("{s['The ']=''[0]='Keys']}", "is no column and no template; expected one such as"),
         ("{from}", "a.csv:7 has no column 'from'; its columns are"),
     ],
 )
@@ -115,13 +111,20 @@ def test_no_template_takes_long():
     for template in ("{" + "='x'" * 3000, "{s" + "['x']=y" * 400 + "[", "{" * 5000):
         with pytest.raises(UserError):
             cell(row(), template)
-    assert cell(Row({"s": "! " * 20000 + "x"}, "a", 1, Account("")), "{s|unpunctuated}").endswith(
-        "! x"
-    )
+    long = Row({"s": "! " * 20000 + "x"}, "a", 1, Account(""))
+    assert cell(long, "{s|unpunctuated}").endswith("! x")
     assert time.monotonic() - start < 5
 
 
 SENTENCE = {"good": "The keys are here.", "bad": "The keys is here.", "i": 2, "j": "1", "n": 2}
+RIGHT = {"column": "i", "first": [1], "second": [2]}
+FORMULAS = ["(critical;%good%) < (critical;%bad%)"]
+LAYOUTS = {
+    "pairs": {"good": "good", "bad": "bad"},
+    "choices": {"first": "bad", "second": "good", "right": RIGHT},
+    "labelled_rows": {"sentence": "s", "label": "ok", "good": [True], "bad": [False]},
+    "designs": {"sentences": {"good": "good", "bad": "bad"}, "predictions": FORMULAS},
+}
 
 
 @pytest.mark.parametrize(
@@ -141,32 +144,16 @@ SENTENCE = {"good": "The keys are here.", "bad": "The keys is here.", "i": 2, "j
     ],
 )
 def test_a_critical_region_is_words_by_their_index(tmp_path, layout, critical, expected):
-    shared = {"files": "*.jsonl", "layout": layout, "critical": critical}
-    layouts = {
-        "pairs": {"good": "good", "bad": "bad"},
-        "choices": {
-            "first": "bad",
-            "second": "good",
-            "right": {"column": "i", "first": [1], "second": [2]},
-        },
-        "labelled_rows": {"sentence": "s", "label": "ok", "good": [1], "bad": [0]},
-        "designs": {
-            "sentences": {"good": "good", "bad": "bad"},
-            "predictions": ["(critical;%good%) < (critical;%bad%)"],
-        },
-    }
-    by_row = [
-        SENTENCE | {"s": SENTENCE["good"], "ok": 1},
-        SENTENCE | {"s": SENTENCE["bad"], "ok": 0},
-    ]
-    records = by_row if layout == "labelled_rows" else [SENTENCE]
+    data = {"files": "*.jsonl", "layout": layout, "critical": critical, **LAYOUTS[layout]}
+    records = [SENTENCE]
+    if layout == "labelled_rows":
+        records = [SENTENCE | {"s": SENTENCE[s], "ok": s == "good"} for s in ("good", "bad")]
     files = {"a.jsonl": jsonl(*records)}
-    declared = {"data": [shared | layouts[layout]]}
     if isinstance(expected, str):
         with pytest.raises(UserError, match=re.escape(expected)):
-            built(tmp_path / "toy", files, **declared)
+            built(tmp_path / "toy", files, data=[data])
         return
-    rows = built(tmp_path / "toy", files, **declared)
+    rows = built(tmp_path / "toy", files, data=[data])
     if layout == "designs":
         regions = {name: texts[1] for name, texts in conditions_of(rows).items()}
         found = (regions["good"], regions["bad"])
