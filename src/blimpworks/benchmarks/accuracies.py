@@ -222,10 +222,7 @@ def _check_any_right(judgements: pd.DataFrame, entry: People | Released, column:
 
 
 def _settled(lang: str, phenomenon: str, paradigm: str, items: Phenomena) -> str | None:
-    """Return the items' phenomenon of a judged paradigm; None if items lack the paradigm.
-
-    A language without items here keeps the stated one.
-    """
+    """Return the items' phenomenon of a judged paradigm; None if the language's items lack it."""
     if (lang, ALL) not in items:
         return phenomenon or paradigm
     phenomena = items.get((lang, paradigm), set())
@@ -324,10 +321,9 @@ def read_people(
 ) -> dict[str, Any]:
     """Write people's accuracies on a declared benchmark; return facts for the record.
 
-    Paradigms and phenomena are those of the ``items`` tables. n counts choices, or for ratings
-    persons; skipped counts cells without a judgement; intervals are Wilson's.
-
-    Raises UserError for malformed files, and for paradigms that the items lack.
+    Paradigms and phenomena are those of the ``items`` tables. n counts choices, or persons for
+    ratings; skipped counts cells without a judgement. Raises UserError for malformed files, and for
+    paradigms that the items lack.
     """
     source = Source.read(declaration, files, sources)
     phenomena: dict[tuple[str, str], set[str]] = {}
@@ -355,10 +351,7 @@ def read_people(
 def read_released(
     declaration: Path, files: Sequence[Path], sources: Path, benchmark: str, output: Path
 ) -> int:
-    """Write accuracies of released decisions; return the number of rows.
-
-    Raises UserError for malformed files.
-    """
+    """Write accuracies of released decisions; return their number. UserError if malformed."""
     source = Source.read(declaration, files, sources)
     entries = []
     for entry in source.declared.released:
@@ -381,10 +374,7 @@ def read_released(
 
 
 def read_perplexities(declaration: Path, files: Sequence[Path], sources: Path, output: Path) -> int:
-    """Write released perplexities; return the number of rows.
-
-    Raises UserError for malformed files.
-    """
+    """Write released perplexities; return their number. UserError if malformed."""
     source = Source.read(declaration, files, sources)
     rows = [
         {"model": as_text(cell(row, entry.model)), "perplexity": number(row, entry.perplexity)}

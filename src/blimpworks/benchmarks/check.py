@@ -200,10 +200,7 @@ def _space_at_ends(declared: Declared, named: Mapping[str, Path]) -> Finding:
 
 
 def check(declared: Declared, sources: Path, count: CountTokens | None = None) -> Check:
-    """Check a benchmark's items; without ``count`` numbers of tokens are estimated.
-
-    Raises UserError for malformed or absent files.
-    """
+    """Check a benchmark's items (UserError if malformed); without ``count`` estimate tokens."""
     named = local_files(declared.folder) | source_files(declared, sources)
     items = read_items(declared.declared, declared.folder, named, [])
     unit = declared.declared.unit

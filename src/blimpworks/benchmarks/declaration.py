@@ -167,10 +167,7 @@ ALL = "all"
 
 
 def grouping(declaration: Declaration) -> Callable[[str], str | None]:
-    """Return a function from paradigms to declared phenomena; None where there are none.
-
-    It raises UserError for a paradigm that the phenomena leave out.
-    """
+    """Return a function from paradigms to phenomena; it raises UserError for one left out."""
 
     @cache
     def phenomenon_of(paradigm: str) -> str | None:

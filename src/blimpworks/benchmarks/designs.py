@@ -194,10 +194,7 @@ def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Desi
 
 
 def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design]:
-    """Make items of test suites, a suite in each record.
-
-    Raises UserError for a record that is no test suite.
-    """
+    """Make items of test suites, one in each record. Raises UserError for another record."""
     for row in rows:
         own = row.cells.get("predictions")
         stated = [each for each in own if isinstance(each, dict)] if isinstance(own, list) else []

@@ -56,11 +56,10 @@ def _unit_before(sentence: str, end: int) -> int:
 
 
 def difference(good: str, bad: str) -> Regions:
-    """Return the words between the longest common beginning and the longest common end.
+    """Return the words (without spaces: characters) between common beginning and common end.
 
-    In scripts without spaces it is the characters; in equal sentences it is the whole. Where only
-    one sentence has something more, both regions include the next word or character, or else the
-    one before. So none is empty.
+    Equal sentences differ in the whole. If one only has something more, both regions include the
+    next word or character, or else the one before, so that none is empty.
     """
     if good == bad:
         return Regions(0, len(good), 0, len(bad))

@@ -36,10 +36,7 @@ BROKEN = (
 
 
 def local_files(folder: Path) -> dict[str, Path]:
-    """Return the files in a benchmark's folder, without hidden ones, by relative name.
-
-    Raises UserError for a link out of the folder.
-    """
+    """Return files in a folder by relative name, no hidden ones. UserError for links out of it."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     named = {path.relative_to(folder).as_posix(): path for path in files}
     shown = {name: path for name, path in named.items() if not _is_hidden(name)}
@@ -85,8 +82,8 @@ def _uncompressed(name: str, content: bytes) -> bytes:
 def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, dict[str, str]]]:
     """Yield the file, or the members of an archive, each with the columns of its name.
 
-    Raises UserError for an absent or broken file, and for an archive without such members, or with
-    a member's name that leads out of it.
+    Raises UserError for an absent or broken file, for absent members, and for a member's name that
+    leads out of the archive.
     """
     said = columns_in(how.patterns, name) or {}
     try:

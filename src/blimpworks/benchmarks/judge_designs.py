@@ -72,10 +72,7 @@ def _label(items: pa.Table, number: int) -> str:
 
 
 def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFrame:
-    """List all regions: item, condition, name, row of the condition in ``table``, and span.
-
-    Raises UserError for a repeated region of a condition.
-    """
+    """List all regions: item, condition, name, row of the condition in ``table``, and span."""
     rows = table.select(["good", "condition", *REGIONS]).to_pandas()
     rows = rows.astype({"condition": object}).assign(item=numbers, row=np.arange(len(rows)))
     sentences = rows.assign(regions=WHOLE, region_starts=0, region_ends=rows["good"].str.len())
@@ -97,11 +94,7 @@ def _regions(table: pa.Table, numbers: Integers, items: pa.Table) -> pd.DataFram
 def _grouped(
     table: pa.Table, numbers: Integers, items: pa.Table
 ) -> tuple[list[Group], pd.DataFrame]:
-    """Group items by their formulas; list the regions of these, group by group.
-
-    ``numbers`` has the item of each row. Raises UserError for an item without predictions, or
-    without a region that they name.
-    """
+    """Group items by their formulas; list the regions that these name, group by group."""
     alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[int]] = {}
     for number, item in enumerate(items.to_pylist()):
         if not item["predictions"]:

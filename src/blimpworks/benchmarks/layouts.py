@@ -93,10 +93,7 @@ class Naming:
     languages: tuple[str, ...]
 
     def labels(self, row: Row, data: Labels) -> dict[str, Any]:
-        """Return the fields of a row's item that are not sentences.
-
-        Raises UserError for a language that the benchmark does not declare.
-        """
+        """Return the fields of a row's item that are not sentences."""
         stem = PurePosixPath(row.file).stem
         paradigm = labelled(row, data.paradigm, "paradigm") or stem
         phenomenon = not_empty(row, data.phenomenon) if data.phenomenon else ""
@@ -136,10 +133,7 @@ class Naming:
 
 
 def labelled(row: Row, column: str | None, default: str) -> str:
-    """Return a label by its column, or by the usual one; empty without such a column.
-
-    Raises UserError for an empty cell.
-    """
+    """Return a label by its column or the usual one, or "". UserError for an empty cell."""
     if column is not None:
         return not_empty(row, column)
     is_there = default in row.cells
@@ -169,11 +163,7 @@ def item_key(row: Row, data: Labels, item: str | None) -> tuple[str, ...]:
 
 
 def region_in(row: Row, sentence: str, critical: Column | CriticalIndex, near: Span) -> Span:
-    """Return the span of a critical region, by its text or the index of a word.
-
-    Of several places with the text the one next to ``near`` counts. Raises UserError where the
-    sentence lacks it.
-    """
+    """Return the span of a critical region; of several places the one next to ``near`` counts."""
     if isinstance(critical, CriticalIndex):
         return word_span(row, sentence, critical.word, critical.words)
     words = text(row, critical)
@@ -188,10 +178,7 @@ def region_in(row: Row, sentence: str, critical: Column | CriticalIndex, near: S
 
 
 def regions_of(row: Row, good: str, bad: str, critical: Critical | None) -> Regions:
-    """Return the critical regions of a pair as declared, by default where the sentences differ.
-
-    Raises UserError for a region that is no part of its sentence.
-    """
+    """Return critical regions as declared, by default where the sentences differ."""
     if critical is None:
         return difference(good, bad)
     if isinstance(critical, CriticalOffsets):
@@ -266,10 +253,7 @@ def _listed(values: object) -> str:
 
 
 def labelled_rows(rows: Iterable[Row], data: LabelledRows, naming: Naming) -> Iterator[Item]:
-    """Make a pair of each good and each bad sentence of an item.
-
-    Raises UserError for an item without a good or without a bad sentence.
-    """
+    """Make a pair of each good and each bad sentence of an item. UserError if it lacks one."""
     groups: dict[object, list[Row]] = {}
     numbers: Counter[object] = Counter()
     for row in rows:

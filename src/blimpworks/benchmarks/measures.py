@@ -28,10 +28,7 @@ def estimated_tokens(sentences: Sequence[str]) -> list[int]:
 
 
 def token_counter(path: Path) -> CountTokens:
-    """Read a tokenizer.json, or a model directory's, to count tokens without special ones.
-
-    Raises UserError for no tokenizer, or without the library.
-    """
+    """Read a tokenizer.json (or a model directory's) to count tokens; UserError without one."""
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
         from tokenizers import Tokenizer

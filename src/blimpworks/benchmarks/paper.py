@@ -143,10 +143,7 @@ class Declared:
         return tuple(lang for lang in catalogue.languages if lang in self.declared.languages)
 
     def counted_units(self, campaign: Campaign, _catalogue: Catalogue, lang: str) -> int | None:
-        """Return the declared or counted items of a language; None without the files.
-
-        Raises UserError for a malformed file.
-        """
+        """Return the declared or counted items of a language; None without the files."""
         most = self.options(campaign).per_paradigm
         number = self.declared.expected(lang)
         if number and not most:
@@ -234,10 +231,7 @@ class Declared:
         }
 
     def printed_accuracies(self, printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-        """Yield printed percentages of phenomena and paradigms, by model, in the only language.
-
-        Raises UserError for a benchmark of several languages, whose print cannot be told apart.
-        """
+        """Yield printed percentages of phenomena and paradigms. UserError for several languages."""
         if len(self.declared.languages) > 1:
             raise UserError(
                 f"{self.folder / 'printed'}: printed accuracies are read of benchmarks of one "

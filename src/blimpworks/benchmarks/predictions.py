@@ -109,10 +109,7 @@ class Formula:
     @classmethod
     @cache
     def parse(cls, text: str) -> Self:
-        """Parse a formula.
-
-        Raises UserError with column and expectation for no formula, and for one without a region.
-        """
+        """Parse a formula. UserError with column and expectation if malformed or without region."""
         if len(text) > LONGEST:
             raise UserError(
                 f"formula {text[:40]!r}… has {len(text):,} characters; expected at most "

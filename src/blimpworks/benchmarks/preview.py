@@ -63,10 +63,7 @@ def _counts(items: Sequence[Item | Design]) -> Iterator[str]:
 
 
 def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
-    """Yield lines about a benchmark: ways of reading, items by paradigm, and examples.
-
-    Raises UserError for malformed or absent files.
-    """
+    """Yield lines about a benchmark: ways of reading, items by paradigm, and examples."""
     named = local_files(declared.folder) | source_files(declared, sources)
     accounts: list[Account] = []
     items = read_items(declared.declared, declared.folder, named, accounts)
@@ -107,10 +104,9 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
 def count_items(
     declared: Declared, resources: Path, mirror: Path | None, most: int | None
 ) -> Mapping[str, int] | None:
-    """Count the items of each language, at most ``most`` of each paradigm; None without all files.
+    """Count items by language, at most ``most`` of each paradigm; None without all files.
 
-    Copies in a mirror count if they match their pins. Raises UserError for a malformed file, or a
-    copy that does not match.
+    Copies in a mirror count. Raises UserError for a malformed file, or a copy unlike its pin.
     """
     with TemporaryDirectory() as folder:
         named = local_files(declared.folder)

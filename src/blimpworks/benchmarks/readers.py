@@ -139,10 +139,7 @@ class Table:
         return ", ".join(details)
 
     def rows(self, account: Account) -> Cells:
-        """Yield rows of the table; rows in ``skip_lines`` are counted and left out.
-
-        Malformed rows become faults of the ``account``. Raises UserError for an unreadable table.
-        """
+        """Yield rows, without ``skip_lines``; malformed ones become faults of the ``account``."""
         skipped = {*self.how.skipped(self.name)}
         read = False
         for line, cells in READERS[self.format](self, account, skipped):

@@ -25,10 +25,7 @@ Read = TypeVar("Read", bound=PlainFiles)
 
 
 def with_new_names(how: Read, folder: Path) -> Read:
-    """Replace names of tables of new values by these tables.
-
-    Raises UserError for an absent or malformed table.
-    """
+    """Replace names of tables of new values by these. UserError for absent or malformed ones."""
     tables = dict(how.rename)
     for column, table in how.rename.items():
         if not isinstance(table, str):
@@ -51,10 +48,7 @@ def with_new_names(how: Read, folder: Path) -> Read:
 
 
 def files_of(how: PlainFiles, named: Named, account: Account) -> list[tuple[str, Path]]:
-    """List names and paths of the files that patterns fit, by name.
-
-    Raises UserError for a pattern that fits none.
-    """
+    """List names and paths of files that patterns fit. UserError for a pattern without any."""
     for pattern in how.patterns:
         if not any(columns_in([pattern], name) is not None for name in named):
             raise UserError(
@@ -173,10 +167,7 @@ def _check_values(
 def side_by_side(
     tables: Iterable[Tabled], aligned: Sequence[tuple[PlainFiles, Sequence[Tabled]]]
 ) -> Iterator[Row]:
-    """Join rows of files with the same rows of their aligned files.
-
-    Raises UserError for an aligned file that is absent, not needed, or not as long.
-    """
+    """Join rows of files with rows of their aligned files. UserError if these do not match."""
     used: set[str] = set()
     for captures, rows in tables:
         joined = rows
@@ -220,10 +211,7 @@ def _beside(rows: Sequence[Row], more: Sequence[Row], captures: Captures) -> Ite
 
 
 def looked_up(rows: Iterable[Row], how: Files, folder: Path) -> Iterator[Row]:
-    """Add the columns of tables of lookup to rows.
-
-    Raises UserError for a row that a table lacks, and for a row of a table that none needs.
-    """
+    """Add columns of tables of lookup. UserError for rows, or rows of tables, without partner."""
     if not how.lookup:
         yield from rows
         return

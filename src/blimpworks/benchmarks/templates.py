@@ -101,10 +101,7 @@ def _parsed(inside: str) -> Expression | None:
 
 
 def cell(row: Row, column: str) -> Any:
-    """Return a cell by its column, or the text of a template.
-
-    Raises UserError for an absent column, and for a template that does not fit the row.
-    """
+    """Return a cell by its column, or the text of a template. UserError if the row lacks it."""
     if column in row.cells:
         return row.cells[column]
     pieces = _split(column)
@@ -198,10 +195,7 @@ def _with_marks(word: str, value: str) -> str:
 
 
 def word_span(row: Row, text: str, first: str | int, words: str | int = 1) -> Span:
-    """Return the span of words by the index of the first and their number: figures, or columns.
-
-    Raises UserError for a text without these words.
-    """
+    """Return the span of words by index of the first and number. UserError if they are absent."""
     index, count = (_number(row, name) for name in (first, words))
     start = index - row.rules.words_from
     spans = [match.span() for match in re.finditer(r"\S+", text)]

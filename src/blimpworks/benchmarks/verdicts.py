@@ -16,10 +16,7 @@ from blimpworks.tables import ITEMS, read_table
 
 
 def read_items(path: Path, more: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
-    """Read an items table: its declared columns, ``more`` of this kind of item, and ``optional``.
-
-    Raises UserError for a missing or broken table, or one without a column of ``more``.
-    """
+    """Read an items table with columns of ``more`` (UserError if absent) and ``optional``."""
     rows = read_table(ITEMS, path, [*ITEMS.names, *more, *optional, RATING])
     missing = [name for name in more if name not in rows.column_names or rows[name].null_count]
     if missing:

@@ -205,10 +205,7 @@ TABLE, PERPLEXITIES = "model_perplexities", "perplexities"
 
 
 def perplexity(tables: Tables, labels: Labels) -> Exhibit:
-    """Show mean accuracy of released models by test perplexity.
-
-    Raises UserError for several perplexities of a model.
-    """
+    """Show accuracy of released models by test perplexity. UserError for several of a model."""
     view = read_view(tables, labels)
     models = {*view.rows["model"]}
     rows = read_plain(MODEL_PERPLEXITIES, tables[TABLE])
@@ -327,10 +324,7 @@ def _draw_likeness(axes: Axes, cells: Sequence[Cell], hues: Mapping[str, Any], u
 
 
 def people_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Show accuracy of people and models by phenomenon, and correlations of models with people.
-
-    Each language has a panel of phenomena, and one of correlations if there are any.
-    """
+    """Show accuracy of people and models by phenomenon, and correlations of models with people."""
     view = with_people(read_view(tables, labels), tables)
     cells = [*phenomenon_cells(view)]
     # Over the first of the units.

@@ -16,8 +16,7 @@ UNITS = {PARADIGM: ["lang", PHENOMENON, PARADIGM], PHENOMENON: ["lang", PHENOMEN
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
     """Return accuracies [paradigm or phenomenon, model], NaN where a model has none.
 
-    A phenomenon's accuracy is its own row's if every model has such rows, else the mean of its
-    paradigms.
+    A phenomenon has its own row's accuracy if every model has such rows, else its paradigms' mean.
     """
     single = rows[rows[PARADIGM] != ALL]
     if unit == PHENOMENON:
@@ -28,10 +27,7 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def correlate(accuracies: pd.DataFrame, coefficient: str) -> float:
-    """Correlate two columns over the rows where both have a number.
-
-    NaN for fewer than two rows, or for a column of one value.
-    """
+    """Correlate two columns over common rows; NaN for fewer than two, or a single value."""
     both = accuracies.dropna()
     values = (both.rank() if coefficient == SPEARMAN else both).to_numpy(float)
     # Floating point leaves a little of the spread of values that are all the same.

@@ -120,8 +120,7 @@ def _languages(judgements: pd.DataFrame, labels: Labels) -> dict[str, str]:
 def hardest(judgements: pd.DataFrame) -> pd.DataFrame:
     """Choose the items of a language that most models get wrong, then by the lowest mean margin.
 
-    The rows have wrong, judged and margin. Shares of judgements count: each model judges a pair
-    twice that a file has twice.
+    Shares of judgements count, since each model judges a pair twice that a file has twice.
     """
     judged = judgements[judgements["correct"].notna()]
     items = judged.assign(wrong=judged["correct"] == 0).groupby(PLACE, sort=False)
@@ -151,10 +150,7 @@ def _items(
 
 
 def pair_text(item: Item) -> str:
-    """Write a pair as one sentence with the difference in brackets, or as two.
-
-    It is two where sentences are equal, or differ outside of their critical regions.
-    """
+    """Write a pair as one sentence with its difference in brackets, else as two."""
     good, bad = item["good"], item["bad"]
     if None not in [item[name] for name in SPANS] and good != bad:
         changed = bad[item["bad_start"] : item["bad_end"]]
@@ -164,10 +160,7 @@ def pair_text(item: Item) -> str:
 
 
 def worst(tables: Tables, labels: Labels) -> Exhibit:
-    """Show the items of each language that most models get wrong by the largest margin.
-
-    Raises UserError without judgements, or for a judged item that the items lack.
-    """
+    """Show the items of each language that most models get wrong by the largest margin."""
     layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
     judgements = _read(tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"])
     languages = _languages(judgements, labels)

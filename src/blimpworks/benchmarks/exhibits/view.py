@@ -177,10 +177,7 @@ class View:
 
 
 def read_view(tables: Tables, labels: Labels) -> View:
-    """Read the campaign's accuracies by the method shown, or released or printed ones.
-
-    Raises UserError without any.
-    """
+    """Read the campaign's accuracies by the method shown, or released or printed ones."""
     where: dict[str, Any] = {"benchmark": labels.facts["benchmark"]["name"]}
     published, method = labels.source == "published", labels.method
     if published:
@@ -211,10 +208,7 @@ def _families(rows: pd.DataFrame, labels: Labels) -> dict[str, list[str]]:
 
 
 def with_people(view: View, tables: Tables) -> View:
-    """Add people as the first column.
-
-    Raises UserError without accuracies of people, or with several methods.
-    """
+    """Add people as first column. Raises UserError if they have not exactly one method."""
     people = read_plain(ACCURACIES, tables["people"])
     benchmark = view.labels.facts["benchmark"]["name"]
     people = people[(people["benchmark"] == benchmark) & (people["model"] == HUMAN)]
