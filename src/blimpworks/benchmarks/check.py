@@ -14,10 +14,10 @@ from blimpworks.analysis.baselines import frequency_code
 from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Condition, Design
-from blimpworks.benchmarks.differences import pattern, plain, same_but_for
+from blimpworks.benchmarks.differences import count_words, pattern, plain, same_but_for
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Item
-from blimpworks.benchmarks.measures import PER_WORD, CountTokens, estimated_tokens, measures
+from blimpworks.benchmarks.measures import PER_WORD, CountTokens, measures
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction
 from blimpworks.benchmarks.preview import counted, source_files
@@ -165,7 +165,9 @@ def _outliers(pairs: Sequence[Item], patterns: Sequence[str]) -> Finding:
 
 def _too_long(items: Sequence[Thing], count: CountTokens | None) -> Iterator[Finding]:
     numbered = [(item, sentence) for item in items for sentence in sentences_of(item)]
-    sizes = (count or estimated_tokens)([sentence for _, sentence in numbered])
+    sentences = [sentence for _, sentence in numbered]
+    estimated = (round(PER_WORD * count_words(sentence)) for sentence in sentences)
+    sizes = count(sentences) if count else [*estimated]
     how = "" if count else f" (estimated, {PER_WORD} a word; --tokenizer counts them)"
     most = float("inf")
     for limit in LENGTHS:

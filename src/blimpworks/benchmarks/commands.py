@@ -293,7 +293,7 @@ def pin_dataset(
     """Add the files of a data set of the hub to a benchmark's sources, pinned."""
     from blimpworks.benchmarks import datasets
 
-    for row in datasets.pin_dataset(datasets.Dataset(dataset, revision, split), folder):
+    for row in datasets.pin_dataset(dataset, revision, split, folder):
         typer.echo(row.name)
     typer.echo(f"{folder / 'sources.tsv'}: write their names, or a pattern, as 'files'.")
 

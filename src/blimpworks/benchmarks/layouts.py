@@ -287,22 +287,16 @@ def labelled_rows(rows: Iterable[Row], data: LabelledRows, naming: Naming) -> It
                     "expected both. Correct 'item', 'good' and 'bad', or the file."
                 )
             for good, bad in product(sides[True], sides[False]):
-                yield _of_rows(good, bad, data, naming)
-
-
-def _of_rows(first: Row, second: Row, data: LabelledRows, naming: Naming) -> Item:
-    good, bad = (text(row, data.sentence) for row in (first, second))
-    regions = difference(good, bad)
-    if data.critical:
-        spans = [
-            region_in(row, sentence, data.critical, near)
-            for row, sentence, near in ((first, good, regions[:2]), (second, bad, regions[2:]))
-        ]
-        regions = Regions(*spans[0], *spans[1])
-    labels = naming.labels(first, data)
-    if rating := rating_in(second, data):
-        labels["more"] |= {"rating": ahead(labels["more"]["rating"], rating["rating"])}
-    return Item(good=good, bad=bad, regions=regions, **labels)
+                sentences = [text(row, data.sentence) for row in (good, bad)]
+                regions = difference(*sentences)
+                if data.critical:
+                    first = region_in(good, sentences[0], data.critical, regions[:2])
+                    second = region_in(bad, sentences[1], data.critical, regions[2:])
+                    regions = Regions(*first, *second)
+                labels = naming.labels(good, data)
+                if rating := rating_in(bad, data):
+                    labels["more"] |= {"rating": ahead(labels["more"]["rating"], rating["rating"])}
+                yield Item(good=sentences[0], bad=sentences[1], regions=regions, **labels)
 
 
 def sentences(rows: Iterable[Row], data: Sentences, naming: Naming) -> Iterator[Item]:

@@ -22,11 +22,6 @@ PER_WORD = 1.5
 CountTokens = Callable[[Sequence[str]], list[int]]
 
 
-def estimated_tokens(sentences: Sequence[str]) -> list[int]:
-    """Estimate numbers of tokens from numbers of words."""
-    return [round(PER_WORD * count_words(sentence)) for sentence in sentences]
-
-
 def token_counter(path: Path) -> CountTokens:
     """Read a tokenizer.json (or a model directory's) to count tokens; UserError without one."""
     file = path / "tokenizer.json" if path.is_dir() else path

@@ -71,33 +71,25 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
 """Functions of a text and its language, by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A column in braces, exchanges (old, new) as written, and filters."""
-
-    column: str
-    exchanges: tuple[tuple[str, str], ...]
-    filters: tuple[str, ...]
-
-
 @cache
 def _split(template: str) -> tuple[str, ...]:
     return tuple(_BRACES.split(template))
 
 
 @cache
-def _parsed(inside: str) -> Expression | None:
+def _parsed(inside: str) -> tuple[str, list[tuple[str, str]], list[str]] | None:
+    """Return the column of an expression, its exchanges (old, new) as written, and filters."""
     match = _EXPRESSION.fullmatch(inside)
     if match is None:
         return None
-    filters = tuple(match[3].split("|")[1:])
+    filters = match[3].split("|")[1:]
     unknown = next((name for name in filters if name not in FILTERS), None)
     if unknown is not None:
         raise UserError(
             f"the template {{{inside}}} has the filter {unknown!r}; expected one of "
             f"{', '.join(FILTERS)}."
         )
-    return Expression(match[1], tuple(_EXCHANGE.findall(match[2])), filters)
+    return match[1], _EXCHANGE.findall(match[2]), filters
 
 
 def cell(row: Row, column: str) -> Any:
@@ -131,8 +123,9 @@ def _filled(row: Row, inside: str) -> str:
             "{column}, {column[3]=form}, {column['___']=form} or {column|filter}, with text in "
             "quotes where it has any of ' \" = [ ] | in it."
         )
-    text = _column_text(row, expression.column)
-    for old, new in expression.exchanges:
+    column, exchanges, filters = expression
+    text = _column_text(row, column)
+    for old, new in exchanges:
         value = new[1:-1] if new[0] in "'\"" else _named_or_literal(row, new)
         if old[0] in "'\"":
             blank = old[1:-1]
@@ -151,7 +144,7 @@ def _filled(row: Row, inside: str) -> str:
             # Of the spaces on both sides of what is taken out, one stays.
             end += len(text[end:]) - len(text[end:].lstrip())
         text = text[:start] + value + text[end:]
-    for name in expression.filters:
+    for name in filters:
         text = FILTERS[name](text, as_text(row.cells.get("lang")))
     return text
 

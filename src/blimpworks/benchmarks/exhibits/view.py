@@ -45,14 +45,6 @@ def spoken(name: str) -> str:
     return OVERALL if name == ALL else name.replace("_", " ")
 
 
-def measure(labels: Labels) -> str:
-    """Write for a caption what accuracies are percentages of, and by which method."""
-    published = labels.source == "published"
-    how = "released decisions" if published else f"method {labels.method.replace('_', ' ')}"
-    facts = labels.facts["benchmark"]
-    return f"{MEASURES['mean' if facts.get('right') == 'mean' else facts['layout']]} ({how})"
-
-
 def family_of(model: str) -> str:
     """Return a model's name without its seed, the number after the last underscore."""
     return SEED.sub("", model).rstrip("_") or model
@@ -101,8 +93,13 @@ class View:
         return str(self.labels.facts["benchmark"]["layout"])
 
     def described(self, key: str, **more: object) -> Description:
-        """Return the title and caption of an exhibit."""
-        return describe(key, name=self.name, measure=measure(self.labels), **more)
+        """Return the title and caption of an exhibit, with its measure and method."""
+        how = f"method {self.labels.method.replace('_', ' ')}"
+        if self.labels.source == "published":
+            how = "released decisions"
+        by_mean = self.labels.facts["benchmark"].get("right") == "mean"
+        measure = f"{MEASURES['mean' if by_mean else self.layout]} ({how})"
+        return describe(key, name=self.name, measure=measure, **more)
 
     @property
     def chance(self) -> str:
