@@ -25,19 +25,18 @@ class People(Files):
     person: Column | None = None
     """Column with the person; null: each row is another person's."""
     correct: Column | None = None
-    """For choices: whether the good sentence was chosen."""
+    """Column that says whether the good sentence was chosen."""
     right: Values = (1, True, "good")
     """Values of ``correct``, or of the columns with choices, that mean yes."""
     side: Column | None = None
-    """For ratings, a row each: whether the sentence is ``good`` or ``bad``."""
+    """Column that says whether a rating is of the ``good`` or the ``bad`` sentence."""
     rating: Column | None = None
     headings: str | None = None
-    """For ratings or choices, a column each: pattern of the headings, such as
-    ``{phenomenon}_{side}`` or ``annotator_{person}``."""
+    """Pattern of the headings of ratings (``{phenomenon}_{side}``) or choices (``{person}``)."""
     answer: Column | None = None
-    """For choices, a column each: the right choice; null: ``right`` has it."""
+    """Column with the right choice, for choices by ``headings``; null: ``right`` has it."""
     accuracy: Column | None = None
-    """From 0 to 1, or in percent where a file has values above 1."""
+    """Column from 0 to 1, or in percent where a file has values above 1."""
     n: Column | None = None
     """Number of judgements behind an accuracy."""
     without: tuple[str, ...] = ()

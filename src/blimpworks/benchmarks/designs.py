@@ -19,14 +19,12 @@ from blimpworks.benchmarks.entries import (
     Suites,
 )
 from blimpworks.benchmarks.layouts import Naming, item_key, region_in, text
-from blimpworks.benchmarks.predictions import Effect, Formula, Prediction
+from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Prediction
 from blimpworks.benchmarks.readers import as_text
 from blimpworks.benchmarks.templates import Row, cell, compared
 from blimpworks.errors import UserError
 from blimpworks.json_files import load_json
 
-WHOLE = "*"
-"""Region of predictions that is the whole sentence."""
 OPTION, RIGHT = "option", "right"
 """Region of an option in its sentence, and condition of the right one."""
 SENTENCE, CRITICAL = "sentence", "critical"
@@ -215,21 +213,20 @@ def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design
                     "'conditions'. Correct the file."
                 )
             joiner = naming.joiner(place, naming.labels(place, data)["lang"], data.joined_by)
-            parts = [_suite_condition(each, joiner, place) for each in item["conditions"]]
+            parts = []
+            for condition in item["conditions"]:
+                try:
+                    name = condition["condition_name"]
+                    regions = tuple(str(each["region_number"]) for each in condition["regions"])
+                    texts = tuple(each["content"].strip() for each in condition["regions"])
+                except (KeyError, TypeError, AttributeError) as error:
+                    raise UserError(
+                        f"{place.place}: a condition of the item has no {error}; expected "
+                        "condition_name, and regions with region_number and content. Correct the "
+                        "file."
+                    ) from error
+                parts.append(Condition(name, regions, texts, joiner, place))
             yield _design(parts, str(item.get("item_number", number)), whole, naming)
-
-
-def _suite_condition(condition: Mapping[str, Any], joiner: str, row: Row) -> Condition:
-    try:
-        name = condition["condition_name"]
-        regions = tuple(str(each["region_number"]) for each in condition["regions"])
-        texts = tuple(each["content"].strip() for each in condition["regions"])
-    except (KeyError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"{row.place}: a condition of the item has no {error}; expected condition_name, and "
-            "regions with region_number and content. Correct the file."
-        ) from error
-    return Condition(name, regions, texts, joiner, row)
 
 
 def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Iterator[Design]:

@@ -1,8 +1,7 @@
 """Define entries of a declaration's ``data``: files, reading, and contents of rows.
 
-A cell of a row is named by its column, by a name in braces of the pattern of files, by a dotted
-path into JSON (``meta.id``), or by a template of these in braces (``{context} {ending}``; see
-templates.py).
+Keys name a cell by its column, by a name in braces of the pattern of files, by a dotted path into
+JSON (``meta.id``), or by a template of these in braces (``{context} {ending}``; see templates.py).
 """
 
 import re

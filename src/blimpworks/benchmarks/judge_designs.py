@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from blimpworks.benchmarks.predictions import Effect, Formula, Place, Prediction
+from blimpworks.benchmarks.predictions import WHOLE, Effect, Formula, Place, Prediction
 from blimpworks.benchmarks.verdicts import read_items, right_of, verdict_columns
 from blimpworks.campaign.methods import METHODS, Method, find_method, regional
 from blimpworks.errors import UserError
@@ -32,8 +32,7 @@ COLUMNS = ("item", "condition", *REGIONS, "predictions")
 EFFECTS, EFFECT_NAMES, RIGHT = "effects", "effect_names", "right"
 OPTIONAL = (EFFECTS, EFFECT_NAMES, RIGHT)
 """Columns that only some declarations give."""
-WHOLE = "*"
-"""Region that is the whole sentence."""
+
 KEYS = ["phenomenon", "paradigm", "item"]
 SCORED = ("item_id", "rounding", "good_ids", "good_logprobs", "good_ends")
 

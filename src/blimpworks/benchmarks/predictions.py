@@ -19,8 +19,10 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 from blimpworks.errors import UserError
 from blimpworks.scoring.resolution import Floats
 
+WHOLE = "*"
+"""Region that is the whole sentence."""
 Place = tuple[str, str]
-"""Name or number of a region, or ``*``, and a condition."""
+"""Name or number of a region, or WHOLE, and a condition."""
 Values = Mapping[Place, Floats]
 """A number for each item [n], by place."""
 

@@ -183,8 +183,23 @@ def side_by_side(
                     f"{len(fitting)} files beside it; expected one. The columns in braces that "
                     "both patterns have must say the same."
                 )
-            used.add(fitting[0][1][0].file)
-            joined = [*_beside(joined, fitting[0][1], captures)]
+            more = fitting[0][1]
+            used.add(more[0].file)
+            if len(joined) != len(more):
+                raise UserError(
+                    f"{joined[0].file} has {len(joined):,} rows, and {more[0].file} beside it "
+                    f"{len(more):,}; expected as many. Retrieve both again, or correct 'aligned'."
+                )
+            pairs = zip(joined, more, strict=True)
+            joined = []
+            for row, beside in pairs:
+                twice = (row.cells.keys() & beside.cells.keys()) - captures.keys()
+                if twice:
+                    raise UserError(
+                        f"{beside.place}: column {min(twice)!r} stands in {row.file} too; name the "
+                        "columns of one of them with 'columns'."
+                    )
+                joined.append(replace(row, cells={**beside.cells, **row.cells}))
         yield from joined
     for name in (rows[0].file for _, files in aligned for _, rows in files):
         if name not in used:
@@ -192,22 +207,6 @@ def side_by_side(
                 f"{name} is 'aligned', but beside no file of the entry; correct one of the "
                 "patterns."
             )
-
-
-def _beside(rows: Sequence[Row], more: Sequence[Row], captures: Captures) -> Iterator[Row]:
-    if len(rows) != len(more):
-        raise UserError(
-            f"{rows[0].file} has {len(rows):,} rows, and {more[0].file} beside it {len(more):,}; "
-            "expected as many. Retrieve both again, or correct 'aligned'."
-        )
-    for row, beside in zip(rows, more, strict=True):
-        twice = (row.cells.keys() & beside.cells.keys()) - captures.keys()
-        if twice:
-            raise UserError(
-                f"{beside.place}: column {min(twice)!r} stands in {row.file} too; name the columns "
-                "of one of them with 'columns'."
-            )
-        yield replace(row, cells={**beside.cells, **row.cells})
 
 
 def looked_up(rows: Iterable[Row], how: Files, folder: Path) -> Iterator[Row]:

@@ -75,7 +75,7 @@ class Baselines:
 
     @property
     def note(self) -> str:
-        """A caption's sentences on the baselines; empty without any."""
+        """Caption's sentences on the baselines; empty without any."""
         if self.rows.empty:
             return ""
         known = {*self.rows["lang"][self.rows["baseline"] == "frequent"]}

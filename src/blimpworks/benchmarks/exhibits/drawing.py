@@ -67,7 +67,7 @@ class Names:
 
     @property
     def listed(self) -> str:
-        """A caption's sentence on numbers that replace names, or nothing."""
+        """Caption's sentence on numbers that replace names, or nothing."""
         numbered = [f"{shown} {name}" for name, shown in self.shown.items() if shown != name]
         return f" Numbers stand for names: {', '.join(numbered)}." if numbered else ""
 
