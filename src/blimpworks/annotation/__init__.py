@@ -1,1 +1,1 @@
-"""Sheets that people fill in with a spreadsheet: written, read back and checked row by row."""
+"""Sheets that people fill in with a spreadsheet."""

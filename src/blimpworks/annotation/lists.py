@@ -1,8 +1,8 @@
-"""Lists of pairs for participants: who judges what, in which order, which sentence first.
+"""Deal pairs to participants' lists: who judges which pairs, in which order, which sentence first.
 
-Slots of pairs go round the lists as cards are dealt, without a stop between paradigms. So the
-lists' numbers of pairs of any paradigm, and in all, differ by one at most, and no list has a pair
-twice. Sides and orders give no answers away.
+Slots of pairs go round the lists as cards are dealt, without a stop between paradigms. The lists'
+numbers of pairs of each paradigm, and in all, then differ by one at most. No list has a pair twice.
+Sides and orders give no answers away.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3. Attention checks are ours.
 """
@@ -29,12 +29,12 @@ log = logging.getLogger(__name__)
 Group = tuple[int, ...]
 """Lists that have a pair, from 0."""
 Keys = Sequence[Hashable]
-"""Groups that something is in, one in the next: the smallest first."""
+"""Groups that contain a thing, nested: the smallest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A minimal pair, and the sentence that it was made from, where that is known."""
+    """A minimal pair and, where it is known, the sentence that it was made from."""
 
     item_id: str
     phenomenon: str
@@ -43,19 +43,19 @@ class Pair:
     bad: str
     source: str | None = None
     acceptable: bool | None = None
-    """Of a single sentence, which stands on both sides."""
+    """For a single sentence, which is ``good`` as well as ``bad``."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What pairs of the same sentence have in common: its place, or its text."""
+        """Keys that pairs of the same sentence share: its place, or its text."""
         return (self.good,) if self.source is None else (self.source, self.good)
 
 
 class Deal:
-    """Pairs dealt to lists, none twice, and as rarely as can be two of one sentence to a list."""
+    """Pairs dealt to lists: none twice to a list, and as few pairs of one sentence as possible."""
 
     def __init__(self, places: Sequence[tuple[str, Group]], participants: int) -> None:
-        """Deal nothing yet. ``places``: for each pair to deal its paradigm, and its lists."""
+        """Deal nothing yet; ``places`` has the paradigm and the lists of each pair to deal."""
         self.places = places
         self.pairs: list[Pair] = []
         self._seen: list[Counter[str]] = [Counter() for _ in range(participants)]
@@ -69,11 +69,10 @@ class Deal:
                 self._seen[number][text] += by
 
     def clashing(self) -> list[int]:
-        """Places, from 0, whose pair is of a sentence that one of its lists has twice."""
+        """Return places, from 0, whose pair shares a list with another pair of its sentence."""
         return [number for number, pair in enumerate(self.pairs) if self._cost(number, pair)]
 
     def _cost(self, number: int, pair: Pair) -> int:
-        """What clashes there would be of a ``pair`` in the place of the one that is there."""
         group, present = self.places[number][1], self.pairs[number]
         self._count(present, group, -1)
         cost = self._clashes(pair, group)
@@ -81,7 +80,6 @@ class Deal:
         return cost
 
     def _put(self, number: int, pair: Pair) -> Pair:
-        """Put a pair in a place, and give back the one that was there."""
         before, group = self.pairs[number], self.places[number][1]
         self._count(before, group, -1)
         self._count(pair, group, 1)
@@ -89,7 +87,7 @@ class Deal:
         return before
 
     def fill(self, waiting: Mapping[str, list[Pair]]) -> None:
-        """Give each place the first waiting pair of its paradigm that clashes least."""
+        """Give each place the first waiting pair of its paradigm with the fewest clashes."""
         for kind, group in self.places:
             free = (pair for pair in waiting[kind] if not self._clashes(pair, group))
             fewest = partial(self._clashes, group=group)
@@ -99,12 +97,12 @@ class Deal:
             self._count(chosen, group, 1)
 
     def mend(self, waiting: Mapping[str, list[Pair]]) -> None:
-        """Exchange clashing pairs for others of their paradigm, as long as that helps."""
+        """Exchange clashing pairs for others of their paradigm while that helps."""
         while sum(self._mended(number, waiting) for number in self.clashing()):
             pass
 
     def _mended(self, number: int, waiting: Mapping[str, list[Pair]]) -> bool:
-        """Whether an exchange has made fewer clashes: with a pair that waits, or in a place."""
+        """Exchange a pair for another one if that makes fewer clashes; return whether."""
         before, kind = self._cost(number, self.pairs[number]), self.places[number][0]
         if not before:
             return False
@@ -133,8 +131,8 @@ def deal(
 ) -> Deal:
     """Draw pairs of each paradigm and deal them to lists.
 
-    A paradigm that has fewer gives all. A pair that stands in two paradigms is drawn for the one
-    that has the fewest. Those with few pairs are dealt first, as they have the least choice.
+    A paradigm with fewer pairs gives all. A pair of two paradigms is drawn for the smaller one.
+    Small paradigms are dealt first, since they leave the least choice.
     """
     waiting: dict[str, list[Pair]] = {}
     for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
@@ -156,11 +154,8 @@ def deal(
     return dealt
 
 
-# Sides and orders without a pattern that gives answers away.
-
-
 def _partners(keys: Sequence[Keys]) -> list[int | None]:
-    """For each thing another one of the smallest group that has one left; None for the last."""
+    """Couple each thing with another of its smallest group that has one left; None for the last."""
     partners: list[int | None] = [None] * len(keys)
     waiting = [*range(len(keys))]
     for level in range(len(keys[0]) if keys else 0):
@@ -176,12 +171,11 @@ def _partners(keys: Sequence[Keys]) -> list[int | None]:
 
 
 def halve(left: Sequence[Keys], right: Sequence[Keys], random: np.random.Generator) -> list[bool]:
-    """Part some things into two halves, so that each group of either kind is parted evenly.
+    """Part things into two halves whose sizes differ by one at most in every group.
 
-    ``left`` and ``right`` are the groups of each thing, of two kinds. In any group the halves
-    differ by one at most: it falls into couples and perhaps one more, and things that are coupled
-    by either kind go to different halves. That is always possible, for going from partner to
-    partner, by one kind and the other in turn, no round is of an odd length.
+    ``left`` and ``right`` hold each thing's groups of two kinds. Each group falls into couples and
+    at most one single; the two of a couple go to different halves. That is always possible: a round
+    from partner to partner, by either kind in turn, has an even length.
     """
     partners = (_partners(left), _partners(right))
     sides: list[bool | None] = [None] * len(left)
@@ -198,10 +192,9 @@ def halve(left: Sequence[Keys], right: Sequence[Keys], random: np.random.Generat
 
 
 def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
-    """A random order of some things, without neighbours of one group where that is possible.
+    """Return a random order of things, as numbers from 0, without neighbours of one group.
 
-    Returns their numbers, from 0. It is possible where no group has more than half of them,
-    rounded up.
+    Neighbours of one group remain only if that group has more than half of the things, rounded up.
     """
     waiting: dict[str, list[int]] = {}
     for number in random.permutation(len(groups)):
@@ -223,7 +216,7 @@ def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
 
 
 def spread(count: int, among: int) -> list[int]:
-    """How many of ``among`` things stand before each of ``count`` others that are spread evenly."""
+    """Return how many of ``among`` things precede each of ``count`` others, spread evenly."""
     return [round((number + 0.5) * among / count) for number in range(count)]
 
 
@@ -232,16 +225,16 @@ def spread(count: int, among: int) -> list[int]:
 
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
-"""Random streams: what each decides does not depend on how much is drawn from another."""
+"""Random streams, each independent of how much is drawn from another."""
 COLUMNS = ["item_id", "phenomenon", "paradigm", "good", "bad", "treebank", "file", "sent_id"]
 FEWEST, MOST = 5, 15
-"""Words of a sentence for a check; longer ones are taken where there are no others."""
+"""Words in the sentence of a check; longer sentences serve where there are no others."""
 TRIES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What stands in a list, as in the table ``validation_key`` (without the language)."""
+    """A row of a list, as in the table ``validation_key`` (without the language)."""
 
     row: str
     list: str
@@ -257,7 +250,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A pair, or an attention check, that waits for its place in a list."""
+    """A pair or an attention check that has no place in its list yet."""
 
     pair: Pair
     part: str
@@ -266,10 +259,10 @@ class _Entry:
 
 
 def read_pairs(items: Path) -> list[Pair]:
-    """Read the pairs of an items table, or its single sentences, one for each id and paradigm.
+    """Read the pairs or single sentences of an items table, one for each id and paradigm.
 
-    A pair of the same sentence twice is left out, with a warning. Raises UserError for a table
-    that is missing or of another schema, without pairs, or with items of conditions.
+    A pair of the same sentence twice is left out, with a warning. Raises UserError for a table that
+    is missing or of another schema, without pairs, or with items of conditions.
     """
     table = read_table(ITEMS, items)
     if "condition" in table.column_names:
@@ -306,17 +299,12 @@ def _shuffled(pairs: Sequence[Pair], random: np.random.Generator) -> list[Pair]:
 
 
 def _unrelated(pairs: Collection[Pair], others: Collection[Pair]) -> list[Pair]:
-    """Pairs of sentences that none of the ``others`` is made from, by id."""
     seen = {text for pair in others for text in pair.sentences}
     free = [pair for pair in pairs if not seen & {*pair.sentences}]
     return sorted(free, key=lambda pair: (pair.item_id, pair.paradigm))
 
 
-# Attention checks: a grammatical sentence against its words in an order that no sentence has.
-
-
 def _parted(sentence: str) -> tuple[list[str], str]:
-    """Words of a sentence, and the marks that end it."""
     body = sentence.strip()
     while body and unicodedata.category(body[-1])[0] in "PZ":
         body = body[:-1]
@@ -324,13 +312,13 @@ def _parted(sentence: str) -> tuple[list[str], str]:
 
 
 def suits(sentence: str) -> bool:
-    """Whether a sentence has words enough to be scrambled beyond doubt."""
+    """Return whether a sentence has enough words to be scrambled beyond doubt."""
     words, _ = _parted(sentence)
     return len(words) >= FEWEST and len({*words}) >= FEWEST
 
 
 def scrambled(sentence: str, random: np.random.Generator) -> str:
-    """The words of a sentence that ``suits``, in a random order; the marks at its end stay."""
+    """Shuffle the words of a sentence that ``suits``; the marks at its end stay."""
     words, end = _parted(sentence)
     for _ in range(TRIES):
         order = [words[place] for place in random.permutation(len(words))]
@@ -344,7 +332,7 @@ def scrambled(sentence: str, random: np.random.Generator) -> str:
 def _checks(
     pairs: Collection[Pair], entries: Sequence[_Entry], options: ValidationOptions, number: int
 ) -> list[_Entry]:
-    """A list's attention checks, from sentences of pairs that it does not have."""
+    """Make a list's attention checks from sentences of pairs that it does not have."""
     random = _stream(options, CHECKS, number)
     free = _shuffled(_unrelated(pairs, [entry.pair for entry in entries]), random)
     fit = sorted((p for p in free if suits(p.good)), key=lambda p: len(_parted(p.good)[0]) > MOST)
@@ -363,7 +351,7 @@ def _checks(
 
 
 def _practice(pairs: Collection[Pair], dealt: Deal, options: ValidationOptions) -> list[_Entry]:
-    """Pairs to practise on, the same for all: of each paradigm in turn, and nobody's otherwise."""
+    """Choose pairs to practise on: for all lists the same, from each paradigm in turn, unjudged."""
     random, judged = _stream(options, PRACTISED), {pair.item_id for pair in dealt.pairs}
     rest = {pair.item_id: pair for pair in pairs if pair.item_id not in judged}
     new = {pair.item_id for pair in _unrelated(rest.values(), dealt.pairs)}
@@ -389,10 +377,10 @@ def _ordered(entries: Sequence[_Entry], random: np.random.Generator) -> list[_En
 
 
 def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]:
-    """All rows of all lists, list by list from the top.
+    """Make the rows of all lists, list by list from the top.
 
-    The same for the same pairs and options, in whatever order the pairs come. Raises UserError
-    where there are too few pairs to practise on, or sentences for attention checks.
+    The result does not depend on the order of ``pairs``. Raises UserError for too few pairs to
+    practise on, or too few sentences for attention checks.
     """
     people, each = options.participants, options.per_pair
     dealt = deal(pairs, options.per_paradigm, people, each, _stream(options, DRAW))
@@ -430,7 +418,7 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
         for order, entry in enumerate(entries_in_order, 1):
             pair, right, sentences = entry.pair, entry.first_is_good, (entry.pair.good, entry.wrong)
             facts = [options.seed, name, entry.part, pair.item_id, right, *sentences]
-            # Its letter keeps spreadsheets from reading it as a number.
+            # The letter keeps spreadsheets from reading it as a number.
             row = "r" + blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
             first, second = sentences if right else sentences[::-1]
             if pair.acceptable is not None:

@@ -1,4 +1,4 @@
-"""Settings of lists of items that people judge."""
+"""Define the settings of participants' lists."""
 
 from typing import Annotated
 
@@ -11,23 +11,23 @@ NotNegative = Annotated[int, Field(ge=0)]
 
 
 class ValidationOptions(Strict):
-    """Which items people judge, and how many of each (Adeeba and others 2025, section 2.3)."""
+    """Items that people judge, and numbers of each (Adeeba and others 2025, section 2.3)."""
 
     participants: Positive = 17
     """People, each with a list of their own."""
     per_pair: Positive = 3
-    """Judgements of each pair, by as many people; at most as many as there are."""
+    """Judgements of each pair, by different people; at most ``participants``."""
     per_paradigm: Positive = 57
-    """Pairs of each paradigm that are drawn. Of 19 paradigms, 57 with three judgements each and 17
-    people make about ten a paradigm and 191 in all on a list (Adeeba and others: about 190)."""
+    """Pairs to draw of each paradigm. 57 pairs of 19 paradigms, three judgements and 17 people make
+    191 pairs a list, about ten of each paradigm (Adeeba and others: about 190)."""
     checks: NotNegative = 8
     """Attention checks on each list: a sentence against its words in a scrambled order."""
     practice: NotNegative = 20
-    """Pairs to practise on at the head of each list, which don't count."""
+    """Practice pairs at the head of each list, which don't count."""
     seed: int = 2025
-    """Of the draw, the lists and the scrambled orders."""
+    """Seed of the draw, the lists and the scrambled orders."""
     check_threshold: float = Field(0.75, ge=0, le=1)
-    """Share of a list's attention checks that a participant has to pass to be counted."""
+    """Share of attention checks that a participant must pass to be counted."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""Lists as files, and what people have filled in: a sheet for each participant, and accuracies.
+"""Write participants' lists as sheets, and compute accuracies from the filled ones.
 
 A file has the choices of one participant. Accuracies are in tables like those of models.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9: the paper's participants
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9; the paper's participants
 judged on PCIbex (Zehr and Schwarz 2018).
 """
 
@@ -43,12 +43,11 @@ log = logging.getLogger(__name__)
 FIRST, SECOND, SENTENCE, CHOICE, NOTE = "first", "second", "sentence", "choice", "note"
 SHEET = (ID, FIRST, SECOND, CHOICE, NOTE)
 SINGLE = (ID, SENTENCE, CHOICE, NOTE)
-"""Columns of sheets with pairs, and with single sentences."""
+"""Columns of sheets with pairs (SHEET) and with single sentences (SINGLE)."""
 MAIN = "main"
 CHOICES = {"1": True, "2": False, FIRST: True, SECOND: False}
-"""What stands for the first sentence, and what for the second."""
+"""Words for a choice, and whether they mean the first sentence."""
 Key = Mapping[str, Mapping[str, Any]]
-"""Rows of the key by their identifier."""
 
 
 def write_lists(
@@ -59,9 +58,9 @@ def write_lists(
     pcibex: Path,
     options: ValidationOptions,
 ) -> int:
-    """Write the lists of a language: sheets, key and PCIbex table; return the number of pairs.
+    """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
-    ``sheets`` are as many files as there are participants. A sheet says neither which sentence is
+    ``sheets`` are as many files as there are participants. A sheet shows neither which sentence is
     grammatical nor which rows are attention checks. Raises UserError for an items table that
     ``read_pairs`` refuses, for too few pairs, and for another number of sheets.
     """
@@ -99,7 +98,7 @@ def write_lists(
 
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """The keys of some languages' lists, by row.
+    """Read the keys of lists, by row.
 
     Raises UserError for a table that is missing or of another schema.
     """
@@ -109,18 +108,17 @@ def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _texts(row: Mapping[str, Any]) -> dict[str, str]:
-    """What a sheet shows of a row: both sentences, or a single one."""
     if not row["second"]:
         return {SENTENCE: row["first"]}
     return {FIRST: row["first"], SECOND: row["second"]}
 
 
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
-    """Choices in filled lists: a row each, with the columns of the key and ``participant``.
+    """Read the choices in filled lists: a row each, with the key's columns and ``participant``.
 
-    ``chose_good`` says whether the choice is right. A participant is called after the file:
+    ``chose_good`` says whether the choice is right. The file's name ends with the participant:
     ``urd.anna.csv`` is Anna's. Raises UserError as ``Form.labels`` does, for a file with rows of
-    several lists, and for a pair that one participant has judged twice.
+    several lists, and for a pair that one participant judged twice.
     """
 
     def annotators(path: Path, columns: list[str]) -> dict[str, str]:
@@ -155,11 +153,10 @@ def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
 
 
 HUMAN, METHOD = "human", "choice"
-"""What stands for a model, and for a method, where people have judged."""
+"""Model and method in tables of people's judgements."""
 
 
 def _wilson(right: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a mean of ``n`` shares whose sum is ``right``."""
     if not n:
         return float("nan"), float("nan")
     low, high = proportion_confint(right, n, method="wilson")
@@ -167,9 +164,9 @@ def _wilson(right: float, n: int) -> tuple[float, float]:
 
 
 def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
-    """A row for each participant, those who pass too few attention checks marked.
+    """Return a row for each participant; mark those who pass too few attention checks.
 
-    A check that was not answered is not passed. Says in a warning who is left out.
+    A check without an answer is not passed. A warning names who is left out.
     """
     results = []
     for name, rows in choices.groupby("participant"):
@@ -207,10 +204,10 @@ def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.Dat
 
 
 def accuracies_of(ratings: pd.DataFrame, benchmark: str, lang: str) -> pd.DataFrame:
-    """People's accuracy on each paradigm, as a table of accuracies: the mean over judged pairs.
+    """Return people's accuracy on each paradigm, as a table of accuracies: a mean over pairs.
 
-    Of a pair it is the share of right choices. ``n`` counts pairs, and the interval is Wilson's for
-    so many: judgements of one pair are not independent.
+    A pair's value is its share of right choices. ``n`` counts pairs, and the interval is Wilson's
+    for ``n``, since judgements of one pair are not independent.
     """
     keys = ["phenomenon", "paradigm"]
     pairs = ratings.groupby([*keys, "item_id"])["chose_good"].mean().reset_index()
@@ -239,11 +236,11 @@ def read_validation(
     outputs: tuple[Path, Path, Path],
     options: ValidationOptions,
 ) -> Mapping[str, float]:
-    """Write the ratings, the participants and the accuracies of filled lists.
+    """Write ratings, participants and accuracies of filled lists; return the counts for the record.
 
-    ``outputs`` are the paths of the three tables. Returns what a job's record says of them. Raises
-    UserError for lists that ``read_choices`` refuses, for keys that are missing, of another schema
-    or of several languages, and where no participant passes the attention checks.
+    ``outputs`` are the paths of the three tables. Raises UserError for lists that ``read_choices``
+    refuses, for keys that are missing, of another schema or of several languages, and if no
+    participant passes the attention checks.
     """
     key = read_key(keys)
     languages = sorted({str(row["lang"]) for row in key.values()})

@@ -1,9 +1,7 @@
-"""CSV files that people open in a spreadsheet, fill in and save again: written, read, checked.
+"""Write and read CSV files that people fill in with a spreadsheet; check their labels row by row.
 
-Labels in filled sheets are checked row by row.
-
-Spreadsheets take a cell that starts with one of a few signs for a formula, and run it. An
-apostrophe in front keeps them from it; reading takes it away again.
+Spreadsheets run a cell that starts with one of a few signs as a formula. A leading apostrophe
+prevents that; reading removes it.
 """
 
 import csv
@@ -27,14 +25,14 @@ YES_NO: Mapping[str, bool] = {"yes": True, "no": False, "1": True, "0": False}
 
 
 class Line(NamedTuple):
-    """A row of a file by column, and the line that it starts in."""
+    """A row of a file by column, and the number of its first line."""
 
     number: int
     cells: dict[str, str]
 
 
 def guarded(text: str) -> str:
-    """``text`` as no spreadsheet takes it for a formula; what is guarded already, once more.
+    """Protect ``text`` from being read as a formula; a guarded text gets a second apostrophe.
 
     >>> guarded("=1+1"), guarded("'tis")
     ("'=1+1", "''tis")
@@ -43,7 +41,7 @@ def guarded(text: str) -> str:
 
 
 def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, str]]) -> None:
-    """Write a sheet as UTF-8 CSV, with the mark by which spreadsheets know that it is UTF-8."""
+    """Write a sheet as UTF-8 CSV with a byte order mark, so that spreadsheets recognise UTF-8."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(columns)
@@ -51,10 +49,10 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, 
 
 
 def read_sheet(path: Path) -> list[Line]:
-    """Rows of a sheet by column; between commas, semicolons or tabs, as its first line has them.
+    """Read the rows of a sheet that uses commas, semicolons or tabs.
 
-    Lines without any text are left out. Raises UserError for a file that is missing or not
-    UTF-8, for repeated columns, and for rows with more or fewer cells than there are columns.
+    Empty lines are left out. Raises UserError for a file that is missing or not UTF-8, for repeated
+    columns, and for rows with more or fewer cells than there are columns.
     """
     with reading(path, "a filled annotation sheet", "Save the sheet as CSV in UTF-8."):
         text = text_of(path, "utf-8-sig")
@@ -81,7 +79,7 @@ def read_sheet(path: Path) -> list[Line]:
 
 
 def annotator_of(path: Path) -> str:
-    """The annotator of a file's labels: what follows the last dot in its name's stem."""
+    """Return the annotator of a file: the part of its stem after the last dot."""
     return path.stem.rpartition(".")[2]
 
 
@@ -102,7 +100,7 @@ def columns_error(path: Path, columns: Iterable[str], expected: str) -> UserErro
 
 
 class Label(NamedTuple):
-    """What an annotator says of a row, and where."""
+    """An annotator's judgement of a row, and its place in a file."""
 
     row: str
     annotator: str
@@ -112,17 +110,17 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What filled sheets are checked against."""
+    """The rules that filled sheets are checked by."""
 
     texts: Mapping[str, Mapping[str, str]]
-    """Texts by row and column, which people leave as they are."""
+    """Texts by row and column, which people must not change."""
     words: Callable[[str], Mapping[str, bool]]
-    """What people write into the columns of labels, by row; digits of any script will do."""
+    """Words allowed as labels, by row; digits of any script are read."""
     annotators: Callable[[Path, list[str]], Mapping[str, str]]
-    """Columns of labels among those of a file, and whose they are."""
+    """Label columns of a file, and their annotators."""
 
     def _problem(self, line: Line, columns: Iterable[str]) -> str:
-        """What is wrong with a row of a file, in a sentence; empty if nothing."""
+        """Return the fault of a row in a sentence, or an empty text."""
         row = line.cells[ID].strip()
         if row not in self.texts:
             return f"row {row!r} is not in the sheets' key; take rows of this campaign's sheets."
@@ -144,8 +142,8 @@ class Form:
     def labels(self, path: Path) -> Iterator[Label]:
         """Read the labels of a file.
 
-        Raises UserError, with a sentence for each of the first wrong rows, for an unknown row, an
-        altered text, and a label that is missing or another word.
+        Raises UserError, with a sentence for each of the first wrong rows, for an unknown row, a
+        changed text, and a label that is missing or another word.
         """
         lines = read_sheet(path)
         if not lines:
@@ -169,14 +167,13 @@ def _plain(text: str) -> str:
 
 
 def _word(text: str) -> str:
-    """A label in lower case, with the digits of any script in ours."""
     digits = (unicodedata.digit(sign, None) for sign in text.strip())
     pairs = zip(text.strip(), digits, strict=True)
     return "".join(s if digit is None else str(digit) for s, digit in pairs).casefold()
 
 
 def refuse_repeated(labels: Iterable[Label], item: Callable[[Label], Hashable]) -> None:
-    """Raise UserError for an ``item`` that one annotator has judged twice."""
+    """Raise UserError for an ``item`` that one annotator judged twice."""
     before: dict[tuple[Hashable, str], str] = {}
     again = []
     for label in labels:

@@ -1,7 +1,4 @@
-"""Tables of people's judgements.
-
-The columns are in ``schemas``, a file for each kind of table.
-"""
+"""Define the tables of people's judgements; their columns are in ``schemas``."""
 
 from blimpworks.tables import read_schema
 

@@ -1,1 +1,1 @@
-"""From token log-probabilities to judgements: methods, rounding, ties."""
+"""Judge token log-probabilities: methods, rounding, ties."""

@@ -1,4 +1,4 @@
-"""From scores to judgements: which of two sentences a model prefers."""
+"""Judge pairs by scores: which of two sentences a model prefers."""
 
 import logging
 from collections.abc import Sequence
@@ -29,18 +29,16 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table, write_table
 log = logging.getLogger(__name__)
 
 PREFIX_METHODS = "prefix_methods"
-"""Column of an items table that names the prefix methods that each pair allows."""
+"""Items column that names the prefix methods each pair allows."""
 RATING = "rating"
-"""Column of an items table with people's grades, which judgements keep."""
 UNKNOWN_ID = 0
-"""Of ``<unk>``, in the vocabulary of each model trained here that knows whole words."""
+"""Id of ``<unk>`` in every whole-word model trained here."""
 
 
 def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
-    """The row of ``scores`` of each row of ``items``.
+    """Return the row of ``scores`` for each row of ``items``.
 
-    Raises UserError, naming ``path`` as the table of the scores, when an item has none, or two
-    that differ.
+    Raises UserError that names ``path`` if an item has no scores, or two that differ.
     """
     count_repeats(scores, ["item_id"], scores.column_names, path, "scores")
     positions = pc.index_in(items["item_id"], value_set=scores["item_id"])
@@ -53,7 +51,7 @@ def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
 
 
 def side_of(items: pa.Table, scores: pa.Table, side: str) -> Side:
-    """Token scores of one side, ``good`` or ``bad``, of rows that belong together."""
+    """Return token scores of one side, ``good`` or ``bad``, from aligned tables."""
     edges = (pc.fill_null(items[f"{side}_{edge}"], -1) for edge in ("start", "end"))
     start, end = (edge.to_numpy().astype(np.int64) for edge in edges)
     return Side(
@@ -68,12 +66,11 @@ def side_of(items: pa.Table, scores: pa.Table, side: str) -> Side:
 
 
 def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
-    """How far each good sentence is ahead [n], and the divisor of its noise [n].
+    """Return each good sentence's lead [n] in nats, and the divisor of its noise [n].
 
-    Above zero the good sentence is preferred; zero is a tie: the totals differ by no more than
-    rounding can make of equal numbers (see ``resolution``); NaN where either has no value.
-    Noise in a sum of log-probabilities reaches the margin divided as the sums are, by the
-    shorter sentence's divisor at most.
+    A positive lead prefers the good sentence. Zero is a tie: rounding alone can explain the
+    difference (see ``resolution``). NaN: a sentence has no value. Noise in a sum of
+    log-probabilities is divided like the sums, at most by the shorter sentence's divisor.
     """
     bad = with_common_scores(good, bad)
     ahead = totals(method, good) - totals(method, bad)
@@ -84,9 +81,9 @@ def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
 
 
 def without_unknown(side: Side, ids: pa.ListArray, which: str) -> Mask:
-    """Which sentences [n] have no unknown word: ``any`` in all, ``critical`` in the region.
+    """Mask sentences [n] without unknown words: ``any`` in all, or ``critical`` in the region.
 
-    ``ids`` are of a model that knows whole words.
+    ``ids`` are those of a model that knows whole words.
     """
     flat = ids.flatten().to_numpy(zero_copy_only=False)
     unknown = flat == UNKNOWN_ID
@@ -98,7 +95,7 @@ def without_unknown(side: Side, ids: pa.ListArray, which: str) -> Mask:
 
 @dataclass(frozen=True)
 class Rules:
-    """How pairs are judged."""
+    """Rules that pairs are judged by."""
 
     methods: Sequence[str]
     """Names, or ``name=expression``."""
@@ -107,13 +104,13 @@ class Rules:
     near_tie: float
     """Noise of a sum of log-probabilities, in nats."""
     unknown: str | None = None
-    """Leave out pairs with ``any`` unknown word, with ``critical`` ones, or none."""
+    """Leave out pairs with ``any`` unknown word, or with ``critical`` ones; None keeps all."""
 
 
 def _verdicts(
     method: Method, good: Side, bad: Side, ties: float, rules: Rules, usable: Mask
 ) -> dict[str, pa.Array]:
-    """Columns of judgements; all but the values are null where there can be no verdict."""
+    """Compute columns of judgements; without a verdict, all but the values are null."""
     margin, divisor = margins(method, good, bad)
     missing = np.isnan(margin) | ~usable
     tie = margin == 0
@@ -131,7 +128,7 @@ def _verdicts(
 
 
 def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
-    """What a tie counts as by each method."""
+    """Return the value of a tie by method."""
     names = [method.name for method in methods]
     unknown = not {*ties} <= {*TIES}
     if unknown or len({*names}) < len(names) or len(ties) not in (1, len(names)):
@@ -144,7 +141,6 @@ def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, floa
 
 
 def _usable(aligned: pa.Table, good: Side, bad: Side, unknown: str | None) -> Mask:
-    """Which pairs [n] have words that the model knows."""
     usable: Mask = np.ones(len(aligned), dtype=bool)
     for side, name in ((good, "good"), (bad, "bad")) if unknown else ():
         usable &= without_unknown(side, aligned[f"{name}_ids"].combine_chunks(), str(unknown))
@@ -152,14 +148,13 @@ def _usable(aligned: pa.Table, good: Side, bad: Side, unknown: str | None) -> Ma
 
 
 def _allowing(rows: pa.Table, method: Method) -> pa.Array | None:
-    """Which pairs [n] allow a prefix method; None for other methods, and where all pairs do."""
     if method.name not in PREFIXES or PREFIX_METHODS not in rows.column_names:
         return None
     return pa.array([method.name in allowed for allowed in rows[PREFIX_METHODS].to_pylist()])
 
 
 def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
-    """Write the judgements by each method; log and return how many of them are null.
+    """Write the judgements by each method; log and return how many are null.
 
     Raises UserError when they don't fit the schema.
     """
@@ -177,24 +172,23 @@ def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
 
 
 def labels_of(rows: pa.Table, item: str = "item_id") -> dict[str, pa.ChunkedArray]:
-    """Columns of items that judgements keep; ``item`` has the id."""
+    """Return the columns of items that judgements keep; ``item`` names the id's column."""
     columns = {"item_id": item, **{name: name for name in ("phenomenon", "paradigm", RATING)}}
     return {name: rows[own] for name, own in columns.items() if own in rows.column_names}
 
 
 def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
-    """Write one judgement per row of ``items`` and method.
+    """Write one judgement per row of ``items`` and method; return how many have no verdict.
 
-    Values are as the method shows them, margins in nats of what it compares: above zero the
-    good sentence is preferred. A near tie is a tie, or a margin that noise of
-    ``rules.near_tie`` nats in a sum of log-probabilities could make. Items without a verdict (a
-    sentence too long for the model, a critical word of several tokens where the method wants
-    one, unknown words where the rules ask for known ones) keep their row, with nulls, so that
-    they can be counted; accuracies leave them out. Their number is logged and returned. Where
-    items say which prefix methods they allow, they have no row of others.
+    Values are as the method shows them; margins are in nats, positive for the good sentence. A near
+    tie is a tie, or a margin that noise of ``rules.near_tie`` nats in a sum of log-probabilities
+    could make. Items without a verdict keep their row with nulls, so that they can be counted;
+    accuracies leave them out. Reasons: a sentence too long for the model, a critical word of
+    several tokens for a method that wants one, unknown words that the rules exclude. Prefix methods
+    have rows only for items that allow them.
 
     Raises UserError when a table is missing, a method unknown, an item has no scores, or one name
-    stands for different pairs or scores.
+    has different pairs or scores.
     """
     chosen = [find_method(name) for name in rules.methods]
     policies = tie_values(chosen, rules.ties)

@@ -1,7 +1,7 @@
-"""Rows of one name in a table: files may have a pair twice, but then it is the same pair.
+"""Count repeated names in a table.
 
-Each row counts, as often as a benchmark's files have it. What must not be is that one name stands
-for different things, since rows of other tables are looked up by it.
+Files may have a pair twice, and each row counts. One name must not have different contents, since
+other tables look rows up by name.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from blimpworks.errors import UserError
 def count_repeats(
     table: pa.Table, keys: Sequence[str], alike: Sequence[str], path: Path, what: str
 ) -> int:
-    """How many rows have the ``keys`` of a row before them.
+    """Return how many rows repeat the ``keys`` of an earlier row.
 
-    Raises UserError, naming ``path``, where they do not have its values in the columns ``alike``:
-    rows of ``what``.
+    Raises UserError that names ``path`` and ``what`` if such a row differs in the columns
+    ``alike``.
     """
     names = pc.binary_join_element_wise(*(table[key].cast(pa.string()) for key in keys), "\t")
     names = names.combine_chunks()

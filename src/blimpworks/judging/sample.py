@@ -1,4 +1,4 @@
-"""The sample of a benchmark's items that models are run on where a campaign sets a limit."""
+"""Draw the sample of items that models run on where a campaign sets a limit."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,11 +11,9 @@ from blimpworks.items import item_id
 from blimpworks.tables import ITEMS, PROMPTS, TableSchema, read_table, write_table
 
 Paradigm = tuple[str, str]
-"""A phenomenon, and a paradigm of it."""
 SCHEMAS: Mapping[Unit, TableSchema] = {"pair": ITEMS, "prompt": PROMPTS}
 CONDITIONS = {"item", "condition"}
-"""Columns of items that have a row for each of their conditions: the item's key, and the
-condition's name."""
+"""Columns of items with a row for each condition: the item's key, and the condition's name."""
 
 
 def _drawn(name: str) -> str:
@@ -23,7 +21,6 @@ def _drawn(name: str) -> str:
 
 
 def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
-    """The order in which paradigms get an item more than others: phenomena take turns."""
     taken: Counter[str] = Counter()
     turns = []
     for phenomenon, paradigm in sorted(sizes, key=lambda each: (_drawn("/".join(each)), each)):
@@ -33,11 +30,10 @@ def _turns(sizes: Mapping[Paradigm, int]) -> list[Paradigm]:
 
 
 def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
-    """How many items of each paradigm are taken, of as many as there are in ``sizes``.
+    """Return how many items to take of each paradigm, given its size: ``limit`` in all, or all.
 
-    ``limit`` in all, or all there are. Paradigms get the same number, but for one more in some,
-    and small ones are taken whole: what they leave goes to the others. A larger limit takes no
-    fewer of any.
+    Paradigms get the same number, or one more. Small ones are taken whole, and others share the
+    rest. A larger limit takes no fewer of any.
     """
     taken = dict.fromkeys(sizes, 0)
     left, turns = min(limit, sum(sizes.values())), _turns(sizes)
@@ -51,11 +47,11 @@ def shares(sizes: Mapping[Paradigm, int], limit: int) -> dict[Paradigm, int]:
 
 
 def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
-    """Which items are in a sample of at most ``limit``, from the item and paradigm of each row.
+    """Choose at most ``limit`` items, from the item and paradigm of each row.
 
-    Within a paradigm a hash of the item's key decides, so that neither the order of the rows nor
-    what else there is does. An item that stands in several paradigms counts in the first by name.
-    A sample by a larger limit contains that by a smaller one.
+    Within a paradigm a hash of the item's key decides, so the order of rows and other rows have no
+    influence. An item of several paradigms counts in the first by name. A sample by a larger limit
+    contains that by a smaller one.
     """
     homes: dict[str, Paradigm] = {}
     for item, paradigm in rows:
@@ -68,7 +64,6 @@ def choose_items(rows: Iterable[tuple[str, Paradigm]], limit: int) -> set[str]:
 
 
 def _strings(table: pa.Table, column: str) -> list[str]:
-    """A column of labels or strings [n]."""
     values: list[str] = table[column].cast(pa.string()).to_pylist()
     return values
 
@@ -78,7 +73,6 @@ def _items_of(table: pa.Table) -> list[str]:
 
 
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
-    """The nominal number of prompts of each kept row's template: as much less as are kept."""
     templates, chosen = (
         [*zip(_strings(each, "phenomenon"), each["template"].to_pylist(), strict=True)]
         for each in (table, kept)
@@ -89,16 +83,14 @@ def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
 
 
 def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> dict[str, int]:
-    """Write a sample of ``items``, at most ``limit`` of them, balanced over paradigms.
+    """Write at most ``limit`` of ``items``, balanced over paradigms; return counts.
 
-    Rows stay in their order, and with them all rows of an item: an item of several conditions is
-    in the sample with each of them, and counts once. ``unit``: whether items are pairs (or
-    sentences, or of several conditions) or prompts. Of prompts the nominal number of a template
-    shrinks with what is kept of it, as where a campaign makes fewer prompts, so that accuracies
-    which are divided by it keep their proportion.
+    Rows keep their order. An item of several conditions keeps all its rows and counts once.
+    ``unit``: pairs (also sentences and conditions) or prompts. A prompt template's nominal number
+    shrinks with the share of its prompts that is kept; accuracies, which are divided by it, keep
+    their proportion.
 
-    Returns the numbers of items and rows, and of how many each. Raises UserError when the table is
-    missing or of another schema.
+    Raises UserError when the table is missing or of another schema.
     """
     schema = SCHEMAS[unit]
     table = read_table(schema, items)

@@ -1,4 +1,4 @@
-"""The values of methods: totals over the token scores of n sentences at a time."""
+"""Compute methods' values: totals over the token scores of n sentences at a time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,13 +21,11 @@ class Side:
     """Token scores of n sentences (all good ones, or all bad), flat over t tokens."""
 
     texts: pa.StringArray
-    """n sentences."""
     logprobs: pa.ListArray
     """n lists, NaN where a token is unscored."""
     ends: pa.ListArray
     """n lists: characters complete after each token."""
     ids: pa.ListArray
-    """n lists: the tokens' ids."""
     rounding: Floats
     """[n] largest relative error of each token's log-probability."""
     span_start: Integers
@@ -59,7 +57,7 @@ class Side:
 
     @cached_property
     def start(self) -> Integers:
-        """[t] where each token starts: where the one before it in its sentence ends."""
+        """[t] start of each token: the end of the one before it in its sentence."""
         start = np.zeros_like(self.end)
         same = self.row[1:] == self.row[:-1]
         start[1:] = np.where(same, self.end[:-1], 0)
@@ -84,29 +82,29 @@ class Side:
 
     @cached_property
     def joint(self) -> Integers:
-        """[n] where the white space before the critical region starts."""
+        """[n] start of the white space before the critical region."""
         pairs = zip(self.texts.to_pylist(), self.span_start.tolist(), strict=True)
         return np.array([joint(text, first) for text, first in pairs], dtype=np.int64)
 
 
 def every_token(side: Side) -> Mask:
-    """All tokens [t]."""
+    """Mask all tokens [t]."""
     return np.ones(len(side.value), dtype=bool)
 
 
 def without_end(side: Side) -> Mask:
-    """[t] all tokens but a last one that takes no character, such as ``</s>``."""
+    """Mask all tokens [t] except a last one that takes no character, such as ``</s>``."""
     outside: Mask = side.last & (side.start == side.end)
     return ~outside
 
 
 def critical_region(side: Side) -> Mask:
-    """[t] tokens that overlap the critical region."""
+    """Mask tokens [t] that overlap the critical region."""
     return overlaps(side.start, side.end, side.span_start[side.row], side.span_end[side.row])
 
 
 def joined_region(side: Side) -> Mask:
-    """[t] tokens of the critical region, with the space that joins it to its prefix."""
+    """Mask tokens [t] of the critical region, with the space that joins it to its prefix."""
     first, after = side.span_start[side.row], side.span_end[side.row]
     return joined(side.start, side.end, side.joint[side.row], first, after)
 
@@ -119,10 +117,10 @@ REGIONS: dict[str, Callable[[Side], Mask]] = {
 
 
 def divisors(method: Method, side: Side) -> Floats:
-    """What each sentence's sum of log-probabilities is divided by [n]; NaN without a value.
+    """Return the divisor of each sentence's sum of log-probabilities [n]; NaN without a value.
 
-    A region has a value only where all its tokens do: two words are not compared by what is
-    left of one when its first token is unscored (``skip``).
+    A region has a value only if all its tokens do, since a word with an unscored first token
+    (``skip``) cannot be compared by the rest.
     """
     inside = REGIONS[method.tokens](side)
     count = len(side.characters)
@@ -141,24 +139,23 @@ def divisors(method: Method, side: Side) -> Floats:
 
 
 def totals(method: Method, side: Side) -> Floats:
-    """The total of each sentence [n], in nats; NaN where it has none."""
+    """Return the total of each sentence [n], in nats; NaN where it has none."""
     return _sums(method, side, side.value) / divisors(method, side)
 
 
 def rounding_bounds(method: Method, side: Side) -> Floats:
-    """Most that rounding can have moved the total of each sentence [n], in nats."""
+    """Return the most that rounding can have moved each sentence's total [n], in nats."""
     errors = rounding_errors(side.value, side.rounding[side.row])
     return _sums(method, side, errors) / divisors(method, side)
 
 
 def _sums(method: Method, side: Side, values: Floats) -> Floats:
-    """Sum of ``values`` [t] over the scored tokens that the method looks at, by sentence [n]."""
     chosen = REGIONS[method.tokens](side) & ~np.isnan(side.value)
     return exact_sums(side.row[chosen], values[chosen], len(side.characters))
 
 
 def same_tokens(good: Side, bad: Side) -> Mask:
-    """Which pairs [n] consist of the same token ids twice."""
+    """Mask pairs [n] whose sentences have the same token ids."""
     count = len(good.characters)
     same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
     inside, their_inside = same[good.row], same[bad.row]
@@ -168,10 +165,9 @@ def same_tokens(good: Side, bad: Side) -> Mask:
 
 
 def with_common_scores(good: Side, bad: Side) -> Side:
-    """``bad`` with the scores of ``good`` where both are the same token ids.
+    """Return ``bad`` with the scores of ``good`` where both have the same token ids.
 
-    To the model these are one sentence, whose score differs only by the batches that the two
-    were computed in.
+    To the model these are one sentence: only the batches make scores differ.
     """
     same = same_tokens(good, bad)
     values = bad.value.copy()
@@ -183,7 +179,7 @@ def with_common_scores(good: Side, bad: Side) -> Side:
 
 
 def shown(method: Method, total: Floats) -> Floats:
-    """Totals as the method shows them: a perplexity, say."""
+    """Return totals as the method shows them, for example as perplexities."""
     for change in method.shown:
         total = np.exp(total) if change == "exp" else -total
     return total

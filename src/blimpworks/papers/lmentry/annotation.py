@@ -1,8 +1,8 @@
-"""People's judgements of answers: sheets that they fill in, and how far verdicts agree.
+"""Compare verdicts with people's judgements: write sheets, read filled ones, measure agreement.
 
 A sheet is a random part of a campaign's answers. A filled one has the labels of one annotator in
-the column ``correct``, called after the file (``eng.anna.csv`` is Anna's), or those of several,
-people or models, in columns such as ``correct:anna``.
+the column ``correct`` (the file's name says whose: ``eng.anna.csv``), or those of several, people
+or models, in columns such as ``correct:anna``.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and appendix A.6: 1,000 random
 predictions of each task, over random models; share of equal labels, and Cohen's kappa.
@@ -54,7 +54,7 @@ def _digest(*parts: object, size: int) -> str:
 
 
 def gold_of(answer: str | None, arguments: str | None) -> str:
-    """The gold answer; where many are right, what the prompt is about, such as ``word: cat``."""
+    """Return the gold answer or, if many are right, the prompt's subject, such as ``word: cat``."""
     if answer is not None:
         return answer
     known = json.loads(arguments or "{}")
@@ -62,10 +62,9 @@ def gold_of(answer: str | None, arguments: str | None) -> str:
 
 
 def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
-    """Prompts with their gold answers; ``pack`` is that of published ones.
+    """Read prompts with their gold answers; ``pack`` is that of published ones.
 
-    Where a published template asks for another task than its own, the gold answer is the one to
-    what it asks, and a note says so.
+    A published template that asks for another task has the gold answer to its question, and a note.
     """
     columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
     frame: pd.DataFrame = read_table(PROMPTS, path, columns).to_pandas()
@@ -89,10 +88,10 @@ def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
 def draw(
     lang: str, prompts: pd.DataFrame, answers: Mapping[str, Path], options: SheetOptions
 ) -> pd.DataFrame:
-    """The same number of random answers of each task, over all models; a task that has fewer, all.
+    """Draw the same number of answers of each task, over all models; all of a smaller task.
 
-    An answer's place in the draw depends on the seed, its model and its prompt alone: a larger
-    sheet has all rows of a smaller one. One model's answers are in memory at a time.
+    Rank depends on seed, model and prompt alone, so a larger sheet contains a smaller one. One
+    model's answers are in memory at a time.
     """
     drawn = pd.DataFrame()
     for model, path in answers.items():
@@ -116,11 +115,10 @@ def write_annotation_sheet(
 ) -> int:
     """Write the sheet of a language, and its key; return the number of rows.
 
-    ``answers`` are the answers tables by model. The sheet says neither which model answered nor
-    how the rules judged the answer. ``pack`` is the language pack where the prompts are the
-    published ones: some of its templates ask for another task than theirs, and the sheet has the
-    gold answer to what they ask. Raises UserError for tables that are missing or of another schema,
-    and where nothing is answered.
+    ``answers``: answers tables by model. The sheet shows neither models nor verdicts. ``pack``: the
+    language pack of published prompts; some of its templates ask for another task, and the sheet
+    has the gold answer to their question. Raises UserError for tables that are missing or of
+    another schema, and where nothing is answered.
     """
     drawn = draw(lang, _prompts(prompts, read_pack(pack) if pack else None), answers, options)
     if drawn.empty:
@@ -152,7 +150,7 @@ OF = f"{CORRECT}:"
 
 
 def _judges(path: Path, columns: Sequence[str]) -> dict[str, str]:
-    """Columns with labels, and whose they are. Raises UserError where there is none."""
+    """Return the annotator of each column with labels. Raises UserError without any."""
     annotators = {name: name.removeprefix(OF).strip() for name in columns if name.startswith(OF)}
     if CORRECT in columns:
         annotators[CORRECT] = annotator_of(path)
@@ -168,10 +166,10 @@ def _judges(path: Path, columns: Sequence[str]) -> dict[str, str]:
 
 
 def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
-    """Labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
+    """Read labels of filled sheets: columns row, annotator, correct (0 or 1) and place.
 
-    ``key`` has the sheets' rows and prompts. Raises UserError as ``Form.labels`` does, and for a
-    row that one annotator has labelled twice.
+    ``key``: the sheets' rows and prompts. Raises UserError as ``Form.labels`` does, and for a row
+    that one annotator labelled twice.
     """
     prompts = zip(key["row"], key["prompt"], strict=True)
     form = Form({row: {"prompt": text} for row, text in prompts}, lambda _: YES_NO, _judges)
@@ -188,11 +186,10 @@ KEPT = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]
 
 
 def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
-    """Cohen's kappa of two judges' labels (0 or 1) and its 95 % interval.
+    """Return Cohen's kappa of two judges' labels (0 or 1) and its 95 % interval.
 
-    Not a number where one of them says the same of every answer: kappa is then 0 or not defined
-    whatever the other says. The interval is asymptotic (Fleiss, Cohen and Everitt 1969) and, of
-    judges that never differ, has no width.
+    NaN if one judge gives a single label: kappa is then 0 or undefined. The interval is asymptotic
+    (Fleiss, Cohen and Everitt 1969), without width for judges that never differ.
     """
     if first.nunique() < 2 or second.nunique() < 2:
         return math.nan, math.nan, math.nan
@@ -203,7 +200,7 @@ def kappa(first: pd.Series, second: pd.Series) -> tuple[float, float, float]:
 
 
 def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
-    """Agreement of two judges of the same answers, at least one: shares, kappa and counts."""
+    """Compute the agreement of two judges on the same answers: shares, kappa and counts."""
     equal, n = int((first == second).sum()), len(first)
     (low, high), (value, kappa_low, kappa_high) = wilson(equal, n), kappa(first, second)
     return {
@@ -221,7 +218,7 @@ def compare(first: pd.Series, second: pd.Series) -> dict[str, Any]:
 
 
 def read_key(paths: Sequence[Path]) -> pd.DataFrame:
-    """The keys of some sheets, without the answers; labels as text."""
+    """Read the keys of sheets, without the answers; labels as text."""
     frames: list[pd.DataFrame] = [read_table(SHEET_KEY, path, KEPT).to_pandas() for path in paths]
     joined = pd.concat(frames)
     return joined.astype(dict.fromkeys(("lang", "model", "phenomenon"), object))
@@ -230,12 +227,12 @@ def read_key(paths: Sequence[Path]) -> pd.DataFrame:
 def measure_agreement(
     sheets: Sequence[Path], keys: Sequence[Path], judgements: Path, output: Path
 ) -> Mapping[str, int]:
-    """Write the agreement of the verdicts with filled sheets, and of annotators with each other.
+    """Write the agreement of verdicts with filled sheets, and of annotators with each other.
 
-    ``keys`` are those of the exported sheets, ``judgements`` the directory of the tables
-    LANG/MODEL.parquet. Returns how many labels each annotator gave, and how many rows of the same
-    languages' sheets ``ANNOTATOR lacks``. Raises UserError for sheets
-    that ``read_labels`` refuses, and for tables that are missing or of another schema.
+    ``keys``: those of the exported sheets; ``judgements``: directory of LANG/MODEL.parquet. Returns
+    labels by annotator, and missing rows of the same languages' sheets as ``ANNOTATOR lacks``.
+    Raises UserError for sheets that ``read_labels`` refuses, and for tables that are missing or of
+    another schema.
     """
     key = read_key(keys)
     labels = read_labels(sheets, key)

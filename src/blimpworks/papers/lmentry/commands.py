@@ -1,4 +1,4 @@
-"""Commands of Multi-LMentry: prompts, judged answers, annotation sheets, verdicts."""
+"""Declare the commands of Multi-LMentry."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -73,7 +73,6 @@ def build_lmentry_items(
 
 
 def _by_language(files: Sequence[LanguageFile]) -> dict[str, list[Path]]:
-    """Paths of resource files by language."""
     paths: dict[str, list[Path]] = {}
     for each in files:
         paths.setdefault(each.lang, []).append(each.path)

@@ -19,8 +19,8 @@ from blimpworks.papers.lmentry.settings import LmentryOptions
 PROMPTS = 106_000
 """Prompts of a language: the paper's mean (Table 2: 956,244 in nine)."""
 TEMPLATES = 118
-"""Templates of a language, those of subsets too: of at most 1,000 prompts each, from Table 54
-(some have a few dozen prompts)."""
+"""Templates of a language, with those of subsets: each at most 1,000 prompts, some a few dozen
+(Table 54)."""
 
 
 def _options(campaign: Campaign) -> LmentryOptions:
@@ -28,7 +28,7 @@ def _options(campaign: Campaign) -> LmentryOptions:
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """Languages of the campaign that have a pack, or those of them that its settings name."""
+    """Return the campaign's languages with a pack, restricted to those in its settings."""
     named = _options(campaign).languages
     # One look into the folder: on a network's disk, each of a hundred files costs a question.
     packs = {path.stem for path in pack_file(campaign, "any").parent.glob("*.yaml")}
@@ -37,12 +37,12 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 
 
 def expected_prompts(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Number of prompts to expect in a language."""
+    """Return the number of prompts to expect in a language."""
     return min(PROMPTS, TEMPLATES * (_options(campaign).per_template or PROMPTS))
 
 
 def check_settings(campaign: Campaign) -> None:
-    """Dialogues must be about other arguments than the prompts'. Raises UserError else."""
+    """Raise UserError if dialogues are drawn with the prompts' own seed."""
     seed = _options(campaign).seed
     for name, recipe in campaign.training.recipes.items():
         if getattr(recipe, "practice_seed", None) == seed:
@@ -53,10 +53,7 @@ def check_settings(campaign: Campaign) -> None:
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Some language of the campaign, and each that is named, must have a pack.
-
-    Raises UserError else.
-    """
+    """Raise UserError if a named language has no pack, or no language has one."""
     named = _options(campaign).languages
     for lang in () if named == "all" else named:
         if lang not in catalogue.languages or not pack_file(campaign, lang).exists():
@@ -74,7 +71,7 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Annotated resources of the languages."""
+    """Return the pinned resources of the languages."""
     return [
         row
         for lang in languages(campaign, catalogue)
@@ -83,7 +80,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def counted_resources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Resources of the paper's languages, where all can be had: numbers of prompts rest on them."""
+    """Return the paper's languages' resources, if available: numbers of prompts depend on them."""
     return [row for row in available(campaign, catalogue, RESOURCE) if row.lang in LANGUAGES]
 
 
@@ -95,7 +92,7 @@ def _system(path: Path, _changed: int) -> str:
 
 
 def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, str]:
-    """System prompt of each language (Table 7); empty where the campaign has none.
+    """Return the system prompt of each language (Table 7); empty if the campaign has none.
 
     Raises UserError for a pack that is missing or malformed.
     """

@@ -1,4 +1,4 @@
-"""Accuracies that Multi-LMentry prints: Tables 34 to 51, by model and task."""
+"""Read the accuracies that Multi-LMentry prints in Tables 34 to 51, by model and task."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,15 +8,14 @@ from blimpworks.papers.lmentry.exhibits.names import TASK_TABLES
 from blimpworks.reproduction.printed import PrintedAccuracy
 
 SAMPLES = "table54"
-"""Where the numbers of prompts are printed."""
 HALF_UNIT = 0.005
-"""Accuracies are rounded to two decimals, though a last zero is not printed."""
+"""Rounding of accuracies in percent: two decimals, though a last zero is not printed."""
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Accuracy of each model on each task; an erratum counts with its corrected value.
+    """Yield each model's accuracy on each task; an erratum has its corrected value.
 
-    Raises UserError where the number of prompts is missing.
+    Raises UserError if the number of prompts is missing.
     """
     sizes = {(row.row, row.column): row.value for row in printed if row.exhibit == SAMPLES}
     for row in printed:

@@ -1,4 +1,4 @@
-"""Settings of Multi-LMentry: which prompts, how they are answered and judged."""
+"""Define the settings of Multi-LMentry: choice of prompts, answers and verdicts."""
 
 from pathlib import Path
 from typing import Literal
@@ -10,34 +10,34 @@ from blimpworks.strict import Strict
 
 
 class SheetOptions(Strict):
-    """Which answers stand on an annotation sheet."""
+    """The choice of answers for an annotation sheet."""
 
     per_task: Positive = 1000
     """Answers of each task and subset, drawn over all models (section 3.3: 1,000)."""
     seed: int = 1407
-    """Of the draw."""
+    """Seed of the draw."""
 
 
 class LmentryOptions(Strict):
-    """The prompts of Multi-LMentry, and how the answers are judged."""
+    """The prompts of Multi-LMentry, and the judging of answers."""
 
     variant: Variant = "published"
-    """published: prompts as the release has them, with its defects, and the verdicts of its
-    rules first; corrected: templates that ask what their key answers, subsets as Table 8 defines
-    them, and the verdicts of corrected rules first. Both verdicts are always kept."""
+    """published: the release's prompts, with their defects, and its rules' verdicts first;
+    corrected: templates that ask what their key answers, Table 8's subsets, and corrected verdicts
+    first. Both verdicts are always kept."""
     languages: tuple[str, ...] | Literal["all"] = "all"
-    """Languages to ask in, of the campaign's: all that have a pack, or these."""
+    """Languages to ask in: the campaign's languages with a pack, or these of them."""
     per_template: Positive | None = None
-    """At most so many prompts of each template; null for all (about 1,000)."""
+    """Most prompts of each template; null for all (about 1,000)."""
     seed: int = 1407
-    """Of the arguments, drawn anew for each template."""
+    """Seed of the arguments, which are drawn anew for each template."""
     answers: GenerationOptions = GenerationOptions()
-    """How models answer. The paper's runs have at most 128 tokens; its code has had 1,024 since."""
+    """Generation of answers. The paper's runs have at most 128 tokens, its later code 1,024."""
     sheet: SheetOptions = SheetOptions()
     annotations: tuple[Path, ...] = ()
-    """Filled annotation sheets; with any, agreement with the verdicts is measured."""
+    """Filled annotation sheets; with any, their agreement with the verdicts is measured."""
 
     @property
     def methods(self) -> tuple[Variant, Variant]:
-        """The two methods that answers are judged by, the campaign's variant first."""
+        """The two methods that judge answers, the campaign's variant first."""
         return VARIANTS if self.variant == PUBLISHED else (CORRECTED, PUBLISHED)

@@ -1,4 +1,4 @@
-"""Tables of Multi-LMentry: counts, verdicts and annotations; see ``blimpworks.tables``."""
+"""Define the tables of Multi-LMentry: counts, verdicts and annotations."""
 
 from blimpworks.tables import read_schema
 

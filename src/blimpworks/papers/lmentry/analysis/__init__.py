@@ -1,1 +1,1 @@
-"""Statistics that this paper alone has."""
+"""Compute statistics of this paper alone."""

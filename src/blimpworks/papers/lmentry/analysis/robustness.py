@@ -1,16 +1,15 @@
-"""How far a model's accuracy depends on what should not matter: robustness and LMentry score.
+"""Measure a model's robustness to irrelevant differences, and its LMentry score.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3, appendix A.2 and Table 8.
 
-Everything is computed from accuracies of one model on one language. Their ``phenomenon`` is a
-task or one of its subsets of arguments, as Tables 34 to 51 name them; their ``paradigm`` is
-``all``, or says which of the prompts: ``template=2``, ``answer=1`` (whether the first or the
-second of two arguments is right), or both, ``template=2/answer=1``.
+All functions take accuracies of one model on one language. ``phenomenon``: a task or subset of
+arguments, as Tables 34 to 51 name them; ``paradigm``: ``all``, ``template=2``, ``answer=1`` (the
+first or second of two arguments is right), or both, ``template=2/answer=1``.
 
-The release rounds on the way, in percent: accuracies of tasks and of answers to a hundredth, those
-of templates to a tenth, robustness to a tenth before it is multiplied. This decides printed
-digits: the mean of the tasks times Table 5's robustness is Table 4's score in all 157 cases that
-have all tasks, 66 of which could end in another digit were robustness not rounded first.
+The release rounds intermediate percentages: accuracies of tasks and answers to a hundredth, those
+of templates to a tenth, robustness to a tenth before multiplication. This decides printed digits:
+Table 4's score is the mean of tasks times Table 5's robustness in all 157 cases that have all
+tasks; without this rounding, 66 could end in another digit.
 """
 
 from collections.abc import Sequence
@@ -20,13 +19,12 @@ import pandas as pd
 from blimpworks.papers.lmentry.tasks import ADJACENT, ORDERED, SUBSETS, TASKS, WHOLE
 
 PUBLISHED = "published"
-"""The method whose accuracies are shares of the settings' numbers of prompts."""
+"""Method whose accuracies are shares of the settings' numbers of prompts."""
 OF_TEMPLATES, OF_TASKS = 1, 2
 """Decimals of percentages that the release keeps on the way."""
 
 
 def _gap(accuracies: Sequence[float], decimals: int | None = None) -> float:
-    """100 less the largest difference, in points; 100 where there is nothing to compare."""
     if len(accuracies) < 2:
         return 100.0
     points = [100 * accuracy for accuracy in accuracies]
@@ -42,7 +40,7 @@ def _mean(gaps: Sequence[float]) -> float:
 def _between_cases(
     rows: pd.DataFrame, kind: str, tasks: Sequence[str], decimals: int | None
 ) -> list[float]:
-    """The gap of each task that has them between templates or answers, their prompts pooled."""
+    """Return each task's gap between templates or answers, their prompts pooled."""
     case = rows["paradigm"].astype(str).str.extract(rf"(?:^|/){kind}=([^/]+)", expand=False)
     known = rows[case.notna() & rows["phenomenon"].isin(tasks)]
     keys = [known["phenomenon"].astype(str), case[known.index]]
@@ -54,11 +52,11 @@ def _between_cases(
 
 
 def _of_settings(sums: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Templates of the tasks on two arguments, with the settings' numbers of prompts for n.
+    """Replace n by the settings' numbers of prompts, in templates of tasks on two arguments.
 
-    The release divides by these, while accuracies within a template are of what was judged; those
-    of other tasks' templates are shares of the settings' numbers already. A task as a whole is a
-    share of them too, and all its templates have the same number: so its own follows.
+    The release divides by these, while accuracies within a template are of the judged prompts;
+    other tasks' templates are shares of the settings' numbers already. So is a whole task, and all
+    its templates have the same number, which follows from its accuracy.
     """
     whole = published[(published["paradigm"] == WHOLE) & published["phenomenon"].isin(ORDERED)]
     scaled = sums.copy()
@@ -71,13 +69,13 @@ def _of_settings(sums: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
-    """The four aspects of robustness in percent, of one model and language.
+    """Return the four aspects of robustness in percent, of one model and language.
 
-    ``order``, ``template``: mean over tasks of 100 less the largest difference between the
-    cases; ``content``: the same between subsets of arguments, 100 where a language has less
-    than two; ``adjacent``: over pairs of tasks. By the method ``published`` templates are shares
-    of the settings' numbers of prompts, answers of the prompts that were judged. Not a number
-    where no task has cases. With ``rounded``, accuracies are rounded first, as in the release.
+    ``order``, ``template``: mean over tasks of 100 less the largest difference between cases;
+    ``content``: the same between subsets of arguments, 100 for a language with less than two;
+    ``adjacent``: over pairs of tasks. In the method ``published`` templates are shares of the
+    settings' numbers, answers of the judged prompts. NaN if no task has cases. ``rounded`` rounds
+    accuracies first, as the release does.
     """
     of_templates, of_tasks = (OF_TEMPLATES, OF_TASKS) if rounded else (None, None)
     rows = rows.reset_index(drop=True)
@@ -96,20 +94,20 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
 
 
 def robustness(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Mean of the four aspects, in percent; not a number where one cannot be measured.
+    """Return the mean of the four aspects in percent; NaN if one cannot be measured.
 
-    With ``rounded``, as the release rounds it, to a tenth.
+    ``rounded`` rounds to a tenth, as the release does.
     """
     mean = sum(aspects(rows, rounded=rounded).values()) / 4
     return round(mean, 1) if rounded else mean
 
 
 def mean_accuracy(rows: pd.DataFrame) -> float:
-    """Unweighted mean over the tasks that the language has, in percent."""
+    """Return the unweighted mean over the language's tasks, in percent."""
     whole = rows[(rows["paradigm"] == WHOLE) & rows["phenomenon"].isin(TASKS)]
     return float(100 * whole["accuracy"].mean())
 
 
 def lmentry_score(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Mean accuracy times robustness, in percent; ``rounded`` is for robustness."""
+    """Return mean accuracy times robustness, in percent; ``rounded`` is for robustness."""
     return mean_accuracy(rows) * robustness(rows, rounded=rounded) / 100

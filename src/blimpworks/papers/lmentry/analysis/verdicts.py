@@ -1,7 +1,7 @@
-"""Published and corrected rules on the same answers: how many verdicts change, and why.
+"""Compare published and corrected verdicts on the same answers: number of changes, and reasons.
 
-The published rules are those of the paper's scorers (Moroni, Aula-Blasco, Conia and others 2025,
-section 3.3), with what the method notes know of their artefacts.
+Published rules are those of the paper's scorers (Moroni, Aula-Blasco, Conia and others 2025,
+section 3.3), with their artefacts.
 """
 
 import json
@@ -39,16 +39,16 @@ REASONS = {
     WORDING: "a wording that only one of the two knows",
     OTHER: "something else",
 }
-"""Why a verdict changes; the first that fits."""
+"""Reasons for a changed verdict; the first that fits counts."""
 WRITTEN = {"cut": "cut", "echo": "echoes"}
-"""Columns of judgements on what answers are, whether right or wrong, and of their counts."""
+"""Columns of judgements on the answer's form, and columns of their counts."""
 FITTING = {"whole", "repeated", "pattern", "begins", "line", "inside", "made"}
-"""Rules by which an answer's wording is right."""
+"""Rules that accept an answer's wording."""
 ASCII_TOKEN = r"[A-Za-z0-9]"
 
 
 def _both(path: Path) -> pd.DataFrame:
-    """The verdicts on each answer, side by side: correct and rule of both methods.
+    """Read correct and rule of both methods, side by side.
 
     Raises UserError when one of the methods is missing.
     """
@@ -76,9 +76,9 @@ def _both(path: Path) -> pd.DataFrame:
 
 
 def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
-    """Answers whose verdict changes, with their text and what is looked for in them.
+    """Add text and subject to answers with a changed verdict.
 
-    The text is what the published rules take for the answer: the reasons are about them.
+    The text is the answer as the published rules cut it, since the reasons are about them.
     """
     parts = []
     for schema, path, columns in (
@@ -101,11 +101,10 @@ def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
 
 
 def reasons(changed: pd.DataFrame) -> pd.Series:
-    """Why each verdict changes: a key of ``REASONS``, the first that fits.
+    """Return the reason for each changed verdict: the first key of ``REASONS`` that fits.
 
     Columns: phenomenon; correct_published, correct_corrected (they differ); rule_published,
-    rule_corrected; text and asked, the answer as the published rules have it (its reasoning cut as
-    they do) and what is looked for in it.
+    rule_corrected; text (the answer as the published rules cut it) and asked (the subject).
     """
     gained = changed["correct_corrected"] > changed["correct_published"]
     ascii_token = changed["text"].str.contains(ASCII_TOKEN, regex=True)
@@ -123,7 +122,7 @@ def reasons(changed: pd.DataFrame) -> pd.Series:
 
 
 def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
-    """The rows of one model and language of the verdicts table.
+    """Return the verdicts table's rows of one model and language.
 
     Raises UserError for tables that are missing, of another schema, or by one method only.
     """
@@ -148,10 +147,10 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, Any]:
-    """Write the verdicts table of some models and languages, read one after the other.
+    """Write the verdicts table of models and languages; return counts of answers and changes.
 
-    Returns how many answers were judged and how many verdicts change. Raises UserError when
-    there is no table, and as ``compare_evaluation`` does.
+    Reads one evaluation after the other. Raises UserError without tables, and as
+    ``compare_evaluation`` does.
     """
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")

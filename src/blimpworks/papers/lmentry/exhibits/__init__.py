@@ -1,4 +1,4 @@
-"""Tables and figures of Multi-LMentry."""
+"""Draw the tables and figures of Multi-LMentry."""
 
 from pathlib import Path
 

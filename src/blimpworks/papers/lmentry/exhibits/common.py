@@ -1,4 +1,4 @@
-"""Tables, names of rows and columns, and cells that Multi-LMentry's exhibits share."""
+"""Share tables, names of rows and columns, and cells among Multi-LMentry's exhibits."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies by the method shown, of the models that have a label.
+    """Read accuracies by the shown method, of the models that have a label.
 
     Raises UserError when there are none.
     """
@@ -50,7 +50,6 @@ def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 
 def _in_order(values: pd.Series, order: Mapping[str, Any]) -> list[str]:
-    """The different values of a column: those of ``order`` first, in its order."""
     present = {*values.astype(str)}
     return [value for value in order if value in present] + sorted(present - {*order})
 
@@ -81,22 +80,22 @@ def language_name(lang: str, labels: Labels) -> str:
 
 
 def language_code(lang: str, labels: Labels) -> str:
-    """Return a language's code in the paper's tables, or what the campaign calls it."""
+    """Return a language's code in the paper's tables, or its name in the campaign."""
     return LANGUAGES[lang].code if lang in LANGUAGES else labels.languages.get(lang, lang)
 
 
 def language_tag(lang: str) -> str:
-    """Return a language as HTML has it (BCP 47)."""
+    """Return a language's tag in HTML (BCP 47)."""
     return LANGUAGES[lang].code.lower().replace("_", "-") if lang in LANGUAGES else lang
 
 
 def model_name(model: str, labels: Labels) -> str:
-    """Return what the paper's tables call a model, or what the campaign does."""
+    """Return a model's name in the paper's tables, or in the campaign."""
     return MODELS[model][0] if model in MODELS else labels.models[model]
 
 
 def group_of(model: str) -> str:
-    """Return the heading that a model stands under."""
+    """Return the heading of a model."""
     return MODELS[model][1] if model in MODELS else OTHER
 
 
@@ -106,7 +105,7 @@ def sections_of(
     columns: Sequence[str],
     averages: Mapping[str, str] | None = None,
 ) -> list[Section]:
-    """Return rows of models under the paper's headings, which have no cells, then averages."""
+    """Return models under the paper's headings, which have no cells, then averages."""
     sections = []
     for group in (WEIGHT, DATA, SPECIFIC, OTHER):
         names = [model_name(model, labels) for model in models if group_of(model) == group]
@@ -123,7 +122,7 @@ def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Se
 def printed_cells(
     tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
 ) -> list[Cell]:
-    """Return the numbers that an exhibit prints; what our copy has lost has no value, and no cell.
+    """Return an exhibit's printed numbers; numbers lost in our copy have no value, and no cell.
 
     The functions turn the keys of rows and columns into their names.
     """
@@ -135,7 +134,7 @@ def printed_cells(
 
 
 def judged_by(labels: Labels) -> str:
-    """Return a sentence on whose verdicts measured numbers rest; print has one method only."""
+    """Return a sentence on the rules behind measured numbers; print has one method only."""
     return f" Verdicts by the {labels.method} rules." if labels.source == "measured" else ""
 
 
@@ -154,12 +153,12 @@ def count_of(
 def selection(
     lang: str, models: str | Sequence[str], labels: Labels, **more: Any
 ) -> dict[str, Any]:
-    """Return what selects accuracies of one language; ``more`` are further columns."""
+    """Return the filter for accuracies of one language; ``more`` are further columns."""
     chosen = models if isinstance(models, str) else [*models]
     where = {"benchmark": BENCHMARK, "lang": lang, "model": chosen, "method": labels.method}
     return where | more
 
 
 def of_whole_tasks(tasks: Iterable[str]) -> dict[str, Any]:
-    """Return what selects tasks as a whole, by no template or answer."""
+    """Return the filter for whole tasks."""
     return {"phenomenon": [*tasks], "paradigm": ALL}

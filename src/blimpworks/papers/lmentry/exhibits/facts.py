@@ -1,4 +1,4 @@
-"""What Multi-LMentry's exhibits want to know of the catalogue. Without heavy imports."""
+"""Look up catalogue facts for Multi-LMentry's exhibits. No heavy imports."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,13 +13,13 @@ from blimpworks.strict import Strict
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
-    """Billions of parameters of each model that the benchmark is run on; None if unknown."""
+    """Return billions of parameters of each model of the benchmark; None if unknown."""
     rows = catalogue.models.items()
     return {k: row.parameters for k, row in rows if not row.papers or BENCHMARK in row.papers}
 
 
 class CountDifference(Strict):
-    """A number of prompts that is not that of Table 54, and why."""
+    """A number of prompts that differs from Table 54, and the reason."""
 
     variant: Variant
     task: str
@@ -30,7 +30,7 @@ class CountDifference(Strict):
 
 
 def counts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Which prompts the campaign makes, and why their numbers are not those of Table 54."""
+    """Return the campaign's choice of prompts, and reasons for differences from Table 54."""
     rows = read_rows(CountDifference, campaign.folder("lmentry") / "count_differences.tsv")
     options = campaign.section(LmentryOptions)
     return {

@@ -1,4 +1,4 @@
-"""Figures 1 to 3: scores by size, by openness, and accuracy by task.
+"""Draw Figures 1 to 3: scores by size, by openness, and accuracy by task.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), sections 5.2 to 5.4.
 """
@@ -45,23 +45,20 @@ from blimpworks.papers.lmentry.exhibits.formulas import SCORE, as_released, mean
 from blimpworks.papers.lmentry.exhibits.names import DATA, LANGUAGES, MODELS, WEIGHT, task_name
 
 CLASSES = {"XS": (2.0, "< 2"), "S": (7.0, "2–7"), "M": (14.0, "7–14"), "L": (float("inf"), "≥ 14")}
-"""Size classes: the billions of parameters that their models have fewer of, and their range."""
+"""Size classes: upper limit in billions of parameters, and range."""
 FEW = 5
-"""Languages that a panel's title has room for."""
 PANELS = (("eng", "deu", "spa", "ita"), ("kor", "cat", "glg", "eus", "por"))
-"""Languages of the panels of Figure 1."""
 COMPARED = ("eng", "por")
 DARK, LIGHT = "#4D4D4D", "#B3B3B3"
 OPENNESS = {WEIGHT: ("open-weight", DARK), DATA: ("open-data", LIGHT)}
-"""Name and shade by openness: colours are those of languages."""
+"""Name and shade by openness; colours are those of languages."""
 LINES = (*PALETTE, "#000000", "#8C510A")
-"""Colours of languages: one for each of the paper's."""
 WIDTH = 6
-"""Least number of bars that a panel of Figure 2 has room for: few are not drawn wider."""
+"""Bars that a panel of Figure 2 has room for at least, so that few are not drawn wider."""
 
 
 class Scores:
-    """LMentry scores as cells: computed from accuracies, or from those that Table 4 prints."""
+    """LMentry scores as cells, from accuracies or from Table 4."""
 
     def __init__(self, tables: Tables, labels: Labels) -> None:
         self.labels = labels
@@ -91,7 +88,7 @@ class Scores:
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 1: mean LMentry score of the models of each size class, by language."""
+    """Draw Figure 1: mean LMentry score of the models of each size class, by language."""
     scores = Scores(tables, labels)
     sizes = labels.facts["lmentry_sizes"]
     cells = []
@@ -119,14 +116,13 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _leave_empty(axes: Axes, why: str) -> None:
-    """Say why axes are empty, and leave the scale that others share with them."""
     axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=GREY)
     axes.set_xticks([])
     axes.grid(visible=False)
 
 
 def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: int) -> None:
-    """Draw a line for each language; its look is that of the languages from ``first`` on."""
+    """Draw a line for each language; ``first`` is the number of the first look."""
     order = list(CLASSES)
     ends = {}
     for number, row in enumerate(rows):
@@ -147,9 +143,9 @@ def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: i
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 2: LMentry score of open-weight and of open-data models, English and Portuguese.
+    """Draw Figure 2: LMentry score of open-weight and open-data models, English and Portuguese.
 
-    Where one of these languages is not there, the next stands in its place.
+    A missing language is replaced by the next.
     """
     scores = Scores(tables, labels)
     preferred = dict.fromkeys([*COMPARED, *scores.languages])
@@ -206,7 +202,7 @@ def _draw_openness(axes: Axes, cells: Sequence[Cell], groups: dict[str, str]) ->
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 3: accuracy on each task in English, mean over all models, the highest first."""
+    """Draw Figure 3: accuracy on each task in English, mean over all models, the highest first."""
     lang = "eng"
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["lang"] == lang) & (rows["paradigm"] == ALL)]

@@ -1,4 +1,4 @@
-"""Formulas of Multi-LMentry's cells: scores over tasks and models, and ranks."""
+"""Define formulas of Multi-LMentry's cells: scores over tasks and models, and ranks."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,13 +10,13 @@ from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, mean_
 from blimpworks.papers.lmentry.analysis.robustness import lmentry_score, mean_accuracy, robustness
 
 RANKED = {"mean(accuracy)": ("phenomenon", "accuracy"), "value": ("column", "value")}
-"""What is ranked (tasks, or columns of print) and the column that it is ranked by."""
+"""Column of the ranked names, and column of their values."""
 TASKS_BY_ACCURACY, COLUMNS_BY_VALUE = RANKED.values()
 
 
 @formula("rank of {name} by {by}", name=PHRASE, by=choice(RANKED))
 def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
-    """The rank of a task or column by its mean among those of all; 1 is the best."""
+    """Rank a task or column by its mean; 1 is the best."""
     key, value = by
     means = rows.groupby(key, observed=True)[value].mean()
     return float(means.rank(ascending=False, method="min")[name])
@@ -24,13 +24,13 @@ def rank_of(rows: pd.DataFrame, name: str, by: tuple[str, str]) -> float:
 
 @formula("mean over models of {formula}")
 def mean_over_models(rows: pd.DataFrame, formula: Formula) -> float:
-    """Mean of a formula's values for the rows of each model."""
+    """Average a formula's values for the rows of each model."""
     values = [formula(part) for _, part in rows.groupby("model", observed=True)]
     return float(sum(values) / len(values))
 
 
 def _nominal(rows: pd.DataFrame) -> float:
-    """Accuracy as the release divides: by the prompts that its settings say a template has."""
+    """Compute accuracy as the release does: divided by the settings' numbers of prompts."""
     template = rows["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
     keys = ["model", "lang", "phenomenon"]
     groups = [rows[key].astype(str) for key in keys if key in rows]
@@ -88,6 +88,6 @@ SCORE_ROUNDED = Formula(f"{SCORE}, {ON_THE_WAY}", partial(lmentry_score, rounded
 
 
 def as_released(formula: Formula, method: str) -> Formula:
-    """The formula of a score by a method: the published one rounds on the way."""
+    """Return a score's formula by a method: the published one rounds on the way."""
     rounded = {ROBUSTNESS: ROBUSTNESS_ROUNDED, SCORE: SCORE_ROUNDED}
     return rounded.get(formula, formula) if method == PUBLISHED else formula

@@ -1,7 +1,7 @@
-"""What Multi-LMentry calls its languages, tasks and models: keys, printed names, order.
+"""Name Multi-LMentry's languages, tasks and models: keys, printed names, order.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 to 4, 8 and 34 to 51. Without
-heavy imports, because the Snakefile reads the tables' languages.
+Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 to 4, 8 and 34 to 51. No heavy
+imports, since the Snakefile reads the tables' languages.
 """
 
 from pathlib import Path
@@ -36,30 +36,27 @@ LANGUAGES = {
 }
 """Languages by ISO 639-3 code, in the order of Table 4."""
 TASK_TABLES = {table: lang for lang, language in LANGUAGES.items() for table in language.tables}
-"""The language of each of Tables 34 to 51."""
 TEMPLATE_TABLES = {f"table{number}": task for number, task in enumerate(TASKS, start=9)}
-"""The task of each of Tables 9 to 33."""
 
 
 class TaskNames(Strict):
-    """What the exhibits call a task or subset: a row of ``task_names.tsv``."""
+    """Names of a task or subset: a row of ``task_names.tsv``."""
 
     task: str
     head: str
-    """First line of the heading of its column in Tables 34 to 51."""
+    """First line of its column's heading in Tables 34 to 51."""
     subhead: str
     """Second line of that heading."""
     group: str
     """Panel of the figure of artefacts; empty for subsets."""
     name: str
-    """Name in Tables 1 and 9 to 33, where it is not the key in words."""
+    """Name in Tables 1 and 9 to 33, if it is not the key in words."""
     words: str
-    """Of a subset, what its arguments have in common (Table 8); of a task with many right answers,
-    what these have in common."""
+    """Common property of a subset's arguments (Table 8), or of a task's many right answers."""
 
 
 class ModelNames(Strict):
-    """What the tables call a model, and the heading that it stands under (``model_names.tsv``)."""
+    """A model's name in the tables, and its heading: a row of ``model_names.tsv``."""
 
     model: str
     name: str
@@ -72,7 +69,6 @@ HEADS = {task: (row.head, row.subhead) for task, row in TASK_NAMES.items()}
 """Short headings of the columns of Tables 34 to 51, in their order."""
 LAST_OF_FIRST = TASKS.index("starts_with_letter") + 1
 PARTS = (tuple(HEADS)[:LAST_OF_FIRST], tuple(HEADS)[LAST_OF_FIRST:])
-"""Columns of a language's two tables."""
 WEIGHT, DATA, SPECIFIC = (
     "Open-Weight Multilingual Models",
     "Open-Data Multilingual Models",
@@ -81,9 +77,8 @@ WEIGHT, DATA, SPECIFIC = (
 MODELS = {
     row.model: (row.name, row.group) for row in read_rows(ModelNames, HERE / "model_names.tsv")
 }
-"""Models by their names in the catalogue: what the tables call them, and under which heading."""
+"""Printed name and heading by a model's name in the catalogue."""
 AVERAGE = "average"
-"""Key of the row of averages."""
 
 
 def task_name(task: str) -> str:

@@ -1,8 +1,8 @@
-"""Tables 1, 2, 7 to 33 and 54: examples, templates, system prompts and numbers of prompts.
+"""Draw Tables 1, 2, 7 to 33 and 54: examples, templates, system prompts and numbers of prompts.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendices A.1 to A.3. Print
-has English prompts, without answers, and English templates. The exhibit ``counts``, which sets
-numbers of prompts beside those in print, is ours.
+has English prompts, without answers, and English templates. The exhibit ``counts``, numbers of
+prompts beside the printed ones, is ours.
 """
 
 import json
@@ -58,10 +58,10 @@ from blimpworks.tables import PROMPTS, read_table
 
 SPACE = "␣"
 STRAY = re.compile(" {2,}|^ | $")
-"""Spaces too many, which a page would not show."""
+"""Superfluous spaces, which a page would not show."""
 WORDS = ("w₁", "w₂", "w₃", "w₄", "w₅")
 IN_PRINT = {"word1": "w₁", "word2": "w₂", "n1": "n₁", "n2": "n₂"}
-"""Arguments that print calls otherwise than the release's templates do."""
+"""Printed names of arguments that differ from the release's."""
 ENGLISH = "eng"
 EXAMPLE, ANSWER = "Example", "Answer"
 EXAMPLE_COLUMNS = ("item_id", "lang", "phenomenon", "template", "prompt", "answer", "arguments")
@@ -74,7 +74,7 @@ def pack_cell(lang: str, key: str, place: tuple[str, str], text: str) -> Cell:
 
 
 def unlike_print(cells: Sequence[Cell]) -> str:
-    """Return a sentence on which printed texts are worded otherwise in the release.
+    """Return a sentence on printed texts that the release words differently.
 
     ``cells`` are printed texts, and hidden ones of the release that stand for the same.
     """
@@ -88,11 +88,11 @@ def unlike_print(cells: Sequence[Cell]) -> str:
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 1: a prompt of each task.
+    """Draw Table 1: a prompt of each task.
 
-    The measured form has the campaign's own prompts with their answers, in English or else in its
-    first language. The published one has the printed prompts, with hidden cells of what the
-    release's template gives for their arguments.
+    The measured form has the campaign's prompts and answers, in English or else in its first
+    language. The published form has the printed prompts, and hidden cells of the release's template
+    with their arguments.
     """
     cells: list[Cell] = []
     if labels.source == "published":
@@ -136,9 +136,9 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
-    """The arguments that a template was filled with to give a text; None if it was not.
+    """Return the arguments that turn a template into a text; None if there are none.
 
-    Space around an argument is passed over, and how a list is joined.
+    Space around an argument, and the joining of lists, are ignored.
     """
     parts = [
         re.escape(before) + (f"(?P<{name}>.+?)" if name else "")
@@ -154,10 +154,10 @@ def _arguments_of(template: str, text: str) -> dict[str, Any] | None:
 
 
 def template_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """One of Tables 9 to 33: the templates of a task.
+    """Draw one of Tables 9 to 33: the templates of a task.
 
-    The measured form has those of all the campaign's languages, the published one the printed
-    English ones, with hidden cells of what the release has in their place.
+    The measured form has all the campaign's languages. The published form has the printed English
+    templates, and hidden cells of the release's.
     """
     task = TEMPLATE_TABLES[table]
     packs = {pack.lang: pack for pack in map(read_pack, tables["packs"])}
@@ -237,7 +237,7 @@ WHY, SYSTEM = "Why they differ", "System prompt"
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 2: prompts of each language.
+    """Draw Table 2: prompts of each language.
 
     The published form has hidden cells of its numbers computed from Table 54 and its own rows.
     """
@@ -272,7 +272,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table54(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 54: prompts of each task and language.
+    """Draw Table 54: prompts of each task and language.
 
     The published form has hidden cells of its numbers computed from the release's settings.
     """
@@ -304,7 +304,7 @@ def table54(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def counts(tables: Tables, labels: Labels) -> Exhibit:
-    """Prompts of each task and language beside those of Table 54."""
+    """Draw prompts of each task and language beside those of Table 54."""
     items = read_plain(PROMPTS, tables["items"], ["lang", "phenomenon"])
     facts = labels.facts["lmentry_counts"]
     most, why_fewer = facts["per_template"], "not explained"
@@ -347,7 +347,7 @@ def counts(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table7(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 7: the system prompt of each language, and how many prompts stand behind it.
+    """Draw Table 7: the system prompt of each language, and its number of prompts.
 
     The published form has hidden cells of the language packs' system prompts.
     """
@@ -391,7 +391,7 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table8(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 8: the subsets of arguments in words, their prompts, and their languages."""
+    """Draw Table 8: the subsets of arguments in words, their prompts, and their languages."""
     cells = []
     if labels.source == "published":
         printed = read_printed(tables)

@@ -1,4 +1,4 @@
-"""Tables 3 to 6 and 34 to 51, and running text: scores by model, and accuracy by task.
+"""Draw Tables 3 to 6 and 34 to 51, and running text: scores by model, and accuracy by task.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.3, 4, 5.1 and 5.4, and appendix
 A.5.
@@ -73,15 +73,15 @@ from blimpworks.papers.lmentry.exhibits.names import (
 from blimpworks.papers.lmentry.tasks import TASKS
 
 FORMULAS = {"lms": SCORE, "accuracy": MEAN_ACCURACY, "": ROBUSTNESS}
-"""Formulas of a model's measured numbers by metric; Table 5's only one has no name."""
+"""Formulas of a model's measured numbers by metric; Table 5's only metric has no name."""
 METRICS = {"table4": {"lms": " LMS", "accuracy": " Acc."}, "table5": {"": ""}}
-"""Metrics of each table, and what their columns are called behind the language."""
+"""Metrics of each table, and the ends of their columns' names after the language."""
 FACTORS = {
     "table4": ("lms", PRODUCT, "Table 5", ["table4", "table5"], ("{} accuracy", "{}")),
     "table5": ("", QUOTIENT, "Table 4", "table4", ("{} lms", "{} accuracy")),
 }
-"""A metric of each table that two printed numbers give again: formula, origin, their exhibits and
-columns, with ``{}`` for the language."""
+"""Metric of each table that two printed numbers yield: formula, origin, exhibits and columns, with
+``{}`` for the language."""
 AVERAGE_ROW, AVERAGE_OF_ROWS = "Average", "Average of the rows"
 NOT_IN_BASQUE = ("homophones", "rhyming_word_orthographically_different")
 _RANKS = [rank_of(f"{lang} lms", COLUMNS_BY_VALUE) for lang in LANGUAGES]
@@ -101,7 +101,7 @@ RECOMPUTATION = Recomputation(
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: the models, their sizes and languages."""
+    """Draw Table 3: the models, their sizes and languages."""
     cells, stub, remarks = [], {}, {}
     if labels.source == "published":
         models, columns, key = [*MODELS], ["Name", "Size", "Languages"], "table3_published"
@@ -129,7 +129,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Table 4 or 5: LMentry score and accuracy, or robustness, by model and language."""
+    """Draw Table 4 or 5: LMentry score and accuracy, or robustness, by model and language."""
     if labels.source == "published":
         models, languages = [*MODELS], [*LANGUAGES]
     else:
@@ -169,7 +169,7 @@ def score_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
 def _measured_scores(
     rows: pd.DataFrame, labels: Labels, columns: Mapping[tuple[str, str], str]
 ) -> list[Cell]:
-    """Cells of the models, then their average, by language and metric; none without data."""
+    """Return cells of models, then of their average, by language and metric; none without data."""
     cells = []
     for (lang, metric), column in columns.items():
         key = f"{lang} {metric}".strip()
@@ -193,9 +193,9 @@ def _measured_scores(
 def _published_scores(
     tables: Tables, labels: Labels, table: str, columns: Mapping[tuple[str, str], str]
 ) -> list[Cell]:
-    """Printed cells, a row of averages of their rows, and hidden cells of the numbers again.
+    """Return printed cells, averages of their rows, and hidden cells of the recomputed numbers.
 
-    These are computed from the other table and, of accuracies, from Tables 34 to 51.
+    Sources of these: the other table and, for accuracies, Tables 34 to 51.
     """
 
     def row_name(model: str) -> str:
@@ -245,7 +245,7 @@ LISTED = 5
 
 
 def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """One of Tables 34 to 51, from measured accuracies or as printed."""
+    """Draw one of Tables 34 to 51, from measured accuracies or as printed."""
     lang = TASK_TABLES[table]
     language = LANGUAGES[lang]
     number = language.tables.index(table)
@@ -302,7 +302,7 @@ def task_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
 
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 6: tasks ranked by mean accuracy, in English and Italian.
+    """Draw Table 6: tasks ranked by mean accuracy, in English and Italian.
 
     The published form has hidden cells of the ranks that Tables 34, 35, 50 and 51 give.
     """
@@ -356,7 +356,6 @@ def _ranks(rows: pd.DataFrame, lang: str, group: str, labels: Labels) -> Iterato
 
 
 def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[str, str] | None:
-    """Row and column of a rank among ``n`` tasks, if it is among the first or last five."""
     if LISTED < rank <= n - LISTED:
         return None
     end, line = ("top 5", rank) if rank <= LISTED else ("bottom 5", rank - n + LISTED)
@@ -364,6 +363,6 @@ def _place(lang: str, group: str, rank: int, n: int, labels: Labels) -> tuple[st
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """List what the text says of the benchmark, the models, the annotators and the results."""
+    """List statements on the benchmark, the models, the annotators and the results."""
     cells, _ = printed_statements(read_printed(tables), RECOMPUTATION)
     return Exhibit(**describe("text"), cells=cells)

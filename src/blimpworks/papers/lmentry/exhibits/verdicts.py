@@ -1,4 +1,4 @@
-"""What verdicts are worth: agreement with annotators (Tables 52 and 53), and the rules' artefacts.
+"""Draw agreement with annotators (Tables 52 and 53), and the rules' artefacts.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and appendix A.6. Agreement by
 language, and published against corrected verdicts on the same answers, are exhibits of ours.
@@ -62,9 +62,9 @@ def _cells(
     where: Mapping[str, Any],
     stands_for: str | None = None,
 ) -> Iterator[Cell]:
-    """Agreement and kappa of some judges: means where there are several rows, else intervals.
+    """Return agreement and kappa of some judges: means over several rows, else with intervals.
 
-    ``stands_for`` is the row in print that the cells stand for.
+    ``stands_for``: the printed row of the cells.
     """
     if rows.empty:
         return
@@ -94,7 +94,7 @@ def _columns(name: str, share: str = AGREEMENT) -> dict[str, tuple[str, str]]:
 
 
 def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
-    """Tables 52 and 53: how often annotators agree with the verdicts, task by task."""
+    """Draw Table 52 or 53: annotators' agreement with the verdicts, task by task."""
     lang = LANGUAGE_OF[table]
     language = LANGUAGES[lang].name
     if labels.source == "published":
@@ -137,7 +137,7 @@ def agreement_table(tables: Tables, labels: Labels, table: str) -> Exhibit:
 
 
 def agreement(tables: Tables, labels: Labels) -> Exhibit:
-    """Agreement in each language: annotators with the verdicts, and with each other."""
+    """Draw agreement in each language: annotators with the verdicts, and with each other."""
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = rows[rows["phenomenon"] == ALL]
     by_verdicts = rows["method"].isin(VARIANTS)
@@ -183,7 +183,7 @@ def agreement(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
-    """Agreement of the verdicts shown on each task and language, mean over annotators."""
+    """Draw agreement of the shown verdicts on each task and language, mean over annotators."""
     rows = read_plain(ANNOTATION_AGREEMENT, tables["annotation_agreement"][0])
     rows = rows[rows["method"] == labels.method]
     cells: list[Cell] = []
@@ -203,9 +203,8 @@ def agreement_tasks(tables: Tables, labels: Labels) -> Exhibit:
 
 
 NOTHING = 1e-9
-"""Differences below this are rounding errors."""
 SHOWN = 3
-"""Tasks of each language that the table lists: those that change most."""
+"""Tasks of each language that the table lists, by largest change."""
 COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Accuracy", PUBLISHED): (BY_PUBLISHED, ALL),
     ("Accuracy", CORRECTED): (BY_CORRECTED, ALL),
@@ -221,10 +220,10 @@ COLUMNS: dict[tuple[str, str], tuple[Formula, str | list[str]]] = {
     ("Answers", "cut off"): (sum_of("cut"), ALL),
     ("Answers", "echoes"): (sum_of("echoes"), ALL),
 }
-"""Heads of the columns, with the formula of each, and the reasons for a change that it is about."""
+"""Heads of columns, with their formula and reasons for a change."""
 CHANGE_COLUMN = "Accuracy change"
 WRITTEN = {"Answers cut off": "cut", "Answers echoes": "echoes"}
-"""Columns that are left out where the judgements do not have them."""
+"""Columns that are left out if the judgements lack them."""
 SIGNED = (CHANGE, SHARE_OF_CHANGE, DENOMINATORS)
 # Where both are the same, the diamond stands inside the ring.
 MARKS: dict[str, dict[str, Any]] = {
@@ -241,11 +240,11 @@ GROUPS = {"all tasks": TASKS} | {
     group: tuple(task for task in TASKS if TASK_NAMES[task].group == group)
     for group in dict.fromkeys(TASK_NAMES[task].group for task in TASKS)
 }
-"""Panels of the figure: all tasks, and five groups that have each of them once."""
+"""Panels of the figure: all tasks, and five groups that partition them."""
 
 
 def _row(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iterator[Cell]:
-    """Accuracies by both methods, their difference, and the parts that add up to it."""
+    """Yield accuracies by both methods, their difference, and the parts that add up to it."""
     where = {"lang": lang, "model": models_of(rows), "phenomenon": [*tasks]}
     judged = rows[rows["phenomenon"].isin(tasks) & (rows["reason"] == ALL)]
     for head, (formula, reason) in COLUMNS.items():
@@ -264,9 +263,9 @@ def _row(rows: pd.DataFrame, name: str, lang: str, tasks: Sequence[str]) -> Iter
 
 
 def artefacts(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy by the published and by the corrected rules, and what makes the difference.
+    """Draw accuracy by published and by corrected rules, and the parts of their difference.
 
-    Below the languages stand the tasks of each whose accuracy changes most.
+    Languages come first, then the tasks of each with the largest change.
     """
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     of_languages: list[Cell] = []
@@ -302,7 +301,7 @@ def artefacts(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def artefacts_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy by the published and by the corrected rules, by language and group of tasks."""
+    """Draw accuracy by published and by corrected rules, by language and group of tasks."""
     rows = select_rows(read_plain(VERDICTS, tables["verdicts"][0]), {"model": [*labels.models]})
     langs = languages_of(rows)
     cells = []

@@ -1,1 +1,1 @@
-"""Its items: how they are made."""
+"""Make the prompts of Multi-LMentry."""

@@ -1,8 +1,8 @@
-"""Letters and alphabetical order of a language, Latin or Hangul.
+"""Sort by a language's alphabet, Latin or Hangul.
 
-Source of the orders: the languages' dictionaries. Letters with accents that are no letters of
-their own (German ä, Catalan ç, Italian è) stand with their base letter; Hangul syllables stand
-in the order of their code points, which is that of South Korean dictionaries.
+Source of the orders: the languages' dictionaries. An accented letter that is no letter of its own
+(German ä, Catalan ç, Italian è) is sorted as its base letter. Hangul syllables have the order of
+their code points, as in South Korean dictionaries.
 """
 
 import unicodedata
@@ -17,12 +17,12 @@ CONSONANTS = 19
 
 
 def in_letters(word: str) -> str:
-    """Hangul syllables taken apart into letters; other scripts as they are."""
+    """Decompose Hangul syllables into letters; keep other scripts."""
     return str(j2hcj(h2j(word)))
 
 
 def spell(word: str) -> str:
-    """A word letter by letter: Hangul syllables as their letters, all in lower case."""
+    """Spell a word in lower case, with Hangul syllables as letters."""
     return in_letters(word).lower()
 
 
@@ -30,7 +30,7 @@ class Alphabet:
     """A language's letters in their order."""
 
     def __init__(self, letters: str) -> None:
-        """``letters``: in lower case, in alphabetical order; of Hangul the single letters."""
+        """``letters``: lower case, in alphabetical order; for Hangul single letters."""
         self.letters: Sequence[str] = tuple(letters)
         self.hangul = FIRST_JAMO <= letters[0] <= LAST_JAMO
         self.initials = self.letters[:CONSONANTS] if self.hangul else self.letters
@@ -38,16 +38,16 @@ class Alphabet:
         self._rank = {letter: number for number, letter in enumerate(letters)}
 
     def letter_of(self, character: str) -> str:
-        """The letter of the alphabet that a character counts as; empty where it is none."""
+        """Return the letter that a character is sorted as, or an empty text."""
         base = unicodedata.normalize("NFD", character)[0]
         return next((letter for letter in (character, base) if letter in self._rank), "")
 
     def initial(self, word: str) -> str:
-        """The letter of the alphabet that a word begins with; empty where it is none."""
+        """Return the letter that a word is sorted by, or an empty text."""
         return self.letter_of(spell(word[0])[0])
 
     def key(self, word: str) -> Key:
-        """What words are sorted by: letters, then accents, then capitals."""
+        """Return the sort key of a word: letters, then accents, then capitals."""
         if self.hangul:
             return tuple(map(ord, word)), word, word
         folded = word.casefold()
@@ -55,5 +55,5 @@ class Alphabet:
         return tuple(self._rank[c] for c in letters), unicodedata.normalize("NFD", folded), word
 
     def first(self, word: str, other: str) -> str:
-        """The word of two that comes first in alphabetical order."""
+        """Return the first of two words in alphabetical order."""
         return min(word, other, key=self.key)

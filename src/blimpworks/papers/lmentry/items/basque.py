@@ -1,8 +1,8 @@
-"""Basque: the cases that category names need in prompts, and numbers in words.
+"""Decline Basque category names, and spell Basque numbers, which num2words does not have.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), appendix A.3; regular declension of common
 nouns and numbers (Hualde and Ortiz de Urbina, A Grammar of Basque, 2003, chapters 3.2 and 3.3);
-Euskaltzaindia's standard spelling. num2words has no Basque numbers.
+Euskaltzaindia's standard spelling.
 """
 
 from typing import Literal
@@ -29,11 +29,11 @@ ENDINGS: dict[Case, tuple[str, str, str]] = {
     "ergative": ("ak", "k", "ek"),
     "genitive": ("aren", "ren", "en"),
 }
-"""What a stem takes: in -a (which it replaces), in another vowel, in a consonant."""
+"""Endings after a stem in -a (replaces the a), in another vowel, in a consonant."""
 
 
 def decline(noun: str, case: Case) -> str:
-    """A noun phrase in a case, its last word declined; r is doubled before an ending."""
+    """Decline the last word of a noun phrase; r is doubled before an ending."""
     after_a, after_vowel, after_consonant = ENDINGS[case]
     if noun.endswith("a"):
         return noun[:-1] + after_a
@@ -48,7 +48,7 @@ def _related(category: str, have: str) -> str:
 
 
 def category_related(category: str) -> tuple[str, ...]:
-    """What the release takes for an abstract category's words; the first is that of prompts."""
+    """Return the release's phrases for words related to a category; prompts have the first."""
     having = ("zerikusia duten", "lotura duten", "erlazioa duten")
     being = ("lotuta dauden", "erlazionatuta dauden")
     stem = decline(category, "comitative_singular")
@@ -58,11 +58,10 @@ def category_related(category: str) -> tuple[str, ...]:
 def category_name(
     category: str, task: str, number: int, abstract: frozenset[str], *, correct: bool
 ) -> str:
-    """A category as it stands in template ``number`` of a task on categories.
+    """Return a category as template ``number`` of a task on categories has it.
 
-    ``abstract`` are categories that words have to do with rather than belong to. The release
-    looks among them after it has put "or" for "and" inside a name, and so misses one; ``correct``
-    looks before.
+    Words relate to ``abstract`` categories and belong to others. The release replaces "and" by "or"
+    in a name before it looks the name up, and so misses one; ``correct`` looks it up first.
     """
     if task in ("most_associated_word", "least_associated_word"):
         case: Case = "absolutive_singular" if category in abstract else "absolutive_plural"
@@ -87,9 +86,9 @@ _HUNDREDS = (*_IRREGULAR, *(f"{unit}ehun" for unit in _TO_TEN[5:]))
 
 
 def spelled(number: int) -> str:
-    """``number``, 0 to 999, in words: by scores, and ``eta`` behind the hundreds.
+    """Spell ``number``, 0 to 999: by scores, and ``eta`` after the hundreds.
 
-    Raises ValueError for any other.
+    Raises ValueError for another number.
     """
     if not 0 <= number < 1000:
         raise ValueError(f"Basque number {number}: expected 0 to 999")
@@ -103,9 +102,9 @@ def spelled(number: int) -> str:
 
 
 def spelled_as_released(number: int) -> str:
-    """``number``, 0 to 999, in the words of the release, which has an older form of eighteen."""
+    """Spell ``number`` as the release does, with an older form of eighteen."""
     return spelled(number).replace("hemezortzi", "hamazortzi")
 
 
 SPELLED = {"eu": spelled, "eu-release": spelled_as_released}
-"""What packs name in the place of a language of num2words."""
+"""Spelling by its name in packs, for languages that num2words lacks."""

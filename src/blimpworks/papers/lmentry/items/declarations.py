@@ -1,7 +1,7 @@
-"""Declarations of the tasks: how the arguments of their prompts are drawn, as data.
+"""Read the declarations of tasks, which say how their prompts' arguments are drawn.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Table 8, appendix A.3, and the
-benchmark's released code as it was when the paper was written.
+benchmark's released code at the paper's time.
 """
 
 from pathlib import Path
@@ -16,11 +16,10 @@ from blimpworks.papers.lmentry.tasks import PARENTS, TASKS, task_of
 from blimpworks.strict import Strict
 
 ALL = "all"
-"""Key of a decision that concerns every task."""
 
 
 class Declaration(Strict):
-    """How one task's or subset's arguments are drawn in one language and variant."""
+    """Settings that draw one task's or subset's arguments in one language and variant."""
 
     sampler: Literal[
         "words",
@@ -35,63 +34,62 @@ class Declaration(Strict):
         "neighbours",
         "ends",
     ]
-    """Name of the sampler that draws the arguments."""
+    """Sampler of the arguments."""
     resource: Literal["words", "forms", "categories", "nouns", "unambiguous", ""] = ""
-    """The list that words or distractors come from; empty for the sampler's usual one."""
+    """List of the words or distractors; empty for the sampler's usual one."""
     made: bool = True
     """Whether the task exists in this language."""
     size: Positive = 1000
-    """Prompts of a template to draw; where there are fewer, all are taken."""
+    """Prompts of a template to draw; all if there are fewer."""
     nominal: Positive | Literal["drawn", "made"] = "drawn"
-    """What the settings say the number is: what was asked for, what there is, or a number."""
+    """Number of prompts by the settings: the number asked for (drawn), made, or another one."""
     opposite: bool = False
-    """Whether it is the second of two tasks that share a sampler: least, all, less, smaller,
-    before."""
+    """Whether it is the second task of a sampler: least, all, less, smaller, before."""
     levels: tuple[str, ...] = ()
-    """Only words of these levels (CEFR), where words have any."""
+    """CEFR levels of the words, where words have any."""
     pos: tuple[str, ...] = ()
-    """Parts of speech that are kept of the words drawn; empty for all."""
+    """Parts of speech of the drawn words; empty for all."""
     shortest: Positive = 1
-    """Only words of at least so many letters."""
+    """Letters of the shortest word."""
     end: Literal["first", "last", ""] = ""
-    """Which letter or word is the answer."""
+    """Letter or word that is the answer."""
     letters: Literal["contains", "starts", "ends"] = "contains"
-    """List of letters in the pack that is used."""
+    """The pack's list of letters that is used."""
     letters_of: Literal["release", "alphabet"] = "release"
-    """The pack's list, or letters of the alphabet that have words."""
+    """The pack's list, or letters of the alphabet that words have."""
     relation: Literal["any", "far", "different", "consecutive", "same", "similar"] = "any"
     """Relation between the first letters of two words, or between the spellings of rhymes."""
     initials: Literal["ascii", "all", "found", "alphabet"] = "ascii"
-    """Words that are used, by their first letter: from a to z; all (``found``: first letters in the
-    order in which words have them); or all, by letters of the language's alphabet."""
+    """Words by first letter: a to z; all (``found``: first letters in the order of their words);
+    all, by letters of the language's alphabet."""
     order: Literal["codepoint", "alphabet"] = "codepoint"
     """Alphabetical order by code points, or by the language's alphabet."""
     difference: tuple[int, int] | None = None
     """Least and largest difference of two words' lengths."""
     lengths: Literal["release", "all"] = "release"
-    """Which lengths answers and distractors may have."""
+    """Lengths of answers and distractors."""
     letters_only: bool = False
-    """Only words of letters, none of them twice, large or small."""
+    """Only words of letters, without a repeated letter of either case."""
     distractors: tuple[int, ...] = ()
-    """How many of five words may be from other categories."""
+    """Numbers of words, of five, from other categories."""
     fewest: Positive = 5
-    """Only categories of at least so many words."""
+    """Words of the smallest category."""
     ambiguous: bool = True
-    """Whether distractors may fit the question too."""
+    """Whether distractors may also fit the question."""
     rename: dict[str, str] = Field(default={})
-    """Other names of categories, which then stand last."""
+    """Other names of categories, which then come last."""
     punctuation: str = '.",:'
-    """Marks that are taken out of sentences."""
+    """Marks to remove from sentences."""
     stop_words: str = ""
     """Words that are no answers."""
     clean: bool = False
-    """Resources without their faults."""
+    """Whether resources are without their faults."""
     wording: Variant = "published"
-    """Templates that are used: those of the release, or the corrected ones."""
+    """Templates of the release, or corrected ones."""
 
 
 class Decision(Strict):
-    """One difference between the variants: what each does, and the settings that change."""
+    """A difference between the variants: a description of each, and the changed settings."""
 
     published: str
     corrected: str
@@ -109,9 +107,9 @@ class Declarations(Strict):
 
 
 def read_declarations(path: Path) -> Declarations:
-    """The declarations in a YAML file; every task and subset must be there, and no other.
+    """Read declarations from YAML; every task and subset must be there, and no other.
 
-    Raises UserError, with the file and the key, where it is wrong.
+    Raises UserError, with the file and the key, for a fault.
     """
     declarations = parse_yaml(Declarations, path, "declarations of tasks")
     for part, known in (("tasks", TASKS), ("subsets", tuple(PARENTS))):
@@ -140,9 +138,9 @@ def declaration_of(
     variant: Variant,
     path: Path | str = "tasks.yaml",
 ) -> Declaration:
-    """The declaration of a task or subset in a language.
+    """Return the declaration of a task or subset in a language.
 
-    Raises UserError, with the file, task and key, where settings are unknown or impossible.
+    Raises UserError, with the file, task and key, for unknown or impossible settings.
     """
     merged: dict[str, Any] = {}
     levels = [declarations.tasks[task_of(name)], declarations.subsets.get(name, {})]

@@ -1,9 +1,9 @@
-"""Dialogues to train a small model on that follows instructions in the benchmark's form.
+"""Make dialogues that train a small model to follow instructions in the benchmark's form.
 
-They are made of prompts with other arguments than the benchmark's: drawn with another seed, and
-where the benchmark asks the same all the same, asked of a varied argument. Answers are right as the
-tasks define it (Moroni and others 2025, Table 1), no more: where many are right, a simple rule
-makes one, and sentences are those of the prompts with a word put in.
+Prompts have other arguments than the benchmark's: drawn with another seed, and varied where that
+makes no difference. Answers are right by the tasks' definitions (Moroni and others 2025, Table 1),
+no more: of many right ones a simple rule makes one, and sentences are those of prompts with a word
+put in.
 """
 
 import json
@@ -23,11 +23,10 @@ from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.tables import PROMPTS, read_table
 
 FRAMES = 12
-"""How many of the shortest sentences new ones are made of."""
 MARKS = "\"'“”«»„‘’,.:;?!¿¡()…"
-"""What is no part of a word at its ends."""
+"""Characters that are no part of a word at its ends."""
 PARTS = (1, 2, 3)
-"""Letters in what a prompt asks for in place of one letter."""
+"""Numbers of letters that a prompt asks for instead of one."""
 Row = dict[str, Any]
 LETTERS: dict[str, Callable[[str, str], bool]] = {
     "word_containing": str.__contains__,
@@ -35,19 +34,17 @@ LETTERS: dict[str, Callable[[str, str], bool]] = {
     "starts_with_letter": str.startswith,
     "ends_with_letter": str.endswith,
 }
-"""Tasks on words with a letter, and whether some letters make a word right."""
+"""Tasks on words with a letter, and their test of a word and letters."""
 SENTENCES = ("sentence_containing", "sentence_not_containing", "starts_with_word", "ends_with_word")
-"""Tasks on sentences with a word."""
 OPEN_ANSWERS = (*LETTERS, *SENTENCES)
-"""Tasks of which many answers are right, and one is made."""
+"""Tasks with many right answers."""
 FROM_SENTENCES = ("first_word", "last_word", "word_after", "word_before")
 VARIED = (*FROM_SENTENCES, "first_letter", "last_letter", *OPEN_ANSWERS, "homophones")
-"""Tasks whose prompts are asked of other arguments too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What the prompts of a language are about."""
+    """Words and sentences in the prompts of a language."""
 
     words: tuple[str, ...]
     """Single words of letters, short ones first."""
@@ -56,7 +53,7 @@ class Pool:
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Pool":
-        """Words and sentences that are arguments of some prompts."""
+        """Collect words and sentences from arguments of prompts."""
         words, sentences = set[str](), set[str]()
         for row in rows:
             arguments = row["arguments"]
@@ -71,7 +68,7 @@ class Pool:
 
 
 def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
-    """A right answer to a prompt; None where there is no rule to make one."""
+    """Return a right answer to a prompt, or None without a rule for one."""
     task, arguments = row["phenomenon"], row["arguments"]
     if row["answer"] is not None:
         return str(row["answer"])
@@ -98,7 +95,7 @@ def answer_to(row: Row, pool: Pool, draw: random.Random) -> str | None:
 def _varied_arguments(
     row: Row, pool: Pool, draw: random.Random
 ) -> tuple[dict[str, Any], str | None] | None:
-    """Other arguments for a task of ``VARIED``, and the answer if there is one; or None."""
+    """Return other arguments for a task of ``VARIED``, with the answer if there is one; or None."""
     task, arguments = row["phenomenon"], row["arguments"]
     if task in FROM_SENTENCES:
         # A part of the sentence, with the words that are asked about.
@@ -136,7 +133,7 @@ def _varied_arguments(
 
 
 def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
-    """The prompt of a row with another argument, and its answer; None where that cannot be."""
+    """Return a row with another argument in its prompt, and its answer; None if impossible."""
     known = row["phenomenon"] in VARIED and pool.words
     variation = _varied_arguments(row, pool, draw) if known else None
     if variation is None:
@@ -155,12 +152,11 @@ def vary(row: Row, pool: Pool, draw: random.Random) -> Row | None:
 
 
 TRIES = 20
-"""How often a new prompt is looked for before a template has had enough."""
+"""Failed tries in a row after which a template has enough prompts."""
 QUOTED = 3
-"""Number of the template whose answers of one word stand in quotation marks: judges and readers
-of answers meet more than one form."""
+"""Template whose one-word answers are quoted, so that judges and readers meet several forms."""
 UNQUOTED = ("any_words_from_category", "all_words_from_category", "bigger_number", "smaller_number")
-"""Tasks whose answers never do."""
+"""Tasks whose answers are never quoted."""
 FIELDS = ("lang", "phenomenon", "template", "prompt", "answer", "arguments")
 
 
@@ -175,10 +171,10 @@ class Dialogue(NamedTuple):
 def make_dialogues(
     practice: list[Row], taken: set[str], systems: dict[str, str], seed: int, most: int
 ) -> Iterator[Dialogue]:
-    """Make dialogues of ``practice``, at most ``most`` of each language, task and template.
+    """Make at most ``most`` dialogues of each language, task and template from ``practice``.
 
-    Prompts that are ``taken`` are left out, and those that are made added to them. ``systems``
-    has the system prompt of each language. Repeats for the same ``seed``.
+    Prompts in ``taken`` are left out; new ones are added to it. ``systems``: system prompt by
+    language. The same ``seed`` makes the same dialogues.
     """
     # Subsets of tasks ask the same and are left out.
     groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
@@ -198,10 +194,9 @@ def make_dialogues(
 def _of_template(
     rows: list[Row], taken: set[str], pool: Pool, draw: random.Random, most: int
 ) -> Iterator[tuple[str, str]]:
-    """At most ``most`` prompts of one task and template, none ``taken``, with their answers.
+    """Yield at most ``most`` prompts of one template with their answers, and add them to ``taken``.
 
-    They are added to ``taken``. The rows come as they are, then again and again with varied
-    arguments. Fewer where nothing new is found in ``TRIES`` tries in a row.
+    Rows are first used unchanged, then varied. ``TRIES`` failures in a row end the search.
     """
     varied = (vary(draw.choice(rows), pool, draw) for _ in count())
     made = missed = 0
@@ -229,11 +224,11 @@ def build_dialogues(
     seed: int,
     per_template: int,
 ) -> dict[str, int]:
-    """Write the dialogues of some languages as JSON Lines; returns counts.
+    """Write the dialogues of some languages as JSON Lines; return counts.
 
-    ``practice`` and ``benchmark`` are PROMPTS tables, of a language each, ``packs`` the
-    languages' packs. One language's prompts are in memory at a time.
-    Raises UserError when one is missing or malformed, a language has no pack, or nothing is left.
+    ``practice`` and ``benchmark``: PROMPTS tables, one a language; ``packs``: the languages' packs.
+    One language's prompts are in memory at a time. Raises UserError when a file is missing or
+    malformed, a language has no pack, or nothing is left.
     """
     systems = {pack.lang: pack.system for pack in map(read_pack, packs)}
     taken = {

@@ -1,7 +1,7 @@
-"""What all samplers share: what they draw from, and how they go on until they have enough.
+"""Share what all samplers use: their source, and the search for enough draws.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, and the benchmark's released
-code: draws are made in the same order as there, so that the same seed makes the same arguments.
+code: the same order of draws makes the same arguments from the same seed.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -16,19 +16,18 @@ from blimpworks.papers.lmentry.items.packs import Pack
 from blimpworks.papers.lmentry.items.resources import Groups, Resources
 
 Arguments = dict[str, Any]
-"""What fills a prompt and what the judge needs, by the names that the release gives it."""
+"""Values for a prompt and its judge, by the release's names."""
 Drawn = tuple[Hashable, Arguments] | None
-"""What tells a draw from others, and its arguments; None for a draw that does not do."""
+"""Identity of a draw, and its arguments; None for an unusable draw."""
 Attempt = Callable[[], Drawn]
 PATIENCE = 20_000
-"""Draws in a row without anything new, after which there is taken to be nothing more."""
+"""Draws in a row without anything new that end the search."""
 LISTED = 5
-"""Words in the lists of the tasks on categories."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a task's arguments are drawn from."""
+    """Data that a task's arguments are drawn from."""
 
     resources: Resources
     pack: Pack
@@ -51,12 +50,12 @@ class Source:
         ]
 
     def part_of_speech(self, word: str) -> Any:
-        """Part of speech of a word, as its list has it."""
+        """Return the part of speech of a word in its list."""
         known = self.resources.forms if self.task.resource == "forms" else self.resources.words
         return known[word].pos
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
-        """Categories that have words enough; those that are renamed stand last."""
+        """Return categories with enough words; renamed ones come last."""
         chosen = {"nouns": self.resources.nouns, "categories": self.resources.categories}
         groups = chosen.get(self.task.resource, usual)
         named = self.task.rename
@@ -66,7 +65,7 @@ class Source:
 
 
 def gather(size: int, attempt: Attempt) -> list[Arguments]:
-    """The first ``size`` different draws; fewer where nothing new turns up any more."""
+    """Return the first ``size`` different draws, or fewer if nothing new turns up."""
     draws: list[Arguments] = []
     seen: set[Hashable] = set()
     fruitless = 0
@@ -82,7 +81,7 @@ def gather(size: int, attempt: Attempt) -> list[Arguments]:
 
 
 def pair(answer: Any, distractor: Any, answer_index: int) -> Arguments:
-    """Arguments of a question which of two is right; ``answer_index`` 0 puts the answer first."""
+    """Return arguments of a choice between two; ``answer_index`` 0 puts the answer first."""
     word1, word2 = (answer, distractor) if answer_index == 0 else (distractor, answer)
     return {
         "answer": answer,

@@ -1,4 +1,4 @@
-"""Language packs: all that Multi-LMentry's engine needs to know of a language, as data.
+"""Read language packs: the data that Multi-LMentry's engine needs of a language.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7 to 33.
 """
@@ -21,18 +21,17 @@ from blimpworks.strict import Strict
 
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
 SYSTEM = "system"
-"""Key of the system prompt among a pack's texts."""
 
 
 class Lists(Strict):
-    """How words in a row are joined."""
+    """Joining of words in a row."""
 
     last: str
-    """What stands before the last of them, as " and "."""
+    """Text before the last word, such as " and "."""
     plain: tuple[int, ...] = (3,)
-    """Templates of each task in which they are all separated by commas."""
+    """Templates of each task with commas only."""
     slips: dict[str, str] = Field(default={})
-    """What the release has in its place, by task or subset; not in the variant corrected."""
+    """The release's text instead, by task or subset; not in the variant corrected."""
 
 
 class Pack(Strict):
@@ -43,36 +42,35 @@ class Pack(Strict):
     name: str
     """English name."""
     resources: str
-    """What the folder of its annotated resources is called."""
+    """Name of the folder of its annotated resources."""
     system: str
     """System prompt (Table 7)."""
     alphabet: str
     """Its letters in lower case, in alphabetical order."""
     also: str = ""
-    """Characters beside them that words are written with, and prompts may ask for."""
+    """Further characters of words, which prompts may ask for."""
     letters: dict[Literal["contains", "starts", "ends"], str] = Field(default={})
-    """Letters that the release asks for; without, those that words of the list have."""
+    """Letters that the release asks for; by default those of the list's words."""
     yes_no: tuple[str, str] | None = None
-    """Answers to the questions on categories; needed where there are such."""
+    """Answers to questions on categories, which need them."""
     yes_no_corrected: tuple[str, str] | None = None
-    """Right spelling of ``yes_no``, where the release has another."""
+    """Right spelling of ``yes_no``, if the release has another."""
     lists: Lists = Lists(last=", ")
-    """How the words of a list are joined."""
     categories: dict[str, dict[str, str]] = Field(default={})
     """Other names of categories, by task and number of the template: ``task.1``."""
     declension: Literal["basque"] | None = None
-    """How names of categories change in a prompt."""
+    """Declension of categories' names in a prompt."""
     abstract: frozenset[str] = frozenset()
-    """Categories that words have to do with, rather than belong to."""
+    """Categories that words relate to rather than belong to."""
     templates: dict[str, Templates]
-    """Templates of each task, in order; arguments stand in braces."""
+    """Templates of each task, in order, with arguments in braces."""
     corrected: dict[str, str] = Field(default={})
-    """Templates in their place in the variant corrected, by task and number: ``task.2``."""
+    """Replacements of templates in the variant corrected, by task and number: ``task.2``."""
     slips: dict[str, str] = Field(default={})
-    """Templates that a subset of the release has in the place of its task's, by subset and number;
-    not in the variant corrected."""
+    """Templates of a subset that differ from its task's in the release, by subset and number; not
+    in the variant corrected."""
     answers: AnswerPatterns | None = None
-    """How answers are judged; null where nobody has written that yet."""
+    """Patterns of answers; null if nobody has written them yet."""
 
     @model_validator(mode="after")
     def _check_templates(self) -> Self:
@@ -88,7 +86,7 @@ class Pack(Strict):
         return self
 
     def _check_key(self, kind: str, key: str, task: str, text: str) -> None:
-        """Raise ValueError where a template stands in no other's place or lacks its fields."""
+        """Raise ValueError for a template that replaces none or lacks its fields."""
         number = key.rpartition(".")[2]
         if number not in [str(n + 1) for n in range(len(self.templates.get(task, ())))]:
             whose = "subset of a task" if kind == "slips" else "task"
@@ -99,7 +97,7 @@ class Pack(Strict):
         _check_fields(f"{kind} {key!r}", task, text)
 
     def template(self, name: str, number: int, *, corrected: bool) -> str:
-        """The template of a task or subset; ``number`` counts from 1."""
+        """Return a template of a task or subset; ``number`` counts from 1."""
         task = task_of(name)
         usual = self.templates[task][number - 1]
         if corrected:
@@ -108,7 +106,7 @@ class Pack(Strict):
 
 
 def _check_fields(key: str, task: str, text: str) -> None:
-    """Raise ValueError for an unknown task, and a template without just the task's fields."""
+    """Raise ValueError for an unknown task, or other fields than the task's."""
     if task not in FIELDS:
         close = get_close_matches(task, FIELDS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else f"; expected {', '.join(FIELDS)}"
@@ -124,11 +122,11 @@ def _check_fields(key: str, task: str, text: str) -> None:
 
 
 def read_texts(paths: Sequence[Path]) -> pd.DataFrame:
-    """Read the system prompt and the templates of some packs: a row for each.
+    """Read the system prompt and the templates of packs: a row each.
 
-    ``key`` is "system" or task and number of a template, as in ``corrected``; ``phenomenon`` the
-    task. ``published`` is the release's wording, ``corrected`` the right one, None if that is it.
-    Raises UserError, with the file and the key, for a pack that is wrong.
+    ``key``: "system", or task and number of a template, as in ``corrected``; ``phenomenon``: the
+    task; ``published``: the release's wording; ``corrected``: the right one, None if the same.
+    Raises UserError, with the file and the key, for a faulty pack.
     """
     rows: list[tuple[str, str | None, str, str, str | None]] = []
     for pack in map(read_pack, paths):
@@ -152,23 +150,23 @@ def _parsed(path: Path) -> Pack:
 
 
 def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
-    """Packs of the languages whose patterns the release scores some of a pack's tasks with."""
+    """Return packs whose patterns the release uses for some of a pack's tasks, by language."""
     scorers = pack.answers.published_scorers if pack.answers else {}
     return {lang: folder / f"{lang}.yaml" for lang in sorted({*scorers.values()})}
 
 
 def pack_files(path: Path) -> list[Path]:
-    """List a pack, and the packs beside it whose patterns its published verdicts take.
+    """List a pack, and the packs that its published verdicts take patterns from.
 
-    Raises UserError, with the file and the key, where the pack is missing or wrong.
+    Raises UserError, with the file and the key, for a missing or faulty pack.
     """
     return [path, *_lenders(_parsed(path), path.parent).values()]
 
 
 def read_pack(path: Path) -> Pack:
-    """Read the pack in a YAML file, with the patterns of packs beside it that it takes.
+    """Read a pack from YAML, with patterns of neighbouring packs that it takes.
 
-    Raises UserError, with the file and the key, where one of them is missing or wrong.
+    Raises UserError, with the file and the key, for a missing or faulty pack.
     """
     pack = _parsed(path)
     lent = {}

@@ -1,8 +1,8 @@
-"""Prompts of Multi-LMentry in one language, and how many the release's settings give.
+"""Make the prompts of Multi-LMentry in one language, and count those by the release's settings.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.2 and 3.3, Tables 1, 8 to 33 and
-54; how lists are joined and categories named is a fact of the released code, whose settings
-``config/lmentry/tasks.yaml`` and the language packs have as data.
+54; the released code for the joining of lists and the names of categories. Its settings are data in
+``config/lmentry/tasks.yaml`` and the language packs.
 """
 
 import json
@@ -35,7 +35,7 @@ EXHAUSTIVE = ("letters", "homophones", "ends")
 
 
 def row_of(pack: Pack, words: Sequence[str], name: str, number: int, *, corrected: bool) -> str:
-    """Words in quotation marks, joined as the language joins them in a task's template."""
+    """Quote words and join them as the language does in a task's template."""
     quoted = [f'"{word}"' for word in words]
     usual = pack.lists.last
     last = usual if corrected else pack.lists.slips.get(name, usual)
@@ -45,7 +45,7 @@ def row_of(pack: Pack, words: Sequence[str], name: str, number: int, *, correcte
 
 
 def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corrected: bool) -> str:
-    """The prompt that template ``number`` of a task (or a subset's task) makes of arguments."""
+    """Fill template ``number`` of a task (or a subset's task) with arguments."""
     task = task_of(name)
     values = {"word": arguments.get("query", ""), **arguments}
     if "words" in arguments:
@@ -61,15 +61,15 @@ def prompt_of(pack: Pack, name: str, number: int, arguments: Arguments, *, corre
 
 
 def names_of(pack: Pack) -> list[str]:
-    """Tasks that a pack has templates of, and their subsets."""
+    """Return tasks with templates in a pack, and their subsets."""
     return [name for name in PHENOMENA if task_of(name) in pack.templates]
 
 
 def nominal_of(task: Declaration, available: int, kept: int) -> int:
-    """How many prompts of a template the release's settings name.
+    """Return the number of prompts of a template by the release's settings.
 
-    ``available`` is how many there are. Where a campaign keeps only some of them (``kept``), the
-    number shrinks with them, so that what accuracies are divided by keeps its proportion.
+    ``available``: number that exists; ``kept``: number in the campaign. The result shrinks in
+    proportion, as the divisor of accuracies.
     """
     exhaustive = task.sampler in EXHAUSTIVE and task.nominal == "drawn"
     if task.nominal == "made" or exhaustive:
@@ -79,7 +79,7 @@ def nominal_of(task: Declaration, available: int, kept: int) -> int:
 
 
 def _rows(source: Source, name: str, options: LmentryOptions) -> Iterator[dict[str, Any]]:
-    """All prompts of a task or subset, template by template."""
+    """Yield all prompts of a task or subset, template by template."""
     pack, corrected = source.pack, source.task.wording == "corrected"
     numbered = [*enumerate(draw(source, options.seed), start=1)]
     if not numbered:
@@ -113,7 +113,7 @@ def _rows(source: Source, name: str, options: LmentryOptions) -> Iterator[dict[s
 def prompts_of(
     released: Resources, pack: Pack, declarations: Declarations, options: LmentryOptions
 ) -> Iterator[dict[str, Any]]:
-    """Rows of PROMPTS: all tasks of a language, then all subsets."""
+    """Yield rows of PROMPTS: all tasks of a language, then all subsets."""
     resources = {False: released, True: cleaned(released)}
     spelt = pack
     if options.variant == "corrected" and pack.yes_no_corrected:
@@ -127,10 +127,9 @@ def prompts_of(
 def build_prompts(
     files: Sequence[Path], pack: Path, declarations: Path, output: Path, options: LmentryOptions
 ) -> dict[str, int]:
-    """Write the prompts that a language's resource files make, by its pack.
+    """Write a language's prompts; return the number of prompts, and of tasks and subsets.
 
-    Returns how many there are, and of how many tasks and subsets. Raises UserError for resources,
-    a pack or declarations that are missing or wrong.
+    Raises UserError for resources, a pack or declarations that are missing or wrong.
     """
     known = read_declarations(declarations)
     language = read_pack(pack)
@@ -147,10 +146,10 @@ SETTINGS, RESOURCES = "settings", "resources"
 
 
 def settled(task: Declaration, pack: Pack) -> int | None:
-    """How many prompts of a template the settings name; None where the resources decide.
+    """Return the number of prompts of a template by the settings, or None if resources decide.
 
-    Tasks that take all there is (every sentence, every pair of homophones) have as many prompts
-    as the resources allow; of letters the pack lists those of the release.
+    Exhaustive tasks (every sentence, every pair of homophones) have as many prompts as the
+    resources allow; the pack lists the release's letters.
     """
     listed = pack.letters.get(task.letters) if task.sampler == "letters" else None
     if task.nominal == "drawn" and listed and task.letters_of == "release":
@@ -163,11 +162,10 @@ def settled(task: Declaration, pack: Pack) -> int | None:
 def count_prompts(
     packs: Sequence[Path], declarations: Path, resources: Mapping[str, Sequence[Path]], output: Path
 ) -> dict[str, int]:
-    """Write how many prompts the settings give each task and subset of some languages.
+    """Write the numbers of prompts by the settings, for each task and subset of languages.
 
-    ``resources``: files of the languages whose annotated resources are at hand; without them,
-    tasks whose number they decide are left out. Returns how many numbers rest on the settings
-    alone, and how many on the resources. Raises UserError for a pack, declarations or resources
+    ``resources``: files by language; without them, tasks that depend on them are left out. Returns
+    the counts of numbers by their basis. Raises UserError for a pack, declarations or resources
     that are missing or wrong.
     """
     known = read_declarations(declarations)

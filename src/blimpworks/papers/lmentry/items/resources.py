@@ -1,12 +1,11 @@
-"""The annotated resources of a language: words, categories, rhymes, homophones, sentences.
+"""Read the annotated resources of a language: words, categories, rhymes, homophones, sentences.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendix A.3.
 
-Some of the released files have faults: a byte order mark (Galician homophones), a placeholder for
-a sentence (German), words with white space or a control character, members of groups and
-sentences that stand twice. These faults stay, unless the caller asks for clean resources. The
-release also has Korean homophones in two encodings and a list of verbs that no task uses; we read
-neither.
+Released files have faults: a byte order mark (Galician homophones), a placeholder for a sentence
+(German), words with white space or a control character, repeated members and sentences. These stay
+unless the caller asks for clean resources. Not read: Korean homophones in two encodings, and verbs
+that no task uses.
 """
 
 import csv
@@ -33,16 +32,16 @@ Groups = Mapping[str, Sequence[str]]
 
 
 class Word(NamedTuple):
-    """What is known of a word."""
+    """A word's annotation."""
 
     pos: Any
-    """Its part of speech; in English a list of them."""
+    """Part of speech; in English a list of them."""
     levels: tuple[str, ...]
-    """Levels (CEFR) that it belongs to; English only."""
+    """CEFR levels; English only."""
 
 
 class Homophone(NamedTuple):
-    """Two words that sound alike, and words that do not."""
+    """Two words that sound alike, and distractors."""
 
     word: str
     homophone: str
@@ -58,10 +57,8 @@ class Resources:
     categories: Groups
     """Words of all kinds by category."""
     nouns: Groups
-    """Nouns by category."""
     rhymes: Groups
     homophones: Sequence[Homophone]
-    """Empty where the language has none."""
     sentences: Sequence[str]
     forms: Mapping[str, Word] = field(default_factory=dict)
     """Inflected words (English plurals and -ing forms)."""
@@ -70,7 +67,7 @@ class Resources:
 
 
 def read_resources(files: Sequence[Path]) -> Resources:
-    """The resources in some files, known by their names.
+    """Read resources from files, which are known by name.
 
     Raises UserError for a file that is missing or malformed.
     """

@@ -1,8 +1,8 @@
-"""The engine that draws the arguments of every task.
+"""Draw the arguments of every task.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, appendices A.2 and A.3. The
-release seeds Python's generator anew for every template, so all templates have the same
-arguments: they are drawn once here.
+release seeds Python's generator anew for every template, so all templates have the same arguments,
+which are drawn once here.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ NUMBERS = range(10, 1000)
 
 
 def draw_words(source: Source, rng: Random) -> list[Arguments]:
-    """A sample of the words, less those of other parts of speech, with a letter as answer."""
+    """Sample words, then drop other parts of speech; the answer is a letter."""
     task = source.task
     chosen = rng.sample(source.words, min(task.size, len(source.words)))
     drawn = []
@@ -43,11 +43,7 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_letters(source: Source, rng: Random) -> list[Arguments]:
-    """Every letter of the task.
-
-    Those of the release in the order of code points: where it runs through a set, its order is
-    not known.
-    """
+    """Return every letter of the task; the release's by code point, since its order is unknown."""
     kind = source.task.letters
     listed = source.pack.letters.get(kind)
     if listed and source.task.letters_of == "release":
@@ -59,7 +55,7 @@ def draw_letters(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_numbers(source: Source, rng: Random) -> list[Arguments]:
-    """Two different numbers from 10 to 999."""
+    """Draw two different numbers from 10 to 999."""
     best = min if source.task.opposite else max
 
     def attempt() -> Drawn:
@@ -74,14 +70,13 @@ def draw_numbers(source: Source, rng: Random) -> list[Arguments]:
 
 
 def _stripped(source: Source) -> Iterator[str]:
-    """Sentences without punctuation, those that have a word left."""
     marks = str.maketrans("", "", source.task.punctuation)
     stripped = (sentence.translate(marks) for sentence in source.resources.sentences)
     return (sentence for sentence in stripped if sentence.split())
 
 
 def draw_neighbours(source: Source, rng: Random) -> list[Arguments]:
-    """Draw words that stand once in their sentence, each with the word after it, or before it."""
+    """Draw words that are unique in their sentence, with the next or previous word."""
     step = -1 if source.task.opposite else 1
     stop_words = {*source.task.stop_words.split()}
     queries = []
@@ -104,13 +99,13 @@ def draw_neighbours(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_ends(source: Source, rng: Random) -> list[Arguments]:
-    """Every sentence, with its first or last word."""
+    """Return every sentence, with its first or last word."""
     index = 0 if source.task.end == "first" else -1
     return [{"sentence": s, "answer": s.split()[index]} for s in _stripped(source)]
 
 
 def draw_associated(source: Source, rng: Random) -> list[Arguments]:
-    """A word of one category among four of another; the question names the one or the other."""
+    """Draw a word of one category and four of another; the question names one category."""
     groups = source.categories(source.resources.categories)
     names, task = [*groups], source.task
 
@@ -145,7 +140,7 @@ def draw_associated(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_category(source: Source, rng: Random) -> list[Arguments]:
-    """Five words, some from other categories than the one in question; the answer is yes or no."""
+    """Draw five words, some from other categories than the asked one; the answer is yes or no."""
     groups = source.categories(source.resources.nouns)
     names, task = [*groups], source.task
     pools = {name: _others(groups, name, ambiguous=task.ambiguous) for name in names}
@@ -180,9 +175,10 @@ def draw_category(source: Source, rng: Random) -> list[Arguments]:
 
 
 def _others(groups: Groups, name: str, *, ambiguous: bool) -> list[str]:
-    """Words of all other categories; in the release also those of its own.
+    """Return words of all other categories.
 
-    There a word of two of them stands twice, and may be drawn twice for one prompt.
+    In the release (``ambiguous``) these include words of its own, and repeat words of two
+    categories.
     """
     others = [word for other, words in groups.items() if other != name for word in words]
     if ambiguous:
@@ -197,7 +193,6 @@ def _nested(word: str, other: str) -> bool:
 
 
 def _answers(relation: str, query: str, group: Sequence[str]) -> list[str]:
-    """Members of a query's rhyme group that may be its answer."""
     if relation == "different":
         long = [word for word in group if min(len(word), len(query)) > 1]
         return [word for word in long if word[-2] != query[-2] and word[-1] != query[-1]]
@@ -208,7 +203,7 @@ def _answers(relation: str, query: str, group: Sequence[str]) -> list[str]:
 
 
 def _distractors(relation: str, query: str, words: Sequence[str]) -> list[str]:
-    """Words that may stand beside the answer: spelt like the query where the answer is not."""
+    """Return words that are spelt like the query exactly if the answer is not."""
     if relation == "similar":
         return [word for word in words if not {*word[-2:]} & {*query[-2:]}]
     if relation == "different":
@@ -217,14 +212,13 @@ def _distractors(relation: str, query: str, words: Sequence[str]) -> list[str]:
 
 
 def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
-    """A word, one of its rhyme group and one that does not rhyme with it."""
+    """Draw a word, one of its rhyme group and one that does not rhyme with it."""
     task, groups = source.task, source.resources.rhymes
     names, sizes = [*groups], [*map(len, groups.values())]
     known = source.resources.unambiguous if task.resource == "unambiguous" else source.words
 
     @cache
     def strangers(name: str, query: str) -> list[str]:
-        """Distractors of a query from the rhyme group with a name."""
         rhyming = {*groups[name]}
         if not task.ambiguous:
             rhyming = rhyming.union(*(each for each in groups.values() if query in each))
@@ -250,9 +244,9 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
-    """Every pair of homophones with each of its distractors, in both orders.
+    """Return every pair of homophones with each distractor, in both orders.
 
-    Distractors come in the order of the release: easy ones, then those of like meaning.
+    Distractors have the release's order: easy ones, then those of like meaning.
     """
     return [
         {"query": row.word, **pair(row.homophone, word, index), "distractor_type": kind}
@@ -275,9 +269,8 @@ SAMPLERS: dict[str, Sampler] = {
     "neighbours": draw_neighbours,
     "ends": draw_ends,
 }
-"""What draws the arguments, by the name that declarations give it."""
 
 
 def draw(source: Source, seed: int) -> list[Arguments]:
-    """The arguments of a task's prompts, in order; the same for the same seed."""
+    """Draw the arguments of a task's prompts, in order; repeatable by ``seed``."""
     return SAMPLERS[source.task.sampler](source, Random(seed))

@@ -1,4 +1,4 @@
-"""Arguments of the tasks that compare two words: alphabetical order and length.
+"""Draw arguments of tasks that compare two words by alphabetical order or length.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 and 8, appendix A.3.
 """
@@ -13,14 +13,14 @@ from string import ascii_lowercase
 from blimpworks.papers.lmentry.items.draws import Arguments, Attempt, Drawn, Source, gather, pair
 
 FAR = 13
-"""How far apart first letters are called far (half of the Latin alphabet)."""
+"""Distance of first letters that counts as far (half of the Latin alphabet)."""
 
 
 def draw_order(source: Source, rng: Random) -> list[Arguments]:
-    """Draw two words, of which one comes first; their first letters are as the subset wants them.
+    """Draw two words in alphabetical order, with the subset's relation of first letters.
 
-    Where the subset says how far they are apart, the answer is drawn before the distractor, and
-    then which of them stands first. The released code draws in the same order.
+    If the relation is a distance, the released code draws the answer, the distractor, then their
+    order; so does this.
     """
     task, alphabet = source.task, source.alphabet
     letter_of = alphabet.initial if task.initials == "alphabet" else itemgetter(0)
@@ -50,7 +50,7 @@ def draw_order(source: Source, rng: Random) -> list[Arguments]:
         followed = [letter for letter in present if following.get(letter) in groups]
 
     def two_words() -> Sequence[str] | None:
-        """Draw two words, in the last two cases the answer first; None where there is none."""
+        """Draw two words (far and consecutive: the answer first), or None."""
         if task.relation == "any":
             return rng.sample(words, 2)
         if task.relation == "same":
@@ -84,13 +84,12 @@ def draw_order(source: Source, rng: Random) -> list[Arguments]:
 
 
 def _directed(answer: str, distractor: str, rng: Random) -> tuple[Hashable, Arguments]:
-    """An answer and its distractor, in an order that is drawn."""
     index = rng.choice((0, 1))
     return (answer, distractor, index), pair(answer, distractor, index)
 
 
 def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
-    """Draw two words of different lengths, in the subsets by a number of letters.
+    """Draw two words of different lengths, in subsets by a number of letters.
 
     No word has a letter twice; the release leaves out the word a.
     """
@@ -105,7 +104,6 @@ def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
 
 
 def _any_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
-    """What draws two words, if their lengths differ."""
     best = min if source.task.opposite else max
 
     def attempt() -> Drawn:
@@ -121,7 +119,7 @@ def _any_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
 
 
 def _by_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
-    """What draws an answer, and a distractor of a length that the subset allows."""
+    """Return a draw of an answer, and of a distractor with an allowed length."""
     task = source.task
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in words:

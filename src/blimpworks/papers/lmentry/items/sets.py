@@ -1,6 +1,6 @@
-"""Where a campaign's declarations, language packs and annotated resources of Multi-LMentry lie.
+"""Locate a campaign's declarations, language packs and annotated resources of Multi-LMentry.
 
-Without heavy imports, because the Snakefile asks each time it is parsed.
+No heavy imports: the Snakefile asks at every parse.
 """
 
 from pathlib import Path
@@ -10,24 +10,22 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 
 RESOURCE = "lmentry_resource"
-"""Kind of the sources that are annotated resources."""
 
 
 def pack_file(campaign: Campaign, lang: str) -> Path:
-    """The language pack of a language, whether it exists or not."""
+    """Return the path of a language pack, whether it exists or not."""
     return campaign.folder("lmentry") / "languages" / f"{lang}.yaml"
 
 
 def declarations_file(campaign: Campaign) -> Path:
-    """The declarations of the tasks."""
+    """Return the path of the tasks' declarations."""
     return campaign.folder("lmentry") / "tasks.yaml"
 
 
 def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
-    """A language's annotated resources: pinned sources, or else files beside the packs.
+    """Return a language's annotated resources: pinned sources, or else files beside the packs.
 
-    Those of our own lie in ``config/lmentry/resources/LANG``. Raises UserError when there are
-    neither.
+    Files are in ``config/lmentry/resources/LANG``. Raises UserError when there are neither.
     """
     rows = catalogue.sources_of(RESOURCE, lang)
     if rows:

@@ -1,1 +1,1 @@
-"""Verdicts on answers to Multi-LMentry's prompts: one engine, patterns from language packs."""
+"""Judge answers to Multi-LMentry's prompts with patterns from language packs."""

@@ -1,4 +1,4 @@
-"""The arguments of a prompt, as they are looked for in answers, in Basque also in their cases."""
+"""List a prompt's arguments as answers may have them, in Basque also declined."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _SYNTAX = re.compile(r"[.?*+()\[\]{}|^$\\]")
 
 @lru_cache(maxsize=4096)
 def number_forms(number: int, language: str | None) -> tuple[str, ...]:
-    """A number in digits, and in words with and without hyphens, in lower case."""
+    """Return a number in digits, and in lower-case words with and without hyphens."""
     digits = str(number)
     if language is None:
         return (digits,)
@@ -27,9 +27,9 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
 
 
 def taken(text: str, role: str) -> Iterator[Argument]:
-    """What the release looks for in the place of an argument, which it takes for an expression.
+    """Yield the texts that the release's expression for an argument matches, the longest first.
 
-    Of a last letter with a question mark behind it, it takes the longer form first.
+    It takes an argument for an expression: a question mark makes the last letter optional.
     """
     plain = text.replace("(", "").replace(")", "")
     forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
@@ -42,9 +42,9 @@ def taken(text: str, role: str) -> Iterator[Argument]:
 def arguments_of(
     arguments: Arguments, variant: str, *, numbers: bool, language: str | None
 ) -> list[Argument]:
-    """List what to look for in an answer.
+    """List the arguments to look for in an answer.
 
-    ``numbers``: answer and distractor are numbers, written in the words of ``language`` too.
+    ``numbers``: answer and distractor are numbers, also written in words of ``language``.
     """
     published = variant == "published"
     if numbers:
@@ -75,7 +75,7 @@ def arguments_of(
 
 
 def in_order(named: Sequence[Argument]) -> list[Argument]:
-    """What to replace in an answer, the longest first; of equal texts the first role."""
+    """Sort arguments by length, the longest first; of equal texts keep the first role."""
     first = {each.text: each.role for each in reversed(named)}
     return [Argument(text, first[text]) for text in sorted(first, key=lambda t: (-len(t), t))]
 
@@ -83,9 +83,9 @@ def in_order(named: Sequence[Argument]) -> list[Argument]:
 def changed_roles(
     named: Sequence[Argument], rewrites: Mapping[str, str]
 ) -> tuple[tuple[str, str], ...]:
-    """Roles of arguments that the release changes in converses, with what it exchanges.
+    """Return roles of arguments that contain texts of ``rewrites``, with those texts.
 
-    ``rewrites``: what it exchanges, inside arguments too, for what.
+    The release exchanges these texts in converses, inside arguments too.
     """
     return tuple(
         (role, old)
@@ -96,7 +96,7 @@ def changed_roles(
 
 
 def rewritten(named: Sequence[Argument], rewrites: Mapping[str, str]) -> list[Argument]:
-    """Arguments that the release changes in converses, as they are then."""
+    """Return the changed arguments as they are in the release's converses."""
     return [
         Argument(each.text.replace(old, form), ROLE[f"{role}_rewritten"])
         for old, new in rewrites.items()
@@ -119,13 +119,13 @@ _CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
     "absolutive": ("absolutive_singular", "absolutive_plural"),
     "comitative": ("comitative_singular", "comitative_plural"),
 }
-"""Cases of categories that words have to do with, and of those that words belong to."""
+"""Cases of categories that words relate to, and of categories that words belong to."""
 
 
 def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
-    """The arguments of a prompt in each case, by their roles.
+    """Return the arguments in each case, by their roles.
 
-    The prompt, as published, tells by its own case whether words belong to the category.
+    The category's case in the published prompt shows whether words belong to it.
     """
     inflections: list[Argument] = []
     for role, (name, case) in INFLECTED.items():
@@ -143,7 +143,7 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
 
 
 def categories(category: str, prompt: str) -> tuple[str, ...]:
-    """A category as the release looks for it in answers to *all words from category*."""
+    """Return the release's forms of a category in answers to *all words from category*."""
     either = category.replace(" eta ", " edo ").lower()
     related = category_related(either)
     return related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)

@@ -1,4 +1,4 @@
-"""Verdicts on answers that name one of some words, letters or numbers.
+"""Judge answers that name one of some words, letters or numbers.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
@@ -49,27 +49,27 @@ COUNTED = ("more_letters", "less_letters")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What answers to one prompt are judged by."""
+    """A prompt's data for judging answers to it."""
 
     named: Sequence[Argument]
-    """Arguments, in the order in which they are looked for."""
+    """Arguments, in the order of search."""
     forms: list[str]
-    """How the gold answer may be written; the first as in the prompt."""
+    """Forms of the gold answer; the first as in the prompt."""
     hidden: bool
-    """Whether the release does not find the gold answer, because it has capitals."""
+    """Whether the release misses the gold answer because of its capitals."""
     sentence: str
     patterns: Compiled
     article: str
-    """The gold answer, where it may be an article too; else nothing."""
+    """The gold answer if it may also be an article, else empty."""
     difference: int
-    """Difference of two words' lengths, where answers may name it; else 1."""
+    """Difference of two words' lengths if answers may name it, else 1."""
 
 
 class ChoiceJudge:
-    """Judges a task of this kind in one language."""
+    """Judge of one such task in one language."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Compile its patterns. Raises UserError where one cannot be read."""
+        """Compile the patterns. Raises UserError for a faulty one."""
         self._rules, self._variant, self._declared = RULES_OF[task], variant, declared
         published = variant == "published"
         self._marks, self._particles = MARKS[variant], declared.particles
@@ -99,7 +99,6 @@ class ChoiceJudge:
         self._follow = compiled.followers | {declared.conjunction, *reasons}
 
     def _counts(self, number: int) -> dict[str, str]:
-        """Expressions of a difference; the release knows it in one language alone."""
         declared, written = self._declared, None
         if self._language != declared.number_words:
             written = number_forms(number, self._language)[1:]
@@ -110,7 +109,7 @@ class ChoiceJudge:
         return counts_of(number, declared.numerals, written, wrong)
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """Return what gives verdicts on answers to a prompt with some arguments."""
+        """Return the function that judges answers to a prompt."""
         gold = str(arguments["answer"])
         named = arguments_of(
             arguments, self._variant, numbers=self._numbers, language=self._language
@@ -174,7 +173,7 @@ class ChoiceJudge:
         return question.patterns.inside(marked) or NOTHING
 
     def _published_wrong(self, question: Question, answer: str) -> str:
-        """The rule by which an answer is wrong for certain, if any."""
+        """Return the rule that makes an answer certainly wrong, or an empty text."""
         rules, forms = self._rules, question.forms
         if rules.absent:
             gold = (each for each in question.named if each.role == ANSWER)
@@ -222,7 +221,6 @@ class ChoiceJudge:
         return verdict or self._missing(question, answer, masked)
 
     def _missing(self, question: Question, answer: str, masked: str) -> Verdict:
-        """Why an answer that fits no pattern is wrong."""
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
         # What another role has taken, such as a sentence, may have the answer too.
@@ -231,7 +229,7 @@ class ChoiceJudge:
         return Verdict(False, True, "lone" if len(normalise.words(answer)) == 1 else "absent")
 
     def _masked(self, question: Question, answer: str) -> str:
-        """An answer with roles for arguments, but for articles that are written as the gold."""
+        """Replace arguments by roles, but leave articles that are written as the gold answer."""
         form, named = question.article, question.named
         if not form:
             return mask(answer, named, self._marks, self._particles)
@@ -243,7 +241,6 @@ class ChoiceJudge:
 
 
 def _line(masked: str, patterns: Compiled) -> Verdict | None:
-    """A verdict on what is a whole answer, if there is one."""
     verdict = patterns.whole(masked)
     if verdict or ANSWER not in masked:
         return verdict

@@ -1,7 +1,6 @@
-"""From patterns of a language pack to sets of expressions, compiled once.
+"""Compile the patterns of a language pack to sets of RE2 expressions.
 
-RE2 matches in time proportional to the answer's length, whatever the expressions and the answer
-are, and says which of a set of expressions fits.
+RE2 matches in time proportional to the answer's length and returns which expression of a set fits.
 """
 
 import re
@@ -35,32 +34,32 @@ END = {"published": r"\.?", "corrected": r"[.!。]*"}
 MARKS = {"published": normalise.PUBLISHED_MARKS, "corrected": normalise.CORRECTED_MARKS}
 NOTHING = Verdict(False, False, "none")
 Roles = Mapping[str, str]
-"""Expressions of roles; those of words that are arguments too, by ``=`` and the word; and, by
-``~``, that of what may stand behind each character."""
+"""Expressions by role; ``=word``: of a word that is an argument too; ``~``: of what may follow each
+character."""
 _TOUCHED = re.compile(r"[\"'.,]\{\w+\}|\{\w+\}[\"'.,]")
 GAP = r"[^\pL\pN]"
 ANY_CHARACTER = {"published": rf"[^\n{BRACKETS}]", "corrected": r"[. ]"}
-"""What a full stop in a pattern of the release stands for, and what it was meant to."""
+"""Meaning of a full stop in a pattern of the release, and the intended one."""
 NEVER = r"[^\x00-\x{10FFFF}]"
-"""Expression that nothing fits."""
+"""Expression that never matches."""
 
 
 class Pattern(NamedTuple):
-    """An expression, and the text in the pack that it comes from."""
+    """An expression and its text in the pack."""
 
     source: str
     expression: str
     rule: str = "pattern"
-    """What a verdict by it is called."""
+    """Name of a verdict by it."""
 
 
 def introduced(article: str, expression: str, words: Roles | None = None) -> str:
-    """Return the expression of a role with what may introduce it: ``{}`` in ``article``."""
+    """Return a role's expression with its introduction: ``article`` has ``{}`` for the role."""
     return "(?:" + _translate(article, {**(words or {}), "": expression}) + ")"
 
 
 def words_of(patterns: Iterable[str]) -> frozenset[str]:
-    """Return the words that stand in patterns."""
+    """Return the words in patterns."""
     return frozenset(word for each in patterns for word in _WORD.findall(_ROLE.sub(" ", each)))
 
 
@@ -73,10 +72,9 @@ def role_expressions(
 ) -> dict[str, str]:
     """Return the expression of each role of a task, with its article.
 
-    ``texts``: expressions of the roles alone. ``kinds`` says of roles whether they are a letter,
-    number or sentence; others are words. ``endings``: patterns of the endings of each case; None
-    where arguments in a case have texts of their own. ``words``: expressions of words of patterns
-    that are arguments too.
+    ``texts``: expressions of the roles alone. ``kinds``: roles that are a letter, number or
+    sentence; others are words. ``endings``: patterns of case endings; None if declined arguments
+    have their own texts. ``words``: expressions of pattern words that are arguments too.
     """
     expressions = {
         name: introduced(articles.get(kinds.get(name, "word"), "{}"), text, words)
@@ -89,7 +87,7 @@ def role_expressions(
 
 
 def masked_expressions(declared: AnswerPatterns, kinds: Mapping[str, str], words: Roles) -> Roles:
-    """Return the expression of each role, for answers in which roles stand for arguments."""
+    """Return the expression of each role, for answers with roles in place of arguments."""
     texts = {
         name: words.get(f"={text}", text)
         for name, text in (ROLE | CLASSES).items()
@@ -115,10 +113,10 @@ def bracketed_expressions(
     once: bool = False,
     endings: Mapping[str, str] | None = None,
 ) -> Roles:
-    """Return the expression of each role, for answers in which arguments stand between brackets.
+    """Return the expression of each role, for answers with arguments between brackets.
 
-    ``marks`` may stand around them, with ``once`` one at most on either side. ``endings``: those
-    of corrected verdicts.
+    ``marks`` may surround them, with ``once`` at most one on either side. ``endings``: those of
+    corrected verdicts.
     """
     passed = {"~": PASSED}
     joined = f"(?:{_translate(conjunction, passed)}{SPACE}+)?"
@@ -142,11 +140,11 @@ def counts_of(
     written: Sequence[str] | None = None,
     wrong: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Expressions of numbers: n is ``true``, w ``true`` in words; m any other, d one in digits.
+    """Return expressions of numbers by role.
 
-    ``numerals`` [numbers from one]: words for each, ``|`` between them. ``written``: words for
-    ``true``, where it has others than those, which are then all wrong. ``wrong``: words that
-    are never right.
+    n is ``true``, w ``true`` in words, m any other number, d another one in digits. ``numerals``
+    [numbers from one]: words for each, separated by ``|``. ``written``: other words for ``true``,
+    which make all ``numerals`` wrong. ``wrong``: words that are never right.
     """
     named = [[re2.escape(word) for word in each.split("|")] for each in numerals]
     right = named[true - 1] if 0 < true <= len(named) else []
@@ -186,16 +184,16 @@ def _translate(pattern: str, roles: Roles) -> str:
 
 
 def literal(text: str, passed: str) -> str:
-    """Return the expression of a text, with what may stand behind each character of it."""
+    """Return the expression of a text, with ``passed`` after each character."""
     if not passed:
         return str(re2.escape(text))
     return "".join(f"(?:{re2.escape(character)}{passed})" for character in text)
 
 
 def expression_of(pattern: str, roles: Roles) -> str:
-    """Return a pattern as an expression of RE2.
+    """Return a pattern as an RE2 expression.
 
-    Raises UserError for an unknown role, a mark beside a role, or brackets that don't match.
+    Raises UserError for an unknown role, a mark at a role, or unbalanced brackets.
     """
     unknown = [name for name in _ROLE.findall(pattern) if name not in roles]
     if unknown:
@@ -217,10 +215,10 @@ def expression_of(pattern: str, roles: Roles) -> str:
 
 
 class PatternSet:
-    """Patterns that are looked for together."""
+    """Patterns that are matched together."""
 
     def __init__(self, patterns: Iterable[Pattern], *, whole: bool, end: str = r"\.?") -> None:
-        """Compile them: for whole answers, with ``end`` behind, or for any place in one."""
+        """Compile patterns for whole answers, followed by ``end``, or for any part of an answer."""
         self._patterns = list(patterns)
         self._whole = whole
         if not self._patterns:
@@ -234,13 +232,13 @@ class PatternSet:
         self._set.Compile()
 
     def first(self, text: str) -> Pattern | None:
-        """Return the first pattern, in their order, that fits; None where none does."""
+        """Return the first pattern that fits, or None."""
         matches = self._set.Match(text) if self._patterns else None
         return self._patterns[min(matches)] if matches else None
 
 
 class Compiled:
-    """The patterns of a task, compiled."""
+    """Compiled patterns of a task."""
 
     def __init__(
         self,
@@ -252,12 +250,11 @@ class Compiled:
         *,
         brackets: bool,
     ) -> None:
-        """``counts``: expressions of the roles n and m, numbers that are right and wrong.
+        """``counts``: expressions of the roles n and m, right and wrong numbers.
 
-        ``arguments``: corrected, those, with their role, that are words of patterns too;
-        published, names of roles that the release changes, with what it exchanges in them.
-        ``brackets``: whether arguments stand between brackets in answers, rather than roles in
-        their place. Raises UserError, with the pattern, where one cannot be read.
+        ``arguments``: corrected: those that are pattern words too, with their role; published:
+        changed roles, each with the exchanged text. ``brackets``: answers have arguments between
+        brackets rather than roles. Raises UserError with a faulty pattern.
         """
         rules, published = RULES_OF[task], variant == "published"
         if published and not rules.inside:
@@ -311,19 +308,19 @@ class Compiled:
         self._inside = PatternSet(accept if rules.inside else [], whole=False)
 
     def whole(self, masked: str) -> Verdict | None:
-        """Return a verdict by a pattern that fits a whole answer."""
+        """Return a verdict by a pattern that fits the whole answer."""
         match = self._whole.first(masked)
         if match is None:
             return None
         return Verdict(match.rule != "reject", True, match.rule, match.source)
 
     def inside(self, masked: str) -> Verdict | None:
-        """Return a verdict by a pattern that fits somewhere in an answer."""
+        """Return a verdict by a pattern that fits a part of the answer."""
         match = self._inside.first(masked)
         return Verdict(True, False, "inside", match.source) if match else None
 
     def unopposed(self, masked: str) -> Verdict | None:
-        """Return a verdict by a pattern inside an answer, unless it gives another answer too."""
+        """Return a verdict by a pattern inside; wrong if the text also gives another answer."""
         text = self._either.sub(" ", masked)
         verdict = self.inside(text)
         if verdict and self.inside(text.translate(normalise.OTHERWISE)):
@@ -338,7 +335,7 @@ def _compiled(pattern: str, roles: Roles, rule: str = "pattern") -> Pattern:
 def _bracketed(
     declared: AnswerPatterns, task: str, kinds: Mapping[str, str], variant: str, counts: Roles
 ) -> tuple[Roles, Roles, Roles]:
-    """Expressions of roles between brackets: in sentences, alone, and in wrong differences."""
+    """Return expressions of bracketed roles: in sentences, alone, and in wrong differences."""
     marks, articles = MARKS[variant], declared.article
     expressions = partial(bracketed_expressions, kinds=kinds, conjunction=declared.conjunction)
     numbers = {

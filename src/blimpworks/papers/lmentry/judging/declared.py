@@ -1,11 +1,11 @@
-"""What a language pack declares of right and wrong answers, and the patterns of a task from it.
+"""Declare right and wrong answers in a language pack, and derive the patterns of a task.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 
 A pattern is text in lower case with roles in braces (``{answer}``), groups ``(a|b)``, and ``?``
-behind what may be left out. Nothing in it can repeat. ``<slot>`` stands for the words that tell a
-task from its opposite. Marks around a role ("'., and others) are no part of a pattern: answers
-may have them or not.
+after an optional part. Nothing can repeat. ``<slot>`` stands for the words that distinguish a task
+from its opposite. Marks around a role ("'., and others) are always optional and no part of a
+pattern.
 """
 
 import re
@@ -32,45 +32,43 @@ def _check_tasks(tasks: Iterable[str]) -> None:
 
 
 class Family(Strict):
-    """Patterns of one task, or of some that differ in a few words."""
+    """Patterns of one task, or of tasks that differ in a few words."""
 
     tasks: Annotated[tuple[str, ...], Field(min_length=1)]
     """The tasks; with ``swap`` or ``slots`` the second is the first's opposite."""
     slots: dict[str, tuple[str, ...]] = Field(default={})
-    """Words that stand for each ``<slot>``, one for each task."""
+    """Words for each ``<slot>``, one for each task."""
     exact: Patterns = ()
-    """Whole answers that are right beside the bare answer ("{answer} does")."""
+    """Right whole answers beside the bare answer ("{answer} does")."""
     accept: Patterns = ()
-    """Sentences that are right: certainly as a whole answer, uncertainly inside one."""
+    """Right sentences: certain as a whole answer, uncertain inside one."""
     corrected: Patterns = ()
-    """Further right sentences that the release's rules do not know."""
+    """Further right sentences that the release does not know."""
     published: Patterns = ()
-    """Further sentences that only the release's rules accept: wrong, garbled or of another
-    language."""
+    """Further sentences that only the release accepts: wrong, garbled or of another language."""
     swap: Roles | None = None
     """Two roles: exchanged, and with the other task's words, a pattern says the same."""
     never: tuple[str, ...] = ()
     """Slots whose patterns the release means to exchange so, but does not."""
     rewrites: dict[str, dict[str, str]] = Field(default={})
-    """By task, what the release exchanges for what to make the converse of a pattern, one after the
-    other, inside arguments too: "además" becomes "ademenos". In brackets: not inside them."""
+    """By task, the release's replacements that make the converse of a pattern, in turn, inside
+    arguments too: "además" becomes "ademenos". In brackets: not inside them."""
     converse: bool = False
-    """Whether these patterns are such converses of another family's."""
+    """Whether these patterns are converses of another family's."""
     same: Roles | None = None
     """Two roles that may be exchanged with no other change ("X rhymes with Y")."""
     reject: Patterns = ()
-    """Whole answers that are wrong for certain; ``swap`` exchanges their roles no further."""
+    """Whole answers that are certainly wrong; ``swap`` does not apply."""
     published_reject: Patterns = ()
     """Further answers that only the release rejects."""
     corrected_reject: Patterns = ()
-    """Further wrong answers that the release's rules do not know."""
+    """Further wrong answers that the release does not know."""
     before: Patterns = ()
-    """What may stand before a pattern ("of the words {word1} and {word2} ")."""
+    """Optional texts before a pattern ("of the words {word1} and {word2} ")."""
     after: Patterns = ()
-    """What may stand behind one (" in alphabetical order")."""
+    """Optional texts after a pattern (" in alphabetical order")."""
 
     def _patterns(self) -> Patterns:
-        """All patterns of the family, and what may stand before and behind them."""
         right = self.exact + self.accept + self.corrected + self.published
         wrong = self.reject + self.published_reject + self.corrected_reject
         return right + wrong + self.before + self.after
@@ -98,7 +96,7 @@ class Family(Strict):
 
 
 class PublishedWords(Strict):
-    """What the release has in the place of a language's own, such as English in German scorers."""
+    """The release's replacements of a language's own words, such as English in German scorers."""
 
     shared: Patterns | None = None
     article: dict[str, str] | None = None
@@ -106,90 +104,90 @@ class PublishedWords(Strict):
 
 
 class CorrectedWords(Strict):
-    """What corrected verdicts alone know."""
+    """Words and sentences of corrected verdicts only."""
 
     shared: Patterns = ()
-    """Further sentences that are right in all tasks."""
+    """Further right sentences of all tasks."""
     article: dict[str, str] = Field(default={})
-    """How arguments of some kinds may be introduced, in the place of ``article``."""
+    """Introductions of some kinds of arguments, instead of ``article``."""
     reasons: Patterns = ()
-    """Words with which a reason begins, behind an answer ("because")."""
+    """Words that begin a reason after an answer ("because")."""
     either: Patterns = ()
-    """Words between two answers of which none is given ("or")."""
+    """Words between two alternatives, neither of which is an answer ("or")."""
     affirmed: dict[str, Patterns] = Field(default={})
-    """Statements that say yes without the word, by task ("the list contains {category}"): the list
-    of the prompt is no part of them."""
+    """Statements that say yes without the word, by task ("the list contains {category}"), without
+    the prompt's list."""
     denied: dict[str, Patterns] = Field(default={})
-    """Statements that say no; they are looked for first ("not all the words are {category}")."""
+    """Statements that say no; they are tried first ("not all the words are {category}")."""
 
 
 class AnswerPatterns(Strict):
-    """How answers are judged in one language."""
+    """Patterns of answers in one language."""
 
     shared: Patterns
-    """Patterns of all tasks that accept sentences, with ``{answer}`` ("the answer is {answer}")."""
+    """Sentences with ``{answer}`` that all tasks accept ("the answer is {answer}")."""
     article: dict[str, str]
-    """How an argument may be introduced, by its kind (word, letter, number, sentence): a pattern
-    with ``{}`` in its place ("(the word )?{}")."""
+    """Introduction of an argument by its kind (word, letter, number, sentence): a pattern with
+    ``{}`` in its place ("(the word )?{}")."""
     families: tuple[Family, ...]
     """Patterns of tasks; a task may be in several."""
     conjunction: str = "and"
     """Word before the last of a list."""
     numerals: Patterns = ()
-    """Words for the numbers from one, in order: how an answer may say a difference."""
+    """Words for the numbers from one, in order, for differences."""
     number_words: str | None = None
-    """Language of num2words for numbers in words, or eu (Basque, and eu-release as the release
-    spells it); None where it has none."""
+    """Language of num2words, or eu (Basque; eu-release: the release's spelling); None without
+    one."""
     published_number_words: str | None = None
-    """The one that the release's rules take, where it is another: none of ``numerals`` is then a
-    right difference there."""
+    """The release's language of num2words, if another; ``numerals`` are then no right
+    differences."""
     wrong_numerals: Patterns = ()
     """Further numbers in words that are wrong differences ("zero")."""
     single: str = ""
     """Letters that are words by themselves ("ai")."""
     published_single: dict[str, str] = Field(default={})
-    """Letters that are words by themselves in the release's rules, by task, where they differ."""
+    """The release's single letters by task, where they differ."""
     accents: str = ""
-    """Letters that count as the plain ones in corrected verdicts ("áéíóúü"; not "ñ")."""
+    """Letters that count as plain ones in corrected verdicts ("áéíóúü"; not "ñ")."""
     particles: Patterns = ()
-    """Endings that an argument may have in an answer (Korean particles, Basque cases), which
-    patterns have behind roles; corrected verdicts alone know them."""
+    """Possible endings of arguments (Korean particles, Basque cases), which patterns have after
+    roles; corrected verdicts only."""
     yes_words: Annotated[Patterns, Field(min_length=1)]
-    """Answers that mean yes; the first is the one that prompts offer."""
+    """Answers that mean yes; prompts offer the first."""
     no_words: Annotated[Patterns, Field(min_length=1)]
     """Answers that mean no."""
     published: PublishedWords = PublishedWords()
-    """What published verdicts have in the place of what is above."""
+    """Replacements in published verdicts."""
     corrected: CorrectedWords = CorrectedWords()
-    """Words and sentences that corrected verdicts know beside what is above."""
+    """Additions in corrected verdicts."""
     published_yes_no: Roles | None = None
-    """Yes and no of the release's rules, where they are not the first of those."""
+    """The release's yes and no, if they are not the first of these words."""
     published_categories: dict[str, Patterns] = Field(default={})
-    """Other names of categories that the release's sentences on all words may have."""
+    """Other names of categories in the release's sentences on all words."""
     published_twice: bool = False
-    """Whether the release's rule for words with a letter wants the letter twice."""
+    """Whether the release's rule for words with a letter requires the letter twice."""
     published_marks: dict[str, str] = Field(default={})
-    """Marks that an argument may have in the release's sentences, by task, where they are fewer."""
+    """Marks around an argument in the release's sentences, by task, where they are fewer."""
     published_unbounded: tuple[str, ...] = ()
-    """Tasks in whose sentences the release finds an argument inside longer words too, each of
-    ``published_marks`` at most once on either side, and nothing that introduces it."""
+    """Tasks whose sentences match arguments inside longer words in the release, with each of
+    ``published_marks`` at most once on either side, and no introduction."""
     endings: dict[str, str] = Field(default={})
-    """Patterns of the endings of each case, which corrected verdicts take for an argument in that
-    case (``{query_genitive}``); published verdicts decline the argument as the release does."""
+    """Patterns of case endings for arguments in corrected verdicts (``{query_genitive}``);
+    published verdicts decline the argument as the release does."""
     published_anywhere: bool = False
-    """Whether the release takes a sentence whose last word is asked for with that word anywhere
-    behind another, and finds the word inside longer ones."""
+    """Whether the release accepts a last word anywhere after another word, also inside longer
+    words."""
     published_scorers: dict[str, str] = Field(default={})
-    """Tasks that the release scores with the patterns of another language, by that language's ISO
-    639-3 code: published verdicts take the pack that stands beside this one."""
+    """Tasks that the release scores with another language's patterns, by ISO 639-3 code; published
+    verdicts use the pack in the same folder."""
     lent: dict[str, "AnswerPatterns"] = Field(default={}, exclude=True)
-    """Patterns of the packs named in ``published_scorers``, by language; set by ``read_pack``."""
+    """Patterns of the packs in ``published_scorers``, by language; set by ``read_pack``."""
     copulas: Patterns = ()
-    """Words for "is" that are written on to another word (Korean 입니다); of a word's letters
-    they are none, in corrected verdicts."""
+    """Words for "is" that are attached to a word (Korean 입니다); corrected verdicts do not count
+    their letters."""
     asks: dict[str, str] = Field(default={})
-    """Published templates that ask for another task than theirs, by task and number
-    (``any_words_from_category.2``): corrected verdicts are on what they ask."""
+    """Published templates that ask for another task, by task and number
+    (``any_words_from_category.2``): corrected verdicts judge that task."""
 
     @model_validator(mode="after")
     def _asks_of_tasks(self) -> Self:
@@ -199,7 +197,7 @@ class AnswerPatterns(Strict):
         return self
 
     def of(self, variant: str) -> Self:
-        """The patterns by which a variant of the rules, published or corrected, judges."""
+        """Return the patterns of a variant of the rules, published or corrected."""
         if variant != "published":
             more = self.corrected
             both = {"shared": self.shared + more.shared, "article": self.article | more.article}
@@ -207,10 +205,7 @@ class AnswerPatterns(Strict):
         return self.model_copy(update=self.published.model_dump(exclude_none=True))
 
     def scoring(self, task: str, variant: str) -> "AnswerPatterns":
-        """The patterns by which a variant of the rules judges ``task``.
-
-        They are another language's, where the release takes those.
-        """
+        """Return the patterns that judge ``task``; the release lends some from other languages."""
         lender = self.published_scorers.get(task) if variant == "published" else None
         return (self.lent[lender] if lender else self).of(variant)
 
@@ -220,15 +215,15 @@ class AnswerPatterns(Strict):
 
 _ROLE = re.compile(r"\{(\w+)\}")
 UNSHARED = ("rhyming_word", "homophones")
-"""Tasks in which the release doesn't accept the sentences of all tasks."""
+"""Tasks that do not accept the shared sentences in the release."""
 Changed = Sequence[tuple[str, str]]
-"""Roles whose argument has what the release exchanges, each with that."""
+"""Roles with the text that the release exchanges in their argument."""
 TWINS = ("distractor", "query")
-"""Roles that are changed where the two are one word."""
+"""Role that counts as changed, and its twin, if both are one word."""
 
 
 class Framed(NamedTuple):
-    """A sentence that is right, and what may stand before and behind it."""
+    """A right sentence, and texts that may precede and follow it."""
 
     pattern: str
     before: Patterns = ()
@@ -236,7 +231,7 @@ class Framed(NamedTuple):
 
 
 class TaskPatterns(NamedTuple):
-    """All patterns of one task, slots filled and exchanges made; roles still stand in braces."""
+    """Patterns of one task: slots filled, exchanges made, roles in braces."""
 
     exact: tuple[str, ...]
     accept: tuple[Framed, ...]
@@ -244,7 +239,7 @@ class TaskPatterns(NamedTuple):
 
 
 def exchange(pattern: str, roles: Sequence[str]) -> str:
-    """Return ``pattern`` with two roles in each other's place, whatever case they are in."""
+    """Exchange two roles in ``pattern``, in every case."""
     other = dict(zip(roles, reversed(roles), strict=True))
     for name, (base, case) in INFLECTED.items():
         if base in roles:
@@ -253,12 +248,12 @@ def exchange(pattern: str, roles: Sequence[str]) -> str:
 
 
 def fill(pattern: str, family: Family, number: int) -> str:
-    """Return ``pattern`` with the slots' words for the task with a number in the family."""
+    """Fill the slots with words for task ``number`` of the family."""
     return _SLOT.sub(lambda match: family.slots[match[1]][number], pattern)
 
 
 def rewrites_of(declared: AnswerPatterns, task: str) -> dict[str, str]:
-    """Return what the release exchanges inside arguments too, where it makes converses."""
+    """Return the texts that the release exchanges to make converses, inside arguments too."""
     rewrites: dict[str, str] = {}
     for family in declared.families:
         rewrites |= family.rewrites.get(task, {})
@@ -268,10 +263,10 @@ def rewrites_of(declared: AnswerPatterns, task: str) -> dict[str, str]:
 def task_patterns(
     declared: AnswerPatterns, task: str, variant: str, changed: Changed = ()
 ) -> TaskPatterns:
-    """Return the patterns of ``task`` in a variant, published or corrected, of all its families.
+    """Return the patterns of ``task`` from all families, in a variant (published or corrected).
 
-    ``changed``: roles of arguments that the release changes on the way, in published ones.
-    Corrected verdicts also reject what says the contrary in any of the accepted forms.
+    ``changed``: roles whose arguments the release changes, for published patterns. Corrected
+    patterns also reject the contrary of every accepted form.
     """
     families = [(f, f.tasks.index(task)) for f in declared.families if task in f.tasks]
     exact: list[str] = []
@@ -310,7 +305,6 @@ def task_patterns(
 
 
 def _accepted(family: Family, number: int, variant: str, changed: Changed) -> Iterator[str]:
-    """Yield the sentences of a family that are right, with their converses."""
     published, swap = variant == "published", family.swap or ()
     if changed and family.converse:
         return

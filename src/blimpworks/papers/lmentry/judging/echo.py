@@ -1,7 +1,6 @@
-"""Take a prompt's own text out of answers to it, for corrected verdicts.
+"""Remove a prompt's own text from answers, for corrected verdicts.
 
-Texts are compared word by word, so other quotation marks, markup and marks at an end count for
-nothing.
+Texts are compared word by word, so quotation marks, markup and final marks have no influence.
 """
 
 import re
@@ -13,11 +12,11 @@ from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.roles import HIDDEN
 
 LEAST = 12
-"""Characters of a text that is looked for; shorter ones are no repetition."""
+"""Characters of the shortest text that counts as a repetition."""
 MORE = 3
-"""Words of what an answer's end cuts off, for a repetition after a single one."""
+"""Words of a repetition that the answer's end cuts off, if it is the second one."""
 LABEL = 40
-"""Characters that a label before a repetition may have, with marks."""
+"""Characters of the longest label before a repetition, with marks."""
 _ENDS = re.compile(r"(?<=[.?!。])[\s\"]+|\n")
 _PLAIN = re.compile(r"[^\W_]+ [^\W_]+(?: [^\W_]+)+")
 _BEFORE = re.compile(r"(?:(?:^|(?<=\n))[^\W_]+(?: [^\W_]+)?:\s*)?[\"'¿¡\[(-]*$")
@@ -28,18 +27,16 @@ _LABEL = re.compile(r"[^\W_]+ ?:|[\W_]+")
 
 
 class Sentence(NamedTuple):
-    """A sentence of a prompt, as it is looked for in answers."""
+    """A sentence of a prompt in lower case."""
 
     hint: str
-    """Three words or more without marks, which stand in every repetition."""
+    """At least three words without marks, which every repetition contains."""
     text: str
-    """The sentence, in lower case."""
     question: bool
-    """Whether it ends in a question mark."""
 
 
 class Prompt(NamedTuple):
-    """A prompt, as its text is looked for in answers."""
+    """A prompt's text, prepared for the search in answers."""
 
     sentences: Sequence[Sentence]
     opening: re.Match[str] | None
@@ -47,9 +44,9 @@ class Prompt(NamedTuple):
 
 
 def read_prompt(prompt: str, arguments: Mapping[str, Any], *, writing: bool) -> Prompt:
-    """Read the sentences of a prompt; a sentence that it asks about counts as one word.
+    """Read the sentences of a prompt; a quoted sentence counts as one word.
 
-    ``writing``: whether it asks for a word or sentence that it does not have.
+    ``writing``: the prompt asks for a word or sentence that it does not contain.
     """
     text, quoted = normalise.corrected(prompt), str(arguments.get("sentence", ""))
     if quoted:
@@ -82,8 +79,8 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
 def without_prompt(answer: str, prompt: Prompt) -> str:
     """Return a normalised answer without its prompt's sentences and reworded instruction.
 
-    Labels such as "Question:" go with them. A question's words before a full stop stay: in some
-    languages they are the statement.
+    Labels such as "Question:" go too. A question's words before a full stop stay: in some languages
+    they are the statement.
     """
     hinted = [sentence for sentence in prompt.sentences if sentence.hint in answer]
     spans = [match.span() for match in normalise.WORD.finditer(answer)] if hinted else []

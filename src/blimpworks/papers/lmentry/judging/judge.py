@@ -1,4 +1,4 @@
-"""Verdicts by published or corrected rules: on an answer, and on all of a model in one language.
+"""Judge answers by published and corrected rules: one, or all of a model in one language.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
 """
@@ -51,21 +51,18 @@ _KINDS: dict[Kind, type[TaskJudge]] = {
 
 
 class Judge:
-    """Judges answers in one language by one variant of the rules."""
+    """Judge of answers in one language by one variant of the rules."""
 
     def __init__(
         self, declared: AnswerPatterns, variant: str, *, prompts: str = "published"
     ) -> None:
-        """``prompts``: the variant of the prompts that are answered.
-
-        Patterns of a task are compiled when it is first met.
-        """
+        """Compile nothing yet; ``prompts`` is the variant of the prompts that are answered."""
         self._declared, self._variant = declared, variant
         self._asks = declared.asks if variant == "corrected" and prompts == "published" else {}
         self._judges: dict[str, TaskJudge] = {}
 
     def of_task(self, task: str) -> TaskJudge:
-        """Return the judge of a task. Raises UserError for an unknown task or a pattern's fault."""
+        """Return the judge of a task. Raises UserError for an unknown task or a faulty pattern."""
         if task not in self._judges:
             if task not in RULES_OF:
                 raise UserError(
@@ -77,9 +74,9 @@ class Judge:
         return self._judges[task]
 
     def ask(self, phenomenon: str, template: int, arguments: Arguments, prompt: str) -> Ask:
-        """Return what gives verdicts on answers to a prompt of a task, or of a subset of one.
+        """Return the function that judges answers to a prompt of a task or its subset.
 
-        Raises UserError where a pattern of the task has a fault.
+        Raises UserError for a faulty pattern.
         """
         core = task_of(phenomenon)
         task = self._asks.get(f"{core}.{template}", core)
@@ -92,7 +89,6 @@ class Judge:
         read = cache(lambda: read_prompt(prompt, arguments, writing=writing))
 
         def beside_prompt(text: str) -> Verdict:
-            """Judge what an answer says beside its prompt's own text."""
             answer = normalise.corrected(text)
             if len(answer) < LEAST:
                 return ask(answer)
@@ -107,7 +103,7 @@ class Judge:
 log = logging.getLogger(__name__)
 
 METHODS: dict[str, Cut] = {PUBLISHED: "first", CORRECTED: "last"}
-"""Ways to judge, and where each takes an answer to begin behind reasoning."""
+"""Methods, and the reasoning mark (first or last) after which each reads the answer."""
 MORE = {
     "nominal": INT,
     "certain": BOOL,
@@ -116,21 +112,20 @@ MORE = {
     "cut": BOOL,
     "echo": BOOL,
 }
-"""Columns beyond those of all judgements. cut: whether the limit of tokens ended the answer, null
-where that is not known; echo: whether it repeats its prompt and says nothing else."""
+"""Additional columns of judgements. cut: the limit of tokens ended the answer, null if unknown;
+echo: it only repeats its prompt."""
 _PROMPT = ["item_id", "phenomenon", "paradigm", "template", "nominal", "prompt", "arguments"]
 _COPIED = ("item_id", "phenomenon", "paradigm", "nominal")
 
 
 _WRITTEN = ["text", "opened", "finish"]
 _ENDED = re.compile(r"[.!?。…][\s\"'”’»」』)*]*$|[\"”»」』]\s*$")
-"""Finds the end of a sentence, or of a quotation, at an answer's end."""
 BATCH = 4096
-"""Prompts that are judged at a time: Python's objects take many times the room of a table."""
+"""Prompts judged at a time, since Python objects take far more memory than a table."""
 
 
 def _judged(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.Table:
-    """The judgements table: for each prompt a row by each method, null where it has no answer."""
+    """Return a row for each prompt and method, with nulls for prompts without an answer."""
     types = dict(JUDGEMENTS.columns) | MORE
     rows = []
     for prompt in prompts:
@@ -156,12 +151,12 @@ def _judged(judges: dict[str, Judge], prompts: Sequence[dict[str, Any]]) -> pa.T
 def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: Path) -> int:
     """Write verdicts on a model's answers in one language, by published and corrected rules.
 
-    ``prompts``: the variant of the prompts. Each answer has a row by each method, with the rule
-    that decided and the pattern that fits. Prompts without an answer have rows without a
-    verdict. Returns their number.
+    ``prompts``: variant of the prompts. Each answer has a row by each method, with the deciding
+    rule and the pattern that fits. Prompts without an answer have rows without a verdict; their
+    number is returned.
 
-    Raises UserError when a table is missing or of another schema, the pack has no answer
-    patterns or one with a fault, or a prompt has no row among the answers.
+    Raises UserError when a table is missing or of another schema, the pack has no answer patterns
+    or a faulty one, or a prompt has no row among the answers.
     """
     declared = read_pack(pack).answers
     if declared is None:

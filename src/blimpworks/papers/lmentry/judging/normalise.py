@@ -1,8 +1,7 @@
-"""How answers are put into the one form that patterns are compared with.
+"""Normalise answers for the comparison with patterns.
 
-Corrected verdicts also read what stands around an argument and makes it another thing: an article
-that is written as the gold word or letter, a number inside a longer one, an answer with its reason,
-and two answers of which none is given.
+Corrected verdicts also find contexts that change an argument's meaning: an article written as the
+gold word or letter, a longer number, a reason after an answer, two alternatives.
 """
 
 import re
@@ -31,10 +30,7 @@ _SPOKEN = re.compile(r"[^\W_]")
 
 
 def published(text: str) -> str:
-    """An answer as the release normalises it.
-
-    In lower case, with one space for several, and one for each underscore.
-    """
+    """Normalise as the release does: lower case, single spaces, a space for each underscore."""
     if not text.isascii():
         text = text.translate(_NO_ROLES)
     text = text.strip().lower()
@@ -44,10 +40,10 @@ def published(text: str) -> str:
 
 
 def corrected(text: str) -> str:
-    """In Unicode's composed form and lower case, without markup, line by line.
+    """Normalise to NFC and lower case, without markup, line by line.
 
-    Quotation marks and apostrophes are straight; the spaces that French sets inside guillemets
-    and before some marks are gone.
+    Quotation marks and apostrophes become straight; French spaces in guillemets and before marks
+    go.
     """
     if not text.isascii() and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
@@ -62,46 +58,46 @@ def corrected(text: str) -> str:
 
 
 def plain_letters(accents: str) -> dict[int, str]:
-    """What ``str.translate`` takes to write letters with accents as the plain ones."""
+    """Return a table for ``str.translate`` that removes accents."""
     return {ord(each): unicodedata.normalize("NFD", each)[0] for each in accents}
 
 
 def only_ascii_word(text: str) -> str | None:
-    """The one word of ASCII letters, which the release takes for all words; None for more."""
+    """Return the only word of ASCII letters, or None (the release ignores other words)."""
     matches = _ASCII_WORD.finditer(text)
     first = next(matches, None)
     return first[0] if first and next(matches, None) is None else None
 
 
 def only_ascii_token(text: str) -> str | None:
-    """The one word of ASCII letters and digits, repeated or not; None where there are several."""
+    """Return the only word of ASCII letters and digits, possibly repeated, or None."""
     matches = _ASCII_TOKEN.finditer(text)
     first = next(matches, None)
     return first[0] if first and all(each[0] == first[0] for each in matches) else None
 
 
 def ascii_words(text: str) -> list[str]:
-    """All words of ASCII letters in a text."""
+    """Return words of ASCII letters."""
     return _ASCII_WORD.findall(text)
 
 
 def ascii_tokens(text: str) -> Iterator[str]:
-    """Words of ASCII letters and digits."""
+    """Yield words of ASCII letters and digits."""
     return (match[0] for match in _ASCII_TOKEN.finditer(text))
 
 
 def has_ascii_token(text: str) -> bool:
-    """Whether a text has a word of ASCII letters and digits."""
+    """Return whether a text has a word of ASCII letters and digits."""
     return _ASCII_TOKEN.search(text) is not None
 
 
 def words(text: str) -> list[str]:
-    """Words of any script, hyphens and apostrophes inside them included."""
+    """Return words of any script, with inner hyphens and apostrophes."""
     return WORD.findall(text)
 
 
 def has_letter_or_digit(text: str) -> bool:
-    """Whether anything in it is a letter or a digit."""
+    """Return whether a text has a letter or digit."""
     return _SPOKEN.search(text) is not None
 
 
@@ -120,37 +116,34 @@ OTHERWISE = str.maketrans(
         ROLE["other"]: ROLE["answer"],
     }
 )
-"""What ``str.translate`` takes to make the other answers the gold one, and that another."""
+"""Table for ``str.translate`` that exchanges the gold answer with the others."""
 
 
 def whole_numbers(text: str) -> str:
-    """``text`` where -321, 321.5 and 321,000 hold no number 321."""
+    """Hide digits of -321, 321.5 and 321,000, which do not contain the number 321."""
     return _LONGER.sub(lambda match: _NOT_DIGIT.sub("x", match[0]), text)
 
 
 def followers(patterns: Iterable[str]) -> frozenset[str]:
-    """Words that patterns have behind the answer."""
+    """Return words that follow the answer in patterns."""
     return frozenset(word for each in patterns for word in _FOLLOWER.findall(each))
 
 
 @lru_cache(maxsize=4096)
 def article_uses(form: str, follow: frozenset[str]) -> re.Pattern[str]:
-    """Finds ``form`` inside a clause, unquoted, before another word: an article there.
-
-    ``follow``: words that follow an answer too.
-    """
+    """Find ``form`` as an article: unquoted in a clause before a word that is not in ``follow``."""
     known = "|".join(map(re.escape, sorted(follow))) or "(?!)"
     before, after = rf"(?<=[\w{ANY_ROLE}] )", rf"(?= [\"{ANY_ROLE}]| (?!(?:{known})\b)\w)"
     return re.compile(before + re.escape(form) + after)
 
 
 def reason_of(words: Sequence[str]) -> re.Pattern[str]:
-    """Finds where a reason, a remark in brackets or behind a dash begins."""
+    """Find the start of a reason, a bracketed remark or a remark after a dash."""
     said = "|".join(map(re.escape, words)) or "(?!)"
     return re.compile(rf" ?[(–—]| - |[,;]?\s(?:{said})\b")
 
 
 def either_of(words: Sequence[str]) -> re.Pattern[str]:
-    """Finds two arguments with "or" between them."""
+    """Find two arguments joined by "or"."""
     said = "|".join(map(re.escape, words)) or "(?!)"
     return re.compile(rf"[{_GIVEN}]\s*(?:{said})\s(?:\w+ ){{0,2}}?[{_GIVEN}]")

@@ -1,15 +1,15 @@
-"""How patterns name the arguments of a prompt, so that they need not know them.
+"""Mark the arguments of a prompt in answers, so that patterns need not contain them.
 
-Patterns are compiled once for a task; in an answer, arguments are marked in one of two ways with
-characters of Unicode's private use area, which patterns hold too.
+Patterns are compiled once for a task. Answers and patterns mark arguments with characters of
+Unicode's private use area, in one of two ways.
 
-Corrected rules replace each argument by the character of its role, so that what an argument
-contains can never be taken for syntax.
+Corrected rules replace each argument by the character of its role, so that its text is never read
+as syntax.
 
-The release puts the arguments of a prompt into each of its patterns. For published rules each
-occurrence of an argument gets two brackets around it, one pair for each role. The words stay where
-they are: one argument may stand inside another, two may overlap, and one may be a word of a pattern
-("the first word is *the*"), and every reading that the release's patterns have is still there.
+The release inserts a prompt's arguments into its patterns. Published rules therefore put brackets
+around each occurrence of an argument, a pair for each role, and keep the words. Arguments may nest,
+overlap, or be words of a pattern ("the first word is *the*"): every reading of the release's
+patterns remains.
 """
 
 from collections.abc import Iterable, Iterator
@@ -48,37 +48,37 @@ NAMES = (
 )
 LISTED = tuple(name for name in NAMES if name.startswith("listed"))
 ROLE = {name: chr(0xE000 + number) for number, name in enumerate(NAMES)}
-"""Character of each role. other: a word of a list that is not the answer; names with a case behind
-them: the argument in that case, as published patterns have it; rewritten: a word as the release has
-it where it exchanges "more" for "less" inside words too; listed: words of a list in its order."""
+"""Character of each role. other: a listed word that is not the answer; with a case: the declined
+argument in published patterns; rewritten: the argument after the release's exchange of "more" and
+"less" inside words; listed: listed words in order."""
 INFLECTED = {
     name: tuple(name.split("_"))
     for name in NAMES
     if "_" in name and not name.endswith("_rewritten")
 }
-"""Argument and case of each role that is an argument in a case."""
+"""Argument and case of each declined role."""
 ANY_ROLE = "".join(ROLE.values())
 HIDDEN = chr(0xE000 + len(NAMES))
-"""Stands for a word that is no argument where it stands, though it is written as one."""
+"""Stands for a word that looks like an argument but is none."""
 EITHER = f"[{ROLE['answer']}{ROLE['distractor']}]"
 CLASSES = dict.fromkeys(("word1", "word2", "n1", "n2"), EITHER)
-"""Roles that are one of two arguments, as expressions."""
+"""Expressions of roles that are one of two arguments."""
 
 
 class Argument(NamedTuple):
-    """What is looked for in an answer, and its role there."""
+    """A text to look for in an answer, and its role."""
 
     text: str
     role: str
-    """The private-use character that stands for the argument."""
+    """Private-use character of the argument."""
     syntax: bool = False
-    """Whether the text is an expression of RE2, as the release takes it."""
+    """Whether the text is an RE2 expression, as in the release."""
     bare: bool = False
     """Whether it may be part of a word."""
 
 
 def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
-    """Where the word that begins at ``start`` ends, a particle included; -1 where it is none."""
+    """Return the end of the word at ``start``, with its particle; -1 if it is no whole word."""
     if start and text[start].isalnum() and text[start - 1].isalnum():
         return -1
     if end == len(text) or not text[end].isalnum() or not text[end - 1].isalnum():
@@ -92,7 +92,7 @@ def bounded(text: str, start: int, end: int, particles: tuple[str, ...]) -> int:
 
 
 def find_word(text: str, word: str, particles: tuple[str, ...] = ()) -> bool:
-    """Whether ``word`` stands in ``text`` as a word of its own."""
+    """Return whether ``text`` contains ``word`` as a whole word."""
     start = text.find(word)
     while start >= 0:
         if bounded(text, start, start + len(word), particles) >= 0:
@@ -102,9 +102,9 @@ def find_word(text: str, word: str, particles: tuple[str, ...] = ()) -> bool:
 
 
 def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str, ...] = ()) -> str:
-    """``text`` with the role in place of each occurrence as a word, marks around it included.
+    """Replace each whole-word occurrence and the marks around it by the role.
 
-    A particle stays behind the role: it says who is longer than whom.
+    Particles stay, since they say which of two arguments is longer.
     """
     word, role = argument.text, argument.role
     start = text.find(word)
@@ -126,7 +126,7 @@ def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str
 
 
 def without_particle(text: str, particles: tuple[str, ...]) -> str:
-    """What follows a word, without a particle that is written on to it."""
+    """Remove a leading particle from the text after a word."""
     for particle in particles:
         rest = text.removeprefix(particle)
         if rest != text and not rest[:1].isalnum():
@@ -137,7 +137,7 @@ def without_particle(text: str, particles: tuple[str, ...]) -> str:
 def mask(
     text: str, arguments: Iterable[Argument], marks: str, particles: tuple[str, ...] = ()
 ) -> str:
-    """``text`` with roles in place of arguments, which come in the order of replacement."""
+    """Replace arguments by their roles, in the given order."""
     for argument in arguments:
         # Nothing is said of the other words: they need no particles.
         known = () if argument.role == ROLE["other"] else particles
@@ -151,13 +151,12 @@ def mask(
 _FIRST = 0xE100
 CLOSE = {role: chr(_FIRST + number) for number, role in enumerate(ROLE.values())}
 OPEN = {role: chr(_FIRST + len(NAMES) + number) for number, role in enumerate(ROLE.values())}
-"""Brackets of each role's character. Of two at one place, closing ones come first."""
+"""Brackets (CLOSE and OPEN) by a role's character. At one place, closing ones come first."""
 BRACKETS = f"{CLOSE[ROLE[NAMES[0]]]}-{OPEN[ROLE[NAMES[-1]]]}"
-"""All brackets, as a range in a character class."""
 PASSED = f"[{BRACKETS}]*"
-"""Expression of brackets of arguments that a pattern does not ask for at a place."""
+"""Expression of brackets that a pattern ignores."""
 SPACE = rf"(?:[^a-z0-9{BRACKETS}]{PASSED})"
-"""Expression of what the release takes for the space between words."""
+"""Expression of the release's space between words."""
 _UNBOUNDED = {ROLE[name] for name in ("sentence", *LISTED)}
 
 
@@ -177,9 +176,9 @@ def places(
     *,
     anywhere: bool = False,
 ) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each occurrence of an argument, as a word but for sentences and lists.
+    """Yield the spans of an argument's occurrences: whole words, except sentences and lists.
 
-    ``anywhere``: inside longer words too. ``particles``: endings that a word may have.
+    ``anywhere``: also inside longer words. ``particles``: possible endings of a word.
     """
     bare = anywhere or argument.bare or argument.role in _UNBOUNDED
     if argument.syntax:
@@ -208,10 +207,10 @@ def bracketed(
     *,
     anywhere: bool = False,
 ) -> str:
-    """``text`` with brackets around each occurrence of each argument.
+    """Put brackets around each occurrence of each argument.
 
-    ``particles`` stay outside. ``anywhere``: inside longer words too. Of two texts of one role that
-    begin at one place the one that comes first counts.
+    ``particles`` stay outside. ``anywhere``: also inside longer words. Of two texts of one role at
+    one start the first argument counts.
     """
     edges: dict[tuple[int, str], int] = {}
     empty: list[tuple[int, str]] = []
@@ -233,14 +232,14 @@ def bracketed(
 
 
 def between(role: str) -> str:
-    """Expression of a role's argument between its brackets."""
+    """Return the expression of a role's argument between its brackets."""
     return f"{OPEN[role]}[^{CLOSE[role]}]*{CLOSE[role]}"
 
 
 def bracketed_roles(marks: str, *, once: bool = False) -> dict[str, str]:
-    """Expression of each role but *other*, with ``marks`` around it as the release has them.
+    """Return the expression of each role but *other*, surrounded by ``marks`` as in the release.
 
-    ``once``: one of them at most on either side; none on those of an argument in another case.
+    ``once``: at most one mark on either side; none at declined arguments.
     """
     around = f"{PASSED}[{marks}]?{PASSED}" if once and marks else f"[{marks}{BRACKETS}]*"
     either = f"(?:{between(ROLE['answer'])}|{between(ROLE['distractor'])})"

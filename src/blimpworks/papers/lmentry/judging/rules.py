@@ -1,7 +1,7 @@
-"""What a verdict says of an answer, and which rules judge each task.
+"""Define verdicts, and the rules that judge each task.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; Efrat, Honovich and Levy
-(2023), whose rules they follow.
+Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; they follow Efrat, Honovich and
+Levy (2023).
 """
 
 from collections.abc import Callable
@@ -15,18 +15,16 @@ from blimpworks.strict import Strict
 
 
 class Verdict(NamedTuple):
-    """Whether an answer is right, and by which rule."""
+    """A judgement of an answer."""
 
     correct: bool
     certain: bool
     rule: str
-    """What decided: a key of ``RULES``."""
     pattern: str | None = None
-    """The pattern of the language pack that fits, if one decided."""
 
 
 Ask = Callable[[str], Verdict]
-"""Gives a verdict on an answer, without its reasoning, to one prompt."""
+"""Judge an answer to one prompt, without its reasoning."""
 RULES = {
     "empty": "the answer has neither letter nor digit",
     "absent": "what is asked for does not stand in it",
@@ -47,7 +45,6 @@ RULES = {
     "short": "too few words for a sentence",
     "none": "nothing fits",
 }
-"""Rules, and what each says of an answer."""
 
 
 Kind = Literal["choice", "yes_no", "sentence", "edge", "spelling"]
@@ -59,22 +56,21 @@ class TaskRules(Strict):
     task: str
     kind: Kind
     absent: Literal["", "cased", "any"]
-    """Whether an answer without the gold answer is wrong for certain; the release compares a
-    gold answer with capitals (cased) to an answer in lower case, or lowers both (any)."""
+    """Whether an answer without the gold answer is certainly wrong. The release compares a gold
+    answer with capitals (cased) to an answer in lower case, or lowers both (any)."""
     lone: Literal["", "words", "tokens"]
-    """Whether one other word is wrong for certain: a word of letters, or of digits too, then
-    also repeated."""
+    """Whether another single word is certainly wrong: a word of letters, or a repeated one of
+    letters and digits."""
     echo: bool
-    """Whether repeating the sentence is wrong for certain."""
+    """Whether a repetition of the sentence is certainly wrong."""
     inside: bool
-    """Whether a pattern may stand anywhere in an answer."""
+    """Whether a pattern may match inside an answer."""
     kinds: Annotated[
         dict[str, str], BeforeValidator(lambda cell: dict(pair.split("=") for pair in cell.split()))
     ]
-    """What roles are: a letter, number or sentence; others are words."""
+    """Roles that are a letter, number or sentence; others are words."""
 
 
 RULES_OF = {
     rules.task: rules for rules in read_rows(TaskRules, Path(__file__).with_name("rules.tsv"))
 }
-"""Rules of each task."""

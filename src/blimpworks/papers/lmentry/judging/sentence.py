@@ -1,4 +1,4 @@
-"""Verdicts on sentences with or without a word, or with one at an end.
+"""Judge sentences with or without a word, or with a word at an end.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 9, 10, 27 and 28.
 """
@@ -38,16 +38,16 @@ from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
 WORD = ROLE["word"]
 MARKS = r"[\"'.,]*"
 BREAK = rf"[^a-z0-9{WORD}]"
-"""What the release takes for the space between words."""
+"""The release's space between words."""
 WORDS = rf"[\pL\pN](?:{PASSED}[\pL\pN])+"
 _LABEL = re.compile(r"[^\W_]{1,2}:")
 _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
 
 
 def without_lead(answer: str) -> str:
-    """Return what follows a line or clause that announces it, if that is more than a word.
+    """Remove a lead such as "Here is a sentence:" if more than a word follows.
 
-    Such a clause ends in a colon before a line's end or a quotation, or quotes the word.
+    A lead ends in a colon before a line's end or a quotation, or quotes the word.
     """
     lead = _LEAD.match(answer)
     sentence = answer[lead.end() :] if lead else ""
@@ -55,13 +55,13 @@ def without_lead(answer: str) -> str:
 
 
 _GROUPING = str.maketrans("", "", "()")
-"""Takes away brackets, which only group in the release: a word is an expression there."""
+"""Removes brackets: in the release a word is an expression, in which they only group."""
 
 
 def has_bounded(text: str, word: str) -> bool:
-    """Whether ``word`` stands in ``text`` between boundaries, as the release looks for it.
+    """Return whether ``text`` contains ``word`` between the release's word boundaries.
 
-    At a mark, such as the tilde of "~까지", there is none unless a letter or digit is beside it.
+    A mark, such as the tilde of "~까지", has a boundary only next to a letter or digit.
     """
     if word[:1].isalnum() and word[-1:].isalnum():
         return find_word(text, word)
@@ -69,7 +69,7 @@ def has_bounded(text: str, word: str) -> bool:
 
 
 class SentenceJudge:
-    """Judges sentences that are to contain a word, or not to."""
+    """Judge of sentences that must contain a word, or must not."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
         """``task`` says whether the word is wanted."""
@@ -82,14 +82,14 @@ class SentenceJudge:
         self._named = re2.compile(NEVER if cased else introduced(article, NEVER))
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """Return what gives verdicts on answers to a prompt with some arguments."""
+        """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._with if self._containing else self._without, word)
         return partial(self._corrected, normalise.corrected(word))
 
     def _with(self, word: str, text: str) -> Verdict:
-        """Published: it stands in a line that has anything else, or "the sentence" does."""
+        """Judge as published: a line has the word and more, or names "the sentence"."""
         word = word.translate(_GROUPING)
         answer = normalise.published(text)
         lines = answer.split("\n")
@@ -98,7 +98,7 @@ class SentenceJudge:
         return Verdict(present, True, "made" if present else "absent")
 
     def _without(self, word: str, text: str) -> Verdict:
-        """Published: it doesn't stand there, and two words of ASCII letters do."""
+        """Judge as published: the word is absent, and there are two words of ASCII letters."""
         answer = normalise.published(text)
         if has_bounded(answer, word.translate(_GROUPING)):
             return Verdict(False, True, "present")
@@ -108,7 +108,6 @@ class SentenceJudge:
         return Verdict(True, word not in answer, "made")
 
     def _corrected(self, word: str, answer: str) -> Verdict:
-        """Words of any script count, endings of the word too."""
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
         sentence = answer
@@ -129,10 +128,10 @@ class SentenceJudge:
 
 
 class EdgeJudge:
-    """Judges sentences that are to start or end with a word."""
+    """Judge of sentences that must start or end with a word."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Compile its patterns, which have ``{text}`` for the sentence itself."""
+        """Compile the patterns, which have ``{text}`` for the sentence itself."""
         self._first, self._variant = task == "starts_with_word", variant
         self._anywhere = declared.published_anywhere
         self._particles = declared.particles
@@ -172,7 +171,7 @@ class EdgeJudge:
         )
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """Return what gives verdicts on answers to a prompt with some arguments."""
+        """Return the function that judges answers to a prompt."""
         word = str(arguments["word"]).lower()
         if self._variant == "published":
             return partial(self._published, [*taken(word, WORD)])
@@ -194,7 +193,7 @@ class EdgeJudge:
         return Verdict(False, False, "none")
 
     def _corrected(self, word: str, answer: str) -> Verdict:
-        """A line, or what follows its colon, starts or ends with the word and has another."""
+        """Accept a line, or its part after a colon, with the word at that end and another word."""
         if not find_word(answer, word, self._particles):
             return Verdict(False, True, "absent")
         lines = answer.split("\n")

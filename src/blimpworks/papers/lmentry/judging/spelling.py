@@ -1,4 +1,4 @@
-"""Verdicts on words that are to have a letter, or not, or at an end.
+"""Judge words that must have a letter, lack it, or have it at an end.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 11, 12, 29 and 30.
 """
@@ -29,30 +29,30 @@ from blimpworks.papers.lmentry.judging.rules import Ask, Verdict
 ANY = r"[\pL\pN_]"
 _ANSWER_ROLES = ("{word}", "{answer}")
 ENDS = {"starts_with_letter": 0, "ends_with_letter": -1}
-"""Tasks on a letter at an end, and its index."""
+"""Index of the letter in tasks on a letter at an end."""
 _MARKS = r"[\"'.,]*"
 _INSIDE = str.maketrans(dict.fromkeys("-'’·"))
 _WRITTEN_ON = re.compile(r"\{(\w+)\}(?=\(*[^\W_])")
 
 
 def is_jamo(letter: str) -> bool:
-    """Tell whether a letter is one of Hangul's."""
+    """Return whether a letter is one of Hangul's."""
     return unicodedata.name(letter[:1], "").startswith("HANGUL LETTER")
 
 
 def pattern_in_letters(pattern: str) -> str:
-    """Take the Hangul of a pattern apart; ``?`` still stands behind a whole syllable."""
+    """Decompose the Hangul of a pattern; ``?`` still applies to a whole syllable."""
     return in_letters(re.sub(r"([가-힣])\?", r"(\1)?", pattern))
 
 
 def copulas_of(declared: AnswerPatterns) -> re.Pattern[str]:
-    """Return what finds copulas at the end of a word."""
+    """Return an expression for copulas at a word's end."""
     copulas = "|".join(map(re.escape, declared.copulas)) or "(?!)"
     return re.compile(rf"(?:{copulas})(?![^\W_])")
 
 
 def right_word(task: str, letter: str, single: str, *, twice: bool) -> str:
-    """Return the expression of words that the release counts as right; ``twice`` is German's."""
+    """Return the expression of words that the release accepts; ``twice`` is for German."""
     character = re2.escape(letter)
     alone = letter in single
     more = "*" if alone else "+"
@@ -74,10 +74,10 @@ def right_word(task: str, letter: str, single: str, *, twice: bool) -> str:
 
 
 class LetterPatterns:
-    """What answers about one letter are compared with."""
+    """Patterns for answers about one letter."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str, letter: str) -> None:
-        """Raises UserError, with the pattern, where one cannot be read."""
+        """Compile the patterns of words. Raises UserError with a faulty pattern."""
         self._declared, self._task, self._variant = declared, task, variant
         corrected = variant == "corrected"
         self._spell = pattern_in_letters if corrected and is_jamo(letter) else str
@@ -111,7 +111,7 @@ class LetterPatterns:
 
     @cached_property
     def accept(self) -> tuple[PatternSet, PatternSet]:
-        """Patterns of whole answers, and of places in them."""
+        """Patterns of whole answers, and of parts of them."""
         declared, corrected = self._declared, self._variant == "corrected"
         if self._task == "word_not_containing":
             declared = declared.model_copy(update={"shared": ()})
@@ -137,7 +137,7 @@ class LetterPatterns:
         return PatternSet(patterns, whole=True), PatternSet(inside, whole=False)
 
     def _apart(self, pattern: Pattern) -> Pattern:
-        """The word asked for begins or ends a clause: of others, such as "that", none does."""
+        """Require the answered word at a clause's edge, so that "that" is no answer."""
         start = end = ""
         if pattern.source.startswith(_ANSWER_ROLES):
             start = r"(?:^|\n|[^\pL\pN_\s]) *"
@@ -150,10 +150,7 @@ class LetterPatterns:
 
 
 def _bounded(pattern: Pattern, *roles: str) -> Pattern:
-    """A pattern for inside an answer: a word at its beginning or end is a whole word there.
-
-    ``roles``: those words, in braces; all where none is given.
-    """
+    """Require whole words at a pattern's ends that are ``roles`` (in braces; any by default)."""
     start = r"(?:^|[^\pL\pN_])" if pattern.source.startswith(roles or "{") else ""
     ends = pattern.source.endswith(roles or "}") and not pattern.source.endswith("{any}")
     end = r"(?:$|[^\pL\pN_])" if ends else ""
@@ -161,10 +158,10 @@ def _bounded(pattern: Pattern, *roles: str) -> Pattern:
 
 
 class SpellingJudge:
-    """Judges a task of this kind in one language."""
+    """Judge of one such task in one language."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Patterns are compiled for each letter when it is first met."""
+        """Compile nothing yet; a letter's patterns are compiled at its first prompt."""
         self._declared, self._task, self._variant = declared, task, variant
         self._of_letter = lru_cache(maxsize=None)(
             lambda letter: LetterPatterns(declared, task, variant, letter)
@@ -175,7 +172,7 @@ class SpellingJudge:
         self._without_accents: Callable[[str], str] = lambda word: word.translate(plain)
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """Return what gives verdicts on answers to a prompt with some arguments."""
+        """Return the function that judges answers to a prompt."""
         letter = str(arguments["letter"]).lower()
         if self._variant == "published":
             return partial(self._published, letter, normalise.published(prompt))
@@ -223,7 +220,7 @@ class SpellingJudge:
     def _corrected(
         self, letter: str, spell: Callable[[str], str], prompt: str, answer: str
     ) -> Verdict:
-        """A single word has the letter where it should; of more the patterns say which."""
+        """Judge a single word by its letters, several words by patterns."""
         answer = self._copulas.sub("", answer)
         if not normalise.has_letter_or_digit(answer):
             return Verdict(False, True, "empty")
@@ -266,7 +263,6 @@ def _is_babble(word: str) -> bool:
 
 
 def _echoes(answer: str, prompt: str, letter: str) -> bool:
-    """Whether it repeats the prompt, perhaps with another letter."""
     before, quoted, after = prompt.partition(f'"{letter}"')
     if not quoted:
         return answer == prompt

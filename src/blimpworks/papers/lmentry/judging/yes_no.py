@@ -1,4 +1,4 @@
-"""Verdicts on answers that say yes or no.
+"""Judge answers that say yes or no.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 and 16.
 """
@@ -25,16 +25,16 @@ from blimpworks.papers.lmentry.tasks import ANY_WORDS, is_yes
 
 ANSWER, DISTRACTOR, OTHER = ROLE["answer"], ROLE["distractor"], ROLE["other"]
 _CLAUSE = re.compile(rf"[\n,.:;] ?((?: ?[{ANSWER}{DISTRACTOR}])+)(?=\n|$)")
-"""Finds yes or no as the last clause of a line: "in this case, no"."""
+"""Find yes or no as the last clause of a line: "in this case, no"."""
 _NAMES = [role for name, role in ROLE.items() if name != "answer"]
-"""Roles of a category's names, one for each: one name may begin another."""
+"""Roles of a category's names, one each, since one name may begin another."""
 
 
 class YesNoJudge:
-    """Judges a task of this kind in one language."""
+    """Judge of one such task in one language."""
 
     def __init__(self, declared: AnswerPatterns, task: str, variant: str) -> None:
-        """Compile its patterns. Raises UserError where one cannot be read."""
+        """Compile the patterns. Raises UserError for a faulty one."""
         self._task, self._variant = task, variant
         known_names = declared.published_categories if task != ANY_WORDS else {}
         self._categories = {name.lower(): other for name, other in known_names.items()}
@@ -78,7 +78,7 @@ class YesNoJudge:
                 self._stated.append(Compiled(alone, task, variant, {}, brackets=False))
 
     def ask(self, arguments: Arguments, prompt: str) -> Ask:
-        """Return what gives verdicts on answers to a prompt with some arguments."""
+        """Return the function that judges answers to a prompt."""
         category = str(arguments.get("category", "")).lower()
         gold = is_yes(self._task, arguments)
         if self._variant == "corrected":
@@ -136,7 +136,7 @@ class YesNoJudge:
         return verdict if verdict != NOTHING else self._inside(gold, named, answer, masked)
 
     def _inside(self, gold: bool, named: Sequence[Argument], answer: str, masked: str) -> Verdict:
-        """A verdict by yes or no at a line's end, or by a statement without the word."""
+        """Judge by yes or no at a line's end, or by a statement without the word."""
         clauses = "".join(_CLAUSE.findall(masked)).replace(" ", "")
         if clauses and (len({*clauses}) == 1 or masked.endswith(clauses[-1])):
             right = clauses[-1] == ANSWER
