@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.judging.repeats import count_repeats
+from blimpworks.judging.judge import count_repeats
 
 PATH = Path("scores.parquet")
 

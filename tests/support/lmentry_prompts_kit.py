@@ -14,7 +14,7 @@ from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import names_of, nominal_of, prompts_of
 from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import draw
-from blimpworks.papers.lmentry.items.sets import RESOURCE
+from blimpworks.papers.lmentry.paper import RESOURCE
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from support.paths import REPOSITORY
 

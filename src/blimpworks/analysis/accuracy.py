@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from blimpworks.campaign.variants import PUBLISHED
 from blimpworks.errors import UserError
-from blimpworks.judging.repeats import count_repeats
+from blimpworks.judging.judge import count_repeats
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_frame
 
 log = logging.getLogger(__name__)

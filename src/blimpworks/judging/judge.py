@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from blimpworks.campaign.methods import PREFIXES, Method, find_method
 from blimpworks.campaign.ties import TIES
 from blimpworks.errors import UserError
-from blimpworks.judging.repeats import count_repeats
 from blimpworks.judging.sides import (
     Mask,
     Side,
@@ -33,6 +32,32 @@ PREFIX_METHODS = "prefix_methods"
 RATING = "rating"
 UNKNOWN_ID = 0
 """Id of ``<unk>`` in every whole-word model trained here."""
+
+
+def count_repeats(
+    table: pa.Table, keys: Sequence[str], alike: Sequence[str], path: Path, what: str
+) -> int:
+    """Return how many rows repeat the ``keys`` of an earlier row.
+
+    Files may have a pair twice, and each row counts. Raises UserError that names ``path`` and
+    ``what`` if such rows differ in the columns ``alike``, since other tables look rows up by name.
+    """
+    names = pc.binary_join_element_wise(*(table[key].cast(pa.string()) for key in keys), "\t")
+    names = names.combine_chunks()
+    first = pc.index_in(names, value_set=names).to_numpy(zero_copy_only=False)
+    again = np.flatnonzero(first != np.arange(len(first)))
+    if len(again):
+        values = table.select([*alike])
+        # As text, since no number is like NaN.
+        pairs = (values.take(pa.array(rows)).to_pylist() for rows in (again, first[again]))
+        for row, (mine, before) in zip(again, zip(*pairs, strict=True), strict=True):
+            if repr(mine) != repr(before):
+                name = names[int(row)].as_py().replace("\t", " ")
+                raise UserError(
+                    f"{path}: rows {first[row] + 1} and {row + 1} are both of {name!r}, but have "
+                    f"different {what}; expected one name for each. Build the table again."
+                )
+    return len(again)
 
 
 def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
@@ -107,26 +132,6 @@ class Rules:
     """Leave out pairs with ``any`` unknown word, or with ``critical`` ones; None keeps all."""
 
 
-def _verdicts(
-    method: Method, good: Side, bad: Side, ties: float, rules: Rules, usable: Mask
-) -> dict[str, pa.Array]:
-    """Compute columns of judgements; without a verdict, all but the values are null."""
-    margin, divisor = margins(method, good, bad)
-    missing = np.isnan(margin) | ~usable
-    tie = margin == 0
-    correct = np.where(tie, ties, (margin > 0).astype(float))
-    near = tie | (np.abs(margin) * divisor < rules.near_tie)
-    values = [shown(method, totals(method, side)) for side in (good, bad)]
-    columns = [pa.array(value, mask=np.isnan(value)) for value in values]
-    return {
-        **dict(zip(("value_good", "value_bad"), columns, strict=True)),
-        "margin": pa.array(margin, mask=missing),
-        "correct": pa.array(correct, mask=missing),
-        "tie": pa.array(tie, mask=missing),
-        "near_tie": pa.array(near, mask=missing),
-    }
-
-
 def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, float]:
     """Return the value of a tie by method."""
     names = [method.name for method in methods]
@@ -138,13 +143,6 @@ def tie_values(methods: Sequence[Method], ties: Sequence[str]) -> dict[str, floa
         )
     policies = ties if len(ties) > 1 else [ties[0]] * len(names)
     return {name: TIES[policy] for name, policy in zip(names, policies, strict=True)}
-
-
-def _usable(aligned: pa.Table, good: Side, bad: Side, unknown: str | None) -> Mask:
-    usable: Mask = np.ones(len(aligned), dtype=bool)
-    for side, name in ((good, "good"), (bad, "bad")) if unknown else ():
-        usable &= without_unknown(side, aligned[f"{name}_ids"].combine_chunks(), str(unknown))
-    return usable
 
 
 def _allowing(rows: pa.Table, method: Method) -> pa.Array | None:
@@ -198,11 +196,27 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
         log.info("%s: %d of %d pairs stand there before", items, repeated, len(rows))
     aligned = align_scores(rows, read_table(SCORES, scores), scores)
     good, bad = (side_of(rows, aligned, side) for side in ("good", "bad"))
-    usable = _usable(aligned, good, bad, rules.unknown)
+    usable: Mask = np.ones(len(aligned), dtype=bool)
+    for side, name in ((good, "good"), (bad, "bad")) if rules.unknown else ():
+        usable &= without_unknown(side, aligned[f"{name}_ids"].combine_chunks(), str(rules.unknown))
     labels = labels_of(rows)
     tables = []
     for method in chosen:
-        verdicts = _verdicts(method, good, bad, policies[method.name], rules, usable)
+        # Without a verdict, all but the values are null.
+        margin, divisor = margins(method, good, bad)
+        missing = np.isnan(margin) | ~usable
+        tie = margin == 0
+        correct = np.where(tie, policies[method.name], (margin > 0).astype(float))
+        near = tie | (np.abs(margin) * divisor < rules.near_tie)
+        values = [shown(method, totals(method, side)) for side in (good, bad)]
+        columns = [pa.array(value, mask=np.isnan(value)) for value in values]
+        verdicts = {
+            **dict(zip(("value_good", "value_bad"), columns, strict=True)),
+            "margin": pa.array(margin, mask=missing),
+            "correct": pa.array(correct, mask=missing),
+            "tie": pa.array(tie, mask=missing),
+            "near_tie": pa.array(near, mask=missing),
+        }
         column = pa.array([method.name] * len(rows), pa.string())
         table = pa.table({**labels, "method": column, **verdicts})
         allowing = _allowing(rows, method)

@@ -68,10 +68,6 @@ def _strings(table: pa.Table, column: str) -> list[str]:
     return values
 
 
-def _items_of(table: pa.Table) -> list[str]:
-    return _strings(table, "item" if {*table.column_names} >= CONDITIONS else "item_id")
-
-
 def _nominal(table: pa.Table, kept: pa.Table) -> Iterator[int]:
     templates, chosen = (
         [*zip(_strings(each, "phenomenon"), each["template"].to_pylist(), strict=True)]
@@ -94,7 +90,7 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
     """
     schema = SCHEMAS[unit]
     table = read_table(schema, items)
-    keys = _items_of(table)
+    keys = _strings(table, "item" if {*table.column_names} >= CONDITIONS else "item_id")
     paradigms = zip(_strings(table, "phenomenon"), _strings(table, "paradigm"), strict=True)
     chosen = choose_items(zip(keys, paradigms, strict=True), limit)
     kept = table.filter(pa.array([key in chosen for key in keys], pa.bool_()))

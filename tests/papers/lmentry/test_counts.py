@@ -7,9 +7,9 @@ from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.parts import languages_of
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.papers.lmentry.exhibits.facts import LMENTRY_FACTS
-from blimpworks.papers.lmentry.items import sets
+from blimpworks.papers.lmentry.exhibits.names import LMENTRY_FACTS
 from blimpworks.papers.lmentry.items.prompts import build_prompts
+from blimpworks.papers.lmentry.paper import RESOURCE, resource_files
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.retrieval.sources import Pin, retrieve
 from support.lmentry_kit import PRINTED, SPECS, build
@@ -41,7 +41,7 @@ def sentence_of(exhibit, task):
 
 def fetched(lang, directory):
     for row in read_rows(SourceRow, REPOSITORY / "config/sources.tsv"):
-        if (row.kind, row.lang) == (sets.RESOURCE, lang):
+        if (row.kind, row.lang) == (RESOURCE, lang):
             pin = Pin(row.name, row.url, row.sha256, row.bytes, row.mirror)
             retrieve(pin, directory / row.name, MIRROR)
             yield directory / row.name
@@ -73,6 +73,6 @@ def test_differences_that_nobody_has_explained_say_so_and_limits_of_a_campaign_t
 def test_resources_are_pinned_or_else_those_in_the_repository(tmp_path):
     campaign = campaign_of("eng")
     catalogue = load_catalogue(campaign)
-    assert len(sets.resource_files(campaign, catalogue, "eng")) == 8
+    assert len(resource_files(campaign, catalogue, "eng")) == 8
     assert languages_of(campaign, catalogue, "lmentry") == ("eng",)
     assert SPECS["counts"].needs == ("items", "printed")

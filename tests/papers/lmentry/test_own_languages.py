@@ -13,11 +13,11 @@ import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.papers.lmentry.items import sets
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import build_prompts
 from blimpworks.papers.lmentry.items.resources import read_resources
 from blimpworks.papers.lmentry.judging.judge import Judge
+from blimpworks.papers.lmentry.paper import resource_files
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import SUBSETS, TASKS
 from blimpworks.tables import PROMPTS, read_table
@@ -46,7 +46,7 @@ FRENCH = {
 
 def files_of(lang):
     campaign = check_campaign({**BASE, "languages": [lang]}, "test")
-    return sets.resource_files(campaign, load_catalogue(campaign), lang)
+    return resource_files(campaign, load_catalogue(campaign), lang)
 
 
 @cache

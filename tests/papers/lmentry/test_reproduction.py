@@ -18,7 +18,7 @@ from blimpworks.papers.lmentry.exhibits.formulas import LEAD
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES, MODELS, PARTS, TASK_TABLES
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.items.prompts import RESOURCES
-from blimpworks.papers.lmentry.items.sets import RESOURCE
+from blimpworks.papers.lmentry.paper import RESOURCE
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.reproduction.printed import read_published

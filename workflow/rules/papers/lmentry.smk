@@ -1,10 +1,13 @@
 """Multi-LMentry: prompts, dialogues to train on, verdicts, and answers before people."""
 
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES as LMENTRY_LANGUAGES
-from blimpworks.papers.lmentry.items import sets as lmentry_sets
 from blimpworks.papers.lmentry.items.packs import pack_files
-from blimpworks.papers.lmentry.items.sets import pack_file
-from blimpworks.papers.lmentry.paper import counted_resources
+from blimpworks.papers.lmentry.paper import (
+    counted_resources,
+    declarations_file,
+    pack_file,
+    resource_files,
+)
 from blimpworks.papers.lmentry.settings import LmentryOptions
 
 LMENTRY = CAMPAIGN.section(LmentryOptions)
@@ -19,11 +22,9 @@ TAUGHT = {
 rule build_lmentry_items:
     """Prompts of all tasks in a language, drawn from its annotated resources."""
     input:
-        resources=lambda w: list(
-            map(str, lmentry_sets.resource_files(CAMPAIGN, CATALOGUE, w.lang))
-        ),
+        resources=lambda w: list(map(str, resource_files(CAMPAIGN, CATALOGUE, w.lang))),
         pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
-        declarations=str(lmentry_sets.declarations_file(CAMPAIGN)),
+        declarations=str(declarations_file(CAMPAIGN)),
     output:
         "<results>/items/lmentry/{lang}.parquet",
     log:
@@ -49,7 +50,7 @@ rule count_lmentry_prompts:
     """Prompts that the release's settings give each task, in the paper's nine languages."""
     input:
         packs=[str(pack_file(CAMPAIGN, lang)) for lang in LMENTRY_LANGUAGES],
-        declarations=str(lmentry_sets.declarations_file(CAMPAIGN)),
+        declarations=str(declarations_file(CAMPAIGN)),
         resources=[f"{RESOURCES}/sources/{row.name}" for row in LMENTRY_RESOURCES],
     output:
         "<results>/prompt_counts/lmentry.parquet",
@@ -77,11 +78,9 @@ rule count_lmentry_prompts:
 rule build_lmentry_practice:
     """Prompts of all tasks in a language, with other arguments than the benchmark's."""
     input:
-        resources=lambda w: list(
-            map(str, lmentry_sets.resource_files(CAMPAIGN, CATALOGUE, w.lang))
-        ),
+        resources=lambda w: list(map(str, resource_files(CAMPAIGN, CATALOGUE, w.lang))),
         pack=lambda w: str(pack_file(CAMPAIGN, w.lang)),
-        declarations=str(lmentry_sets.declarations_file(CAMPAIGN)),
+        declarations=str(declarations_file(CAMPAIGN)),
     output:
         "<results>/training/practice/lmentry/{seed}/{lang}.parquet",
     log:
@@ -240,7 +239,7 @@ rule annotation_sheet:
         ],
         # Of the published prompts, some ask for another task than theirs.
         pack=lambda w: [
-            str(lmentry_sets.pack_file(CAMPAIGN, lang))
+            str(pack_file(CAMPAIGN, lang))
             for lang in [w.lang]
             if LMENTRY.variant == "published"
         ],

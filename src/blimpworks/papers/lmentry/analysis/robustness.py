@@ -46,26 +46,20 @@ def _between_cases(
     keys = [known["phenomenon"].astype(str), case[known.index]]
     sums = known[["n"]].assign(hits=known["accuracy"] * known["n"]).groupby(keys).sum()
     if kind == "template" and "method" in rows:
-        sums = _of_settings(sums, rows[rows["method"] == PUBLISHED])
+        # In tasks on two arguments the release divides templates by the settings' numbers of
+        # prompts, while these accuracies are of judged prompts. A whole task is a share of the
+        # settings' numbers, equal for all templates, so its accuracy yields them.
+        published = rows[rows["method"] == PUBLISHED]
+        whole = published[(published["paradigm"] == WHOLE) & published["phenomenon"].isin(ORDERED)]
+        scaled = sums.copy()
+        scaled["n"] = scaled["n"].astype(float)
+        for task, accuracy in zip(whole["phenomenon"].astype(str), whole["accuracy"], strict=True):
+            if accuracy > 0 and task in sums.index:
+                hits = sums["hits"][task]
+                scaled.loc[task, "n"] = float(hits.sum() / accuracy / len(hits))
+        sums = scaled
     pooled = sums["hits"] / sums["n"]
     return [_gap([*accuracies], decimals) for _, accuracies in pooled.groupby(level=0)]
-
-
-def _of_settings(sums: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Replace n by the settings' numbers of prompts, in templates of tasks on two arguments.
-
-    The release divides by these, while accuracies within a template are of the judged prompts;
-    other tasks' templates are shares of the settings' numbers already. So is a whole task, and all
-    its templates have the same number, which follows from its accuracy.
-    """
-    whole = published[(published["paradigm"] == WHOLE) & published["phenomenon"].isin(ORDERED)]
-    scaled = sums.copy()
-    scaled["n"] = scaled["n"].astype(float)
-    for task, accuracy in zip(whole["phenomenon"].astype(str), whole["accuracy"], strict=True):
-        if accuracy > 0 and task in sums.index:
-            hits = sums["hits"][task]
-            scaled.loc[task, "n"] = float(hits.sum() / accuracy / len(hits))
-    return scaled
 
 
 def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:

@@ -1,13 +1,18 @@
-"""Name Multi-LMentry's languages, tasks and models: keys, printed names, order.
+"""Name Multi-LMentry's languages, tasks and models, and look up facts for its exhibits.
 
 Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 to 4, 8 and 34 to 51. No heavy
 imports, since the Snakefile reads the tables' languages.
 """
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from blimpworks.campaign.catalogue import Catalogue
+from blimpworks.campaign.settings.base import Variant
+from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.campaign.table_files import read_rows
+from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.strict import Strict
 
@@ -89,3 +94,39 @@ def task_name(task: str) -> str:
 def long_name(task: str) -> str:
     """Return a task's name as in Tables 1 and 9 to 33."""
     return TASK_NAMES[task].name or task_name(task).capitalize()
+
+
+def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float | None]:
+    """Return billions of parameters of each model of the benchmark; None if unknown."""
+    rows = catalogue.models.items()
+    return {k: row.parameters for k, row in rows if not row.papers or BENCHMARK in row.papers}
+
+
+class CountDifference(Strict):
+    """A number of prompts that differs from Table 54, and the reason."""
+
+    variant: Variant
+    task: str
+    lang: str
+    printed: int
+    made: int
+    reason: str
+
+
+def counts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+    """Return the campaign's choice of prompts, and reasons for differences from Table 54."""
+    rows = read_rows(CountDifference, campaign.folder("lmentry") / "count_differences.tsv")
+    options = campaign.section(LmentryOptions)
+    return {
+        "variant": options.variant,
+        "per_template": options.per_template,
+        "differences": [row.model_dump() for row in rows],
+    }
+
+
+LMENTRY_FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
+    "lmentry_sizes": sizes,
+    "lmentry_counts": counts,
+    # Which wording of the prompts the campaign asks.
+    "lmentry_variant": lambda campaign, _: campaign.section(LmentryOptions).variant,
+}

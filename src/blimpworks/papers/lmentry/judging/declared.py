@@ -68,15 +68,12 @@ class Family(Strict):
     after: Patterns = ()
     """Optional texts after a pattern (" in alphabetical order")."""
 
-    def _patterns(self) -> Patterns:
-        right = self.exact + self.accept + self.corrected + self.published
-        wrong = self.reject + self.published_reject + self.corrected_reject
-        return right + wrong + self.before + self.after
-
     @model_validator(mode="after")
     def _known(self) -> Self:
         _check_tasks(self.tasks)
-        used = dict.fromkeys(_SLOT.findall(" ".join(self._patterns())))
+        right = self.exact + self.accept + self.corrected + self.published
+        wrong = self.reject + self.published_reject + self.corrected_reject
+        used = dict.fromkeys(_SLOT.findall(" ".join(right + wrong + self.before + self.after)))
         lacking = [name for name in used if name not in self.slots]
         if lacking:
             raise ValueError(
