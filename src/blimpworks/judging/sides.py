@@ -87,11 +87,6 @@ class Side:
         return np.array([joint(text, first) for text, first in pairs], dtype=np.int64)
 
 
-def every_token(side: Side) -> Mask:
-    """Mask all tokens [t]."""
-    return np.ones(len(side.value), dtype=bool)
-
-
 def without_end(side: Side) -> Mask:
     """Mask all tokens [t] except a last one that takes no character, such as ``</s>``."""
     outside: Mask = side.last & (side.start == side.end)
@@ -110,7 +105,7 @@ def joined_region(side: Side) -> Mask:
 
 
 REGIONS: dict[str, Callable[[Side], Mask]] = {
-    "all": every_token,
+    "all": lambda side: np.ones(len(side.value), dtype=bool),
     "text": without_end,
     "region": joined_region,
 }
@@ -154,22 +149,16 @@ def _sums(method: Method, side: Side, values: Floats) -> Floats:
     return exact_sums(side.row[chosen], values[chosen], len(side.characters))
 
 
-def same_tokens(good: Side, bad: Side) -> Mask:
-    """Mask pairs [n] whose sentences have the same token ids."""
-    count = len(good.characters)
-    same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
-    inside, their_inside = same[good.row], same[bad.row]
-    differs = good.id[inside] != bad.id[their_inside]
-    same[good.row[inside][differs]] = False
-    return same
-
-
 def with_common_scores(good: Side, bad: Side) -> Side:
     """Return ``bad`` with the scores of ``good`` where both have the same token ids.
 
     To the model these are one sentence: only the batches make scores differ.
     """
-    same = same_tokens(good, bad)
+    count = len(good.characters)
+    same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
+    inside = same[good.row]
+    differs = good.id[inside] != bad.id[same[bad.row]]
+    same[good.row[inside][differs]] = False
     values = bad.value.copy()
     taken, own = good.value[same[good.row]], values[same[bad.row]]
     values[same[bad.row]] = np.where(np.isnan(taken), own, taken)

@@ -1,7 +1,6 @@
 """Multi-LMentry (Moroni et al. 2025): elementary tasks in nine languages, as prompts."""
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from blimpworks.campaign.catalogue import Catalogue, Pinned
@@ -113,13 +112,6 @@ def counted_resources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     return [row for row in available(campaign, catalogue, RESOURCE) if row.lang in LANGUAGES]
 
 
-@lru_cache(maxsize=64)
-def _system(path: Path, _changed: int) -> str:
-    from blimpworks.papers.lmentry.items.packs import read_pack  # slow to import
-
-    return read_pack(path).system
-
-
 def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, str]:
     """Return the system prompt of each language (Table 7); empty if the campaign has none.
 
@@ -127,8 +119,9 @@ def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, s
     """
     if not _options(campaign).answers.system:
         return {}
-    paths = {lang: pack_file(campaign, lang) for lang in langs}
-    return {lang: _system(path, path.stat().st_mtime_ns) for lang, path in paths.items()}
+    from blimpworks.papers.lmentry.items.packs import read_pack  # slow to import
+
+    return {lang: read_pack(pack_file(campaign, lang)).system for lang in langs}
 
 
 def _packs(layout: Layout, langs: Collection[str]) -> list[str]:

@@ -5,6 +5,7 @@ nouns and numbers (Hualde and Ortiz de Urbina, A Grammar of Basque, 2003, chapte
 Euskaltzaindia's standard spelling.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 # Cases
@@ -45,14 +46,6 @@ def decline(noun: str, case: Case) -> str:
 def _related(category: str, have: str) -> str:
     # Words that have to do with an abstract category.
     return f"{decline(category, 'comitative_singular')} zerikusia {have} hitz"
-
-
-def category_related(category: str) -> tuple[str, ...]:
-    """Return the release's phrases for words related to a category; prompts have the first."""
-    having = ("zerikusia duten", "lotura duten", "erlazioa duten")
-    being = ("lotuta dauden", "erlazionatuta dauden")
-    stem = decline(category, "comitative_singular")
-    return tuple(f"{stem} {each} hitzak" for each in (*having, *being))
 
 
 def category_name(
@@ -101,10 +94,9 @@ def spelled(number: int) -> str:
     return f"{_SCORES[scores]}ta {_UNITS[units]}" if units else _SCORES[scores]
 
 
-def spelled_as_released(number: int) -> str:
-    """Spell ``number`` as the release does, with an older form of eighteen."""
-    return spelled(number).replace("hemezortzi", "hamazortzi")
-
-
-SPELLED = {"eu": spelled, "eu-release": spelled_as_released}
+SPELLED: dict[str, Callable[[int], str]] = {
+    "eu": spelled,
+    # With an older form of eighteen.
+    "eu-release": lambda number: spelled(number).replace("hemezortzi", "hamazortzi"),
+}
 """Spelling by its name in packs, for languages that num2words lacks."""

@@ -4,7 +4,7 @@ Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, and the bench
 code: the same order of draws makes the same arguments from the same seed.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -13,7 +13,7 @@ from typing import Any
 from blimpworks.papers.lmentry.items.alphabet import Alphabet
 from blimpworks.papers.lmentry.items.declarations import Declaration
 from blimpworks.papers.lmentry.items.packs import Pack
-from blimpworks.papers.lmentry.items.resources import Groups, Resources
+from blimpworks.papers.lmentry.items.resources import Groups, Resources, Word
 
 Arguments = dict[str, Any]
 """Values for a prompt and its judge, by the release's names."""
@@ -38,21 +38,20 @@ class Source:
         """Letters of the language, in their order."""
         return Alphabet(self.pack.alphabet)
 
+    @property
+    def known(self) -> Mapping[str, Word]:
+        """The list of words, with their annotation."""
+        return self.resources.forms if self.task.resource == "forms" else self.resources.words
+
     @cached_property
     def words(self) -> list[str]:
         """Words of the wanted levels and length, in the order of their list."""
-        known = self.resources.forms if self.task.resource == "forms" else self.resources.words
         levels = {*self.task.levels}
         return [
             word
-            for word, facts in known.items()
+            for word, facts in self.known.items()
             if len(word) >= self.task.shortest and (not levels or levels & {*facts.levels})
         ]
-
-    def part_of_speech(self, word: str) -> Any:
-        """Return the part of speech of a word in its list."""
-        known = self.resources.forms if self.task.resource == "forms" else self.resources.words
-        return known[word].pos
 
     def categories(self, usual: Groups) -> dict[str, Sequence[str]]:
         """Return categories with enough words; renamed ones come last."""

@@ -37,7 +37,7 @@ def draw_words(source: Source, rng: Random) -> list[Arguments]:
     chosen = rng.sample(source.words, min(task.size, len(source.words)))
     drawn = []
     for word in chosen:
-        pos = source.part_of_speech(word)
+        pos = source.known[word].pos
         if task.pos and pos not in task.pos:
             continue
         arguments = {"word": word, "word_pos_tags": pos}

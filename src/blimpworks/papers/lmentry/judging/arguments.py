@@ -7,7 +7,7 @@ from typing import Any
 
 from num2words import num2words
 
-from blimpworks.papers.lmentry.items.basque import SPELLED, Case, category_related, decline
+from blimpworks.papers.lmentry.items.basque import SPELLED, Case, decline
 from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.roles import INFLECTED, LISTED, ROLE, Argument
 
@@ -143,7 +143,13 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
 
 
 def categories(category: str, prompt: str) -> tuple[str, ...]:
-    """Return the release's forms of a category in answers to *all words from category*."""
+    """Return the release's forms of a category in answers to *all words from category*.
+
+    Words are related to an abstract category, as prompts say by the first of these phrases.
+    """
     either = category.replace(" eta ", " edo ").lower()
-    related = category_related(either)
+    stem = decline(either, "comitative_singular")
+    having = ("zerikusia duten", "lotura duten", "erlazioa duten")
+    being = ("lotuta dauden", "erlazionatuta dauden")
+    related = tuple(f"{stem} {each} hitzak" for each in (*having, *being))
     return related if related[0] in prompt.lower() else (decline(either, "absolutive_plural"),)

@@ -27,7 +27,6 @@ from blimpworks.papers.lmentry.judging.compiling import (
 from blimpworks.papers.lmentry.judging.declared import (
     TWINS,
     AnswerPatterns,
-    rewrites_of,
     task_patterns,
 )
 from blimpworks.papers.lmentry.judging.roles import (
@@ -90,7 +89,9 @@ class ChoiceJudge:
         compiled = self._compiled(1, (), published)
         self._words = compiled.words
         self._articles = self._words | frozenset(declared.single if self._letter else "")
-        self._rewrites = rewrites_of(declared, task)
+        self._rewrites: dict[str, str] = {}
+        for family in declared.families:
+            self._rewrites |= family.rewrites.get(task, {})
         exact = task_patterns(declared, task, variant).exact
         self._answers = {ROLE[name] for name in INFLECTED if f"{{{name}}}" in exact} | {ANSWER}
         reasons = declared.corrected.reasons
@@ -164,10 +165,10 @@ class ChoiceJudge:
         verdict = question.patterns.whole(marked)
         if verdict:
             return verdict
-        if not normalise.has_ascii_token(answer):
-            spoken = normalise.has_letter_or_digit(answer)
+        if not normalise.ASCII_TOKEN.search(answer):
+            spoken = normalise.LETTER_OR_DIGIT.search(answer) is not None
             return Verdict(spoken, spoken, "vacuous" if spoken else "empty")
-        tokens = normalise.ascii_tokens(answer)
+        tokens = normalise.ASCII_TOKEN.findall(answer)
         if not question.hidden and all(token in question.forms for token in tokens):
             return Verdict(True, True, "repeated")
         return question.patterns.inside(marked) or NOTHING
@@ -185,11 +186,14 @@ class ChoiceJudge:
                 return "echo"
         if not rules.lone:
             return ""
-        read = normalise.only_ascii_word if rules.lone == "words" else normalise.only_ascii_token
-        lone = read(answer)
-        # A number in words is another than its digits, a word with capitals than any.
+        # The release ignores words of other scripts, and a repeated word with digits.
+        if rules.lone == "words":
+            found = normalise.ASCII_WORD.findall(answer)
+        else:
+            found = [*{*normalise.ASCII_TOKEN.findall(answer)}]
+        # A number in words differs from its digits, a word with capitals from any.
         written = next(filter(str.isdigit, forms) if self._numbers else iter(forms), "")
-        return "lone" if lone is not None and (question.hidden or lone != written) else ""
+        return "lone" if len(found) == 1 and (question.hidden or found != [written]) else ""
 
     # As it should
 
@@ -221,12 +225,13 @@ class ChoiceJudge:
         return verdict or self._missing(question, answer, masked)
 
     def _missing(self, question: Question, answer: str, masked: str) -> Verdict:
-        if not normalise.has_letter_or_digit(answer):
+        if not normalise.LETTER_OR_DIGIT.search(answer):
             return Verdict(False, True, "empty")
-        # What another role has taken, such as a sentence, may have the answer too.
+        # Another role, such as a sentence, may contain the answer too.
         if ANSWER in masked or any(find_word(answer, x, self._particles) for x in question.forms):
             return NOTHING
-        return Verdict(False, True, "lone" if len(normalise.words(answer)) == 1 else "absent")
+        alone = len(normalise.WORD.findall(answer)) == 1
+        return Verdict(False, True, "lone" if alone else "absent")
 
     def _masked(self, question: Question, answer: str) -> str:
         """Replace arguments by roles, but leave articles that are written as the gold answer."""
@@ -245,5 +250,5 @@ def _line(masked: str, patterns: Compiled) -> Verdict | None:
     if verdict or ANSWER not in masked:
         return verdict
     without = masked.replace(ANSWER, "")
-    speaks = normalise.has_letter_or_digit(without) or any(role in without for role in ANY_ROLE)
+    speaks = normalise.LETTER_OR_DIGIT.search(without) or any(role in without for role in ANY_ROLE)
     return None if speaks else Verdict(True, True, "repeated")

@@ -80,10 +80,6 @@ class Family(Strict):
                 f"patterns of {', '.join(self.tasks)} have the slot <{lacking[0]}>, which slots "
                 f"lacks; add {lacking[0]} to slots, with one value for each task"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _slots_for_all(self) -> Self:
         short = [name for name, words in self.slots.items() if len(words) != len(self.tasks)]
         if short:
             raise ValueError(
@@ -247,14 +243,6 @@ def exchange(pattern: str, roles: Sequence[str]) -> str:
 def fill(pattern: str, family: Family, number: int) -> str:
     """Fill the slots with words for task ``number`` of the family."""
     return _SLOT.sub(lambda match: family.slots[match[1]][number], pattern)
-
-
-def rewrites_of(declared: AnswerPatterns, task: str) -> dict[str, str]:
-    """Return the texts that the release exchanges to make converses, inside arguments too."""
-    rewrites: dict[str, str] = {}
-    for family in declared.families:
-        rewrites |= family.rewrites.get(task, {})
-    return rewrites
 
 
 def task_patterns(

@@ -106,7 +106,7 @@ def without_prompt(answer: str, prompt: Prompt) -> str:
 
 def _found(text: str, sentence: Sentence) -> Iterator[tuple[int, int]]:
     """Yield first and last word of each occurrence, also of one that the text's end cuts off."""
-    wanted = normalise.words(sentence.text)
+    wanted = normalise.WORD.findall(sentence.text)
     joined, size = f" {' '.join(wanted)} ", len(wanted)
     number = done = count = 0
     start = text.find(joined)

@@ -61,26 +61,20 @@ class Judge:
         self._asks = declared.asks if variant == "corrected" and prompts == "published" else {}
         self._judges: dict[str, TaskJudge] = {}
 
-    def of_task(self, task: str) -> TaskJudge:
-        """Return the judge of a task. Raises UserError for an unknown task or a faulty pattern."""
-        if task not in self._judges:
-            if task not in RULES_OF:
-                raise UserError(
-                    f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}."
-                )
-            kind = _KINDS[RULES_OF[task].kind]
-            declared = self._declared.scoring(task, self._variant)
-            self._judges[task] = kind(declared, task, self._variant)
-        return self._judges[task]
-
     def ask(self, phenomenon: str, template: int, arguments: Arguments, prompt: str) -> Ask:
         """Return the function that judges answers to a prompt of a task or its subset.
 
-        Raises UserError for a faulty pattern.
+        Raises UserError for an unknown task or a faulty pattern.
         """
         core = task_of(phenomenon)
         task = self._asks.get(f"{core}.{template}", core)
-        ask = self.of_task(task).ask(arguments, prompt)
+        if task not in RULES_OF:
+            raise UserError(f"task {task!r} has no rules; expected one of {', '.join(RULES_OF)}.")
+        if task not in self._judges:
+            kind = _KINDS[RULES_OF[task].kind]
+            declared = self._declared.scoring(task, self._variant)
+            self._judges[task] = kind(declared, task, self._variant)
+        ask = self._judges[task].ask(arguments, prompt)
         if self._variant != "corrected":
             return ask
         if len(prompt) < LEAST:
@@ -93,7 +87,7 @@ class Judge:
             if len(answer) < LEAST:
                 return ask(answer)
             remainder = without_prompt(answer, read())
-            if remainder is not answer and not normalise.has_letter_or_digit(remainder):
+            if remainder is not answer and not normalise.LETTER_OR_DIGIT.search(remainder):
                 return Verdict(False, True, "echo")
             return ask(remainder)
 

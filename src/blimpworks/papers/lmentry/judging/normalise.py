@@ -6,7 +6,7 @@ gold word or letter, a longer number, a reason after an answer, two alternatives
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from blimpworks.papers.lmentry.judging.roles import ANY_ROLE, CLOSE, HIDDEN, OPEN, ROLE
@@ -23,10 +23,11 @@ _STRAIGHT = str.maketrans(dict.fromkeys("“”„", '"') | {"’": "'"})
 _PLAIN = str.maketrans(dict.fromkeys(_MARKUP) | {HIDDEN: " "}) | _NO_ROLES | _STRAIGHT
 _ODD_TEXT = re.compile(rf"[^\S ]|  | [!?:;]|[{re.escape(_MARKUP)}“”„’«»{_PRIVATE}{HIDDEN}]")
 _FRENCH = (("« ", '"'), ("«", '"'), (" »", '"'), ("»", '"'), *((f" {x}", x) for x in "!?:;"))
-_ASCII_WORD = re.compile(r"\b[a-z]+\b")
-_ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")
+ASCII_WORD = re.compile(r"\b[a-z]+\b")
+ASCII_TOKEN = re.compile(r"\b[a-z\d]+\b")
 WORD = re.compile(r"[^\W_]+(?:[-'’·][^\W_]+)*")
-_SPOKEN = re.compile(r"[^\W_]")
+"""Word of any script, with inner hyphens and apostrophes."""
+LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 
 def published(text: str) -> str:
@@ -60,48 +61,6 @@ def corrected(text: str) -> str:
 def plain_letters(accents: str) -> dict[int, str]:
     """Return a table for ``str.translate`` that removes accents."""
     return {ord(each): unicodedata.normalize("NFD", each)[0] for each in accents}
-
-
-def only_ascii_word(text: str) -> str | None:
-    """Return the only word of ASCII letters, or None (the release ignores other words)."""
-    matches = _ASCII_WORD.finditer(text)
-    first = next(matches, None)
-    return first[0] if first and next(matches, None) is None else None
-
-
-def only_ascii_token(text: str) -> str | None:
-    """Return the only word of ASCII letters and digits, possibly repeated, or None."""
-    matches = _ASCII_TOKEN.finditer(text)
-    first = next(matches, None)
-    return first[0] if first and all(each[0] == first[0] for each in matches) else None
-
-
-def ascii_words(text: str) -> list[str]:
-    """Return words of ASCII letters."""
-    return _ASCII_WORD.findall(text)
-
-
-def ascii_tokens(text: str) -> Iterator[str]:
-    """Yield words of ASCII letters and digits."""
-    return (match[0] for match in _ASCII_TOKEN.finditer(text))
-
-
-def has_ascii_token(text: str) -> bool:
-    """Return whether a text has a word of ASCII letters and digits."""
-    return _ASCII_TOKEN.search(text) is not None
-
-
-def words(text: str) -> list[str]:
-    """Return words of any script, with inner hyphens and apostrophes."""
-    return WORD.findall(text)
-
-
-def has_letter_or_digit(text: str) -> bool:
-    """Return whether a text has a letter or digit."""
-    return _SPOKEN.search(text) is not None
-
-
-# What stands around an argument
 
 
 # No run of digits is read twice: hostile answers are long.

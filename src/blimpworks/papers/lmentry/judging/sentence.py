@@ -51,7 +51,7 @@ def without_lead(answer: str) -> str:
     """
     lead = _LEAD.match(answer)
     sentence = answer[lead.end() :] if lead else ""
-    return sentence if len(normalise.words(sentence)) > 1 else answer
+    return sentence if len(normalise.WORD.findall(sentence)) > 1 else answer
 
 
 _GROUPING = str.maketrans("", "", "()")
@@ -102,13 +102,13 @@ class SentenceJudge:
         answer = normalise.published(text)
         if has_bounded(answer, word.translate(_GROUPING)):
             return Verdict(False, True, "present")
-        number = len(normalise.ascii_words(answer))
+        number = len(normalise.ASCII_WORD.findall(answer))
         if number < 2:
             return Verdict(False, number == 0, "short" if number else "empty")
         return Verdict(True, word not in answer, "made")
 
     def _corrected(self, word: str, answer: str) -> Verdict:
-        if not normalise.has_letter_or_digit(answer):
+        if not normalise.LETTER_OR_DIGIT.search(answer):
             return Verdict(False, True, "empty")
         sentence = answer
         if self._containing:
@@ -116,14 +116,14 @@ class SentenceJudge:
             lines = [line for line in lines if find_word(line, word, self._particles)]
             if not lines:
                 return Verdict(False, True, "absent")
-            enough = any(len(normalise.words(line)) > 1 for line in lines)
+            enough = any(len(normalise.WORD.findall(line)) > 1 for line in lines)
             return Verdict(enough, True, "made" if enough else "short")
         if find_word(answer, word, self._particles):
             # A clause before the sentence may name the word that it is to lack.
             sentence = without_lead(answer)
             if sentence == answer or find_word(sentence, word, self._particles):
                 return Verdict(False, True, "present")
-        enough = len(normalise.words(sentence)) > 1
+        enough = len(normalise.WORD.findall(sentence)) > 1
         return Verdict(enough, enough and word not in answer, "made" if enough else "short")
 
 
@@ -184,7 +184,7 @@ class EdgeJudge:
         marked = bracketed(answer, argument, anywhere=self._anywhere)
         if self._whole.fullmatch(marked):
             return Verdict(True, True, "made")
-        if not normalise.has_ascii_token(answer):
+        if not normalise.ASCII_TOKEN.search(answer):
             return Verdict(True, True, "vacuous")
         for patterns, certain in ((self._patterns, True), (self._inside, False)):
             match = patterns.first(marked)
@@ -206,7 +206,7 @@ class EdgeJudge:
             after = without_particle(after, self._particles)
             outside, inside = (before, after) if self._first else (after, before)
             # The word again is no other word.
-            speaks = normalise.has_letter_or_digit
+            speaks = normalise.LETTER_OR_DIGIT.search
             if role and speaks(inside) and not speaks(outside):
                 return Verdict(True, part == answer, "made")
         match = self._patterns.first(replace_word(answer, Argument(word, WORD), ""))

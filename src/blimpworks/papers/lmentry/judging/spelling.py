@@ -190,17 +190,18 @@ class SpellingJudge:
                 return Verdict(False, True, "present")
         elif self._task in ENDS:
             end = ENDS[self._task]
-            if all(word[end] != letter for word in normalise.ascii_words(answer)):
+            if all(word[end] != letter for word in normalise.ASCII_WORD.findall(answer)):
                 return Verdict(False, True, "absent")
-        if not normalise.has_letter_or_digit(answer):
+        if not normalise.LETTER_OR_DIGIT.search(answer):
             return Verdict(False, False, "empty")
         patterns = self._of_letter(letter)
         if patterns.whole.fullmatch(answer):
             return Verdict(True, True, "whole", "{word}")
         if not self._without:
-            if not normalise.has_ascii_token(answer):
+            if not normalise.ASCII_TOKEN.search(answer):
                 return Verdict(True, True, "vacuous")
-            if all(patterns.bare.fullmatch(token) for token in normalise.ascii_tokens(answer)):
+            tokens = normalise.ASCII_TOKEN.findall(answer)
+            if all(patterns.bare.fullmatch(token) for token in tokens):
                 return Verdict(True, True, "repeated")
         return self._by_pattern(patterns, answer)
 
@@ -222,11 +223,11 @@ class SpellingJudge:
     ) -> Verdict:
         """Judge a single word by its letters, several words by patterns."""
         answer = self._copulas.sub("", answer)
-        if not normalise.has_letter_or_digit(answer):
+        if not normalise.LETTER_OR_DIGIT.search(answer):
             return Verdict(False, True, "empty")
         if _echoes(answer, prompt, letter):
             return Verdict(False, True, "echo")
-        words = normalise.words(answer)
+        words = normalise.WORD.findall(answer)
         distinct = set(words)
         if len(distinct) == 1:
             right = self._right(words[0], letter, spell)
@@ -239,7 +240,7 @@ class SpellingJudge:
             return Verdict(False, True, "absent")
         # A line, or what follows a colon, may be the word; else the patterns say which is.
         for line in (answer.split("\n", maxsplit=1)[0], answer.rpartition(":")[2]):
-            only = normalise.words(line)
+            only = normalise.WORD.findall(line)
             if len(only) == 1 and line != answer:
                 return Verdict(self._right(only[0], letter, spell), False, "line")
         spelled = in_letters(answer) if spell is in_letters else answer

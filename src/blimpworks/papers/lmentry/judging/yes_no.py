@@ -101,13 +101,13 @@ class YesNoJudge:
         right, wrong = self._forms[gold][0], self._forms[not gold][0]
         if re.fullmatch(re.escape(wrong) + END["published"], answer):
             return Verdict(False, True, "opposite")
-        if not normalise.has_letter_or_digit(answer):
+        if not normalise.LETTER_OR_DIGIT.search(answer):
             return Verdict(False, False, "empty")
         if re.fullmatch(re.escape(right) + END["published"], answer):
             return Verdict(True, True, "whole", "{answer}")
-        if not normalise.has_ascii_token(answer):
+        if not normalise.ASCII_TOKEN.search(answer):
             return Verdict(True, True, "vacuous")
-        if all(token == right for token in normalise.ascii_tokens(answer)):
+        if all(token == right for token in normalise.ASCII_TOKEN.findall(answer)):
             return Verdict(True, True, "repeated")
         begins = answer.startswith(right) and find_word(answer[: len(right) + 1], right)
         return self._by_pattern(gold, bracketed(answer, category), begins)
@@ -121,11 +121,11 @@ class YesNoJudge:
         return self._patterns[gold].inside(masked) or NOTHING
 
     def _corrected(self, gold: bool, named: Sequence[Argument], answer: str) -> Verdict:
-        if not normalise.has_letter_or_digit(answer):
+        if not normalise.LETTER_OR_DIGIT.search(answer):
             return Verdict(False, True, "empty")
         spoken = [*named[:1], *self._spoken[gold]] if named[0].text else self._spoken[gold]
         masked = mask(answer, spoken, normalise.CORRECTED_MARKS).strip()
-        more = normalise.has_letter_or_digit(masked)
+        more = normalise.LETTER_OR_DIGIT.search(masked)
         if masked.startswith(DISTRACTOR):
             return Verdict(False, not more, "opposite")
         if masked.startswith(ANSWER) and not more and DISTRACTOR not in masked:
