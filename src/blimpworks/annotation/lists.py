@@ -215,14 +215,6 @@ def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
     return order
 
 
-def spread(count: int, among: int) -> list[int]:
-    """Return how many of ``among`` things precede each of ``count`` others, spread evenly."""
-    return [round((number + 0.5) * among / count) for number in range(count)]
-
-
-# Lists
-
-
 PRACTICE, PAIR, CHECK = "practice", "pair", "check"
 DRAW, SIDES, ORDER, CHECKS, PRACTISED = range(5)
 """Random streams, each independent of how much is drawn from another."""
@@ -405,17 +397,11 @@ def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]
         random = _stream(options, ORDER, number)
         head, body = _ordered(practice, random), _ordered(entries, random)
         checks = _checks(pairs, [*practice, *entries], options, number)
-        checks_before = spread(len(checks), len(body)) if checks else []
-        entries_in_order = head
-        for position in range(len(body) + 1):
-            entries_in_order += [
-                check
-                for check, before in zip(checks, checks_before, strict=True)
-                if before == position
-            ]
-            entries_in_order += body[position : position + 1]
-        name = options.names[number]
-        for order, entry in enumerate(entries_in_order, 1):
+        # Spread evenly; from the last, so that the other places stay.
+        size, name = len(body), options.names[number]
+        for turn in reversed(range(len(checks))):
+            body.insert(round((turn + 0.5) * size / len(checks)), checks[turn])
+        for order, entry in enumerate([*head, *body], 1):
             pair, right, sentences = entry.pair, entry.first_is_good, (entry.pair.good, entry.wrong)
             facts = [options.seed, name, entry.part, pair.item_id, right, *sentences]
             # The letter keeps spreadsheets from reading it as a number.

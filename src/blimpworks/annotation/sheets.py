@@ -94,9 +94,6 @@ def write_lists(
     return len({row.item_id for row in rows if row.part == PAIR})
 
 
-# Filled sheets
-
-
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Read the keys of lists, by row.
 
@@ -147,9 +144,6 @@ def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
         for label in labels
     )
     return frame.assign(chose_good=frame["chose_first"] == frame["first_is_good"])
-
-
-# Ratings and accuracies
 
 
 HUMAN, METHOD = "human", "choice"

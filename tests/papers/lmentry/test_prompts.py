@@ -17,7 +17,7 @@ from blimpworks.papers.lmentry.items.draws import Source
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import nominal_of, prompt_of, prompts_of
 from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
-from blimpworks.papers.lmentry.items.sampling import _others, draw
+from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.settings import LmentryOptions
 from blimpworks.papers.lmentry.tasks import ORDERED, PARENTS, SUBSETS, TASKS, task_of
 from blimpworks.tables import PROMPTS, read_table
@@ -198,12 +198,6 @@ def test_gold_answers_on_sentences_words_and_lists_follow_from_them(lang, varian
             )
         elif task in ("most_associated_word", "least_associated_word"):
             assert arguments["words"][arguments["answer_index"]] == arguments["answer"]
-
-
-def test_a_word_of_two_other_categories_is_drawn_twice_in_published_lists_alone():
-    groups = {"a": ["x", "y"], "b": ["cat", "dog", "x"], "c": ["cat", "cow"]}
-    assert _others(groups, "a", ambiguous=True) == ["cat", "dog", "x", "cat", "cow"]
-    assert _others(groups, "a", ambiguous=False) == ["cat", "dog", "cow"]
 
 
 @needs_mirror

@@ -69,20 +69,20 @@ def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
     columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
     frame: pd.DataFrame = read_table(PROMPTS, path, columns).to_pandas()
     frame = frame.astype({"phenomenon": str}).rename(columns={"answer": "gold"}).assign(note="")
-    asks = pack.answers.asks if pack and pack.answers else {}
+    if pack is None or pack.answers is None or not pack.answers.asks:
+        return frame
+    asks = pack.answers.asks
     golds, notes = [], []
     for row in frame.to_dict("records"):
-        other = asks.get(f"{task_of(row['phenomenon'])}.{row['template']}")
-        golds.append(row["gold"])
-        notes.append(f"the prompt asks for {other}" if other else "")
-        if other:
+        gold, note = row["gold"], ""
+        if other := asks.get(f"{task_of(row['phenomenon'])}.{row['template']}"):
+            gold, note = "", f"the prompt asks for {other}"
             arguments = json.loads(row["arguments"] or "{}")
-            answers = pack.yes_no if pack and other in (ANY_WORDS, ALL_WORDS) else None
-            if answers and "num_distractors" in arguments:
-                golds[-1] = answers[0 if is_yes(other, arguments) else 1]
-            else:
-                golds[-1] = ""
-    return frame.assign(gold=golds, note=notes) if asks and len(frame) else frame
+            if pack.yes_no and other in (ANY_WORDS, ALL_WORDS) and "num_distractors" in arguments:
+                gold = pack.yes_no[0 if is_yes(other, arguments) else 1]
+        golds.append(gold)
+        notes.append(note)
+    return frame.assign(gold=golds, note=notes)
 
 
 def draw(
@@ -143,9 +143,6 @@ def write_annotation_sheet(
     return len(rows)
 
 
-# Labels of filled sheets
-
-
 OF = f"{CORRECT}:"
 
 
@@ -177,9 +174,6 @@ def read_labels(paths: Sequence[Path], key: pd.DataFrame) -> pd.DataFrame:
     refuse_repeated(labels, lambda label: label.row)
     frame = pd.DataFrame(labels, columns=["row", "annotator", "correct", "place"])
     return frame.astype({"correct": int})
-
-
-# Agreement
 
 
 KEPT = ["row", "lang", "model", "item_id", "phenomenon", "prompt"]

@@ -233,8 +233,6 @@ def _published_scores(
     return cells
 
 
-# Tables 34 to 51, and 6
-
 CEILED = ("ita", "spa", "glg", "cat", "eus", "por", "deu")
 """Languages whose words for that task were filtered by part of speech."""
 GROUPS = {"open-weight": (WEIGHT, "Open-weight"), "open-data": (DATA, "Open-data")}

@@ -8,9 +8,6 @@ Euskaltzaindia's standard spelling.
 from collections.abc import Callable
 from typing import Literal
 
-# Cases
-
-
 Case = Literal[
     "absolutive_singular",
     "absolutive_plural",
@@ -65,9 +62,6 @@ def category_name(
         return decline(_related(either, "duten") if known else either, "absolutive_plural")
     name = _related(either, "duen") if known else either
     return decline(name, "genitive") if number == 3 else name
-
-
-# Numbers
 
 
 _TO_TEN = ("zero", "bat", "bi", "hiru", "lau", "bost", "sei", "zazpi", "zortzi", "bederatzi")

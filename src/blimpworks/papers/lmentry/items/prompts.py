@@ -138,9 +138,6 @@ def build_prompts(
     return {"prompts": len(rows), "tasks": len({row["phenomenon"] for row in rows})}
 
 
-# Numbers of prompts (Table 54)
-
-
 SETTINGS, RESOURCES = "settings", "resources"
 """What a number rests on: the declarations and the pack alone, or the annotated resources too."""
 

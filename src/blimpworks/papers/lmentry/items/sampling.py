@@ -17,14 +17,12 @@ from blimpworks.papers.lmentry.items.alphabet import spell
 from blimpworks.papers.lmentry.items.draws import (
     LISTED,
     Arguments,
-    Attempt,
     Drawn,
     Sampler,
     Source,
     gather,
     pair,
 )
-from blimpworks.papers.lmentry.items.resources import Groups
 
 NUMBERS = range(10, 1000)
 FAR = 13
@@ -125,7 +123,7 @@ def draw_associated(source: Source, rng: Random) -> list[Arguments]:
             if not answers or len(others) < LISTED - 1:
                 return None
         answer = rng.choice(answers)
-        number = rng.choice((LISTED - 1,))
+        number = rng.choice((LISTED - 1,))  # a draw of the release
         distractors = rng.sample(others, number)
         index = rng.choice(range(number + 1))
         category = other if task.opposite else own
@@ -148,13 +146,20 @@ def draw_category(source: Source, rng: Random) -> list[Arguments]:
     """Draw five words, some from other categories than the asked one; the answer is yes or no."""
     groups = source.categories(source.resources.nouns)
     names, task = [*groups], source.task
-    pools = {name: _others(groups, name, ambiguous=task.ambiguous) for name in names}
+    pools = {}
+    for name in names:
+        own = {*groups[name]}
+        others = [word for other, words in groups.items() if other != name for word in words]
+        # The release keeps words of the category itself, and repeats words of two others.
+        if not task.ambiguous:
+            others = [word for word in dict.fromkeys(others) if word not in own]
+        pools[name] = others
     yes, no = source.pack.yes_no or ("", "")
 
     def attempt() -> Drawn:
         category = rng.choice(names)
         strangers = rng.choice(task.distractors)
-        number = rng.choice((LISTED,))
+        number = rng.choice((LISTED,))  # a draw of the release
         members = rng.sample(groups[category], number - strangers)
         distractors, places = [], []
         if strangers:
@@ -179,32 +184,9 @@ def draw_category(source: Source, rng: Random) -> list[Arguments]:
     return gather(task.size, attempt)
 
 
-def _others(groups: Groups, name: str, *, ambiguous: bool) -> list[str]:
-    """Return words of all other categories.
-
-    In the release (``ambiguous``) these include words of its own, and repeat words of two
-    categories.
-    """
-    others = [word for other, words in groups.items() if other != name for word in words]
-    if ambiguous:
-        return others
-    own = {*groups[name]}
-    return [word for word in dict.fromkeys(others) if word not in own]
-
-
 def _nested(word: str, other: str) -> bool:
     # As unhappy in happy.
     return word.endswith(other) or other.endswith(word)
-
-
-def _answers(relation: str, query: str, group: Sequence[str]) -> list[str]:
-    if relation == "different":
-        long = [word for word in group if min(len(word), len(query)) > 1]
-        return [word for word in long if word[-2] != query[-2] and word[-1] != query[-1]]
-    rhymes = [word for word in group if not _nested(query, word)]
-    if relation == "similar":
-        return [word for word in rhymes if word[-2:] == query[-2:]]
-    return rhymes
 
 
 def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
@@ -229,7 +211,13 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
     def attempt() -> Drawn:
         name = rng.sample(names, k=1, counts=sizes)[0]
         query = rng.choice(groups[name])
-        answers = _answers(task.relation, query, groups[name])
+        if task.relation == "different":
+            long = [word for word in groups[name] if min(len(word), len(query)) > 1]
+            answers = [w for w in long if w[-2] != query[-2] and w[-1] != query[-1]]
+        else:
+            answers = [word for word in groups[name] if not _nested(query, word)]
+        if task.relation == "similar":
+            answers = [word for word in answers if word[-2:] == query[-2:]]
         if not answers:
             return None
         answer = rng.choice(answers)
@@ -341,33 +329,24 @@ def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
         words = [w for w in words if w.isalpha() and len({*w.casefold()}) == len(w.casefold())]
     else:
         words = [word for word in words if len({*word}) == len(word)]
-    attempt = (_any_length if task.difference is None else _by_length)(source, words, rng)
-    return gather(task.size, attempt)
+    if task.difference is None:
+        best = min if task.opposite else max
 
+        def any_length() -> Drawn:
+            drawn = rng.sample(words, 2)
+            lengths = [*map(len, drawn)]
+            if lengths[0] == lengths[1]:
+                return None
+            index = lengths.index(best(lengths))
+            named = pair(drawn[index], drawn[1 - index], index)
+            return tuple(drawn), named | {"word_lengths": lengths}
 
-def _any_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
-    best = min if source.task.opposite else max
-
-    def attempt() -> Drawn:
-        drawn = rng.sample(words, 2)
-        lengths = [*map(len, drawn)]
-        if lengths[0] == lengths[1]:
-            return None
-        index = lengths.index(best(lengths))
-        named = pair(drawn[index], drawn[1 - index], index)
-        return tuple(drawn), named | {"word_lengths": lengths}
-
-    return attempt
-
-
-def _by_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
-    """Return a draw of an answer, and of a distractor with an allowed length."""
-    task = source.task
+        return gather(task.size, any_length)
     by_length: dict[int, list[str]] = defaultdict(list)
     for word in words:
         by_length[len(word)].append(word)
     lengths = sorted(by_length)
-    least, most = task.difference or (1, lengths[-1])
+    least, most = task.difference
     partners: dict[int, list[int]] = {}
     for length in by_length:
         differences = {n: n - length if task.opposite else length - n for n in lengths}
@@ -375,7 +354,7 @@ def _by_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
         if task.opposite and task.lengths == "release" and least > 1:
             # The release's range of longer words ends before the longest.
             partners[length] = [n for n in partners[length] if n != lengths[-1]]
-    # Answers have, in the release, three letters more than the shortest word, or less than the
+    # The release's answers have three letters more than the shortest word, or fewer than the
     # longest.
     if task.lengths == "all":
         options = [length for length in lengths if partners[length]]
@@ -393,7 +372,7 @@ def _by_length(source: Source, words: Sequence[str], rng: Random) -> Attempt:
         key, named = _directed(answer, rng.choice(distractors), rng)
         return key, named | {"word_lengths": [len(named["word1"]), len(named["word2"])]}
 
-    return attempt
+    return gather(task.size, attempt)
 
 
 SAMPLERS: dict[str, Sampler] = {

@@ -107,9 +107,6 @@ def rewritten(named: Sequence[Argument], rewrites: Mapping[str, str]) -> list[Ar
     ]
 
 
-# Basque cases
-
-
 _WORD_CASES: dict[str, Case] = {
     "ergative": "ergative",
     "comitative": "comitative_singular",

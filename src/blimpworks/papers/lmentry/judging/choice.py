@@ -154,8 +154,6 @@ class ChoiceJudge:
         )
         return partial(self._published if published else self._corrected, question)
 
-    # As the release judges
-
     def _published(self, question: Question, text: str) -> Verdict:
         answer = normalise.published(text)
         wrong = self._published_wrong(question, answer)
@@ -194,8 +192,6 @@ class ChoiceJudge:
         # A number in words differs from its digits, a word with capitals from any.
         written = next(filter(str.isdigit, forms) if self._numbers else iter(forms), "")
         return "lone" if len(found) == 1 and (question.hidden or found != [written]) else ""
-
-    # As it should
 
     def _corrected(self, question: Question, answer: str) -> Verdict:
         # Quotation marks around an answer say nothing; those around its words are optional.

@@ -203,9 +203,6 @@ class AnswerPatterns(Strict):
         return (self.lent[lender] if lender else self).of(variant)
 
 
-# Patterns of a task
-
-
 _ROLE = re.compile(r"\{(\w+)\}")
 UNSHARED = ("rhyming_word", "homophones")
 """Tasks that do not accept the shared sentences in the release."""

@@ -18,9 +18,6 @@ from typing import Any, NamedTuple
 
 import re2
 
-# Roles in the place of arguments
-
-
 NAMES = (
     "answer",
     "distractor",
@@ -143,9 +140,6 @@ def mask(
         known = () if argument.role == ROLE["other"] else particles
         text = replace_word(text, argument, marks, known)
     return text
-
-
-# Brackets around arguments
 
 
 _FIRST = 0xE100

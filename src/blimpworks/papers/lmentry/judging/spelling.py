@@ -179,8 +179,6 @@ class SpellingJudge:
         spell = in_letters if is_jamo(letter) else self._without_accents
         return partial(self._corrected, letter, spell, normalise.corrected(prompt))
 
-    # As the release judges
-
     def _published(self, letter: str, prompt: str, text: str) -> Verdict:
         answer = normalise.published(text)
         if self._without:
@@ -215,8 +213,6 @@ class SpellingJudge:
             return Verdict(True, True, "pattern", match.source)
         match = inside.first(answer)
         return Verdict(True, False, "inside", match.source) if match else NOTHING
-
-    # As it should
 
     def _corrected(
         self, letter: str, spell: Callable[[str], str], prompt: str, answer: str
