@@ -28,7 +28,7 @@ from blimpworks.papers.lmentry.exhibits.verdicts import GROUPS
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.settings import LmentryOptions, SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, VERDICTS
-from blimpworks.papers.lmentry.tasks import FIELDS, TASKS, WHOLE
+from blimpworks.papers.lmentry.tasks import FIELDS, TASKS
 from blimpworks.reproduction.measured import Measured, compare
 from blimpworks.tables import ACCURACIES, JUDGEMENTS, PROMPTS, read_table
 from support.lmentry_campaign import Campaign, fill, write
@@ -231,26 +231,6 @@ def test_without_templates_there_is_accuracy_and_no_score(campaign, root, tmp_pa
     assert build("fig2", tables, LABELS, tmp_path)[0].cells == []
 
 
-def test_table_52_has_each_annotator_and_the_mean_of_the_tasks(campaign, root):
-    by_place = cells(build("table52", campaign, LABELS, root)[0])
-    bert = [
-        cell.value
-        for (row, column), cell in by_place.items()
-        if column == "bert Agreement (%)" and row not in ("global accuracy", "all answers")
-    ]
-    mean = by_place["global accuracy", "bert Agreement (%)"]
-    assert mean.value == pytest.approx(sum(bert) / len(bert))
-    assert mean.stands_for == ("global_accuracy", "agreement")
-    whole = by_place["all answers", "bert κ"]
-    assert whole.low < whole.value < whole.high < 1
-
-
-def test_agreement_of_any_language_stands_by_annotator_and_between_annotators(campaign, root):
-    by_place = cells(build("agreement", campaign, LABELS, root)[0])
-    assert by_place["Italian, anna", "Published Agreement (%)"].value < 100
-    assert 0 < by_place["Italian, anna and bert", "κ"].value < 1
-
-
 @pytest.mark.slow
 def test_reasons_and_denominators_add_up_to_the_change_of_accuracy(campaign, root):
     exhibit, _ = build("artefacts", campaign, LABELS, root)
@@ -289,13 +269,6 @@ def test_published_accuracies_divide_by_what_the_settings_ask_for(campaign, simu
 def test_a_method_that_nothing_was_judged_by_is_refused(campaign, root):
     with pytest.raises(UserError, match="no accuracies by method 'other'"):
         build("table4", campaign, replace(LABELS, method="other"), root)
-
-
-# Robustness
-
-
-def test_a_task_as_a_whole_is_called_as_the_table_of_accuracies_calls_it():
-    assert WHOLE == ALL
 
 
 def accuracies(**tasks):
@@ -339,10 +312,6 @@ def test_published_templates_of_two_arguments_are_shares_of_the_settings_numbers
     assert published["order"] == corrected["order"] == pytest.approx(100 - 100 * (5 / 6 - 3 / 6))
 
 
-def test_robustness_is_unknown_without_templates():
-    assert np.isnan(robustness(accuracies(first_word=0.8, last_word=0.6)))
-
-
 def golden():
     """Two pairs of tasks whose robustness is easy to work out with a pencil."""
     more = {
@@ -363,6 +332,7 @@ def test_robustness_is_that_of_a_worked_example():
     values = aspects(golden())
     # First right: (90 + 50.04 + 60) ÷ 3 = 66.68; second: (70 + 40 + 64.03) ÷ 3 = 58.01.
     assert values["order"] == pytest.approx(100 - (66.68 - 58.01))
+    assert np.isnan(robustness(accuracies(first_word=0.8, last_word=0.6)))
     # One of the six tasks has two subsets, 80 − 55.555 apart.
     assert values["content"] == pytest.approx((5 * 100 + 75.555) / 6)
     # Templates: 80, 45.02 and 62.015; and 40.049, 50 and 60.

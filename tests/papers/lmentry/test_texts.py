@@ -5,10 +5,9 @@ import json
 import pytest
 import yaml
 
-from blimpworks.audit import cells as cells_of_lineage
 from blimpworks.audit.evidence import nearest, read_tables
 from blimpworks.audit.lineage import Node
-from blimpworks.campaign.reference import TEXT, PublishedRow
+from blimpworks.campaign.reference import PublishedRow
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.latex import latex_text
@@ -17,7 +16,6 @@ from blimpworks.papers.lmentry.exhibits.prompts import ENGLISH
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.items.prompts import item_id, prompt_of
 from blimpworks.papers.lmentry.tasks import TASKS
-from blimpworks.report.evidence import Number
 from blimpworks.reproduction.agreement import same_wording
 from blimpworks.reproduction.measured import verdict_of
 from blimpworks.reproduction.published import status_of
@@ -90,9 +88,6 @@ def cells(exhibit):
     return {(cell.row, cell.column): cell for cell in exhibit.cells}
 
 
-# What is compared
-
-
 @pytest.mark.parametrize(
     ("text", "other", "same"),
     [
@@ -123,17 +118,8 @@ def test_wording_counts_and_typeset_quotation_marks_do_not(text, other, same):
 def test_a_printed_text_is_exact_an_erratum_garbled_or_deviates(row, released, status):
     assert status_of(row, {"text": released, "value": 1.0}, None) == status
     assert status_of(row, None, None) == (row.fault or "not recomputable")
-
-
-def test_a_campaigns_text_agrees_with_the_same_wording():
-    row = row_of("Write “word”:")
-    assert verdict_of(row, {"text": 'Write "word":'}) == "agrees"
-    assert verdict_of(row, {"text": 'Say "word":'}) == "deviates"
-    assert verdict_of(row, None) == "not run"
-
-
-def test_lineage_calls_the_unit_of_texts_as_the_printed_numbers_do():
-    assert cells_of_lineage.TEXT == TEXT
+    assert verdict_of(row_of("Write “word”:"), {"text": 'Write "word":'}) == "agrees"
+    assert verdict_of(row_of("Write “word”:"), {"text": 'Say "word":'}) == "deviates"
 
 
 def test_a_text_has_no_value_and_a_number_no_text_for_a_correction():
@@ -142,18 +128,6 @@ def test_a_text_has_no_value_and_a_number_no_text_for_a_correction():
         PublishedRow.model_validate(known | {"value": "3"})
     with pytest.raises(ValueError, match="could not convert"):
         PublishedRow.model_validate(known | {"unit": "%", "value": "3", "corrected": "Say"})
-
-
-def test_the_report_shows_the_released_text_beside_the_printed_one():
-    row = row_of("Write “word”:", "erratum", "Say “word”:")
-    number = Number(row, "table9.csv:2", "erratum", reading='Say "word":')
-    facts = number.facts()
-    assert (facts["text"], facts["again"]) == ("Write “word”:", 'Say "word":')
-    assert "unit" not in facts
-    assert number.in_print(row.corrected) == "Say “word”:"
-
-
-# Published forms
 
 
 def test_each_printed_template_is_the_packs_own_letter_by_letter(tables, tmp_path):
@@ -199,9 +173,6 @@ def test_the_korean_system_prompt_has_a_space_that_the_release_has_not(tables, t
     printed, released = (by_place["Korean", f"System prompt{end}"] for end in ("", ", released"))
     assert printed.text.replace("해야 합니다", "해야합니다") == released.text != printed.text
     assert "Worded otherwise in the release: Korean" in exhibit.caption
-
-
-# Measured forms
 
 
 def test_measured_templates_have_both_wordings_side_by_side_and_their_prompts(tables, tmp_path):

@@ -57,11 +57,6 @@ def test_a_changed_verdict_has_a_reason(case):
     assert reasons(pd.DataFrame([row])).tolist() == [reason]
 
 
-def test_reasons_know_the_rules_of_the_judges():
-    row = judged(*CASES[4][:4]) | {"rule_corrected": "unheard_of"}
-    assert reasons(pd.DataFrame([row])).tolist() == ["other"]
-
-
 def test_reasons_are_about_what_the_published_rules_take_for_the_answer(tmp_path):
     arguments = {"answer": "고양이", "sentence": "고양이 잔다"}
     # The published rules cut at the first end of reasoning, and so find words of ASCII letters.
@@ -93,25 +88,27 @@ def campaign(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def compared(campaign):
-    path = campaign.root / "verdicts/lmentry.parquet"
-    counts = compare_verdicts(campaign.evaluations, path)
-    rows = read_table(VERDICTS, path).to_pandas().astype({"reason": str, "phenomenon": str})
-    return counts, rows
+    output = campaign.root / "verdicts/lmentry.parquet"
+    models = json.dumps({model: list(campaign.languages) for model in campaign.models})
+    arguments = [str(campaign.root), f"--models={models}", "--benchmark=lmentry"]
+    run = CliRunner().invoke(app, ["compare-verdicts", *arguments, f"--output={output}"])
+    assert run.exit_code == 0, run.output
+    return read_table(VERDICTS, output).to_pandas().astype({"reason": str, "phenomenon": str})
 
 
 @pytest.mark.slow
 def test_reasons_account_for_every_change(compared):
-    counts, rows = compared
+    rows = compared
     whole = rows[rows["reason"] == "all"]
     parts = rows[rows["reason"] != "all"].groupby(["lang", "model", "phenomenon"], observed=True)
     change = (whole["corrected"] - whole["published"]).sum()
     assert parts["corrected"].sum().sum() - parts["published"].sum().sum() == change
-    assert counts["answers"] == whole["n"].sum() == 2 * 3 * 41 * 12
+    assert whole["n"].sum() == 2 * 3 * 41 * 12
     assert {*parts.size()} == {len(REASONS)}
 
 
 def test_right_answers_are_those_of_the_judgements(campaign, compared):
-    rows = compared[1]
+    rows = compared
     for model, lang, path in campaign.judged:
         judged = read_table(JUDGEMENTS, path).to_pandas()
         own = rows[(rows["model"] == model) & (rows["lang"] == lang) & (rows["reason"] == "all")]
@@ -126,7 +123,7 @@ def test_right_answers_are_those_of_the_judgements(campaign, compared):
 
 @pytest.mark.slow
 def test_prompts_of_the_settings_and_korean_answers_are_counted(compared):
-    rows = compared[1]
+    rows = compared
     ceiled = rows[(rows["phenomenon"] == "starts_with_word") & (rows["reason"] == "all")]
     by_language = ceiled.groupby("lang", observed=True)["nominal"].first().to_dict()
     assert by_language == {"ita": 72, "kor": 12, "deu": 72}
@@ -157,12 +154,3 @@ def test_verdicts_by_one_method_alone_or_none_are_refused(campaign, tmp_path):
         compare_evaluation(evaluation._replace(judgements=path))
     with pytest.raises(UserError, match="no judgements are given"):
         compare_verdicts([], tmp_path / "v.parquet")
-
-
-def test_the_command_writes_the_same_table(campaign, compared, tmp_path):
-    models = json.dumps({model: list(campaign.languages) for model in campaign.models})
-    output = tmp_path / "v.parquet"
-    arguments = [str(campaign.root), f"--models={models}", "--benchmark=lmentry"]
-    run = CliRunner().invoke(app, ["compare-verdicts", *arguments, f"--output={output}"])
-    assert run.exit_code == 0, run.output
-    assert len(read_table(VERDICTS, output)) == len(compared[1])
