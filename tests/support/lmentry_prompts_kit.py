@@ -37,18 +37,21 @@ def needs_mirror(test):
     return pytest.mark.mirror(without_mirror(test))
 
 
-@cache
-def resources(lang, directory):
-    """A language's resources of the mirror."""
+def files_of(lang, directory):
+    """A language's resource files of the mirror, unpacked."""
     files = []
     for row in PINNED:
         if row.lang == lang:
             target = directory / row.name
             target.parent.mkdir(parents=True, exist_ok=True)
-            packed = MIRROR / f"{row.mirror}.xz"
-            target.write_bytes(lzma.decompress(packed.read_bytes()))
+            target.write_bytes(lzma.decompress((MIRROR / f"{row.mirror}.xz").read_bytes()))
             files.append(target)
-    return read_resources(files)
+    return files
+
+
+@cache
+def resources(lang, directory):
+    return read_resources(files_of(lang, directory))
 
 
 @cache

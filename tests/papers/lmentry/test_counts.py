@@ -2,25 +2,22 @@
 
 import pytest
 
-from blimpworks.campaign.catalogue import SourceRow, load_catalogue
+from blimpworks.campaign.catalogue import load_catalogue
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.parts import languages_of
-from blimpworks.campaign.table_files import read_rows
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.lmentry.exhibits.names import LMENTRY_FACTS
 from blimpworks.papers.lmentry.items.prompts import build_prompts
-from blimpworks.papers.lmentry.paper import RESOURCE, resource_files
+from blimpworks.papers.lmentry.paper import resource_files
 from blimpworks.papers.lmentry.settings import LmentryOptions
-from blimpworks.retrieval.sources import Pin, retrieve
 from support.lmentry_kit import PRINTED, SPECS, build
 from support.lmentry_prompts_kit import (
     DECLARATIONS,
-    MIRROR,
     PACKS,
+    files_of,
     needs_mirror,
     write_resources,
 )
-from support.paths import REPOSITORY
 
 BASE = {"campaign": "counts", "benchmarks": ["lmentry"], "models": []}
 
@@ -39,18 +36,10 @@ def sentence_of(exhibit, task):
     return next(iter(exhibit.remarks[task].values()))
 
 
-def fetched(lang, directory):
-    for row in read_rows(SourceRow, REPOSITORY / "config/sources.tsv"):
-        if (row.kind, row.lang) == (RESOURCE, lang):
-            pin = Pin(row.name, row.url, row.sha256, row.bytes, row.mirror)
-            retrieve(pin, directory / row.name, MIRROR)
-            yield directory / row.name
-
-
 @needs_mirror
 @pytest.mark.parametrize("variant", ["published", "corrected"])
 def test_each_difference_of_a_real_language_has_its_reason(tmp_path, variant):
-    files, items = [*fetched("deu", tmp_path)], tmp_path / "deu.parquet"
+    files, items = files_of("deu", tmp_path), tmp_path / "deu.parquet"
     build_prompts(files, PACKS["deu"], DECLARATIONS, items, LmentryOptions(variant=variant))
     exhibit = exhibit_of([items], campaign_of("deu", variant=variant), tmp_path)
     assert "parts of speech" in sentence_of(exhibit, "starts with word")

@@ -200,14 +200,6 @@ def test_generation_stops_where_the_answer_ends(taught):
     assert tokenizer.decode(said, skip_special_tokens=True) == "dog"
 
 
-def test_characters_that_some_readers_take_for_line_ends_stay_in_a_dialogue(tmp_path):
-    path = tmp_path / "some.jsonl"
-    said = "one\u2028two\u0085three\u000bfour"
-    line = json.dumps({"system": "S", "prompt": said, "answer": "A"}, ensure_ascii=False)
-    path.write_text(f"{line}\n{line}\n", encoding="utf-8")
-    assert instruct.read_dialogues(path) == [instruct.written("S", said, "A")] * 2
-
-
 def test_no_more_dialogues_are_encoded_than_training_can_use(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught).backend_tokenizer
     many = [instruct.written("S", f"say {n}", str(n)) for n in range(5000)]
@@ -237,6 +229,11 @@ def test_a_tokenizer_is_trained_on_some_of_many_dialogues(monkeypatch):
 
 def test_a_line_that_is_no_dialogue_is_named(tmp_path):
     path = tmp_path / "some.jsonl"
-    path.write_text('{"system": "S", "prompt": "P", "answer": "A"}\n{"system": "S"}\n')
+    # Some readers take these characters for line ends.
+    said = "one\u2028two\u0085three\u000bfour"
+    line = json.dumps({"system": "S", "prompt": said, "answer": "A"}, ensure_ascii=False)
+    path.write_text(f"{line}\n{line}\n", encoding="utf-8")
+    assert instruct.read_dialogues(path) == [instruct.written("S", said, "A")] * 2
+    path.write_text(f'{line}\n{{"system": "S"}}\n', encoding="utf-8")
     with pytest.raises(UserError, match=r"some.jsonl:2: no dialogue"):
         instruct.read_dialogues(path)

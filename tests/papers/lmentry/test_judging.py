@@ -16,7 +16,14 @@ from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.compiling import counts_of, expression_of
 from blimpworks.papers.lmentry.judging.declared import AnswerPatterns, Family
 from blimpworks.papers.lmentry.judging.judge import Judge, judge_answers
-from blimpworks.papers.lmentry.judging.roles import ROLE, Argument, find_word, replace_word
+from blimpworks.papers.lmentry.judging.roles import (
+    CLOSE,
+    OPEN,
+    ROLE,
+    Argument,
+    find_word,
+    replace_word,
+)
 from blimpworks.papers.lmentry.judging.rules import RULES_OF
 from blimpworks.tables import ANSWERS, JUDGEMENTS, PROMPTS, read_table, write_table
 from support.paths import REPOSITORY
@@ -72,8 +79,10 @@ def test_hostile_answers_get_a_verdict_from_every_task(task, method):
 @pytest.mark.parametrize("method", JUDGES)
 def test_characters_that_stand_for_roles_say_nothing_in_an_answer(method):
     assert not ask(method, "first_letter", {"answer": "x", "word": "xylo"}, ROLE["answer"]).correct
-    said = f"{ROLE['answer']} is longer"
-    assert not ask(method, "more_letters", LETTERS, said).correct
+    for character in (ROLE["answer"], *OPEN.values(), *CLOSE.values()):
+        said = f"{character}drink{character} has {character}fewer letters"
+        assert not ask(method, "more_letters", LETTERS, said).correct
+    assert not ask(method, "more_letters", LETTERS, f"{ROLE['answer']} is longer").correct
 
 
 words = st.text(string.ascii_lowercase, min_size=2, max_size=8)
@@ -183,22 +192,6 @@ def test_published_templates_that_ask_for_another_task_are_judged_by_what_they_a
     assert published("yes").correct
 
 
-def test_korean_all_words_3_asks_for_any_and_is_judged_so():
-    judge = Judge(read_pack(PACK.with_name("kor.yaml")).answers, "corrected")
-    some = {"num_words": 5, "num_distractors": 2, "category": "동물"}
-    for template, right, wrong in ((3, "예", "아니요"), (1, "아니요", "예")):
-        verdict = judge.ask("all_words_from_category_2_distractors", template, some, "?")
-        assert verdict(right).correct
-        assert not verdict(wrong).correct
-
-
-def test_words_of_corrected_verdicts_leave_published_ones_alone():
-    declared = read_pack(PACK).answers
-    assert declared.of("published").article == declared.article
-    assert declared.of("published").shared == declared.shared
-    assert "the word is {answer}" in declared.of("corrected").shared
-
-
 @given(st.integers(1, 999), st.integers(0, 999))
 def test_a_number_inside_a_longer_one_is_another(number, more):
     arguments = {"answer": number, "distractor": 1000}
@@ -241,9 +234,6 @@ def test_a_repeated_prompt_is_no_answer(task):
 def test_normalising_twice_changes_nothing_more(text):
     once = normalise.corrected(text)
     assert normalise.corrected(once) == once
-
-
-# The table of judgements
 
 
 def tables(tmp_path, texts, opened=False, finish="stop"):

@@ -81,30 +81,25 @@ def test_french_prompts_are_built_from_the_repository_alone(built, variant):
     assert all(row["prompt"].count('"') % 2 == 0 for row in rows)
 
 
+def repeated(groups):
+    counts = Counter(word for words in groups.values() for word in words)
+    return {word for word, number in counts.items() if number > 1}
+
+
 @pytest.mark.parametrize("lang", OWN)
-def test_words_are_letters_of_the_alphabet_and_have_a_part_of_speech(lang):
-    pack = read_pack(PACKS[lang])
+def test_words_are_of_the_alphabet_one_category_and_one_rhyme(lang):
+    pack, own = read_pack(PACKS[lang]), resources(lang)
     letters = {*pack.alphabet, *pack.also}
-    for word, facts in resources(lang).words.items():
+    for word, facts in own.words.items():
         assert {*word} <= letters, word
         assert facts.pos in KINDS, word
-
-
-@pytest.mark.parametrize("lang", OWN)
-def test_no_word_is_in_two_categories(lang):
-    for groups in (resources(lang).nouns, resources(lang).categories):
-        counts = Counter(word for words in groups.values() for word in words)
-        assert {word for word, number in counts.items() if number > 1} == set()
+    for groups in (own.nouns, own.categories):
+        assert repeated(groups) == set()
         assert all(10 <= len(words) <= 14 for words in groups.values())
-
-
-@pytest.mark.parametrize("lang", OWN)
-def test_each_rhyme_group_has_two_words_of_which_neither_ends_in_the_other(lang):
-    groups = resources(lang).rhymes
-    assert len(groups) >= 60
-    counts = Counter(word for words in groups.values() for word in words)
-    assert {word for word, number in counts.items() if number > 1} == set()
-    for words in groups.values():
+    assert len(own.rhymes) >= 60
+    assert repeated(own.rhymes) == set()
+    for words in own.rhymes.values():
+        # Two words of which neither ends in the other.
         pairs = combinations(words, 2)
         assert any(not (a.endswith(b) or b.endswith(a)) for a, b in pairs), words
 

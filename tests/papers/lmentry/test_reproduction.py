@@ -6,7 +6,6 @@ import shutil
 import pandas as pd
 import pytest
 
-from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
@@ -16,14 +15,13 @@ from blimpworks.papers.lmentry.exhibits.formulas import LEAD
 from blimpworks.papers.lmentry.exhibits.names import LANGUAGES, MODELS, PARTS, TASK_TABLES
 from blimpworks.papers.lmentry.items.packs import read_texts
 from blimpworks.papers.lmentry.items.prompts import RESOURCES
-from blimpworks.papers.lmentry.paper import RESOURCE
 from blimpworks.papers.lmentry.tables import PROMPT_COUNTS
 from blimpworks.papers.lmentry.tasks import TASKS
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
 from blimpworks.tables import ACCURACIES, read_table
 from support.lmentry_kit import PACKS, PRINTED, PUBLISHED, SPECS, build, tables_of
-from support.mirror_kit import fetch, rows_of
+from support.lmentry_prompts_kit import files_of, needs_mirror
 
 # On one worker: what is printed is compared once, which takes long.
 pytestmark = [pytest.mark.xdist_group("lmentry"), pytest.mark.slow]
@@ -62,13 +60,6 @@ ERRATA = {
 }
 GARBLED = {"table37": 1, "table44": 5, "table48": 1, "table51": 2}
 """Numbers that print has wrong, and those that our copy has lost, by exhibit."""
-
-
-def released(lang, mirror, directory):
-    """Paths of a language's released resources, copied from the mirror."""
-    for row in rows_of(SourceRow, "sources.tsv"):
-        if (row.kind, row.lang) == (RESOURCE, lang):
-            yield fetch(row, mirror, directory)
 
 
 @pytest.fixture(scope="module")
@@ -128,9 +119,9 @@ def test_settings_alone_give_table_54_but_where_all_there_is_in_the_resources_co
     assert set(table54["status"]) == {"exact", "not recomputable"}
 
 
-@pytest.mark.mirror
-def test_settings_and_released_resources_give_all_of_table_54(mirror, tmp_path, printed):
-    files = {lang: [*released(lang, mirror, tmp_path)] for lang in LANGUAGES}
+@needs_mirror
+def test_settings_and_released_resources_give_all_of_table_54(tmp_path, printed):
+    files = {lang: files_of(lang, tmp_path) for lang in LANGUAGES}
     [table] = tables_of(tmp_path, files)["prompt_counts"]
     rows = read_table(PROMPT_COUNTS, table).to_pylist()
     counts = {(row["phenomenon"], row["lang"]): row["prompts"] for row in rows}
