@@ -129,10 +129,9 @@ def deal(
     per_pair: int,
     random: np.random.Generator,
 ) -> Deal:
-    """Draw pairs of each paradigm and deal them to lists.
+    """Draw pairs of each paradigm and deal them to lists, small paradigms first.
 
     A paradigm with fewer pairs gives all. A pair of two paradigms is drawn for the smaller one.
-    Small paradigms are dealt first, since they leave the least choice.
     """
     waiting: dict[str, list[Pair]] = {}
     for pair in sorted(pairs, key=lambda pair: (pair.paradigm, pair.item_id)):
@@ -192,10 +191,7 @@ def halve(left: Sequence[Keys], right: Sequence[Keys], random: np.random.Generat
 
 
 def apart(groups: Sequence[str], random: np.random.Generator) -> list[int]:
-    """Return a random order of things, as numbers from 0, without neighbours of one group.
-
-    Neighbours of one group remain only if that group has more than half of the things, rounded up.
-    """
+    """Order things at random, as numbers from 0, without neighbours of one group where possible."""
     waiting: dict[str, list[int]] = {}
     for number in random.permutation(len(groups)):
         waiting.setdefault(groups[number], []).append(int(number))
@@ -253,8 +249,8 @@ class _Entry:
 def read_pairs(items: Path) -> list[Pair]:
     """Read the pairs or single sentences of an items table, one for each id and paradigm.
 
-    A pair of the same sentence twice is left out, with a warning. Raises UserError for a table that
-    is missing or of another schema, without pairs, or with items of conditions.
+    Leaves out pairs of equal sentences, with a warning. Raises UserError without pairs, and for
+    conditions.
     """
     table = read_table(ITEMS, items)
     if "condition" in table.column_names:
@@ -369,10 +365,9 @@ def _ordered(entries: Sequence[_Entry], random: np.random.Generator) -> list[_En
 
 
 def make_lists(pairs: Collection[Pair], options: ValidationOptions) -> list[Row]:
-    """Make the rows of all lists, list by list from the top.
+    """Make the rows of all lists, list by list; the order of ``pairs`` has no influence.
 
-    The result does not depend on the order of ``pairs``. Raises UserError for too few pairs to
-    practise on, or too few sentences for attention checks.
+    Raises UserError for too few pairs to practise on, or too few sentences for attention checks.
     """
     people, each = options.participants, options.per_pair
     dealt = deal(pairs, options.per_paradigm, people, each, _stream(options, DRAW))

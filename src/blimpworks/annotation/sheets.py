@@ -1,6 +1,4 @@
-"""Write participants' lists as sheets, and compute accuracies from the filled ones.
-
-A file has the choices of one participant. Accuracies are in tables like those of models.
+"""Write participants' lists as sheets, one file each, and compute accuracies from the filled ones.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3 and Table 9; the paper's participants
 judged on PCIbex (Zehr and Schwarz 2018).
@@ -60,9 +58,8 @@ def write_lists(
 ) -> int:
     """Write the lists of a language (sheets, key and PCIbex table); return the number of pairs.
 
-    ``sheets`` are as many files as there are participants. A sheet shows neither which sentence is
-    grammatical nor which rows are attention checks. Raises UserError for an items table that
-    ``read_pairs`` refuses, for too few pairs, and for another number of sheets.
+    A sheet shows neither the grammatical sentence nor attention checks. Raises UserError for an
+    items table that ``read_pairs`` refuses, too few pairs, or not one sheet a participant.
     """
     if len(sheets) != options.participants:
         raise UserError(
@@ -95,10 +92,7 @@ def write_lists(
 
 
 def read_key(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Read the keys of lists, by row.
-
-    Raises UserError for a table that is missing or of another schema.
-    """
+    """Read the keys of lists, by row."""
     return {
         row["row"]: row for path in paths for row in read_table(VALIDATION_KEY, path).to_pylist()
     }
@@ -113,9 +107,9 @@ def _texts(row: Mapping[str, Any]) -> dict[str, str]:
 def read_choices(paths: Sequence[Path], key: Key) -> pd.DataFrame:
     """Read the choices in filled lists: a row each, with the key's columns and ``participant``.
 
-    ``chose_good`` says whether the choice is right. The file's name ends with the participant:
-    ``urd.anna.csv`` is Anna's. Raises UserError as ``Form.labels`` does, for a file with rows of
-    several lists, and for a pair that one participant judged twice.
+    ``chose_good``: the choice is right. The file's name ends with the participant
+    (``urd.anna.csv``). Raises UserError as ``Form.labels`` does, for rows of several lists in a
+    file, and for a pair judged twice.
     """
 
     def annotators(path: Path, columns: list[str]) -> dict[str, str]:
@@ -158,10 +152,7 @@ def _wilson(right: float, n: int) -> tuple[float, float]:
 
 
 def participants_of(choices: pd.DataFrame, key: Key, threshold: float) -> pd.DataFrame:
-    """Return a row for each participant; mark those who pass too few attention checks.
-
-    A check without an answer is not passed. A warning names who is left out.
-    """
+    """Return a row for each participant; mark and log those who pass too few attention checks."""
     results = []
     for name, rows in choices.groupby("participant"):
         pairs, checks = rows[rows["part"] == PAIR], rows[rows["part"] == CHECK]
@@ -232,9 +223,8 @@ def read_validation(
 ) -> Mapping[str, float]:
     """Write ratings, participants and accuracies of filled lists; return the counts for the record.
 
-    ``outputs`` are the paths of the three tables. Raises UserError for lists that ``read_choices``
-    refuses, for keys that are missing, of another schema or of several languages, and if no
-    participant passes the attention checks.
+    ``outputs``: the three tables. Raises UserError for lists that ``read_choices`` refuses, keys of
+    several languages, and if no participant passes the attention checks.
     """
     key = read_key(keys)
     languages = sorted({str(row["lang"]) for row in key.values()})

@@ -49,10 +49,9 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Mapping[Any, 
 
 
 def read_sheet(path: Path) -> list[Line]:
-    """Read the rows of a sheet that uses commas, semicolons or tabs.
+    """Read the rows of a sheet that uses commas, semicolons or tabs; leave out empty lines.
 
-    Empty lines are left out. Raises UserError for a file that is missing or not UTF-8, for repeated
-    columns, and for rows with more or fewer cells than there are columns.
+    Raises UserError for a file that is missing or not UTF-8, repeated columns, and uneven rows.
     """
     with reading(path, "a filled annotation sheet", "Save the sheet as CSV in UTF-8."):
         text = text_of(path, "utf-8-sig")
@@ -142,8 +141,7 @@ class Form:
     def labels(self, path: Path) -> Iterator[Label]:
         """Read the labels of a file.
 
-        Raises UserError, with a sentence for each of the first wrong rows, for an unknown row, a
-        changed text, and a label that is missing or another word.
+        Raises UserError with a sentence for each of the first wrong rows.
         """
         lines = read_sheet(path)
         if not lines:

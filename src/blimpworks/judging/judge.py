@@ -61,10 +61,7 @@ def count_repeats(
 
 
 def align_scores(items: pa.Table, scores: pa.Table, path: Path) -> pa.Table:
-    """Return the row of ``scores`` for each row of ``items``.
-
-    Raises UserError that names ``path`` if an item has no scores, or two that differ.
-    """
+    """Return the row of ``scores`` for each item; UserError for an item without, or with two."""
     count_repeats(scores, ["item_id"], scores.column_names, path, "scores")
     positions = pc.index_in(items["item_id"], value_set=scores["item_id"])
     if positions.null_count:
@@ -106,10 +103,7 @@ def margins(method: Method, good: Side, bad: Side) -> tuple[Floats, Floats]:
 
 
 def without_unknown(side: Side, ids: pa.ListArray, which: str) -> Mask:
-    """Mask sentences [n] without unknown words: ``any`` in all, or ``critical`` in the region.
-
-    ``ids`` are those of a model that knows whole words.
-    """
+    """Mask sentences [n] without unknown words: ``any`` in all, or ``critical`` in the region."""
     flat = ids.flatten().to_numpy(zero_copy_only=False)
     unknown = flat == UNKNOWN_ID
     if which == "critical":
@@ -152,10 +146,7 @@ def _allowing(rows: pa.Table, method: Method) -> pa.Array | None:
 
 
 def write_judgements(tables: Sequence[pa.Table], output: Path) -> int:
-    """Write the judgements by each method; log and return how many are null.
-
-    Raises UserError when they don't fit the schema.
-    """
+    """Write the judgements by each method; log and return how many are null."""
     table = pa.concat_tables(tables)
     write_table(table, JUDGEMENTS, output)
     unjudged = int(table["correct"].null_count)
@@ -185,8 +176,8 @@ def judge(items: Path, scores: Path, output: Path, rules: Rules) -> int:
     several tokens for a method that wants one, unknown words that the rules exclude. Prefix methods
     have rows only for items that allow them.
 
-    Raises UserError when a table is missing, a method unknown, an item has no scores, or one name
-    has different pairs or scores.
+    Raises UserError for an unknown method, an item without scores, or a name of different pairs or
+    scores.
     """
     chosen = [find_method(name) for name in rules.methods]
     policies = tie_values(chosen, rules.ties)

@@ -85,8 +85,6 @@ def sample_items(items: Path, output: Path, limit: int, unit: Unit = "pair") -> 
     ``unit``: pairs (also sentences and conditions) or prompts. A prompt template's nominal number
     shrinks with the share of its prompts that is kept; accuracies, which are divided by it, keep
     their proportion.
-
-    Raises UserError when the table is missing or of another schema.
     """
     schema = SCHEMAS[unit]
     table = read_table(schema, items)

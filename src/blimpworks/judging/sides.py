@@ -150,10 +150,7 @@ def _sums(method: Method, side: Side, values: Floats) -> Floats:
 
 
 def with_common_scores(good: Side, bad: Side) -> Side:
-    """Return ``bad`` with the scores of ``good`` where both have the same token ids.
-
-    To the model these are one sentence: only the batches make scores differ.
-    """
+    """Return ``bad`` with the scores of ``good`` for equal token ids: batches alone differ."""
     count = len(good.characters)
     same: Mask = np.bincount(good.row, minlength=count) == np.bincount(bad.row, minlength=count)
     inside = same[good.row]

@@ -62,10 +62,7 @@ def gold_of(answer: str | None, arguments: str | None) -> str:
 
 
 def _prompts(path: Path, pack: Pack | None) -> pd.DataFrame:
-    """Read prompts with their gold answers; ``pack`` is that of published ones.
-
-    A published template that asks for another task has the gold answer to its question, and a note.
-    """
+    """Read prompts with gold answers: to the question asked, given the published ``pack``."""
     columns = ["item_id", "phenomenon", "template", "prompt", "answer", "arguments"]
     frame: pd.DataFrame = read_table(PROMPTS, path, columns).to_pandas()
     frame = frame.astype({"phenomenon": str}).rename(columns={"answer": "gold"}).assign(note="")
@@ -115,10 +112,9 @@ def write_annotation_sheet(
 ) -> int:
     """Write the sheet of a language, and its key; return the number of rows.
 
-    ``answers``: answers tables by model. The sheet shows neither models nor verdicts. ``pack``: the
-    language pack of published prompts; some of its templates ask for another task, and the sheet
-    has the gold answer to their question. Raises UserError for tables that are missing or of
-    another schema, and where nothing is answered.
+    ``answers``: tables by model. The sheet shows neither models nor verdicts. ``pack``: that of
+    published prompts, some of whose templates ask for another task; gold answers are to that.
+    Raises UserError if nothing is answered.
     """
     drawn = draw(lang, _prompts(prompts, read_pack(pack) if pack else None), answers, options)
     if drawn.empty:
@@ -225,8 +221,7 @@ def measure_agreement(
 
     ``keys``: those of the exported sheets; ``judgements``: directory of LANG/MODEL.parquet. Returns
     labels by annotator, and missing rows of the same languages' sheets as ``ANNOTATOR lacks``.
-    Raises UserError for sheets that ``read_labels`` refuses, and for tables that are missing or of
-    another schema.
+    Raises UserError for sheets that ``read_labels`` refuses.
     """
     key = read_key(keys)
     labels = read_labels(sheets, key)

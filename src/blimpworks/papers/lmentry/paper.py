@@ -27,10 +27,7 @@ def declarations_file(campaign: Campaign) -> Path:
 
 
 def resource_files(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[Path]:
-    """Return a language's annotated resources: pinned sources, or else files beside the packs.
-
-    Files are in ``config/lmentry/resources/LANG``. Raises UserError when there are neither.
-    """
+    """Return a language's pinned resources, or files of ``config/lmentry/resources/LANG``."""
     rows = catalogue.sources_of(RESOURCE, lang)
     if rows:
         return [Path(campaign.pathvars.resources, "sources", row.name) for row in rows]
@@ -113,10 +110,7 @@ def counted_resources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def system_prompts(campaign: Campaign, langs: Collection[str]) -> Mapping[str, str]:
-    """Return the system prompt of each language (Table 7); empty if the campaign has none.
-
-    Raises UserError for a pack that is missing or malformed.
-    """
+    """Return the system prompt of each language (Table 7); empty if the campaign has none."""
     if not _options(campaign).answers.system:
         return {}
     from blimpworks.papers.lmentry.items.packs import read_pack  # slow to import

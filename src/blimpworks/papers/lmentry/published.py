@@ -13,9 +13,9 @@ HALF_UNIT = 0.005
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield each model's accuracy on each task; an erratum has its corrected value.
+    """Yield each model's accuracy on each task, errata corrected.
 
-    Raises UserError if the number of prompts is missing.
+    Raises UserError without sizes.
     """
     sizes = {(row.row, row.column): row.value for row in printed if row.exhibit == SAMPLES}
     for row in printed:

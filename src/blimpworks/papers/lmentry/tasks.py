@@ -1,7 +1,4 @@
-"""List the tasks of Multi-LMentry, and those that robustness compares.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), Tables 1 and 8, appendix A.2.
-"""
+"""List the tasks of Multi-LMentry (Moroni and others 2025, Tables 1 and 8, appendix A.2)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,10 +36,7 @@ def task_of(name: str) -> str:
 
 
 def is_yes(task: str, arguments: Mapping[str, Any]) -> bool:
-    """Return whether yes is right in a task on categories.
-
-    ``arguments``: number of words, and of distractors among them.
-    """
+    """Return whether yes is right in a task on categories, by the numbers in ``arguments``."""
     strangers = int(arguments["num_distractors"])
     if task == ANY_WORDS:
         return int(arguments["num_words"]) > strangers

@@ -88,10 +88,7 @@ def aspects(rows: pd.DataFrame, *, rounded: bool = False) -> dict[str, float]:
 
 
 def robustness(rows: pd.DataFrame, *, rounded: bool = False) -> float:
-    """Return the mean of the four aspects in percent; NaN if one cannot be measured.
-
-    ``rounded`` rounds to a tenth, as the release does.
-    """
+    """Return the mean of the aspects in percent, NaN if one is; ``rounded`` to a tenth."""
     mean = sum(aspects(rows, rounded=rounded).values()) / 4
     return round(mean, 1) if rounded else mean
 

@@ -1,8 +1,4 @@
-"""Compare published and corrected verdicts on the same answers: number of changes, and reasons.
-
-Published rules are those of the paper's scorers (Moroni, Aula-Blasco, Conia and others 2025,
-section 3.3), with their artefacts.
-"""
+"""Compare the published rules' verdicts (Moroni and others 2025, 3.3) with corrected ones."""
 
 import json
 from collections.abc import Sequence
@@ -48,10 +44,7 @@ ASCII_TOKEN = r"[A-Za-z0-9]"
 
 
 def _both(path: Path) -> pd.DataFrame:
-    """Read correct and rule of both methods, side by side.
-
-    Raises UserError when one of the methods is missing.
-    """
+    """Read both methods' verdicts side by side. Raises UserError when one method is missing."""
     columns = ["item_id", "phenomenon", "paradigm", "method", "correct", "rule", "nominal"]
     table = read_table(JUDGEMENTS, path)
     # Judgements of earlier versions do not say it.
@@ -76,10 +69,7 @@ def _both(path: Path) -> pd.DataFrame:
 
 
 def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
-    """Add text and subject to answers with a changed verdict.
-
-    The text is the answer as the published rules cut it, since the reasons are about them.
-    """
+    """Add text and subject to changed answers; the text is cut as by the published rules."""
     parts = []
     for schema, path, columns in (
         (PROMPTS, evaluation.items, ["item_id", "answer", "arguments"]),
@@ -122,9 +112,9 @@ def reasons(changed: pd.DataFrame) -> pd.Series:
 
 
 def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
-    """Return the verdicts table's rows of one model and language.
+    """Return the verdicts table's rows of one evaluation.
 
-    Raises UserError for tables that are missing, of another schema, or by one method only.
+    Raises UserError if a method is missing.
     """
     both = _both(evaluation.judgements)
     changed = both[both["correct_published"] != both["correct_corrected"]]
@@ -147,10 +137,9 @@ def compare_evaluation(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def compare_verdicts(results: Sequence[Evaluation], output: Path) -> dict[str, Any]:
-    """Write the verdicts table of models and languages; return counts of answers and changes.
+    """Write the verdicts table; return counts of answers and changes.
 
-    Reads one evaluation after the other. Raises UserError without tables, and as
-    ``compare_evaluation`` does.
+    Raises UserError without tables, and as ``compare_evaluation`` does.
     """
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")

@@ -33,10 +33,7 @@ SAMPLES, TOTAL, EVERY = "Prompts", "Total", "all"
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies by the shown method, of the models that have a label.
-
-    Raises UserError when there are none.
-    """
+    """Read accuracies by the shown method, of models with a label. Raises UserError without any."""
     path = tables["accuracies"][0]
     accuracies = read_plain(ACCURACIES, path)
     rows = accuracies[accuracies["method"] == labels.method]
@@ -122,10 +119,7 @@ def named_section(title: str, rows: Iterable[str], columns: Sequence[str]) -> Se
 def printed_cells(
     tables: Tables, exhibit: str, row_name: Callable[[str], str], column_name: Callable[[str], str]
 ) -> list[Cell]:
-    """Return an exhibit's printed numbers; numbers lost in our copy have no value, and no cell.
-
-    The functions turn the keys of rows and columns into their names.
-    """
+    """Return cells of an exhibit's printed numbers, without those lost in our copy."""
     numbers = by_place(read_printed(tables, exhibit=exhibit))
     return [
         printed_cell(row, (row_name(row_key), column_name(column_key)))

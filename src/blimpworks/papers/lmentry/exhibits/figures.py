@@ -1,7 +1,4 @@
-"""Draw Figures 1 to 3: scores by size, by openness, and accuracy by task.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), sections 5.2 to 5.4.
-"""
+"""Draw Figures 1 to 3 (Moroni and others 2025, sections 5.2 to 5.4)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -143,10 +140,7 @@ def _draw_sizes(axes: Axes, cells: Sequence[Cell], rows: Sequence[str], first: i
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Draw Figure 2: LMentry score of open-weight and open-data models, English and Portuguese.
-
-    A missing language is replaced by the next.
-    """
+    """Draw Figure 2: LMentry score by openness in English and Portuguese, or the next languages."""
     scores = Scores(tables, labels)
     preferred = dict.fromkeys([*COMPARED, *scores.languages])
     langs = [lang for lang in preferred if lang in scores.languages][: len(COMPARED)]

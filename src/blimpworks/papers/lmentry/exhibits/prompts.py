@@ -1,8 +1,7 @@
-"""Draw Tables 1, 2, 7 to 33 and 54: examples, templates, system prompts and numbers of prompts.
+"""Draw Tables 1, 2, 7 to 33 and 54 (Moroni and others 2025): prompts, templates and their numbers.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2 and appendices A.1 to A.3. Print
-has English prompts, without answers, and English templates. The exhibit ``counts``, numbers of
-prompts beside the printed ones, is ours.
+Print has English prompts, without answers, and English templates. The exhibit ``counts``, numbers
+of prompts beside the printed ones, is ours.
 """
 
 import json

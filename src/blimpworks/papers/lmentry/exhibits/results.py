@@ -1,8 +1,4 @@
-"""Draw Tables 3 to 6 and 34 to 51, and running text: scores by model, and accuracy by task.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), sections 3.3, 4, 5.1 and 5.4, and appendix
-A.5.
-"""
+"""Draw Tables 3 to 6 and 34 to 51, and running text (Moroni and others 2025)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,6 @@
-"""Draw agreement with annotators (Tables 52 and 53), and the rules' artefacts.
+"""Draw Tables 52 and 53 (Moroni and others 2025, appendix A.6), and artefacts of the rules.
 
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and appendix A.6. Agreement by
-language, and published against corrected verdicts on the same answers, are exhibits of ours.
+Agreement by language, and published against corrected verdicts, are exhibits of ours.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Read language packs: the data that Multi-LMentry's engine needs of a language.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.2, Tables 7 to 33.
-"""
+"""Read language packs (Moroni and others 2025, section 3.2, Tables 7 to 33)."""
 
 import string
 from collections.abc import Sequence
@@ -124,9 +121,8 @@ def _check_fields(key: str, task: str, text: str) -> None:
 def read_texts(paths: Sequence[Path]) -> pd.DataFrame:
     """Read the system prompt and the templates of packs: a row each.
 
-    ``key``: "system", or task and number of a template, as in ``corrected``; ``phenomenon``: the
-    task; ``published``: the release's wording; ``corrected``: the right one, None if the same.
-    Raises UserError, with the file and the key, for a faulty pack.
+    ``key``: "system", or task and number of a template; ``phenomenon``: the task; ``published``:
+    the release's wording; ``corrected``: the right one, None if the same.
     """
     rows: list[tuple[str, str | None, str, str, str | None]] = []
     for pack in map(read_pack, paths):
@@ -156,17 +152,14 @@ def _lenders(pack: Pack, folder: Path) -> dict[str, Path]:
 
 
 def pack_files(path: Path) -> list[Path]:
-    """List a pack, and the packs that its published verdicts take patterns from.
-
-    Raises UserError, with the file and the key, for a missing or faulty pack.
-    """
+    """List a pack, and the packs that its published verdicts take patterns from."""
     return [path, *_lenders(_parsed(path), path.parent).values()]
 
 
 def read_pack(path: Path) -> Pack:
-    """Read a pack from YAML, with patterns of neighbouring packs that it takes.
+    """Read a pack from YAML, with patterns of neighbouring packs.
 
-    Raises UserError, with the file and the key, for a missing or faulty pack.
+    Raises UserError for a faulty one.
     """
     pack = _parsed(path)
     lent = {}

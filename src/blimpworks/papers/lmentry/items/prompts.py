@@ -66,11 +66,7 @@ def names_of(pack: Pack) -> list[str]:
 
 
 def nominal_of(task: Declaration, available: int, kept: int) -> int:
-    """Return the number of prompts of a template by the release's settings.
-
-    ``available``: number that exists; ``kept``: number in the campaign. The result shrinks in
-    proportion, as the divisor of accuracies.
-    """
+    """Return the settings' number of prompts of a template, in proportion to those ``kept``."""
     exhaustive = task.sampler in EXHAUSTIVE and task.nominal == "drawn"
     if task.nominal == "made" or exhaustive:
         return kept
@@ -127,10 +123,7 @@ def prompts_of(
 def build_prompts(
     files: Sequence[Path], pack: Path, declarations: Path, output: Path, options: LmentryOptions
 ) -> dict[str, int]:
-    """Write a language's prompts; return the number of prompts, and of tasks and subsets.
-
-    Raises UserError for resources, a pack or declarations that are missing or wrong.
-    """
+    """Write a language's prompts; return the number of prompts, and of tasks and subsets."""
     known = read_declarations(declarations)
     language = read_pack(pack)
     rows = [*prompts_of(read_resources(files), language, known, options)]
@@ -143,11 +136,7 @@ SETTINGS, RESOURCES = "settings", "resources"
 
 
 def settled(task: Declaration, pack: Pack) -> int | None:
-    """Return the number of prompts of a template by the settings, or None if resources decide.
-
-    Exhaustive tasks (every sentence, every pair of homophones) have as many prompts as the
-    resources allow; the pack lists the release's letters.
-    """
+    """Return the settings' number of prompts of a template; None if it depends on resources."""
     listed = pack.letters.get(task.letters) if task.sampler == "letters" else None
     if task.nominal == "drawn" and listed and task.letters_of == "release":
         return len(listed)
@@ -159,11 +148,9 @@ def settled(task: Declaration, pack: Pack) -> int | None:
 def count_prompts(
     packs: Sequence[Path], declarations: Path, resources: Mapping[str, Sequence[Path]], output: Path
 ) -> dict[str, int]:
-    """Write the numbers of prompts by the settings, for each task and subset of languages.
+    """Write the settings' numbers of prompts by task and language; return counts by basis.
 
-    ``resources``: files by language; without them, tasks that depend on them are left out. Returns
-    the counts of numbers by their basis. Raises UserError for a pack, declarations or resources
-    that are missing or wrong.
+    ``resources``: files by language; without them, tasks that depend on them are left out.
     """
     known = read_declarations(declarations)
     rows: list[dict[str, Any]] = []

@@ -67,10 +67,7 @@ class Resources:
 
 
 def read_resources(files: Sequence[Path]) -> Resources:
-    """Read resources from files, which are known by name.
-
-    Raises UserError for a file that is missing or malformed.
-    """
+    """Read resources from files of known names. Raises UserError if one is missing or malformed."""
     named = {path.name: path for path in files}
     categories, nouns = (ONE_LIST, ONE_LIST) if ONE_LIST in named else (CATEGORIES, NOUNS)
     for name in (WORDS, categories, nouns, RHYMES, SENTENCES):

@@ -234,10 +234,7 @@ def draw_rhymes(source: Source, rng: Random) -> list[Arguments]:
 
 
 def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
-    """Return every pair of homophones with each distractor, in both orders.
-
-    Distractors have the release's order: easy ones, then those of like meaning.
-    """
+    """Return every pair of homophones with each distractor (easy ones first), in both orders."""
     return [
         {"query": row.word, **pair(row.homophone, word, index), "distractor_type": kind}
         for row in source.resources.homophones
@@ -249,8 +246,7 @@ def draw_homophones(source: Source, rng: Random) -> list[Arguments]:
 def draw_order(source: Source, rng: Random) -> list[Arguments]:
     """Draw two words in alphabetical order, with the subset's relation of first letters.
 
-    If the relation is a distance, the released code draws the answer, the distractor, then their
-    order; so does this.
+    As in the release, a relation by distance draws the answer, the distractor, then their order.
     """
     task, alphabet = source.task, source.alphabet
     letter_of = alphabet.initial if task.initials == "alphabet" else itemgetter(0)
@@ -319,10 +315,7 @@ def _directed(answer: str, distractor: str, rng: Random) -> tuple[Hashable, Argu
 
 
 def draw_lengths(source: Source, rng: Random) -> list[Arguments]:
-    """Draw two words of different lengths, in subsets by a number of letters.
-
-    No word has a letter twice; the release leaves out the word a.
-    """
+    """Draw two words of different lengths, without repeated letters; the release drops "a"."""
     task = source.task
     words = [word for word in source.words if word.lower() != "a"]
     if task.letters_only:

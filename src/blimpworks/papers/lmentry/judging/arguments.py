@@ -27,10 +27,7 @@ def number_forms(number: int, language: str | None) -> tuple[str, ...]:
 
 
 def taken(text: str, role: str) -> Iterator[Argument]:
-    """Yield the texts that the release's expression for an argument matches, the longest first.
-
-    It takes an argument for an expression: a question mark makes the last letter optional.
-    """
+    """Yield what the release's expression of an argument matches: ``?`` makes a letter optional."""
     plain = text.replace("(", "").replace(")", "")
     forms = (plain[:-1], plain[:-2]) if plain.endswith("?") else (plain,)
     if _SYNTAX.search(forms[0]):
@@ -42,10 +39,7 @@ def taken(text: str, role: str) -> Iterator[Argument]:
 def arguments_of(
     arguments: Arguments, variant: str, *, numbers: bool, language: str | None
 ) -> list[Argument]:
-    """List the arguments to look for in an answer.
-
-    ``numbers``: answer and distractor are numbers, also written in words of ``language``.
-    """
+    """List the arguments to look for; ``numbers`` also in words of ``language``."""
     published = variant == "published"
     if numbers:
         return [
@@ -83,10 +77,7 @@ def in_order(named: Sequence[Argument]) -> list[Argument]:
 def changed_roles(
     named: Sequence[Argument], rewrites: Mapping[str, str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return roles of arguments that contain texts of ``rewrites``, with those texts.
-
-    The release exchanges these texts in converses, inside arguments too.
-    """
+    """Return roles and their texts that the release exchanges in converses."""
     return tuple(
         (role, old)
         for old in rewrites
@@ -120,10 +111,7 @@ _CATEGORY_CASES: dict[str, tuple[Case, Case]] = {
 
 
 def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
-    """Return the arguments in each case, by their roles.
-
-    The category's case in the published prompt shows whether words belong to it.
-    """
+    """Return declined arguments; the prompt's form shows whether words belong to the category."""
     inflections: list[Argument] = []
     for role, (name, case) in INFLECTED.items():
         text = str(arguments.get(name, "")).lower()
@@ -140,10 +128,7 @@ def inflected(arguments: Arguments, prompt: str) -> list[Argument]:
 
 
 def categories(category: str, prompt: str) -> tuple[str, ...]:
-    """Return the release's forms of a category in answers to *all words from category*.
-
-    Words are related to an abstract category, as prompts say by the first of these phrases.
-    """
+    """Return the release's forms of a category; a prompt has the first of an abstract one."""
     either = category.replace(" eta ", " edo ").lower()
     stem = decline(either, "comitative_singular")
     having = ("zerikusia duten", "lotura duten", "erlazioa duten")

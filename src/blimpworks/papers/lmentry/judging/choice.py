@@ -1,7 +1,4 @@
-"""Judge answers that name one of some words, letters or numbers.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
-"""
+"""Judge answers that name a word, letter or number (Moroni and others 2025, section 3.3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

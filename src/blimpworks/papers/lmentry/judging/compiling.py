@@ -1,7 +1,4 @@
-"""Compile the patterns of a language pack to sets of RE2 expressions.
-
-RE2 matches in time proportional to the answer's length and returns which expression of a set fits.
-"""
+"""Compile a pack's patterns to sets of RE2 expressions, matched in time linear in the answer."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -115,8 +112,8 @@ def bracketed_expressions(
 ) -> Roles:
     """Return the expression of each role, for answers with arguments between brackets.
 
-    ``marks`` may surround them, with ``once`` at most one on either side. ``endings``: those of
-    corrected verdicts.
+    ``marks`` may surround them, at most one with ``once``. ``endings``: those of corrected
+    verdicts.
     """
     passed = {"~": PASSED}
     joined = f"(?:{_translate(conjunction, passed)}{SPACE}+)?"
@@ -191,10 +188,7 @@ def literal(text: str, passed: str) -> str:
 
 
 def expression_of(pattern: str, roles: Roles) -> str:
-    """Return a pattern as an RE2 expression.
-
-    Raises UserError for an unknown role, a mark at a role, or unbalanced brackets.
-    """
+    """Return a pattern as an RE2 expression. Raises UserError with a faulty one."""
     unknown = [name for name in _ROLE.findall(pattern) if name not in roles]
     if unknown:
         known = ", ".join(sorted(role for role in roles if role.isalnum()))

@@ -1,7 +1,4 @@
-"""Remove a prompt's own text from answers, for corrected verdicts.
-
-Texts are compared word by word, so quotation marks, markup and final marks have no influence.
-"""
+"""Remove a prompt's own text from answers word by word, for corrected verdicts."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,10 +41,7 @@ class Prompt(NamedTuple):
 
 
 def read_prompt(prompt: str, arguments: Mapping[str, Any], *, writing: bool) -> Prompt:
-    """Read the sentences of a prompt; a quoted sentence counts as one word.
-
-    ``writing``: the prompt asks for a word or sentence that it does not contain.
-    """
+    """Read a prompt's sentences; ``writing``: it asks for words that it does not contain."""
     text, quoted = normalise.corrected(prompt), str(arguments.get("sentence", ""))
     if quoted:
         quoted = normalise.corrected(quoted)
@@ -77,10 +71,9 @@ def _sentences(text: str, quoted: str) -> Iterator[Sentence]:
 
 
 def without_prompt(answer: str, prompt: Prompt) -> str:
-    """Return a normalised answer without its prompt's sentences and reworded instruction.
+    """Return an answer without its prompt's sentences, their labels, and reworded instructions.
 
-    Labels such as "Question:" go too. A question's words before a full stop stay: in some languages
-    they are the statement.
+    A question's words before a full stop stay: in some languages they are the statement.
     """
     hinted = [sentence for sentence in prompt.sentences if sentence.hint in answer]
     spans = [match.span() for match in normalise.WORD.finditer(answer)] if hinted else []

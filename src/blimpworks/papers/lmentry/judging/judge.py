@@ -1,7 +1,4 @@
-"""Judge answers by published and corrected rules: one, or all of a model in one language.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3.
-"""
+"""Judge answers by published and corrected rules (Moroni and others 2025, section 3.3)."""
 
 import json
 import logging
@@ -62,9 +59,9 @@ class Judge:
         self._judges: dict[str, TaskJudge] = {}
 
     def ask(self, phenomenon: str, template: int, arguments: Arguments, prompt: str) -> Ask:
-        """Return the function that judges answers to a prompt of a task or its subset.
+        """Return the function that judges answers to a prompt.
 
-        Raises UserError for an unknown task or a faulty pattern.
+        Raises UserError for an unknown task.
         """
         core = task_of(phenomenon)
         task = self._asks.get(f"{core}.{template}", core)
@@ -146,11 +143,10 @@ def judge_answers(items: Path, answers: Path, pack: Path, prompts: str, output: 
     """Write verdicts on a model's answers in one language, by published and corrected rules.
 
     ``prompts``: variant of the prompts. Each answer has a row by each method, with the deciding
-    rule and the pattern that fits. Prompts without an answer have rows without a verdict; their
-    number is returned.
+    rule and pattern. Rows of unanswered prompts have no verdict; their number is returned.
 
-    Raises UserError when a table is missing or of another schema, the pack has no answer patterns
-    or a faulty one, or a prompt has no row among the answers.
+    Raises UserError for a pack without answer patterns or with a faulty one, and for a prompt
+    without a row among the answers.
     """
     declared = read_pack(pack).answers
     if declared is None:

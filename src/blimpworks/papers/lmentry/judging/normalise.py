@@ -41,11 +41,7 @@ def published(text: str) -> str:
 
 
 def corrected(text: str) -> str:
-    """Normalise to NFC and lower case, without markup, line by line.
-
-    Quotation marks and apostrophes become straight; French spaces in guillemets and before marks
-    go.
-    """
+    """Normalise to NFC, lower case and straight marks, without markup and French spaces."""
     if not text.isascii() and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
     if not _ODD_TEXT.search(text):

@@ -99,10 +99,7 @@ def find_word(text: str, word: str, particles: tuple[str, ...] = ()) -> bool:
 
 
 def replace_word(text: str, argument: Argument, marks: str, particles: tuple[str, ...] = ()) -> str:
-    """Replace each whole-word occurrence and the marks around it by the role.
-
-    Particles stay, since they say which of two arguments is longer.
-    """
+    """Replace each whole word and the marks around it by the role; particles stay."""
     word, role = argument.text, argument.role
     start = text.find(word)
     if start < 0:
@@ -170,10 +167,7 @@ def places(
     *,
     anywhere: bool = False,
 ) -> Iterator[tuple[int, int]]:
-    """Yield the spans of an argument's occurrences: whole words, except sentences and lists.
-
-    ``anywhere``: also inside longer words. ``particles``: possible endings of a word.
-    """
+    """Yield the spans of an argument: whole words, except sentences, lists and ``anywhere``."""
     bare = anywhere or argument.bare or argument.role in _UNBOUNDED
     if argument.syntax:
         compiled = _compiled(argument.text)
@@ -201,10 +195,9 @@ def bracketed(
     *,
     anywhere: bool = False,
 ) -> str:
-    """Put brackets around each occurrence of each argument.
+    """Put brackets around each occurrence of each argument; ``particles`` stay outside.
 
-    ``particles`` stay outside. ``anywhere``: also inside longer words. Of two texts of one role at
-    one start the first argument counts.
+    Of two texts of one role at one start the first argument counts.
     """
     edges: dict[tuple[int, str], int] = {}
     empty: list[tuple[int, str]] = []
@@ -231,10 +224,7 @@ def between(role: str) -> str:
 
 
 def bracketed_roles(marks: str, *, once: bool = False) -> dict[str, str]:
-    """Return the expression of each role but *other*, surrounded by ``marks`` as in the release.
-
-    ``once``: at most one mark on either side; none at declined arguments.
-    """
+    """Return the expression of each role but *other*, with ``marks``: at most one with ``once``."""
     around = f"{PASSED}[{marks}]?{PASSED}" if once and marks else f"[{marks}{BRACKETS}]*"
     either = f"(?:{between(ROLE['answer'])}|{between(ROLE['distractor'])})"
     expressions = {name: between(role) for name, role in ROLE.items() if name != "other"}

@@ -1,8 +1,4 @@
-"""Define verdicts, and the rules that judge each task.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3; they follow Efrat, Honovich and
-Levy (2023).
-"""
+"""Define verdicts and rules (Moroni and others 2025; Efrat, Honovich and Levy 2023)."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""Judge sentences with or without a word, or with a word at an end.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 9, 10, 27 and 28.
-"""
+"""Judge sentences with or without a word, or with one at an end (Tables 9, 10, 27 and 28)."""
 
 import re
 from collections.abc import Sequence
@@ -45,10 +42,7 @@ _LEAD = re.compile(r"[^\n]*:\n|[^\n:\"]*\"[^\n:]*:")
 
 
 def without_lead(answer: str) -> str:
-    """Remove a lead such as "Here is a sentence:" if more than a word follows.
-
-    A lead ends in a colon before a line's end or a quotation, or quotes the word.
-    """
+    """Remove a lead with a colon, such as "Here is a sentence:", if more than a word follows."""
     lead = _LEAD.match(answer)
     sentence = answer[lead.end() :] if lead else ""
     return sentence if len(normalise.WORD.findall(sentence)) > 1 else answer
@@ -59,7 +53,7 @@ _GROUPING = str.maketrans("", "", "()")
 
 
 def has_bounded(text: str, word: str) -> bool:
-    """Return whether ``text`` contains ``word`` between the release's word boundaries.
+    """Return whether ``text`` has ``word`` between the release's boundaries.
 
     A mark, such as the tilde of "~까지", has a boundary only next to a letter or digit.
     """

@@ -1,7 +1,4 @@
-"""Judge words that must have a letter, lack it, or have it at an end.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 11, 12, 29 and 30.
-"""
+"""Judge words that must have a letter, lack it, or have it at an end (Tables 11, 12, 29 and 30)."""
 
 import re
 import string

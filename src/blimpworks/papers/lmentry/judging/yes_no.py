@@ -1,7 +1,4 @@
-"""Judge answers that say yes or no.
-
-Source: Moroni, Aula-Blasco, Conia and others (2025), section 3.3 and Tables 15 and 16.
-"""
+"""Judge answers that say yes or no (Moroni and others 2025, section 3.3 and Tables 15 and 16)."""
 
 import re
 from collections.abc import Sequence
