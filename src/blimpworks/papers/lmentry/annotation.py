@@ -49,14 +49,14 @@ TASK, CORRECT = "task", "correct"
 COLUMNS = (ID, "lang", TASK, "prompt", "gold", "answer", CORRECT, "note")
 
 
-def _digest(*parts: object, size: int) -> str:
-    return blake2b(json.dumps(parts).encode(), digest_size=size).hexdigest()
+def _digest(*parts: object) -> str:
+    return blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
 
-def gold_of(answer: str | None, arguments: str | None) -> str:
+def _gold_of(gold: Any, arguments: str | None) -> str:
     """Return the gold answer or, if many are right, the prompt's subject, such as ``word: cat``."""
-    if answer is not None:
-        return answer
+    if not pd.isna(gold):
+        return str(gold)
     known = json.loads(arguments or "{}")
     return next((f"{name}: {known[name]}" for name in SUBJECTS if known.get(name)), "")
 
@@ -94,7 +94,7 @@ def draw(
     for model, path in answers.items():
         table = read_table(ANSWERS, path, ["item_id", "status", "text", "opened"]).to_pandas()
         answered = prompts.merge(table[table["status"] == OK].drop(columns="status"), on="item_id")
-        keys = [_digest(options.seed, lang, model, i, size=8) for i in answered["item_id"]]
+        keys = [_digest(options.seed, lang, model, i) for i in answered["item_id"]]
         drawn = pd.concat([drawn, answered.assign(model=model, lang=lang, rank=keys)])
         tasks = drawn.sort_values(["phenomenon", "rank"]).groupby("phenomenon", sort=False)
         drawn = tasks.head(options.per_task)
@@ -126,12 +126,11 @@ def write_annotation_sheet(
         strip_reasoning(text or "", opened=bool(opened)).strip()
         for text, opened in zip(drawn["text"], drawn["opened"], strict=True)
     ]
-    golds = zip(drawn["gold"].astype(object), drawn["arguments"], strict=True)
     facts = zip(drawn["lang"], drawn["model"], drawn["item_id"], texts, strict=True)
     sampled = drawn.assign(
         answer=texts,
-        gold=[gold_of(None if pd.isna(gold) else gold, arguments) for gold, arguments in golds],
-        row=["r" + _digest(*fact, size=8) for fact in facts],
+        gold=[*map(_gold_of, drawn["gold"], drawn["arguments"])],
+        row=["r" + _digest(*fact) for fact in facts],
     )
     rows = sampled.rename(columns={"row": ID, "phenomenon": TASK}).assign(**{CORRECT: ""})
     write_frame(sampled, SHEET_KEY, key)

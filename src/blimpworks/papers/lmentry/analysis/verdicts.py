@@ -47,7 +47,7 @@ def _both(path: Path) -> pd.DataFrame:
     """Read both methods' verdicts side by side. Raises UserError when one method is missing."""
     columns = ["item_id", "phenomenon", "paradigm", "method", "correct", "rule", "nominal"]
     table = read_table(JUDGEMENTS, path)
-    # Judgements of earlier versions do not say it.
+    # Judgements of earlier versions lack these columns.
     unknown = pa.nulls(len(table), pa.bool_())
     flags = {name: table[name] if name in table.column_names else unknown for name in WRITTEN}
     table = pa.table({name: table[name] for name in columns} | flags)
@@ -70,22 +70,18 @@ def _both(path: Path) -> pd.DataFrame:
 
 def _texts(changed: pd.DataFrame, evaluation: Evaluation) -> pd.DataFrame:
     """Add text and subject to changed answers; the text is cut as by the published rules."""
-    parts = []
+    joined = changed
     for schema, path, columns in (
         (PROMPTS, evaluation.items, ["item_id", "answer", "arguments"]),
         (ANSWERS, evaluation.outputs, ["item_id", "text"]),
     ):
         table = read_table(schema, path, columns)
         selected = pc.is_in(table["item_id"], value_set=pa.array(changed["item_id"], pa.string()))
-        parts.append(table.filter(selected).to_pandas())
-    joined = changed.merge(parts[0], on="item_id", how="left")
-    joined = joined.merge(parts[1], on="item_id", how="left")
+        joined = joined.merge(table.filter(selected).to_pandas(), on="item_id", how="left")
     texts = [strip_reasoning(text, METHODS[PUBLISHED]) for text in joined["text"].fillna("")]
     asked = []
-    for answer, arguments in zip(
-        *(joined[name].replace(np.nan, None) for name in ("answer", "arguments")), strict=True
-    ):
-        values = {"answer": answer} | json.loads(arguments or "{}")
+    for _, row in joined[["answer", "arguments"]].replace(np.nan, None).iterrows():
+        values = {"answer": row["answer"]} | json.loads(row["arguments"] or "{}")
         asked.append(next((str(values[name]) for name in SUBJECTS if values.get(name)), ""))
     return joined.assign(text=texts, asked=asked)
 
