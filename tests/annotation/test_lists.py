@@ -18,9 +18,7 @@ from blimpworks.annotation.lists import (
     PAIR,
     PRACTICE,
     Pair,
-    apart,
     deal,
-    halve,
     make_lists,
     read_pairs,
     scrambled,
@@ -134,30 +132,6 @@ def test_lists_are_balanced_whatever_their_size(design):
             assert all(a != b for a, b in pairwise(kinds))
         own = {row.item_id for row in shown if row.part != CHECK}
         assert not own & {row.item_id for row in shown if row.part == CHECK}
-
-
-GROUPS = st.lists(st.integers(0, 4), max_size=40)
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60), st.integers(0, 9))
-def test_any_things_can_be_halved_by_groups_of_two_kinds(things, seed):
-    left = [(a, a // 3, "all") for a, _ in things]
-    right = [(b, b // 4, "all") for _, b in things]
-    sides = halve(left, right, np.random.default_rng(seed))
-    for keys in (left, right):
-        for level in range(3):
-            for group in {key[level] for key in keys}:
-                mine = [s for s, key in zip(sides, keys, strict=True) if key[level] == group]
-                assert abs(2 * sum(mine) - len(mine)) <= 1
-
-
-@given(GROUPS, st.integers(0, 9))
-def test_an_order_parts_groups_whenever_one_can(groups, seed):
-    names = [str(each) for each in groups]
-    order = apart(names, np.random.default_rng(seed))
-    assert sorted(order) == [*range(len(groups))]
-    if max(Counter(names).values(), default=0) <= (len(names) + 1) // 2:
-        assert all(names[a] != names[b] for a, b in pairwise(order))
 
 
 def test_lists_depend_on_the_seed_and_on_neither_checks_nor_the_order_of_pairs():

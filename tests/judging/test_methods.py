@@ -112,16 +112,6 @@ def test_region_with_an_unscored_token_has_no_value(named):
     assert value("critical_region", "big dog", [*word, (-4.0, 7)], (4, 7)) == -4
 
 
-def test_pairs_whose_region_begins_an_unconditioned_sentence_are_skipped(tmp_path, caplog):
-    first, two = ([(math.nan, 2), (value, 3), (-4.0, 7)] for value in (-1.0, -2.0))
-    columns = {"good_start": [0], "good_end": [3], "bad_start": [0], "bad_end": [3]}
-    (row,) = judged(
-        *(tmp_path, [("big dog", "bag dog")], [(first, two)]), method="one_prefix", columns=columns
-    )
-    assert (row["correct"], row["margin"]) == (None, None)
-    assert "1 of 1 judgements are null" in caplog.text
-
-
 def test_end_symbol_is_left_out_but_not_the_last_bytes():
     # "aक": three byte tokens end it; only </s> takes no character after the last.
     assert value("without_end", "aक", [(-1, 1), (-2, 1), (-4, 1), (-8, 2), (-16, 2)]) == -15
