@@ -73,11 +73,8 @@ class Deal:
         return [number for number, pair in enumerate(self.pairs) if self._cost(number, pair)]
 
     def _cost(self, number: int, pair: Pair) -> int:
-        group, present = self.places[number][1], self.pairs[number]
-        self._count(present, group, -1)
-        cost = self._clashes(pair, group)
-        self._count(present, group, 1)
-        return cost
+        group, present = self.places[number][1], self.pairs[number].sentences
+        return self._clashes(pair, group) - len(group) * len({*pair.sentences} & {*present})
 
     def _put(self, number: int, pair: Pair) -> Pair:
         before, group = self.pairs[number], self.places[number][1]
@@ -89,9 +86,7 @@ class Deal:
     def fill(self, waiting: Mapping[str, list[Pair]]) -> None:
         """Give each place the first waiting pair of its paradigm with the fewest clashes."""
         for kind, group in self.places:
-            free = (pair for pair in waiting[kind] if not self._clashes(pair, group))
-            fewest = partial(self._clashes, group=group)
-            chosen = next(free, None) or min(waiting[kind], key=fewest)
+            chosen = min(waiting[kind], key=partial(self._clashes, group=group))
             waiting[kind].remove(chosen)
             self.pairs.append(chosen)
             self._count(chosen, group, 1)
