@@ -11,11 +11,10 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.papers.lmentry.items.declarations import declaration_of, read_declarations
 from blimpworks.papers.lmentry.items.draws import Source
 from blimpworks.papers.lmentry.items.packs import read_pack
-from blimpworks.papers.lmentry.items.prompts import names_of, nominal_of, prompts_of
+from blimpworks.papers.lmentry.items.prompts import names_of, nominal_of
 from blimpworks.papers.lmentry.items.resources import cleaned, read_resources
 from blimpworks.papers.lmentry.items.sampling import draw
 from blimpworks.papers.lmentry.paper import RESOURCE
-from blimpworks.papers.lmentry.settings import LmentryOptions
 from support.paths import REPOSITORY
 
 CONFIG = REPOSITORY / "config/lmentry"
@@ -67,15 +66,6 @@ def drawn_of(lang, variant, directory):
             arguments = draw(Source(cleaned(lists) if task.clean else lists, pack, task), 1407)
             drawn[name] = arguments, nominal_of(task, len(arguments), len(arguments))
     return drawn
-
-
-@cache
-def rows_of(lang, variant, directory):
-    """Prompts of a language, some of each task, with their arguments read."""
-    options = LmentryOptions(variant=variant, per_template=40)
-    known = read_declarations(DECLARATIONS)
-    rows = [*prompts_of(resources(lang, directory), read_pack(PACKS[lang]), known, options)]
-    return [row | {"arguments": json.loads(row["arguments"])} for row in rows]
 
 
 NOUNS = {

@@ -3,7 +3,6 @@
 import json
 import random
 
-import numpy as np
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -137,22 +136,14 @@ def test_practice_with_the_benchmarks_seed_is_refused():
 
 
 def test_beside_other_benchmarks_such_a_model_answers_this_one_alone():
-    settings = {
-        "campaign": "some",
-        "benchmarks": ["multiblimp", "lmentry"],
-        "languages": ["eng"],
-        "models": ["instruct-small", "transformer-small"],
-        "training": {
-            "recipes": {
-                "instruct-small": {"kind": "instruct"},
-                "transformer-small": {"kind": "transformer"},
-            }
-        },
-    }
-    campaign = check_campaign(settings, "some.yaml")
+    models = {f"{kind}-small": {"kind": kind} for kind in ("instruct", "transformer")}
+    settings = {"campaign": "some", "benchmarks": ["multiblimp", "lmentry"], "languages": ["eng"]}
+    campaign = check_campaign(
+        settings | {"models": [*models], "training": {"recipes": models}}, "some.yaml"
+    )
     rows = load_catalogue(campaign).models
-    assert benchmarks_of(campaign, rows["instruct-small"]) == ("lmentry",)
-    assert benchmarks_of(campaign, rows["transformer-small"]) == ("multiblimp", "lmentry")
+    asked = [benchmarks_of(campaign, rows[name]) for name in models]
+    assert asked == [("lmentry",), ("multiblimp", "lmentry")]
 
 
 @pytest.fixture(scope="module")
@@ -203,21 +194,19 @@ def test_generation_stops_where_the_answer_ends(taught):
 def test_no_more_dialogues_are_encoded_than_training_can_use(taught):
     tokenizer = AutoTokenizer.from_pretrained(taught).backend_tokenizer
     many = [instruct.written("S", f"say {n}", str(n)) for n in range(5000)]
-    whole = instruct.encode_dialogues(tokenizer, many, 512)
-    assert [tokenizer.decode(row.tolist(), skip_special_tokens=False) for row in whole] == many
-    few = instruct.encode_dialogues(tokenizer, many, 512, most=3000, seed=1)
-    texts = [tokenizer.decode(row.tolist(), skip_special_tokens=False) for row in few]
-    assert 3000 <= sum(map(len, few)) < 3000 + max(map(len, few))
-    # In their order, and from all of them.
-    places = [many.index(text) for text in texts]
+
+    def encoded(*most, **seed):
+        rows = instruct.encode_dialogues(tokenizer, many, 512, *most, **seed)
+        texts = [tokenizer.decode(row.tolist(), skip_special_tokens=False) for row in rows]
+        return texts, [*map(len, rows)]
+
+    assert encoded()[0] == encoded(10**6)[0] == many
+    few, sizes = encoded(3000, seed=1)
+    assert 3000 <= sum(sizes) < 3000 + max(sizes)
+    places = [many.index(text) for text in few]
     assert places == sorted({*places})
     assert places[-1] - places[0] > 4000
-    again = instruct.encode_dialogues(tokenizer, many, 512, most=3000, seed=1)
-    assert all(map(np.array_equal, few, again))
-    other = instruct.encode_dialogues(tokenizer, many, 512, most=3000, seed=2)
-    assert [*map(bytes, few)] != [*map(bytes, other)]
-    # Where training can use all, nothing is drawn.
-    assert all(map(np.array_equal, whole, instruct.encode_dialogues(tokenizer, many, 512, 10**6)))
+    assert encoded(3000, seed=1)[0] == few != encoded(3000, seed=2)[0]
 
 
 def test_a_tokenizer_is_trained_on_some_of_many_dialogues(monkeypatch):
