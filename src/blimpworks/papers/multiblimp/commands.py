@@ -1,4 +1,4 @@
-"""Commands of MultiBLiMP: lexicon, candidates, agreement, pairs, sampling; its regressions."""
+"""Commands of MultiBLiMP: the stages of its items, its regressions, and its export."""
 
 from collections.abc import Mapping
 from pathlib import Path

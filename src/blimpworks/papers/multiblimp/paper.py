@@ -33,12 +33,12 @@ ON_ITEMS = {"accuracies", "bins", "comparisons", "funnel", "items", "judgements"
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """Languages of the campaign that are not of other papers alone."""
+    """Return the campaign's languages of MultiBLiMP."""
     return tuple(catalogue.languages_of(BENCHMARK))
 
 
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Pairs of a language in the release, or the mean of all."""
+    """Return the pairs of a language in the release, or the mean of all."""
     return catalogue.languages[lang].paper_n or PAIRS
 
 
@@ -54,12 +54,12 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def treebanks(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """Languages whose treebanks items are made from: none for released items."""
+    """Return the languages whose items are made from treebanks."""
     return languages(campaign, catalogue) if is_regenerated(campaign) else ()
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Lexicons of the languages whose items are made from treebanks, or the released items."""
+    """List the lexicons of languages with treebanks, or the released items."""
     rows: list[Pinned] = []
     for lang in treebanks(campaign, catalogue):
         rows += lexicon_sources(campaign, catalogue, lang)
@@ -70,7 +70,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
-    """That pairs are not the authors' own, where they are not."""
+    """Say whose the pairs are where they are not the authors' own."""
     options = campaign.section(MultiblimpOptions)
     if options.items == "regenerated":
         return "pairs drawn anew (the authors' draw had no seed)"
@@ -78,7 +78,7 @@ def other_items(campaign: Campaign, lang: str) -> str:
 
 
 def caption(campaign: Campaign, catalogue: Catalogue, kinds: Collection[str]) -> str:
-    """Where the items come from, for exhibits that differ with it."""
+    """Say where the items come from, for exhibits that differ with it."""
     return origin_of_items(campaign, catalogue) if ON_ITEMS & {*kinds} else ""
 
 

@@ -10,7 +10,7 @@ PAIRS = "n"
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Accuracies of all pairs of a language. Raises UserError where their number is missing."""
+    """Yield accuracies over all pairs of a language. Raises UserError without their number."""
     table = [row for row in printed if row.exhibit == "table5"]
     sizes = {row.row: row.value for row in table if row.column == PAIRS}
     for row in table:

@@ -1,4 +1,4 @@
-"""Settings of MultiBLiMP: how pairs are made, and where the authors' code and the paper part."""
+"""Settings of MultiBLiMP: how pairs are made, and which of code and paper is followed."""
 
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
@@ -197,11 +197,11 @@ class MultiblimpOptions(Strict):
 
 
 def variant_of(options: MultiblimpOptions, decision: str) -> Variant:
-    """Find the variant of a decision: its own, or else that of the campaign."""
+    """Return the variant of a decision: its own, or else that of the campaign."""
     chosen: Variant | None = getattr(options.decisions, decision)
     return chosen or options.variant
 
 
 def corrected(options: MultiblimpOptions, decision: str) -> bool:
-    """Whether a decision (a field of ``Decisions``) is taken the corrected way."""
+    """Tell whether a decision (a field of ``Decisions``) is corrected."""
     return variant_of(options, decision) == "corrected"

@@ -1,4 +1,4 @@
-"""Tables of MultiBLiMP: its items' own columns, what they are made of, and the funnel's counts."""
+"""Tables of MultiBLiMP."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,7 +36,7 @@ RELEASED_SCHEMA = read_schema(__file__, "schemas/released_items.tsv", ITEM_SCHEM
 
 
 def write_funnel(path: Path, lang: str, counts: Mapping[str, Mapping[str, int]]) -> None:
-    """Write a rule's ``funnel`` table from ``counts`` by stage and reason, in their order."""
+    """Write a rule's ``funnel`` table from ``counts`` by stage and reason."""
     rows = [
         {"lang": lang, "stage": stage, "reason": reason, "n": n}
         for stage, reasons in counts.items()

@@ -1,12 +1,11 @@
-"""How much text there is of each language on the web, and the groups made from it.
+"""Count the text of each language on the web, and group languages by it.
 
-Source: MultiBLiMP, sections 6.3 and 7.1, which takes the frequencies of GlotCC (Kargaran et
-al. 2024). The text doesn't say what a frequency counts, nor what the shares of 60 and 90 %
-are of. The paper's own numbers do: in Table 3 a model's overall accuracy is 0.363 of that on
-low, 0.405 of that on mid and 0.232 of that on high-resource languages (least squares over its
-ten multilingual models, to within 0.05 points). Those are the shares of *pairs* (0.363, 0.406,
-0.230) when the benchmark's own languages are ranked by *characters*; ranked by documents,
-sentences or words, or without weighting by pairs, they come out elsewhere.
+Source: MultiBLiMP, sections 6.3 and 7.1, with the frequencies of GlotCC (Kargaran et al. 2024). The
+text doesn't say what a frequency counts, nor what the shares of 60 and 90 % are of. The paper's own
+numbers do: in Table 3 a model's overall accuracy is 0.363 of that on low, 0.405 of that on mid and
+0.232 of that on high-resource languages (least squares over its ten multilingual models, to within
+0.05 points). Those are the shares of *pairs* (0.363, 0.406, 0.230) when *characters* rank the
+benchmark's own languages; documents, sentences or words, or no weighting by pairs, give others.
 """
 
 import csv
@@ -49,7 +48,7 @@ def read_totals(path: Path) -> dict[str, Counts]:
 
 
 def resource_group(rank: int, languages: int) -> str:
-    """The resource group of a language by its rank (1: least frequent) among ``languages``."""
+    """Return a language's resource group by its rank among ``languages`` (1: least frequent)."""
     return next(name for name, share in GROUPS.items() if rank <= share * languages)
 
 

@@ -1,11 +1,10 @@
-"""What drives a model's certainty: least squares on the margins of single pairs.
+"""Fit models' certainty: least squares on the margins of single pairs (section 7.4, Figure 7).
 
-Source: MultiBLiMP, section 7.4 and Figure 7. The paper standardises its factors and gives no
-more; here: the margin is in nats; numbers are standardised over the pairs of a model, so a
-coefficient is nats per standard deviation; so are the two attractor indicators. An agreement
-type is an indicator, not standardised: nats above subject–verb number (or where there is none,
-the commonest type), which the table names. Of
-perplexity and frequency the logarithm is taken: both spread over orders of magnitude.
+The paper standardises its factors and says no more. Here the margin is in nats, and numbers and
+both attractor indicators are standardised over the pairs of a model: a coefficient is nats per
+standard deviation. An agreement type is an indicator: nats above subject-verb number (or else the
+commonest type), which the table names. Perplexity and frequency, which spread over orders of
+magnitude, are logarithms.
 """
 
 import logging
@@ -49,26 +48,25 @@ CONSTANT = "margin: without variation"
 UNKNOWN = "margin: no frequencies"
 """There is no frequencies table."""
 TEXTLESS = "margin: without text"
-"""How many pairs (n) are of languages that the corpus has no text of."""
+"""Number of pairs (n) of languages that the corpus has no text of."""
 FEW, COLLINEAR = "margin: too few pairs", "margin: collinear"
 """Why nothing could be estimated."""
 Terms = list[dict[str, float | str]]
 
 
 def region_tokens(side: Side) -> np.ndarray:
-    """Number of tokens that overlap each sentence's critical region [n]; NaN without one."""
+    """Count the tokens that overlap each sentence's critical region [n]; NaN without one."""
     inside = critical_region(side)
     counts = np.bincount(side.row[inside], minlength=len(side.characters)).astype(float)
     return np.where(side.span_start < 0, np.nan, counts)
 
 
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
-    """One row per row of ``items``: margin in nats, agreement type, and the factors.
+    """Compute margin in nats, agreement type and factors, one row per row of ``items``.
 
-    ``scores`` are the rows of the same items. Distance is in words, whatever the order;
-    length in words between spaces; length and perplexity (per token) are of the grammatical
-    sentence; subword delta is how many more tokens the right form of the critical word has
-    than the wrong one.
+    ``scores`` are the rows of the same items. Distance is in words, whatever the order; length in
+    words between spaces; length and perplexity (per token) are of the grammatical sentence; subword
+    delta is the tokens of the right form of the critical word less those of the wrong one.
     """
     frame = items.select(COLUMNS).to_pandas().astype({"lang": object, "phenomenon": object})
     good, bad = (side_of(items, scores, side) for side in ("good", "bad"))
@@ -94,11 +92,11 @@ def _remark(kind: str, term: str, n: int) -> dict[str, float | str]:
 
 
 def fit_margin(rows: pd.DataFrame) -> Terms:
-    """Least squares of the margin on agreement type and standardised factors.
+    """Fit the margin on agreement type and standardised factors by least squares.
 
-    Rows without a score, a token in the critical region or (unless none has any) a frequency
-    are left out. Factors that don't vary get no term. Beside the estimates there are remarks,
-    under other analyses: see ``COMPARED`` and what follows it.
+    Leaves out rows without a score, a token in the critical region or (unless none has any) a
+    frequency, and factors that don't vary. Remarks follow the estimates, under other analyses: see
+    ``COMPARED`` and below.
     """
     remarks: Terms = []
     if FREQUENCY not in rows:

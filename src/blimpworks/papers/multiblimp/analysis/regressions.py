@@ -1,17 +1,17 @@
-"""What drives accuracy: a model's size and tuning, a language's frequency.
+"""Fit accuracy on a model's size and tuning, and on a language's frequency.
 
-Source: MultiBLiMP, section 7.2 (ordinary least squares over models) and Figure 1 (a logistic
-curve over languages).
+Source: MultiBLiMP, section 7.2 (ordinary least squares over models) and Figure 1 (a logistic curve
+over languages).
 
-The paper gives no unit for the effect of size, β = 4.30 (t = 15.88). The ratio of its error to
-that of the effect of tuning (−3.29, t = −6.47) depends on the predictors alone: 0.5325. Over the
-39 models that section 6.2 names it is 0.530 for the standardised logarithm of the number of
-parameters and 0.523 for the standardised number; 0.994 for the decimal logarithm, 0.431 for the
-natural one, 0.299 for the binary one, 0.032 for billions. With Goldfish as a fortieth the two
-standardised ones give 0.588 and 0.520. Neither is exact, and the paper doesn't list its 42 models.
-Between Llama3's 8B and 70B, which the paper has 3.3 points apart, 4.30 per standard deviation
-makes 7.6 points of the logarithm and 16.4 of the number. So size is here the standardised
-logarithm: the best of these candidates, no more.
+The paper gives no unit for the effect of size, β = 4.30 (t = 15.88). The ratio of its error to that
+of the effect of tuning (−3.29, t = −6.47) depends on the predictors alone: 0.5325. Over the 39
+models that section 6.2 names it is 0.530 for the standardised logarithm of the number of parameters
+and 0.523 for the standardised number; 0.994 for the decimal logarithm, 0.431 for the natural one,
+0.299 for the binary one, 0.032 for billions. With Goldfish as a fortieth the two standardised ones
+give 0.588 and 0.520. Neither is exact, and the paper doesn't list its 42 models. Between Llama3's
+8B and 70B, which the paper has 3.3 points apart, 4.30 per standard deviation makes 7.6 points of
+the logarithm and 16.4 of the number. So size is here the standardised logarithm: the best of these
+candidates, no more.
 """
 
 import logging
@@ -41,7 +41,7 @@ Rows = list[dict[str, Any]]
 
 
 def overall(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Pairs and accuracy in percent of each model and language, over all phenomena."""
+    """Return pairs and accuracy in percent of each model and language, over all phenomena."""
     chosen = accuracies[(accuracies["phenomenon"] == ALL) & (accuracies["paradigm"] == ALL)]
     return chosen.assign(percent=100 * chosen["accuracy"])
 
@@ -58,7 +58,7 @@ def mean_accuracies(accuracies: pd.DataFrame) -> pd.Series:
 def _size_predictors(
     means: pd.Series, models: Mapping[str, Mapping[str, Any]]
 ) -> pd.DataFrame | None:
-    """Size, tuning and family of the models of known size; None for fewer than two."""
+    """Return size, tuning and family of models of known size; None for fewer than two."""
     sized = [name for name in means.index if models.get(name, {}).get("parameters")]
     facts = pd.DataFrame([models[name] for name in sized], index=sized)
     if len(facts) < 2:
@@ -84,7 +84,7 @@ def fit_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]]) 
 
 
 def why_no_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]]) -> str:
-    """Why ``fit_size`` gives no rows: too few models, or collinear predictors; "" if it does."""
+    """Say why ``fit_size`` gives no rows; "" if it does."""
     predictors = _size_predictors(mean_accuracies(accuracies), models)
     if predictors is None or len(predictors) <= predictors.shape[1] + 1:
         n = 0 if predictors is None else len(predictors)
@@ -93,17 +93,14 @@ def why_no_size(accuracies: pd.DataFrame, models: Mapping[str, Mapping[str, Any]
 
 
 def logistic(x: Any, intercept: float, slope: float) -> Any:
-    """Accuracy in percent that grows from 0 to 100 with ``x``."""
+    """Return accuracy in percent that grows from 0 to 100 with ``x``."""
     from scipy.special import expit
 
     return 100 * expit(intercept + slope * x)
 
 
 def _fit_curve(x: np.ndarray, y: np.ndarray) -> Rows:
-    """The curve's two parameters as rows of regressions; none where nothing fits.
-
-    t has n − 2 degrees of freedom.
-    """
+    """Return rows of the curve's parameters (t with n − 2 degrees of freedom); none if no fit."""
     n = len(x)
     if n < ENOUGH_LANGUAGES or len({*x}) < 2 or len({*y}) < 2:
         return []

@@ -1,4 +1,4 @@
-"""What MultiBLiMP's exhibits share: names of phenomena, and accuracies as cells."""
+"""Names of phenomena, and accuracies as cells."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from blimpworks.papers.multiblimp.items.release import BENCHMARK
 from blimpworks.tables import ACCURACIES
 
 CONSTRUCTIONS = {"sv": "Subject-Verb", "sp": "Subject-Participle"}
-"""First part of a phenomenon's code (``sv#``), and what it is called in Table 3."""
+"""First part of a phenomenon's code (``sv#``), and its name in Table 3."""
 FEATURES = {
     "#": ("Number", ("SG", "PL", "DU")),
     "G": ("Gender", ("MASC", "NEUT", "FEM")),
@@ -28,13 +28,12 @@ PHENOMENA = {
 }
 """The six agreement types: code, construction and feature, in the order of Table 3."""
 NAMES = {key: ", ".join(pair) for key, pair in PHENOMENA.items()}
-"""Printed name of each agreement type."""
 CERTAIN = ("+", "~")
 """Labels of agreement that the paper counts as certain (section 4.2)."""
 
 
 def abbreviation(phenomenon: str) -> str:
-    """``sv#`` as ``SV-N``: subject-verb or subject-participle; number, gender or person."""
+    """Abbreviate ``sv#`` as ``SV-N``: subject-verb or -participle; number, gender or person."""
     return f"{phenomenon[:2].upper()}-{FEATURES[phenomenon[2:]][0][0]}"
 
 
@@ -67,10 +66,9 @@ def accuracy_cell(
 ) -> Cell:
     """Compute the accuracy over all pairs of some ``rows``, in percent and with its interval.
 
-    The rows are of one model and one phenomenon (or all), of one language or several. Each
-    pair counts once: the measured cell is a mean over judgements. Of printed numbers the
-    accuracies are weighted by their pairs. ``mark`` follows the number in print; a ``mean`` is over
-    all languages of some group, as many as there are.
+    The rows are of one model and one phenomenon (or all), of one language or several. Each pair
+    counts once: the measured cell is a mean over judgements, the printed one is weighted by pairs.
+    ``mark`` follows the number in print; a ``mean`` is over all languages of some group.
     """
     measured, n = labels.source == "measured", int(rows["n"].sum())
     percent = float(100 * (rows["accuracy"] * rows["n"]).sum() / rows["n"].sum())
@@ -106,7 +104,6 @@ def unweighted_cell(rows: pd.DataFrame, place: tuple[str, str], labels: Labels) 
 
 
 def _where(rows: pd.DataFrame, labels: Labels) -> dict[str, Any]:
-    """What selects some rows of accuracies, which are of one model and one phenomenon."""
     where = {"benchmark": BENCHMARK, "method": labels.method, "lang": list(rows["lang"])}
     where |= {column: rows[column].iloc[0] for column in ("model", "phenomenon")}
     return where | {"paradigm": ALL}

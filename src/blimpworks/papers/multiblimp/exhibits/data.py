@@ -1,4 +1,4 @@
-"""Tables about MultiBLiMP's data: agreement, conditions, treebanks left out, funnel, pairs again.
+"""Draw tables of MultiBLiMP's data: agreement, conditions, treebanks left out, funnel, pairs again.
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4.2, Tables 1, 2 and 4, and Table 5
 (column n).
@@ -35,12 +35,12 @@ ORDERS = ("SV", "VS")
 AT_LEAST = 2
 """Languages that a campaign shows when it has none of those requested."""
 PHENOMENON = "sv#"
-"""What the paper's table is about."""
+"""Phenomenon of the paper's Table 1."""
 STUB = ("Subject", "Verb", "Order")
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 1: shares of verb values by subject value and order; significant agreement is bold.
+    """Draw Table 1: shares of verb values by subject value and order; bold: significant agreement.
 
     The published form has hidden cells of each probability from that of the verb's other value.
     """
@@ -134,7 +134,7 @@ ROWS = {
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 2: languages with at least ten pairs per condition; the last row has any pairs."""
+    """Draw Table 2: languages with at least ten pairs per condition; the last row has any pairs."""
     cells: list[Cell] = []
     names = {key: " ".join(pair) for key, pair in ROWS.items()}
     if labels.source == "published":
@@ -186,7 +186,7 @@ def _sizes(
     formula: Formula,
     where: Mapping[str, object],
 ) -> Iterator[Cell]:
-    """Cells of a row: languages by value and order, then by order, each with those certain.
+    """Count a row's languages by value and order, then by order, each with those certain.
 
     ``place`` is the row's name and the key of the printed row.
     """
@@ -213,13 +213,13 @@ def _sizes(
 IN_TABLE4 = 25
 """Treebanks that the paper lists."""
 WITH_PAIRS = IN_TABLE4 - 2
-"""Those of the 101 languages that it has pairs of."""
+"""Treebanks of the 101 languages that the paper has pairs of."""
 KEYS = ["lang", "treebank"]
 TABLE4_STUB = ("Language", "Corpus", "Characteristics")
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 4: treebanks left out and why, with how many of their sentences are read: none.
+    """Draw Table 4: treebanks left out and why, with the number of their sentences read: none.
 
     The published form has the reasons as cells, as the paper has no numbers.
     """
@@ -256,7 +256,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def funnel(tables: Tables, labels: Labels) -> Exhibit:
-    """What each stage of generation kept and dropped; not an exhibit of the paper."""
+    """Count what each stage of generation kept and dropped; not an exhibit of the paper."""
     counts = read_plain(FUNNEL, tables["funnel"])
     counts = counts.assign(part=counts["stage"].str.split().str[0])
     rows: dict[str, dict[str, object]] = {"All": {}}

@@ -1,4 +1,4 @@
-"""Tables of accuracies on MultiBLiMP (3, 5 and B.2), and numbers of its running text.
+"""Draw Tables 3, 5 and B.2 of MultiBLiMP, and numbers of its running text.
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025); the text's sections 3, 5, 6.2, 7.1 to 7.3
 and 8.
@@ -60,16 +60,17 @@ HEADS = (
 )
 """Columns of Table 3 by their keys, and their headings."""
 PAIRS = {"low": 44_077, "mid": 49_294, "high": 27_934}
-"""Pairs of each resource group: the release's numbers by language, in the groups that GlotCC's
-characters make (``analysis.frequencies``). They are no fit to Table 3; a fit gives nearly the
-same shares."""
+"""Pairs of each resource group: the release's numbers by language, ranked by GlotCC's characters.
+
+They are no fit to Table 3; a fit gives nearly the same shares.
+"""
 SOME_LANGUAGES = {"goldfish"}
 """Models that exist for some of the languages only, whose pairs are others."""
 NAMES = {key: f"{upper} {lower}".strip() for key, (upper, lower) in HEADS.items()}
 
 
 def _models(labels: Labels) -> list[str]:
-    """Models of the tables, in print order: all that have a label unless facts choose."""
+    """Choose models of the tables, in print order: all that have a label unless facts choose."""
     chosen = labels.facts.get("table_models", labels.models)
     return [model for model in chosen if model in labels.models]
 
@@ -78,7 +79,7 @@ def _models(labels: Labels) -> list[str]:
 
 
 def _columns(tables: Tables, labels: Labels) -> dict[str, tuple[str, list[str]]]:
-    """Phenomenon and languages of each of Table 3's columns of accuracies."""
+    """Return phenomenon and languages of each of Table 3's columns of accuracies."""
     languages = [*labels.languages]
     # Without a table of frequencies, no language is of any resource group.
     rows = read_plain(FREQUENCIES, tables.get("frequencies"))
@@ -90,7 +91,7 @@ def _columns(tables: Tables, labels: Labels) -> dict[str, tuple[str, list[str]]]
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: accuracy by phenomenon, resources and subset; published, from Table 5 too."""
+    """Draw Table 3: accuracy by phenomenon, resources and subset; published, from Table 5 too."""
     rows = read_accuracies(tables, labels)
     columns, models = _columns(tables, labels), _models(labels)
     # Cells of Table 3 by model, where the model has judged any of the column's pairs.
@@ -139,7 +140,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 def _published_table3(
     computed: Sequence[Cell], heads: dict[str, tuple[str, str]], tables: Tables, labels: Labels
 ) -> Exhibit:
-    """Table 3 as printed, and below each row what Tables 5 and B.2 give for the same cells."""
+    """Draw Table 3 as printed, and below each row the same cells from Tables 5 and B.2."""
     printed = read_printed(tables, exhibit="table3")
     computed = [cell for cell in computed if cell.printed]
     cells: list[Cell] = []
@@ -192,7 +193,7 @@ def _published_table3(
 
 
 def table5(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 5: accuracy of each model on each language, over all its pairs."""
+    """Draw Table 5: accuracy of each model on each language, over all its pairs."""
     models = _models(labels)
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & rows["model"].isin(models)]
@@ -241,7 +242,7 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def form_of_test(labels: Labels) -> str:
-    """How the campaign's McNemar's tests are done, for a caption."""
+    """Describe the campaign's McNemar's tests, for a caption."""
     if labels.facts["mcnemar"] == "published":
         return "chi-squared with continuity correction"
     return (
@@ -251,9 +252,9 @@ def form_of_test(labels: Labels) -> str:
 
 
 def tableb2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table B.2: the significantly best model of each language, among ``rivals`` (Table 3: all).
+    """Draw Table B.2: the significantly best model of each language, among ``rivals``.
 
-    The published form has the accuracies that Table 5 gives for the same cells too.
+    The published form also has the accuracies that Table 5 gives for the same cells.
     """
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index(["lang", "model"], drop=False)
@@ -322,7 +323,7 @@ REGRESSION = {
 
 
 def text72_73(tables: Tables, labels: Labels) -> Exhibit:
-    """The regression of 7.2 and the counts of significantly better languages of 7.3."""
+    """List the regression of 7.2 and the counts of significantly better languages of 7.3."""
     if labels.source == "published":
         printed = read_printed(tables)
         stated, faults = printed_statements(printed, RECOMPUTATION, exhibit="text72_73")
@@ -385,11 +386,11 @@ MEASURED: Mapping[Place, tuple[str, Formula, Mapping[str, str]]] = {
         {"phenomenon": "spP"},
     ),
 }
-"""What a printed number is about, and the formula and items that give the campaign's own."""
+"""Subject of a printed number, and the formula and items of the campaign's own."""
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """What the text says of the resources, the pairs and the models, apart from 7.2 and 7.3."""
+    """List the text's numbers of resources, pairs and models, apart from sections 7.2 and 7.3."""
     if labels.source == "published":
         cells, faults = printed_statements(read_printed(tables), DATA_RECOMPUTATION)
         return Exhibit(**describe("text_published", faults=faults), cells=cells)

@@ -1,8 +1,7 @@
-"""What MultiBLiMP's exhibits need to know of a campaign and its catalogue, beside the tables.
+"""Facts of a campaign and its catalogue that MultiBLiMP's exhibits need.
 
-Without heavy imports, because the Snakefile asks for these facts each time it is parsed;
-they reach an exhibit through its labels, so that it is built anew when one of them changes.
-The papers' campaign shows what the paper shows; a campaign without those models shows its own.
+Without heavy imports, because the Snakefile asks for these facts each time Snakemake parses it; an
+exhibit is built anew when one of them changes. A campaign without the paper's models shows its own.
 """
 
 from collections.abc import Callable
@@ -22,7 +21,7 @@ COMPLETE = "none"
 
 
 def table1_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Phenomenon of Table 1, and those of its languages that the campaign has."""
+    """Return the phenomenon of Table 1, and those of its languages that the campaign has."""
     options = campaign.section(MultiblimpOptions).exhibits
     languages = [lang for lang in options.table1_languages if lang in catalogue.languages]
     return {"languages": languages, "phenomenon": options.table1_phenomenon}
@@ -34,7 +33,7 @@ READABLE = "eng"
 
 
 def figure2_choice(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """Choose language, pair (None: open) and settings of Figure 2, for its exhibit."""
+    """Return language, pair (None: open) and settings of Figure 2."""
     settings = campaign.section(MultiblimpOptions)
     languages = catalogue.languages_of(BENCHMARK)
     chosen = settings.exhibits.figure2_language or (READABLE if READABLE in languages else None)
@@ -64,7 +63,7 @@ def excluded(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[list[st
 
 
 def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Which sources each language lacks, or has in another version than the paper's."""
+    """Say which sources each language lacks, or has in another version than the paper's."""
     missing_by_language: dict[str, str] = {}
     for lang, files in catalogue.treebanks.items():
         missing = sum(not row.is_pinned(campaign.checksums) for row in files)
@@ -84,7 +83,7 @@ def completeness(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 
 class Reason(Strict):
-    """Why a language's pairs differ from the release, in the treebanks that stand beside it."""
+    """Why a language's pairs differ from the release, in the table next to that of treebanks."""
 
     lang: str
     reason: str
@@ -128,7 +127,6 @@ PANELS = 4
 
 
 def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
-    """Models that the benchmark is run on."""
     rows = catalogue.models.items()
     return {name: row for name, row in rows if not row.papers or BENCHMARK in row.papers}
 
@@ -150,12 +148,12 @@ def table_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 
 
 def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Models of Table B.2: those of the tables but chat versions whose base model is there.
+    """Choose models of Table B.2: those of the tables but chat versions whose base model is there.
 
-    Inferred from the paper's p-values: Komi-Zyrian's 0.070 is reached against Goldfish, which
-    is third there, and never against the second, a chat version. In Church Slavonic, Latin and
-    Old French a chat version is second too, and would have to differ from its base model on
-    less than 3 % of the pairs.
+    Inferred from the paper's p-values: Komi-Zyrian's 0.070 is reached against Goldfish, which is
+    third there, and never against the second, a chat version. In Church Slavonic, Latin and Old
+    French a chat version is second too, and would have to differ from its base model on less than 3
+    % of the pairs.
     """
     models = _models(catalogue)
     chosen = table_models(campaign, catalogue)
@@ -168,20 +166,20 @@ def rivals(campaign: Campaign, catalogue: Catalogue) -> list[str]:
 
 
 def sized_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Models of Figure 5: the paper's four families, or all if the campaign has none of them."""
+    """Choose models of Figure 5: the paper's four families, or all if the campaign has none."""
     models = _models(catalogue)
     return [name for name, row in models.items() if row.family in SIZED_FAMILIES] or [*models]
 
 
 def margin_models(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Models of Figure 7: the paper's three, or the first three of the tables."""
+    """Choose models of Figure 7: the paper's three, or the first three of the tables."""
     models = _models(catalogue)
     printed = [name for name in models if name in MARGIN_MODELS]
     return printed or table_models(campaign, catalogue)[: len(MARGIN_MODELS)]
 
 
 def trend_model(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Model of Figure 1: the paper's, or the largest of the tables (of equals the last)."""
+    """Choose the model of Figure 1: the paper's, or the tables' largest (of equals the last)."""
     models = _models(catalogue)
     if TREND_MODEL in models:
         return TREND_MODEL
@@ -198,7 +196,7 @@ def model_pairs(campaign: Campaign, catalogue: Catalogue) -> list[list[str]]:
 
 
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Billions of parameters (None if unknown), family and tuning of each model."""
+    """Return billions of parameters (None if unknown), family and tuning of each model."""
     return {
         name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
         for name, row in _models(catalogue).items()
@@ -206,7 +204,7 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
 
 
 def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
-    """Languages of each group that the campaign has."""
+    """Return languages of each group that the campaign has."""
     ours = catalogue.languages_of(BENCHMARK)
     groups = language_groups(campaign).items()
     return {name: [lang for lang in languages if lang in ours] for name, languages in groups}
@@ -215,7 +213,7 @@ def groups(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
 def _by_language(
     fact: Callable[[LanguageRow], Any],
 ) -> Callable[[Campaign, Catalogue], dict[str, Any]]:
-    """Make the function that gives a fact of each language of the benchmark, where it is known."""
+    """Make the function that gives a fact of each language of the benchmark, if known."""
 
     def facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
         values = {lang: fact(row) for lang, row in catalogue.languages_of(BENCHMARK).items()}

@@ -1,4 +1,4 @@
-"""Figures of accuracy on MultiBLiMP: by frequency (1), size (5), model (6) and factor (7).
+"""Draw figures of accuracy on MultiBLiMP: by frequency (1), size (5), model (6) and factor (7).
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025).
 """
@@ -64,14 +64,14 @@ from blimpworks.papers.multiblimp.tables import FREQUENCIES
 from blimpworks.tables import REGRESSIONS, RESIDUALS
 
 NAMED = 7
-"""Half of how many languages, those furthest off the trend, are named where there is room."""
+"""Half the number of named languages: those furthest off the trend, where there is room."""
 SIDES = [
     ((0, 4), "center", "bottom"),
     ((0, -4), "center", "top"),
     ((4, 0), "left", "center"),
     ((-4, 0), "right", "center"),
 ]
-"""Where a point's name may stand: offset in points, and alignment."""
+"""Places of a point's name: offset in points, and alignment."""
 MOST_TICKS = 10
 """Most sizes that have room under Figure 5."""
 SHADES = 20.0
@@ -84,7 +84,7 @@ DIVERGING = LinearSegmentedColormap.from_list("deviation", [ORANGE, "#DDDDDD", B
 
 
 def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> None:
-    """Name points above or below them, or beside them, where no other point or name is."""
+    """Name points above or below them, or at their sides, where no other point or name is."""
     axes.margins(y=0.1)
     take_literally(axes.figure)  # type: ignore[arg-type]
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
@@ -110,7 +110,7 @@ def _name_points(axes: Axes, points: pd.DataFrame, all_points: pd.DataFrame) -> 
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 1: accuracy by the language's frequency on the web, with a logistic trend."""
+    """Draw Figure 1: accuracy by the language's frequency on the web, with a logistic trend."""
     model = labels.facts["trend_model"]
     rows = read_accuracies(tables, labels)
     rows = rows[(rows["phenomenon"] == ALL) & (rows["model"] == model)]
@@ -166,7 +166,7 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -> str:
-    """What the caption says of the curve, in percent of x characters, and of what is left out."""
+    """Describe the curve, in percent of x characters, and count the languages left out."""
     lacking = judged - len(points)
     without = f" Left out, without any text there: {counted(lacking, 'language')}."
     without = without if lacking else ""
@@ -188,7 +188,7 @@ def _trend_caption(curve: pd.Series | None, points: pd.DataFrame, judged: int) -
 
 
 def fig5(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 5: accuracy by model size, a line per family and tuning; else from Table 3."""
+    """Draw Figure 5: accuracy by model size, a line per family and tuning; else from Table 3."""
     published = labels.source == "published"
     if published:
         rows = read_printed(tables, exhibit="table3", column=ALL).set_index("row", drop=False)
@@ -270,7 +270,7 @@ def _draw_panel(
     labels: Labels,
     lowest: float,
 ) -> str:
-    """Draw accuracies of two models against each other; say what is in the panel."""
+    """Draw accuracies of two models against each other; return the caption of the panel."""
     inside = both.index.isin(group)
     inside &= not inside.all()  # a group that all languages are in sets none off
     for chosen, colour, face, label in (
@@ -319,7 +319,7 @@ def _name_furthest(axes: Axes, places: pd.DataFrame, labels: Labels) -> None:
 
 
 def fig6(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 6: accuracies per language of two models against each other, panel by panel."""
+    """Draw Figure 6: accuracies per language of two models against each other, panel by panel."""
     rows = read_accuracies(tables, labels)
     rows = rows[rows["phenomenon"] == ALL].set_index("lang", drop=False)
     pairs = labels.facts["pairs"]
@@ -373,7 +373,7 @@ TERMS = {
 def _draw_factors(
     axes: Axes, terms: pd.DataFrame, names: dict[str, str], models: Sequence[str], labels: Labels
 ) -> None:
-    """Coefficients with their intervals by factor, each model in a colour and with a marker."""
+    """Draw coefficients with their intervals by factor, each model in a colour."""
     import seaborn as sns  # takes a second, and the other figures need none of it
 
     rows = with_ends(terms, "coefficient").replace({"term": names, "model": labels.models})
@@ -406,12 +406,12 @@ def _draw_factors(
 
 
 def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator[str]:
-    """Sentences on what coefficients are compared with, and on what is not estimated."""
+    """Yield sentences on the reference of coefficients, and on the terms without estimates."""
     models = remarks["model"].nunique()
     of = dict(iter(remarks.groupby("analysis")))
 
     def listed(analysis: str) -> str:
-        """Terms by their printed names; with the models in brackets unless all of them have it."""
+        """List terms by their printed names, with the models in brackets unless all have it."""
         terms = []
         for term, rows in of[analysis].groupby("term", sort=False):
             whose = ", ".join(labels.models[model] for model in rows["model"])
@@ -440,7 +440,7 @@ def _remarks(remarks: pd.DataFrame, drawn: set[str], labels: Labels) -> Iterator
 
 
 def fig7(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
+    """Draw Figure 7: standardised coefficients of what drives the margin, with 95 % intervals."""
     everything = read_plain(REGRESSIONS, tables["margins"])
     everything = everything[everything["model"].isin(labels.models)]
     rows = everything[everything["analysis"] == ANALYSIS]

@@ -19,7 +19,7 @@ def leaders(comparisons: pd.DataFrame) -> pd.DataFrame:
 
 
 def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Leads that are significant: rows of ``leaders`` with p < ``LEAD_BELOW``."""
+    """Select significant leads: rows of ``leaders`` with p < ``LEAD_BELOW``."""
     leading = leaders(comparisons)
     return leading[leading["p"] < LEAD_BELOW]
 
@@ -30,37 +30,37 @@ ENOUGH_PAIRS = 10
 
 @formula("count where verb_value is {value} ÷ sum of count", value=PHRASE)
 def share(rows: pd.DataFrame, value: str) -> float:
-    """The part of the counts whose verb has a value."""
+    """Return the share of counts whose verb has a value."""
     return float(rows["count"][rows["verb_value"] == value].sum() / rows["count"].sum())
 
 
 @formula("sum of n ÷ {n}")
 def ratio(rows: pd.DataFrame, n: int) -> float:
-    """The sum of n, divided by a number from outside."""
+    """Divide the sum of n by a number from outside."""
     return float(rows["n"].sum() / n)
 
 
 @formula("({low} × low + {mid} × mid + {high} × high) ÷ {total}")
 def weighted_values(rows: pd.DataFrame, low: int, mid: int, high: int, total: int) -> float:
-    """The sum of the resource groups' values, each weighted, divided by the sum of weights."""
+    """Return the mean of the resource groups' values, weighted."""
     values = rows.set_index("column")["value"]
     return float((low * values["low"] + mid * values["mid"] + high * values["high"]) / total)
 
 
 @formula("number of rows where accuracy_a > accuracy_b and p < {below}")
 def wins(rows: pd.DataFrame, below: float) -> float:
-    """In how many languages the first model of a comparison is the better one."""
+    """Count languages in which the first model of a comparison is significantly better."""
     return float(won(rows, below).sum())
 
 
 @formula("100 × share of rows where accuracy_a > accuracy_b and p < {below}")
 def win_share(rows: pd.DataFrame, below: float) -> float:
-    """Percentage of languages in which the first model of a comparison is the better one."""
+    """Percentage of languages in which the first model of a comparison is significantly better."""
     return float(100 * won(rows, below).mean())
 
 
 def won(rows: pd.DataFrame, below: float) -> pd.Series:
-    """Comparisons, by row, in which the first model is the better one."""
+    """Mark comparisons in which the first model is significantly better."""
     return (rows["accuracy_a"] > rows["accuracy_b"]) & (rows["p"] < below)
 
 

@@ -1,8 +1,8 @@
-"""Figures of MultiBLiMP's languages: pairs of each, their families, and a sample of pairs.
+"""Draw figures of MultiBLiMP's languages: pairs of each, their families, and a sample of pairs.
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figures 3 and 4 and appendices A.2 (Figure
-8, a table) and B.1. Captions and references of Figures 3 and 4 are swapped there; these follow
-the captions.
+8, a table) and B.1. Captions and references of Figures 3 and 4 are swapped there; these follow the
+captions.
 """
 
 import math
@@ -37,9 +37,8 @@ from blimpworks.tables import ITEMS, read_table
 COLOURS = {"certain": BLUE, "uncertain": ORANGE, "pairs": BLUE}
 """Of Figure 3's columns, in the order of their markers."""
 PER_PANEL = 60
-"""Most languages side by side whose names can still be read at page width."""
+"""Most languages in one panel whose names are legible at page width."""
 LINE_INCHES = 0.135
-"""Height of a line of small type."""
 
 
 KARO = "kxh"
@@ -47,7 +46,7 @@ KARO = "kxh"
 
 
 def _limits(sizes: Mapping[str, int], labels: Labels) -> str:
-    """What the caption must say of languages that are left out, or that have another's code."""
+    """Say in the caption which languages are left out, or have another's code."""
     limits = ""
     if labels.source == "published" and len(sizes) < len(labels.languages):
         limits += f" {len(sizes)} of {len(labels.languages)} languages: those whose row of Table 5"
@@ -59,7 +58,7 @@ def _limits(sizes: Mapping[str, int], labels: Labels) -> str:
 
 
 def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int) -> Cell:
-    """``n`` languages or pairs of one language or of several, from items or from Table 5."""
+    """Make the cell of ``n`` languages or pairs, from items or from Table 5."""
     if labels.source == "published":
         formula = COUNT if column == "languages" else VALUES
         chosen = {"exhibit": "table5", "column": "n", "row": where}
@@ -69,7 +68,7 @@ def _cell(labels: Labels, row: str, column: str, where: list[str] | str, n: int)
 
 
 def _sizes(tables: Tables, labels: Labels) -> dict[str, int]:
-    """Pairs of each language that has any, in order of the labels."""
+    """Count the pairs of each language that has any, in order of the labels."""
     if labels.source == "published":
         printed = read_printed(tables, exhibit="table5", column="n")
         sizes = dict(zip(printed["row"], printed["value"], strict=True))
@@ -115,7 +114,7 @@ def pairs_figure(counts: pd.DataFrame) -> Figure:
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 3: minimal pairs per language on a log scale, certain and uncertain if measured."""
+    """Draw Figure 3: minimal pairs per language, certain and uncertain if measured."""
     if labels.source == "published":
         names, sizes = labels.languages, _sizes(tables, labels)
         cells = [_cell(labels, names[lang], "pairs", lang, n) for lang, n in sizes.items()]
@@ -142,7 +141,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _families(sizes: dict[str, int], labels: Labels) -> dict[str, list[str]]:
-    """Languages with pairs by family: the largest family first, and in it most pairs first."""
+    """Group languages with pairs by family, the largest first; in each, most pairs first."""
     families: dict[str, list[str]] = {}
     for lang in sorted(sizes, key=lambda lang: (-sizes[lang], labels.languages[lang])):
         families.setdefault(labels.facts["families"][lang], []).append(lang)
@@ -162,7 +161,7 @@ def _write_numbers(axes: Axes, places: Sequence[tuple[int, float]], size: float)
 
 
 def fig4(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 4: families of the languages that have pairs, by languages and by pairs."""
+    """Draw Figure 4: families of the languages that have pairs, by languages and by pairs."""
     sizes = _sizes(tables, labels)
     families = _families(sizes, labels)
     cells: list[Cell] = []
@@ -197,7 +196,7 @@ Line = tuple[str, float | None]
 
 
 def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
-    """Languages' pairs as dots under their families (by printed name), in up to 3 columns."""
+    """Draw languages' pairs as dots under their families (by printed name), in up to 3 columns."""
     # Languages below the headings of their families.
     lines: list[Line] = []
     names = [families[cell.row] for cell in cells]
@@ -236,7 +235,7 @@ def languages_figure(cells: Sequence[Cell], families: dict[str, str]) -> Figure:
 
 
 def figb1(tables: Tables, labels: Labels) -> Exhibit:
-    """Appendix B.1: every language with its pairs, by family."""
+    """Draw appendix B.1: every language with its pairs, by family."""
     sizes = _sizes(tables, labels)
     cells = [
         _cell(labels, labels.languages[lang], "pairs", lang, sizes[lang])
@@ -253,7 +252,7 @@ def figb1(tables: Tables, labels: Labels) -> Exhibit:
 
 LANGUAGES = 10
 LONGEST = 75
-"""Characters of the longest sentence that is shown if there are others."""
+"""Most characters of the shown sentence, unless all are longer."""
 COLUMNS = (
     *("item_id", "lang", "phenomenon", "paradigm", "label", "good", "bad"),
     *("good_start", "good_end", "bad_start", "bad_end"),
@@ -274,7 +273,7 @@ def choose_languages(languages: Sequence[str], traits: Mapping[str, Sequence[str
 
 
 def fig8(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 8: one pair of each of ten languages; the cell's filter names the very item."""
+    """Draw Figure 8: one pair of each of ten languages; the cell's filter names the very item."""
     rows = (read_table(ITEMS, path, COLUMNS).to_pylist() for path in tables["items"])
     items = {inside[0]["lang"]: inside for inside in rows if inside}
     languages = [lang for lang in labels.languages if lang in items]

@@ -1,7 +1,4 @@
-"""How a minimal pair is made, followed on one pair of the campaign.
-
-Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), Figure 2.
-"""
+"""Draw Figure 2 of the paper, on one pair of the campaign."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,7 +44,7 @@ SIZE, SMALL = 7.0, 6.2
 LINE = SIZE * LEADING
 SMALL_LINE = SMALL * LEADING
 SMALL_LETTERS = {"Amiri": 1.25, "Noto Naskh Arabic": 1.1, "Scheherazade New": 1.25}
-"""Fonts whose letters are smaller than the house font's, and how much they are enlarged."""
+"""Fonts with smaller letters than the house font, and their enlargement."""
 LABELLED = {
     "+": "significant agreement",
     "~": "near-universal agreement",
@@ -57,17 +54,17 @@ LABELLED = {
 KINDS = {"verb": "main verb", "aux": "auxiliary", "ptcp": "participle"}
 ORDERS = {"SV": "subject first (SV)", "VS": "verb first (VS)"}
 MOST_FORMS = 4
-"""Forms of the lexicon that are drawn; the cells have all entries."""
+"""Most forms of the lexicon that are drawn; the cells have all entries."""
 BAR, BAR_LEFT, BAR_RIGHT = "#DDDDDD", 24.0, 52.0
 
 
 GAP = 9.0
-"""Between two words, in points."""
+"""Between two words [points]."""
 NAMES = ("form", "lemma", "class", "relation", "features")
 FORM = 8.5
 MOST_FEATURES = 8
 LEVEL = 12.0
-"""Height of an arc above that of the next lower one."""
+"""Height of an arc above that of the next lower one [points]."""
 
 
 WIDTH = PAGE_INCHES * 72
@@ -84,7 +81,7 @@ Draw = Callable[[Pen, float, float, float], float]
 
 @dataclass(slots=True)
 class Spelling:
-    """Writes words of the pair's language, by number where no font has their letters."""
+    """Writer of words in the pair's language, by number where no font has their letters."""
 
     families: tuple[str, ...] | None
     rtl: bool
@@ -92,7 +89,7 @@ class Spelling:
 
     @classmethod
     def of(cls, stages: Stages) -> "Spelling":
-        """The spelling of a pair's language, in a font that has all letters of the figure."""
+        """Choose a font with all letters of the figure."""
         texts = [stages.item["good"], stages.item["bad"], stages.lemma]
         texts += [word[name] or "" for word in stages.words for name in ("form", "lemma")]
         texts += [entry.row.form for entry in stages.entries]
@@ -124,22 +121,19 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A word as drawn, from top to bottom, with its CoNLL-U id, 0 where others are left out."""
+    """A word as drawn, from top to bottom, with its CoNLL-U id; 0 for an ellipsis."""
 
     word: int
     runs: tuple[Run, ...]
 
     @property
     def width(self) -> float:
-        """Width of its widest line, in points."""
+        """Width of its widest line [points]."""
         return max(run.width for run in self.runs)
 
 
 def fitting_columns(columns: Sequence[Column], needed: set[int], width: float) -> list[Column]:
-    """Keep the ``needed`` words and those next to them, as the width has room for.
-
-    An ellipsis stands for each stretch of others.
-    """
+    """Keep the ``needed`` words and those next to them that fit; ellipses for the others."""
     kept = [*columns]
     while True:
         elided: list[Column] = []
@@ -162,7 +156,7 @@ def _total(columns: Sequence[Column]) -> float:
 
 
 def facts(pen: Pen, x: float, y: float, width: float, rows: Sequence[tuple[str, Run]]) -> float:
-    """Names and values in two columns; returns their height."""
+    """Draw names and values in two columns; return their height."""
     left = max(Run(name, SMALL).width for name, _ in rows) + 6
     baseline, before = y, list[Run]()
     for name, value in rows:
@@ -175,9 +169,9 @@ def facts(pen: Pen, x: float, y: float, width: float, rows: Sequence[tuple[str, 
 
 @dataclass(frozen=True, slots=True)
 class Insides:
-    """Draws the insides of the boxes, each of a pair's data at one stage.
+    """Painter of the boxes' insides, one method a stage.
 
-    Each is drawn from its top left corner in a width, and returns its height [points].
+    Each draws from a top left corner in a width, and returns its height [points].
     """
 
     stages: Stages
@@ -227,7 +221,6 @@ class Insides:
         return baselines[-1] + 3 - y
 
     def _column(self, number: int, colour: str | None) -> Column:
-        """Stack a word's form, lemma, class and relation, and features if the pair is about it."""
         word, shade = self.stages.word_at[number], colour or FAINT
         runs = [
             self.spelling.run(word["form"], FORM, colour or INK, bold=colour is not None),
@@ -316,7 +309,6 @@ class Insides:
         return top - y
 
     def _form(self, pen: Pen, entries: Sequence[Entry], x: float, y: float, width: float) -> float:
-        """Draw a form and what becomes of it, and below the features of its entries."""
         entry = entries[0]
         decided = entry.own or entry.chosen
         colour = GREEN if entry.own else VERMILION if entry.chosen else INK
@@ -384,11 +376,11 @@ class Box:
     draw: Draw
 
     def height(self) -> float:
-        """Height in points, heading and margins included."""
+        """Return the height in points, heading and margins included."""
         return HEAD + self.draw(Pen(), 0, 0, self.width - 2 * INNER) + 2 * INNER
 
     def drawn(self, pen: Pen, x: float, y: float, height: float) -> None:
-        """Draw it with its top left corner at ``x``, ``y``."""
+        """Draw the box with its top left corner at ``x``, ``y``."""
         pen.box(x, y, self.width, height)
         pen.box(x, y, self.width, HEAD, BAND)
         used = pen.text(x + INNER, y + HEAD - 4.3, Run(self.heading, HEADING, bold=True))
@@ -440,7 +432,10 @@ def draw(stages: Stages, spelling: Spelling, language: str, choice: Mapping[str,
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 2: one pair of the campaign at every stage. Raises UserError for an unknown pair."""
+    """Draw Figure 2: one pair of the campaign at every stage.
+
+    Raises UserError for an unknown pair.
+    """
     choice = labels.facts["figure2"]
     language, tag = labels.languages[choice["language"]], language_tag(choice["language"])
     stages = follow_pair(tables, choice)

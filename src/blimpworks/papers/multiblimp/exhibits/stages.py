@@ -1,4 +1,4 @@
-"""One minimal pair at every stage of its making, from the tables of the stages.
+"""Follow one minimal pair through all stages, from the tables of the stages.
 
 Source: Jumelet, Weissweiler, Nivre and Bisazza (2025), section 4 and Figure 2.
 """
@@ -27,7 +27,7 @@ from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, re
 SHORTEST, LONGEST = 4, 10
 """Words of the sentences that are preferred, punctuation included."""
 VERBS = "V"
-"""Part of speech of the entries that verbs and participles are looked up among."""
+"""Part of speech of the entries for verbs and participles."""
 CONDITION = ("phenomenon", "grammatical", "ungrammatical", "order", "inflected")
 Row = dict[str, Any]
 
@@ -45,12 +45,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """A pair and what each stage knew of it; rows are as their tables have them.
+    """A pair and its rows in the tables of the stages.
 
-    ``words`` are the sentence's syntactic words in order, ``word_at`` them by CoNLL-U id.
-    ``test`` is the test of the language's agreement, None where the condition has no evidence,
-    and ``counts`` the combinations of values behind it. ``sizes`` has the number of entries of
-    the word's lemma in each source, ``consulted`` whether the source was looked at.
+    ``words`` are the sentence's syntactic words. ``test`` is None where the condition has no
+    evidence; ``counts`` are the combinations of values behind it. ``sizes`` counts the entries of
+    the word's lemma in each source, ``consulted`` says whether the source was looked at.
     ``fitting`` selects the ``available`` pairs of the condition, of which ``kept`` were drawn.
     """
 
@@ -70,7 +69,7 @@ class Stages:
 
     @property
     def word_at(self) -> dict[int, Row]:
-        """The sentence's words by their ids."""
+        """The sentence's words by their CoNLL-U ids."""
         return {word["word"]: word for word in self.words}
 
     @property
@@ -85,7 +84,6 @@ def choose_pair(
     """Choose the pair called ``item_id``, or a certain, short one; UserError for an unknown one."""
 
     def rank(item: Row) -> tuple[object, ...]:
-        """Sort key of a pair: the lowest is shown."""
         words = lengths[item["treebank"], item["file"], item["sent_id"]]
         far = max(SHORTEST - words, words - LONGEST, 0)
         certain = item["label"] in CERTAIN
@@ -109,7 +107,7 @@ def _rows(
     columns: Sequence[str] | None = None,
     **keys: Any,
 ) -> list[Row]:
-    """Rows of the language's table of a ``kind`` whose columns have the values of ``keys``."""
+    """Read rows of the language's table of a ``kind``, filtered by ``keys``."""
     table = read_table(schema, tables[kind][0], columns)
     for name, value in keys.items():
         column = table[name]
@@ -120,7 +118,7 @@ def _rows(
 
 
 def _entries(trace: Trace, item: Row) -> list[Entry]:
-    """The entries behind a pair: those of its own form, then others, the chosen form's first."""
+    """Return the entries behind a pair: its own form's, then others, the chosen form's first."""
     new = item["bad_form"].casefold()
     entries: dict[tuple[str, str, str, bool], Entry] = {}
     for source, lookup in zip(SOURCES, trace.lookups, strict=True):
@@ -203,11 +201,11 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
 
 
 COLUMN = "Shown"
-"""The column that all cells of Figure 2 stand in."""
+"""The only column of Figure 2's cells."""
 ALL_ITEMS = "items/multiblimp/all"
-"""Where the pairs lie that items are drawn from."""
+"""Place of the pairs that items are drawn from."""
 RESOURCES = {"unimorph": "UniMorph", "ud": "treebanks"}
-"""Sources of the lexicon as the figure has them."""
+"""Names of the lexicon's sources in the figure."""
 EXTRACTED = {
     "Subject": "subject_form",
     "Verb": "verb_form",
@@ -216,7 +214,7 @@ EXTRACTED = {
     "Agreeing word is a": "kind",
     "Distance": "distance",
 }
-"""What is shown of a candidate, and the column it stands in."""
+"""Shown facts of a candidate, and their columns."""
 TESTED = {
     "Agreeing": "agreeing",
     "Cases": "n",
@@ -224,9 +222,9 @@ TESTED = {
     "p, more agreement": "p_greater",
     "p, less agreement": "p_less",
 }
-"""What is shown of a test, and the column it stands in."""
+"""Shown numbers of a test, and their columns."""
 PAIR_TEXTS = {"Swapped form": "bad_form", "Grammatical": "good", "Ungrammatical": "bad"}
-"""What is shown of the pair, and the column of items it stands in."""
+"""Shown texts of the pair, and their columns."""
 IN_ENGLISH = {"Word order", "Agreeing word is a", "Label"}
 """Rows whose texts are not in the pair's language."""
 
@@ -241,7 +239,7 @@ def verdict_of(entry: Entry) -> str:
 
 
 def _cells(source: str, where: Row, shown: Row, columns: Mapping[str, str]) -> list[Cell]:
-    """Cells of some columns of one row ``shown``: its texts and its numbers."""
+    """Make cells of some columns of one row ``shown``: its texts and its numbers."""
     cells = []
     for row, column in columns.items():
         value = shown[column]
@@ -254,7 +252,7 @@ def _cells(source: str, where: Row, shown: Row, columns: Mapping[str, str]) -> l
 
 
 def stage_cells(stages: Stages) -> dict[str, list[Cell]]:
-    """List everything that the figure shows of a pair, by stage and in the stages' order."""
+    """List all cells of a pair, by stage and in the stages' order."""
     item, candidate, test = stages.item, stages.candidate, stages.test
     lang = {"lang": item["lang"]}
 

@@ -1,7 +1,4 @@
-"""Does a language agree? Counts per subject value and word order, and their tests.
-
-Source: MultiBLiMP 1.0, section 4.2.
-"""
+"""Count how often verbs agree with their subjects, and test it (MultiBLiMP 1.0, section 4.2)."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -41,13 +38,13 @@ from blimpworks.tables import LEXICON, read_table, write_rows
 Key = tuple[str, str, str, str]
 """Verb type, order, subject value, verb value."""
 Lookup = Callable[[str, str | None], set[str]]
-"""From a form and its annotation to the values it can have."""
+"""Maps a form and its annotation to the values that it can have."""
 COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where the values of subjects and verbs of one construction are looked up."""
+    """Sources of the values of one construction's subjects and verbs."""
 
     verbs: tuple[Lexicon, ...]
     subjects: tuple[Lexicon, ...]
@@ -82,7 +79,7 @@ class Evidence:
         return values - {UNDEFINED} if self.united else values
 
     def lookups(self, feature: str) -> tuple[Lookup, Lookup]:
-        """Values of a subject's and of a verb's form, given how the treebank annotates it."""
+        """Make the lookups of a subject's values and of a verb's."""
         return (
             cache(partial(self._values, self.subjects, NOMINATIVE, feature)),
             cache(partial(self._values, self.verbs, INDICATIVE, feature)),
@@ -90,7 +87,7 @@ class Evidence:
 
 
 def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
-    """The pair of values that a subject and a verb are evidence for, if they are."""
+    """Return the pair of values that a subject and a verb are evidence for, if any."""
     if len(subject) == 1 and len(verb) == 1:
         pair = next(iter(subject)), next(iter(verb))
         return None if UNDEFINED in pair else pair
@@ -103,7 +100,7 @@ def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
 def load_evidence(
     candidates: pa.Table, lexicon: pa.Table, construction: str, options: MultiblimpOptions
 ) -> Evidence:
-    """Load what a construction's values are looked up in: the annotation first when corrected.
+    """Load the sources of a construction's values: the annotation first when corrected.
 
     The authors unite lexicons for verbs; for participles the treebank's counts only where UniMorph
     has nothing, and open values stay (section 4.2).
@@ -129,7 +126,7 @@ def count_agreement(
     phenomenon: Phenomenon,
     options: MultiblimpOptions,
 ) -> Counter[Key]:
-    """How often each verb value goes with each subject value, per order and verb type."""
+    """Count how often each verb value goes with each subject value, per order and verb type."""
     of_subject, of_verb = evidence.lookups(phenomenon.feature)
     counts: Counter[Key] = Counter()
     columns = [candidates[name].cast(pa.string()).to_pylist() for name in COLUMNS[1:]]
@@ -146,13 +143,12 @@ def count_agreement(
 def label_of(
     agreeing: int, n: int, tests: int, options: MultiblimpOptions
 ) -> tuple[float, float, str]:
-    """P values of the two one-sided exact binomial tests, and the label they give.
+    """Return p of the two one-sided exact binomial tests, greater and less, and the label.
 
-    ``tests`` is how many a language has of the phenomenon: the corrected threshold is
-    divided by it (Bonferroni). "+" significant agreement; "~" near-universal, with more
-    than five cases, but not significant (in the authors' code only); "?" undecided; "-"
-    significant absence: such a condition is dropped. The published order of the decisions
-    is the authors', for whom no agreement at all is undecided however many the cases.
+    ``tests`` is the number of tests that a language has of the phenomenon: it divides the corrected
+    threshold (Bonferroni). Labels: "+" significant agreement; "~" near-universal, with more than
+    five cases, but not significant (published only); "?" undecided; "-" significant absence, which
+    drops the condition. For the authors no agreement at all is undecided, however many the cases.
     """
     settings = options.agreement
     null, threshold = settings.null_probability, settings.alpha / 2

@@ -1,7 +1,7 @@
-"""Subject-verb candidates of a treebank: which words could agree, before any lexicon.
+"""Find subject-verb candidates of a treebank, before any lexicon (MultiBLiMP 1.0, section 4.1).
 
-Source: MultiBLiMP 1.0, section 4.1. Works on whole columns: a word's row is its sentence's
-first row plus its id minus one, so heads and dependents are index arithmetic.
+Works on whole columns: a word's row is its sentence's first row plus its id minus one, so heads and
+dependents are index arithmetic.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ TOKEN_COLUMNS = ("sentence", "word", "head", "form", "lemma", "upos", "feats", "
 
 @dataclass(frozen=True)
 class Words:
-    """The syntactic words of a treebank as columns; rows in sentence and word order."""
+    """Columns of a treebank's syntactic words; rows in sentence and word order."""
 
     sentence: Rows
     word: Rows
@@ -45,7 +45,7 @@ class Words:
 
 
 def load_words(tokens: pa.Table) -> Words:
-    """Words of a ``tokens`` table; multiword ranges and empty nodes are left out."""
+    """Load the words of a ``tokens`` table, without multiword ranges and empty nodes."""
     table = tokens.filter(pc.is_valid(tokens["word"])).combine_chunks()
     sentence = table["sentence"].to_numpy().astype(np.int64)
     word = table["word"].to_numpy().astype(np.int64)
@@ -60,7 +60,6 @@ def load_words(tokens: pa.Table) -> Words:
 
 
 def _heads_of(words: Words, dependents: Mask) -> Mask:
-    """Words that have one of the marked words as a dependent."""
     marks = np.zeros(len(words.head), bool)
     heads = words.head[dependents]
     marks[heads[heads >= 0]] = True
@@ -68,7 +67,7 @@ def _heads_of(words: Words, dependents: Mask) -> Mask:
 
 
 def _auxiliary(words: Words, allowed: Mask, last: bool = False) -> Rows:
-    """For each word the row of its first (or last) allowed auxiliary or copula, -1 if none."""
+    """Return each word's row of its first (or last) allowed auxiliary or copula, -1 if none."""
     is_auxiliary = marked(words.deprel, lambda d: d == "cop" or d.startswith("aux"))
     rows = np.flatnonzero(is_auxiliary & allowed & (words.head >= 0))
     auxiliaries = np.full(len(words.head), -1)
@@ -79,7 +78,7 @@ def _auxiliary(words: Words, allowed: Mask, last: bool = False) -> Rows:
 
 
 def _is_finite(feats: str | None) -> bool:
-    """Whether a word is finite: many treebanks give the mood alone, which implies it."""
+    """Tell whether a word is finite: many treebanks give the mood alone, which implies it."""
     features = parse_feats(feats)
     return features.get("VerbForm", "Fin" if "Mood" in features else None) == "Fin"
 
@@ -93,7 +92,6 @@ def _table(
     kind: Strings,
     options: MultiblimpOptions,
 ) -> pa.Table:
-    """The ``candidates`` table of subject edges, which are rows of the words."""
     verbs = words.head[subjects]
     distance = replaced - subjects
     bare = marked(words.feats, lambda feats: feats is None)[inflected]

@@ -1,10 +1,9 @@
 """Features of words in one spelling, and the agreement phenomena that are about them.
 
-UniMorph's values stand under Universal Dependencies' names. The tag inventory is the UniMorph
-schema's with what its tables add; its grouping, the value map between the two resources and the
-values assumed where a lexicon states none are those of the MultiBLiMP authors. What phenomena
-require of words: MultiBLiMP 1.0, section 5, and the authors' code: English shows subject-verb
-number in the third person present alone; participle agreement needs a participle.
+UniMorph's values have Universal Dependencies' names. The tag inventory is the UniMorph schema's,
+with additions of its tables; its grouping, the value map between the two resources and the assumed
+values are those of the MultiBLiMP authors. Conditions of phenomena: MultiBLiMP 1.0, section 5, and
+the authors' code: English shows subject-verb number in the third person present alone.
 """
 
 import re
@@ -51,7 +50,7 @@ _FROM_UNIMORPH = {unimorph: ud for ud, unimorph in UD_TO_UNIMORPH.items()}
 
 @cache
 def tag_features() -> dict[str, str]:
-    """Feature name of every UniMorph tag known here; "pos" for parts of speech."""
+    """Return the feature of every known UniMorph tag; "pos" for parts of speech."""
     features: dict[str, str] = {}
     for row in read_cells(Path(__file__).with_name("unimorph_tags.tsv")):
         for tag in row["tags"].split():
@@ -61,12 +60,12 @@ def tag_features() -> dict[str, str]:
 
 @cache
 def to_unimorph(value: str) -> str:
-    """A UD feature value in UniMorph's spelling."""
+    """Return a UD feature value in UniMorph's spelling."""
     return UD_TO_UNIMORPH.get(value, value.upper())
 
 
 def from_unimorph(value: str) -> str:
-    """A value in UniMorph's spelling as UD spells it: the inverse of ``to_unimorph``."""
+    """Return a UniMorph value in UD's spelling: the inverse of ``to_unimorph``."""
     return _FROM_UNIMORPH.get(value, value.capitalize())
 
 
@@ -77,22 +76,22 @@ def parse_feats(feats: str | None) -> dict[str, str]:
 
 
 def alternatives(value: str) -> frozenset[str]:
-    """UniMorph spellings of a UD value that may name several ("Fem,Masc")."""
+    """Return the UniMorph spellings of a UD value that may name several ("Fem,Masc")."""
     return frozenset(to_unimorph(part) for part in value.split(","))
 
 
 def assumed(stated: Collection[str]) -> dict[str, str]:
-    """Values meant where a row states none, for the features that other rows do state."""
+    """Return the values meant where a row states none, for features that other rows state."""
     return {name: value for name, value in ASSUMED.items() if name in stated}
 
 
 def render(features: Iterable[tuple[str, str]]) -> str:
-    """A bundle as the lexicon table writes it: "Mood=IND|Number=SG"."""
+    """Write a bundle as the lexicon table has it: "Mood=IND|Number=SG"."""
     return "|".join(f"{name}={value}" for name, value in sorted(features))
 
 
 def _split_tags(tags: str) -> list[str]:
-    """UniMorph's ``;``-separated tags, with the variants of its notation levelled."""
+    """Split UniMorph's ``;``-separated tags, with the variants of its notation levelled."""
     tags = re.sub(r"[A-Z]+\(([^()]*)\)", lambda m: m.group(1).replace(",", ";"), tags)
     tags = re.sub(r"[{}]", "", tags).replace("/", "+").replace(",", "+")
     tags = re.sub(r"V\.(PTCP|PCTP)", "V;V.PTCP", tags)
@@ -103,7 +102,7 @@ def _split_tags(tags: str) -> list[str]:
 
 
 def _as_known(tags: str) -> str:
-    """Tags joined by ``+``, each in upper case if it is known only so."""
+    """Write in upper case each of tags joined by ``+`` that is known only so."""
     known = tag_features()
     each = ((tag, tag.upper()) for tag in tags.split("+"))
     return "+".join(upper if tag not in known and upper in known else tag for tag, upper in each)
@@ -111,11 +110,10 @@ def _as_known(tags: str) -> str:
 
 @cache
 def parse_tags(tags: str) -> tuple[tuple[str, Bundle], ...]:
-    """Part of speech and features of a UniMorph tag string, one pair per alternative.
+    """Parse a UniMorph tag string: part of speech and features, one pair per alternative.
 
-    "V;PRS;1+2;SG" gives two. Unknown tags decide nothing and are left out. A feature
-    tagged twice keeps both values as alternatives. The part of speech is "" where none is
-    tagged.
+    "V;PRS;1+2;SG" gives two. Unknown tags are left out. A feature tagged twice keeps both values as
+    alternatives. The part of speech is "" where none is tagged.
     """
     known = tag_features()
     values: dict[str, list[str]] = {}
@@ -151,7 +149,7 @@ class Phenomenon:
     conditions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def meets_conditions(self, lang: str, features: Mapping[str, str]) -> bool:
-        """Whether a word's features allow it to show the phenomenon in a language."""
+        """Tell whether a word's features allow it to show the phenomenon in a language."""
         required = self.conditions.get(lang, {})
         return required.items() <= features.items()
 

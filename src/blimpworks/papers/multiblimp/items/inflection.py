@@ -1,4 +1,4 @@
-"""Looking words up in a lexicon and finding their forms with another value of a feature.
+"""Look words up in a lexicon and find their forms with another value of a feature.
 
 Source: MultiBLiMP 1.0, section 4.3; the matching rules follow the authors' code.
 """
@@ -24,8 +24,10 @@ SOURCES = ("unimorph", "ud")
 CONTEXT_PARTS = ("N", "PRO", "PRON")
 """Parts of speech of possible subjects."""
 RARE = 10
-"""A reading is rare when the form has one that is more than this many times as frequent, or the
-same reading is more frequent with another lemma."""
+"""A reading is rare when another of its form is more than this many times as frequent.
+
+Or the same reading is more frequent with another lemma.
+"""
 AGREEING = (
     *("Number", "Number[subj]", "Person", "Person[subj]", "Gender", "Gender[subj]"),
     *("Animacy", "SubGender"),
@@ -34,7 +36,7 @@ AGREEING = (
 BESIDE_AGREEMENT = frozenset((*AGREEING, "Agglutination", "ExtPos"))
 """These, what changes with them (Polish *mógł-*), and what says nothing of a form."""
 Query = Mapping[str, frozenset[str]]
-"""For each feature the values that will do."""
+"""Accepted values of each feature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Lexicon:
     by_form: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
 
     def relevant(self, query: Query) -> dict[str, frozenset[str]]:
-        """The part of a query about features that some row of this lexicon states."""
+        """Return the part of a query about stated features."""
         return {name: values for name, values in query.items() if name in self.stated}
 
 
@@ -75,13 +77,13 @@ class Selection:
 
 
 def spellings(words: Iterable[Any], any_case: bool) -> frozenset[str]:
-    """Words to be looked up, with ``any_case`` in lower case too; Arrow or Python strings."""
+    """Return words to look up, with ``any_case`` in lower case too; Arrow or Python strings."""
     written = {str(word) for word in words}
     return frozenset(written | {word.lower() for word in written} if any_case else written)
 
 
 def _readings(features: str) -> list[dict[str, str]]:
-    """Feature mappings of a rendered bundle; alternatives ("FEM+MASC") are spelt out."""
+    """Parse a rendered bundle into feature mappings, one per alternative ("FEM+MASC")."""
     own = parse_feats(features)
     values = (value.split("+") for value in own.values())
     return [dict(zip(own, chosen, strict=True)) for chosen in product(*values)]
@@ -128,13 +130,12 @@ def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
 
 
 def _highest(keys: pa.ChunkedArray, frequency: pa.ChunkedArray) -> pa.ChunkedArray:
-    """For each row the highest frequency of its key."""
     groups = pa.table({"key": keys, "n": frequency}).group_by("key").aggregate([("n", "max")])
     return groups["n_max"].take(pc.index_in(keys, groups["key"]))
 
 
 def _with_rarity(rows: pa.Table) -> pa.Table:
-    """Rows with a column that marks rare readings; UniMorph's, without frequencies, never are."""
+    """Mark rare readings; UniMorph's, without frequencies, never are."""
     frequency = rows["frequency"]
     if frequency.null_count == len(rows):
         return rows.append_column("rare", pa.array([False] * len(rows)))
@@ -148,7 +149,7 @@ def _with_rarity(rows: pa.Table) -> pa.Table:
 def _inflecting_column(
     counts: Mapping[str, int], readings: Readings, names: Sequence[str]
 ) -> str | None:
-    """The only column, or of several the one whose rarest value has most rows."""
+    """Return the only column, or of several the one whose rarest value has most rows."""
     if len(names) == 1:
         return names[0] if names[0] in _stated(readings.values()) else None
     best, chosen = 0, None
@@ -163,7 +164,7 @@ def _inflecting_column(
 
 
 def query_of(features: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """A query from UD features; indicative and active are meant where nothing is said."""
+    """Make a query of UD features; indicative and active are meant where nothing is said."""
     query = {name: alternatives(value) for name, value in features.items()}
     query.setdefault("Mood", frozenset({"IND"}))
     query.setdefault("Voice", frozenset({"ACT"}))
@@ -175,7 +176,6 @@ INDICATIVE = query_of({"Mood": "Ind"})
 
 
 def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
-    """Whether a row matches a query."""
     for name, accepted in query.items():
         value = row.features.get(name)
         if value in accepted:
@@ -186,7 +186,7 @@ def _fits(row: LexiconRow, query: Query, column: str | None) -> bool:
 
 
 def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
-    """Rows with the fewest features the query doesn't speak of."""
+    """Select rows with the fewest features that the query lacks."""
     extra = [len(row.features.keys() - query.keys()) for row in rows]
     return [row for row, count in zip(rows, extra, strict=True) if count == min(extra)]
 
@@ -194,7 +194,7 @@ def _tightest(rows: list[LexiconRow], query: Query) -> list[LexiconRow]:
 def matching(
     lexicon: Lexicon, lemma: str, form: str, query: Query, column: str, usual: bool = False
 ) -> list[LexiconRow]:
-    """Stage 1: the tightest rows of lemma and form for a query; ``usual``: no rare ones."""
+    """Stage 1: find the tightest rows of lemma and form for a query; ``usual``: no rare ones."""
     query = lexicon.relevant(query)
     rows = [
         row
@@ -207,12 +207,12 @@ def matching(
 def contrasting(
     lexicon: Lexicon, row: LexiconRow, query: Query, column: str, alone: bool = False
 ) -> list[LexiconRow]:
-    """Stage 2: rows of the row's lemma with any other value in ``column``.
+    """Stage 2: find rows of the row's lemma with any other value in ``column``.
 
-    Everything else that the row defines must stay as it is. A row that leaves the column
-    open has no contrast; one that lacks it (Number[subj] is not assumed) counts as another
-    value, as in the authors' code, where it can be the tightest match. With ``alone`` rows that
-    state more or less than the row, beside agreement, don't count, nor do rare readings.
+    All other features that the row defines must be the same. A row that leaves the column open has
+    no contrast; one that lacks it (Number[subj] is not assumed) counts as another value, as in the
+    authors' code, where it can be the tightest match. With ``alone`` neither rare readings count,
+    nor rows that state more or less than the row, agreement aside.
     """
     value = row.features.get(column, UNDEFINED)
     if value == UNDEFINED:

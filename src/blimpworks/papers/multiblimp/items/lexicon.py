@@ -1,17 +1,17 @@
-"""The lexicon of a language: UniMorph's tables and the one read off the treebanks.
+"""Make the lexicon of a language: UniMorph's tables and the one read off the treebanks.
 
-Source: MultiBLiMP 1.0, section 3; details of both in the method notes it cites. UniMorph's tables
-are corrected first as the authors did (method notes, 2.5; the paper does not mention it), by the
-table of patches beside this module, in its order. Its ``table`` is the file that a patch is for
-(empty: all of the language) and its ``kind`` says what it does:
+Source: MultiBLiMP 1.0, section 3, and the method notes that it cites. ``unimorph_patches.tsv``
+first corrects UniMorph's tables as the authors did (method notes, 2.5; the paper does not mention
+it), in its order. Its ``table`` is the file that a patch is for (empty: all of the language), its
+``kind``:
 
 - ``tags``, ``tags_everywhere``: replace the first, or every, match of ``pattern`` in the tags;
 - ``drop``: leave out lines that match ``pattern``;
 - ``lemma_as_form``: repeat rows whose tags match with the lemma as form, and other tags;
 - ``add``: one more row, "lemma|form|tags".
 
-Tables that replace or extend others (Finnish, Karelian, Kazakh, Livvi, Uzbek, Veps) are rows
-of ``config/sources.tsv``. A patch that a later issue of a table makes superfluous changes nothing.
+Tables that replace or extend others (Finnish, Karelian, Kazakh, Livvi, Uzbek, Veps) are rows of
+``config/sources.tsv``. A patch that a later issue of a table makes superfluous changes nothing.
 """
 
 import lzma
@@ -57,11 +57,11 @@ POS_OF_UPOS = {
 WORD_COLUMNS = ("word", "lemma", "form", "upos", "feats", "deprel", "misc")
 
 Row = tuple[str, str, str]
-"""A row of a UniMorph table: lemma, form and tags."""
+"""Lemma, form and tags of a UniMorph table."""
 
 TABLE = Path(__file__).with_name("unimorph_patches.tsv")
 DROPPED = "\t\t"
-"""What stands for a line to leave out: neither lemma nor form."""
+"""A line to leave out: neither lemma nor form."""
 PLAIN_WORD = re.compile(r"[a-z]+")
 
 
@@ -76,7 +76,7 @@ class Patch(Strict):
     why: str
 
     def concerns(self, table: str) -> bool:
-        """Whether it is for a file of this name (without .xz)."""
+        """Tell whether the patch is for a file of this name (.xz aside)."""
         return self.table in ("", table.removesuffix(".xz"))
 
 
@@ -134,13 +134,12 @@ def read_unimorph(
     options: MultiblimpOptions,
     odd: Counter[str] | None = None,
 ) -> Iterator[tuple[str, str, str]]:
-    """Lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
+    """Yield lemma, form and tags of each line of a UniMorph table, patched for ``lang``.
 
-    Lines with a blank form or lemma are skipped, as are forms that have a space after the
-    ``special`` treatments (the pipeline replaces single words). A table of segmentations
-    separates its tags by "|" too. ``odd`` counts what is skipped, and lines that are not as
-    others are. Raises UserError for a line with fewer than three columns, or a file that is
-    not UTF-8.
+    Skips lines with a blank form or lemma, and forms with a space after the ``special`` treatments
+    (pairs replace single words). A table of segmentations separates its tags by "|" too. ``odd``
+    counts skipped and odd lines by fault. Raises UserError for a line with fewer than three
+    columns, or a file that is not UTF-8.
     """
     segmented = path.suffix == ".segmentations"
     ours = corrected(options, "scripts")
@@ -241,7 +240,7 @@ def ud_entries(tokens: pa.Table, options: MultiblimpOptions) -> dict[Entry, int]
 
 
 def _rare_forms(counts: Counter[Entry], ratio: float) -> set[Entry]:
-    """Entries whose lemma and features have a form more than ``ratio`` times as frequent."""
+    """Find entries whose lemma and features have a form more than ``ratio`` times as frequent."""
     best: dict[tuple[str, str, str], int] = defaultdict(int)
     for (lemma, _, pos, features), count in counts.items():
         key = (lemma, pos, features)
@@ -250,7 +249,7 @@ def _rare_forms(counts: Counter[Entry], ratio: float) -> set[Entry]:
 
 
 def _rare_bundles(counts: Counter[Entry], ratio: float) -> set[Entry]:
-    """Hapaxes that differ by at most two tags from a far more frequent reading of the form."""
+    """Find hapaxes that differ by at most two tags from a far more frequent reading of the form."""
     groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     for entry in counts:
         groups[entry[0], entry[1]].append(entry)

@@ -1,8 +1,8 @@
-"""Scripts and diacritics: one spelling for a language's treebanks and its UniMorph tables.
+"""Respell scripts and diacritics: one spelling for a language's treebanks and UniMorph tables.
 
 Source: MultiBLiMP 1.0, section 3.2 and appendix A.1. The column ``special`` of
-``config/languages.tsv`` names the treatments of a language; "published:" before a name
-restricts it to the authors' way, "corrected:" to ours.
+``config/languages.tsv`` names the treatments of a language; "published:" before a name restricts it
+to the authors' way, "corrected:" to ours.
 """
 
 import re
@@ -30,7 +30,7 @@ UYGHUR_LATIN = str.maketrans(
     dict(zip("اەبپتجدرزسفقكگلمنھوۇۆۈۋېىي،؛؟", "aebptjdrzsfqkglmnhouöüwëiy,;?", strict=True))
     | {"چ": "ch", "خ": "x", "ژ": "zh", "ش": "sh", "غ": "gh", "ڭ": "ng", "ئ": ""}
 )
-"""Uyghur's letters as UD's own transliteration has them."""
+"""Uyghur's letters in UD's own transliteration."""
 
 
 def _delete(characters: str) -> Callable[[str], str]:
@@ -47,7 +47,7 @@ def _to_devanagari(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """A change of spelling and where it is made."""
+    """A change of spelling, and the columns to change."""
 
     convert: Callable[[str], str]
     tokens: tuple[str, ...] = WORDS
@@ -94,8 +94,7 @@ def normalise_tokens(
 ) -> pa.Table:
     """Respell a ``tokens`` table by the ``special`` treatments of its language (appendix A.1).
 
-    ``corrected`` takes our way, else the authors'. ``uyghur_translit`` needs the column ``misc``.
-    Raises UserError for an unknown treatment.
+    ``uyghur_translit`` needs the column ``misc``. Raises UserError for an unknown treatment.
     """
     for treatment in treatments(tuple(special), corrected):
         attributes = dict(treatment.given)

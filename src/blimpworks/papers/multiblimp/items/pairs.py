@@ -1,4 +1,4 @@
-"""From candidates to minimal pairs: every other form of the agreeing word that survives.
+"""Make minimal pairs of candidates: every other form of the agreeing word that passes the checks.
 
 Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 """
@@ -53,12 +53,12 @@ SURFACE_COLUMNS = ("sentence", "id", "word", "form", "space_after")
 
 @dataclass(slots=True)
 class Unit:
-    """A stretch of text without inner choice: a word, or a contraction of several."""
+    """A word, or a contraction of several."""
 
     text: str
     space_after: bool
     words: range
-    """CoNLL-U ids that it stands for."""
+    """CoNLL-U ids of the unit."""
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ def controller_of(row: Row, verb: Mapping[str, str], third: bool) -> Mapping[str
 
 
 def capitalised_like(form: str, original: str, rest_too: bool) -> str:
-    """A new form in the original's capitalisation; ``rest_too`` lower-cases what follows."""
+    """Return a form in the original's capitalisation; ``rest_too`` lower-cases the rest."""
     if not original[:1].isupper():
         return form
     return form.capitalize() if rest_too else form[:1].upper() + form[1:]
@@ -146,7 +146,7 @@ def capitalised_like(form: str, original: str, rest_too: bool) -> str:
 
 @dataclass(slots=True)
 class PairBuilder:
-    """Builds the pairs of one phenomenon of one language."""
+    """Builder of the pairs of one phenomenon of one language."""
 
     lang: str
     phenomenon: Phenomenon
@@ -161,8 +161,8 @@ class PairBuilder:
     def build(self, rows: Iterable[Row]) -> list[Row]:
         """Build the items of all candidates, after all subjects are read; count the rejected.
 
-        In the authors' code a verb keeps what it takes from one subject: its other subjects find
-        it there, and so does a later search for attractors.
+        In the authors' code a verb keeps the features it takes from one subject: its other subjects
+        find them there, and so does a later search for attractors.
         """
         lingers = not corrected(self.options, "copied_features")
         third = corrected(self.options, "subject_person")
@@ -192,7 +192,6 @@ class PairBuilder:
         return [item for candidate in candidates for item in self._items(*candidate)]
 
     def _items(self, row: Row, verb: dict[str, str], attractors: list[str]) -> list[Row]:
-        """Make the pairs of a candidate, one for each other form of the word that agrees."""
         surface = self.surfaces[row["sentence"]]
         unit = next(unit for unit in surface.units if row["replaced"] in unit.words)
         if len(unit.words) > 1:
@@ -238,7 +237,7 @@ class PairBuilder:
         return [*items.values()]
 
     def _differing(self, row: Row, swap: Swap, surface: Surface, old: str) -> Row:
-        """Make what a swap decides of a pair; ``label`` has one label for each value before."""
+        """Return the columns that a swap decides; ``label`` has one label for each value before."""
         before, after = "|".join(swap.before), "|".join(swap.after)
         new = capitalised_like(swap.form, old, not corrected(self.options, "capitals"))
         good, bad, start = surface.replace(row["replaced"], new)
@@ -269,7 +268,7 @@ class PairBuilder:
 def load_resources(
     rows: Sequence[Row], lexicon: pa.Table, construction: str, any_case: bool
 ) -> tuple[Resource, ...]:
-    """Both sources' entries for the words of a construction's candidates."""
+    """Load both sources' entries for the words of a construction's candidates."""
     lemmas = spellings((row["lemma"].replace("_", "") for row in rows), any_case)
     subjects = spellings((row["subject_form"] for row in rows), any_case)
     verbs = Selection(("V",), lemmas, "lemma", participles=construction == "sp")
@@ -281,7 +280,7 @@ def load_resources(
 
 
 def ways_of(options: MultiblimpOptions, lang: str) -> Ways:
-    """How the options have swaps of a language looked up."""
+    """Return the decisions of the options about swaps of a language."""
     moods = read_cells(Path(__file__).with_name("bound_moods.tsv"))
     return Ways(
         letter_case=corrected(options, "letter_case"),

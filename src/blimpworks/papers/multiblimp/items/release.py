@@ -1,7 +1,6 @@
-"""MultiBLiMP's items in the workflow: where released ones lie, and what its rules are given.
+"""Find MultiBLiMP's released items, and the settings of its rules.
 
-Released items are pinned files of the hub, or a directory of that layout. Without heavy imports,
-because the Snakefile asks each time it is parsed.
+Without heavy imports, because the Snakefile asks each time Snakemake parses it.
 """
 
 from __future__ import annotations
@@ -28,24 +27,24 @@ def _options(campaign: Campaign) -> MultiblimpOptions:
 
 
 def is_released(campaign: Campaign) -> bool:
-    """Whether the campaign's items of MultiBLiMP are the release's own."""
+    """Tell whether the campaign's items of MultiBLiMP are the release's own."""
     return BENCHMARK in campaign.benchmarks and _options(campaign).items == "released"
 
 
 def is_regenerated(campaign: Campaign) -> bool:
-    """Whether the campaign makes items of MultiBLiMP from treebanks."""
+    """Tell whether the campaign makes items of MultiBLiMP from treebanks."""
     return BENCHMARK in campaign.benchmarks and _options(campaign).items == "regenerated"
 
 
 def pinned_items(campaign: Campaign, catalogue: Catalogue, lang: str) -> SourceRow | None:
-    """The row of a language's released file on the hub; None for a campaign that reads none."""
+    """Return the source of a language's released file on the hub, if the campaign reads one."""
     if not is_released(campaign) or _options(campaign).released != "hub":
         return None
     return next(iter(catalogue.sources_of(RELEASED_ITEMS, lang)), None)
 
 
 def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
-    """The file that a language's released items are read from, retrieved or in its directory."""
+    """Return the path of a language's released items, retrieved or in their directory."""
     row = pinned_items(campaign, catalogue, lang)
     if row is None:
         return Path(_options(campaign).released) / lang / "data.tsv"
@@ -53,7 +52,7 @@ def released_file(campaign: Campaign, catalogue: Catalogue, lang: str) -> Path:
 
 
 def origin_of_items(campaign: Campaign, catalogue: Catalogue) -> str:
-    """What the campaign's items are, in words for captions and records of exhibits."""
+    """Say where the campaign's items come from, for captions and records of exhibits."""
     if _options(campaign).items == "regenerated":
         return "regenerated"
     if _options(campaign).released != "hub":
@@ -98,7 +97,7 @@ def check_release(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[str]:
-    """Pass revision and expected pairs of a hub file to ``build-released-items``; else nothing."""
+    """List the options of ``build-released-items`` for a hub file: revision, expected pairs."""
     row = pinned_items(campaign, catalogue, lang)
     if row is None:
         return []
@@ -108,7 +107,7 @@ def pinned_arguments(campaign: Campaign, catalogue: Catalogue, lang: str) -> lis
 
 
 def stage(campaign: Campaign, *sections: str, decisions: Collection[str] = ()) -> str:
-    """Dump those settings that a stage reads, as JSON, so that others rerun nothing."""
+    """Dump the settings that a stage reads, as JSON, so that other settings rerun nothing."""
     included: dict[str, bool | set[str]] = dict.fromkeys(sections, True)
     if decisions:
         included |= {"variant": True, "decisions": {*decisions}}

@@ -1,13 +1,12 @@
-"""MultiBLiMP's released files: rows read and checked one by one, and as a table of items.
+"""Read and write MultiBLiMP's released files, and make items of them.
 
 Source: the data set jumelet/multiblimp on the Hugging Face hub, one ``<lang>/data.tsv`` each: 36
-columns with headings, quoted like CSV. Positions of words count from 0, that of an auxiliary is
-written as a decimal number ("11.0"), and features, lists of words and the sentence's comments are
-Python literals. The authors' scripts read their tables by pandas with its defaults, which takes a
-word such as "None" for a missing cell. Items have the ids that regenerated ones have.
+columns with headings, quoted like CSV. Positions of words count from 0, that of an auxiliary is a
+decimal number ("11.0"), and features, lists of words and the sentence's comments are Python
+literals. The authors read their tables by pandas with its defaults, which takes a word such as
+"None" for a missing cell. Items have the ids of regenerated ones.
 
-Items of ours are written in the same layout too, for loaders made for it; of an attractor, and of
-the sentence's comments in ``metadata``, the release has more than is kept here.
+An export has less than the release of attractors and of the sentence's comments in ``metadata``.
 """
 
 import csv
@@ -45,7 +44,6 @@ from blimpworks.tables import ITEMS, read_table, write_rows
 
 
 def _literal(value: Any) -> Any:
-    """What a cell with a Python literal holds. Raises ValueError for any other text."""
     if not isinstance(value, str):
         return value
     try:
@@ -55,7 +53,7 @@ def _literal(value: Any) -> Any:
 
 
 def _features(value: Any) -> dict[str, str]:
-    """Features by name; of several values of one (a list) as the treebank spells them."""
+    """Return features by name; several values of one (a list) as the treebank spells them."""
     features = _literal(value) or {}
     if not isinstance(features, dict):
         raise ValueError(f"{features!r} is no mapping of features")
@@ -70,7 +68,7 @@ Features = Annotated[dict[str, str], BeforeValidator(_features)]
 
 
 class Word(BaseModel):
-    """A word between subject and verb, of which the features count."""
+    """An attractor's features."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -78,7 +76,7 @@ class Word(BaseModel):
 
 
 class Origin(BaseModel):
-    """Of the sentence's comments its name, and the treebank's directory and file."""
+    """The sentence's name, and its treebank's directory and file."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -87,7 +85,7 @@ class Origin(BaseModel):
 
 
 class Row(BaseModel):
-    """One released pair; columns that follow from others are not read."""
+    """One released pair, without columns that follow from others."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -168,7 +166,6 @@ REMEDY = "Retrieve or export the file again."
 
 
 def _row(cells: dict[str, str], where: str, lang: str) -> Row:
-    """A row, checked. Raises UserError by file and line."""
     if None in cells or None in cells.values():
         raise UserError(
             f"{where}: {'more' if None in cells else 'fewer'} cells than headings; expected one of "
@@ -196,7 +193,7 @@ def _row(cells: dict[str, str], where: str, lang: str) -> Row:
 
 
 def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
-    """Read and check a language's released pairs, each with the line that it begins in, from 1.
+    """Yield a language's released pairs, checked, each with its first line (from 1).
 
     Raises UserError with file, line and fault.
     """
@@ -243,9 +240,9 @@ RELEASED_COLUMNS = {
     "inflect_item": "inflected",
     "agreement_certainty": "label",
 }
-"""Columns of the released layout, and those of items with the same content."""
+"""Columns of the release, and those of items with the same content."""
 RELEASED_POSITIONS = {"verb_idx": "verb_id", "child_idx": "subject_id", "head_idx": "replaced_id"}
-"""Positions of words in the released layout (from 0), and the CoNLL-U ids of items (from 1)."""
+"""Positions of words in the release (from 0), and the CoNLL-U ids of items (from 1)."""
 
 
 def _feats(features: dict[str, str]) -> list[str]:
@@ -296,12 +293,11 @@ def build_released_items(
     revision: str = "",
     pairs: int | None = None,
 ) -> int:
-    """Write a language's released items, in the order of the file; return how many.
+    """Write a language's released items of the options' phenomena, in file order; return how many.
 
-    Those of other phenomena than the options name are left out; ``pairs`` is how many the whole
-    file must have, None where nothing is known of it. A pair that was drawn in two conditions
-    stands twice, with the same id. Raises UserError for a missing or malformed file, by file and
-    line.
+    ``pairs`` is the number that the whole file must have, None if unknown. A pair drawn in two
+    conditions occurs twice, with the same id. Raises UserError by file and line for a missing or
+    malformed file.
     """
     name = f"{file.parent.name}/{file.name}"
     rows = [released_item(line, row, name, revision or None) for line, row in read_rows(file, lang)]
@@ -331,7 +327,7 @@ LAYOUT = (  # noqa: SIM905
 
 
 def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
-    """One item of the sampled set as a row of the released layout, its columns in that order.
+    """Return a sampled item as a row of the release, its columns in that order.
 
     ``head`` is the word that agrees, ``cop`` an auxiliary or copula.
     """
@@ -368,7 +364,7 @@ def released_row(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def export_items(items: Path, output: Path) -> int:
-    """Write sampled items in the released layout; return how many. Raises UserError for others."""
+    """Write sampled items as the release has them; return how many. Raises UserError for others."""
     table = read_table(ITEMS, items)
     missing = [name for name in ITEM_SCHEMA.names if name not in table.column_names]
     if missing or table["weight"].null_count:

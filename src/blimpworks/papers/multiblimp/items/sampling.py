@@ -1,7 +1,7 @@
-"""Balanced sampling: at most so many pairs of each condition, the common ones less often.
+"""Draw a balanced sample: at most so many pairs of each condition, the common ones less often.
 
-Source: MultiBLiMP 1.0, section 4.4. The authors drew from an unseeded generator, so their
-selection can't be had again; ours depends on the seed, the condition and the pairs alone.
+Source: MultiBLiMP 1.0, section 4.4. The authors drew without a seed, so nobody can repeat their
+selection; this one depends on the seed, the condition and the pairs alone.
 """
 
 import heapq
@@ -50,7 +50,7 @@ def members(items: Iterable[Item], condition: Condition, exact: bool = False) ->
 
 
 def _traits(item: Item, published: bool) -> tuple[tuple[str, Any], ...]:
-    """What a pair is balanced by; sentence and attractor presence are in the code only."""
+    """Return traits to balance; sentence and attractor presence are in the authors' code only."""
     incongruent = item["attractors"] - item["congruent_attractors"]
     traits = (
         ("subject", item["subject"]),
@@ -71,12 +71,11 @@ def weights(items: Sequence[Item], published: bool) -> list[float]:
 
 
 def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions) -> list[Item]:
-    """At most ``per_condition`` pairs, drawn by weight without replacement.
+    """Draw at most ``per_condition`` pairs by weight, without replacement.
 
-    Each pair gets the key log(u) / weight and the largest keys win, which is the same
-    distribution as drawing one after another (Efraimidis and Spirakis 2006) but does not
-    depend on the order of the input. Returns them in order of item_id, with their weight
-    relative to all pairs of the condition.
+    Each pair gets the key log(u) / weight and the largest keys win: the same distribution as
+    drawing one after another (Efraimidis and Spirakis 2006), whatever the order of the input.
+    Returns the pairs in order of item_id, with their weight relative to all pairs of the condition.
     """
     settings = options.sampling
     weighted = weights(items, published=not corrected(options, "balance"))
@@ -96,11 +95,11 @@ def draw(items: Sequence[Item], condition: Condition, options: MultiblimpOptions
 def sample(
     items: Sequence[Item], options: MultiblimpOptions, untested: Collection[str] = ()
 ) -> tuple[list[Item], dict[str, int]]:
-    """The balanced selection, and counts of what was dropped and why.
+    """Return the balanced selection, and counts of the dropped by reason.
 
-    A pair that is a member of two conditions can be drawn in both, as in the release;
-    corrected, it stands in the first that is kept alone. Conditions of an ``untested``
-    construction ("sv", "sp") count as undecided, whatever the tests say.
+    A pair that is a member of two conditions can be drawn in both, as in the release; corrected,
+    only in the first that is kept. Conditions of an ``untested`` construction ("sv", "sp") count as
+    undecided.
     """
     counts = dict.fromkeys(("pairs", AGAIN, NOWHERE, TOO_FEW, NO_AGREEMENT, ABOVE_LIMIT), 0)
     counts["pairs"] = len(items)

@@ -1,4 +1,4 @@
-"""Which other forms of an agreeing word make a minimal pair.
+"""Judge which other forms of an agreeing word make a minimal pair.
 
 Source: MultiBLiMP 1.0, section 4.3; the checks and their order follow the authors' code.
 """
@@ -27,8 +27,7 @@ Cell = tuple[tuple[str, frozenset[str]], ...]
 """Values that fit, for each agreement feature."""
 Verdict = Literal["right", "undecided", "wrong"]
 RULE, EXCEPTION = 0.5, 0.1
-"""Shares of verbs with one form for two cells: a rule from the first on, chance below the
-second."""
+"""Shares of verbs with one form for two cells: a rule from RULE on, chance below EXCEPTION."""
 ENDINGS = (3, 2, 0)
 """Numbers of last letters that verbs share which inflect alike."""
 ENOUGH = 5
@@ -71,7 +70,6 @@ class Paradigms:
     _shares: dict[tuple[Any, ...], float | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Sort the readings by slot and lemma."""
         slots: dict[Slot, dict[str, list[LexiconRow]]] = defaultdict(lambda: defaultdict(list))
         for lexicon in self.lexicons:
             column = lexicon.columns[self.feature]
@@ -87,7 +85,6 @@ class Paradigms:
         self._vague = {(mood, tense) for mood, tense in slots if tense is None and mood in tensed}
 
     def _states(self, row: LexiconRow) -> bool:
-        """Tell whether a reading has a value of the feature."""
         values = (row.features.get(name, UNDEFINED) for name in COLUMNS_OF[self.feature])
         return any(value != UNDEFINED for value in values)
 
@@ -198,12 +195,12 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How the other forms of a word were looked up.
+    """Record of how the other forms of a word were looked up.
 
-    ``lookups`` has one entry for each source, None where it was not consulted. ``before`` are
-    the values of the word's own form, None where no source knows it. ``after`` has the values
-    of each other form, ``objections`` why it makes no minimal pair, None where it makes one,
-    ``undecided`` the forms that another mood might make right.
+    ``lookups``: one for each source, None where none was made. ``before``: the values of the word's
+    own form, None where no source knows it. ``after``: the values of each other form.
+    ``objections``: why a form makes no minimal pair, or None. ``undecided``: forms that another
+    mood might make right.
     """
 
     lookups: Sequence[Lookup | None]
@@ -213,7 +210,7 @@ class Trace:
     undecided: Set[str] = frozenset()
 
     def swaps(self) -> tuple[list[Swap], Counter[str]]:
-        """The forms that make a minimal pair, and how many fell to each check."""
+        """Return the forms that make a minimal pair, and counts of the others by reason."""
         if self.before is None:
             return [], Counter({NO_ENTRY: 1})
         if not self.objections:
@@ -229,7 +226,7 @@ class Trace:
 
 @dataclass(slots=True)
 class Inflector:
-    """Finds swaps for one phenomenon of one language in UniMorph and the treebank lexicon."""
+    """Finder of swaps for one phenomenon of one language."""
 
     feature: str
     resources: Sequence[Resource]
@@ -238,14 +235,13 @@ class Inflector:
     _paradigms: Paradigms = field(init=False)
 
     def __post_init__(self) -> None:
-        """Sort the verbs' forms where these decide."""
         lexicons = [r.verbs for r in self.resources] if self.ways.right_forms else []
         self._paradigms = Paradigms(self.feature, lexicons, self.ways.bound_moods)
 
     def swaps(
         self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
     ) -> tuple[list[Swap], Counter[str]]:
-        """Surviving swaps of a word in its context, and how many fell to each check."""
+        """Return surviving swaps of a word in its context, and counts of the others by reason."""
         key = (form, lemma, features, subject)
         if key not in self._cache:
             self._cache[key] = self.trace(*key).swaps()
@@ -254,7 +250,7 @@ class Inflector:
     def trace(
         self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
     ) -> Trace:
-        """What the sources have of a word in its context, and what becomes of each form."""
+        """Look a word up in its context, and judge each other form."""
         query = query_of(dict(features))
         trace = self._traced(form, lemma, query, subject)
         if self.ways.letter_case and trace.before is None:
@@ -296,7 +292,7 @@ class Inflector:
         return Trace(lookups, before, after, objections, undecided)
 
     def _verdict(self, form: str, lemma: str, query: Query, telling: Sequence[Lookup]) -> Verdict:
-        """Whether a form is right for the subject in another mood or tense."""
+        """Judge whether a form is right for the subject in another mood or tense."""
         readings = [row for lookup in telling for row in lookup.others if row.form == form]
         rows = [row for lookup in telling for row in lookup.own]
         columns = {lookup.column for lookup in telling}
@@ -312,7 +308,7 @@ class Inflector:
         return next(filter(None, columns), self.feature)
 
     def _values(self, form: str, lemma: str, query: Query) -> set[str]:
-        """All values a form of the lemma can have here, in either source."""
+        """Return all values that a form of the lemma can have, in either source."""
         reported = self._reported
         others = {name: values for name, values in query.items() if name != reported}
         of_form: set[str] = set()
@@ -323,7 +319,7 @@ class Inflector:
         return of_form
 
     def _subject_values(self, subject: str) -> set[str]:
-        """Values of the subject's form as a nominative; UniMorph's unless it has none."""
+        """Return values of the subject's form as a nominative; UniMorph's unless it has none."""
         forms = {subject, subject.lower()} if self.ways.letter_case else {subject}
         for resource in self.resources:
             rows = [row for form in forms for row in resource.subjects.by_form.get(form, ())]
@@ -336,7 +332,6 @@ class Inflector:
     def _objection(
         self, form: str, other: str, before: Set[str], after: Set[str], subject: str
     ) -> str | None:
-        """Why a swap is no minimal pair, or None."""
         if other == form:
             return SAME_FORM
         if after & before:

@@ -1,4 +1,4 @@
-"""Words that are no good evidence: slips, typos, corrections, other languages and styles.
+"""Mark words that are no good evidence: slips, typos, corrections, other languages and styles.
 
 Source: MultiBLiMP 1.0, section 4.1; corrections and code-switching are in the code only.
 """
