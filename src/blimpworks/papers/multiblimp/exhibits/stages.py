@@ -19,7 +19,7 @@ from blimpworks.papers.multiblimp.items.features import PHENOMENA, parse_feats
 from blimpworks.papers.multiblimp.items.inflection import SOURCES, LexiconRow
 from blimpworks.papers.multiblimp.items.pairs import load_resources, ways_of
 from blimpworks.papers.multiblimp.items.sampling import members
-from blimpworks.papers.multiblimp.items.swaps import Inflector, Trace
+from blimpworks.papers.multiblimp.items.swaps import Inflector
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import AGREEMENT, AGREEMENT_COUNTS, BOTH_TYPES, CANDIDATES
 from blimpworks.tables import ITEMS, LEXICON, SENTENCES, TOKENS, TableSchema, read_table
@@ -117,24 +117,6 @@ def _rows(
     return rows
 
 
-def _entries(trace: Trace, item: Row) -> list[Entry]:
-    """Return the entries behind a pair: its own form's, then others, the chosen form's first."""
-    new = item["bad_form"].casefold()
-    entries: dict[tuple[str, str, str, bool], Entry] = {}
-    for source, lookup in zip(SOURCES, trace.lookups, strict=True):
-        for row in lookup.own if lookup else ():
-            entries.setdefault((source, row.form, row.bundle, True), Entry(row, source, own=True))
-        for row in lookup.others if lookup else ():
-            objection = trace.objections[row.form]
-            chosen = objection is None and row.form.casefold() == new
-            entry = Entry(row, source, own=False, chosen=chosen, objection=objection)
-            entries.setdefault((source, row.form, row.bundle, False), entry)
-
-    return sorted(
-        entries.values(), key=lambda e: (not e.own, not e.chosen, e.objection is not None)
-    )
-
-
 def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     """Follow the pair that Figure 2 shows. Raises UserError for a broken table or unknown pair."""
     # By treebank, file and id, as items name a sentence.
@@ -171,7 +153,20 @@ def follow_pair(tables: Tables, choice: Mapping[str, Any]) -> Stages | None:
     features = tuple(sorted(parse_feats(item["inflected_feats"]).items()))
     asked = (item["inflected_form"], item["inflected_lemma"], features, item["subject"])
     trace = Inflector(phenomenon.feature, resources, ways).trace(*asked)
-    entries = _entries(trace, item)
+    # The own form's entries, then others, the chosen form's first.
+    new = item["bad_form"].casefold()
+    by_key: dict[tuple[str, str, str, bool], Entry] = {}
+    for source, lookup in zip(SOURCES, trace.lookups, strict=True):
+        for row in lookup.own if lookup else ():
+            by_key.setdefault((source, row.form, row.bundle, True), Entry(row, source, own=True))
+        for row in lookup.others if lookup else ():
+            objection = trace.objections[row.form]
+            chosen = objection is None and row.form.casefold() == new
+            entry = Entry(row, source, own=False, chosen=chosen, objection=objection)
+            by_key.setdefault((source, row.form, row.bundle, False), entry)
+    entries = sorted(
+        by_key.values(), key=lambda e: (not e.own, not e.chosen, e.objection is not None)
+    )
     lemma = entries[0].row.lemma
     of_lemma = pc.and_(
         pc.equal(lexicon["lemma"], lemma), pc.equal(lexicon["pos"].cast(pa.string()), VERBS)

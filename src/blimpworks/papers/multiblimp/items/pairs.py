@@ -35,7 +35,6 @@ from blimpworks.papers.multiblimp.items.swaps import (
     SAME_FORM,
     Inflector,
     Resource,
-    Swap,
     Ways,
 )
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions, corrected
@@ -226,7 +225,31 @@ class PairBuilder:
         }
         items: dict[str, Row] = {}
         for swap in swaps:
-            item = of_candidate | self._differing(row, swap, surface, unit.text)
+            before, after = "|".join(swap.before), "|".join(swap.after)
+            new = capitalised_like(swap.form, unit.text, not corrected(self.options, "capitals"))
+            good, bad, start = surface.replace(row["replaced"], new)
+            key = (self.lang, self.phenomenon.name, *surface.origin.values())
+            labels = (
+                self.labels.get((row["kind"], row["order"], value))
+                or self.labels.get((BOTH_TYPES, row["order"], value))
+                or "?"
+                for value in swap.before
+            )
+            item = of_candidate | {
+                "paradigm": f"{before}>{after}/{row['order']}/{row['kind']}",
+                "grammatical": before,
+                "ungrammatical": after,
+                "values": f"{before} -> {after}",
+                "label": "|".join(labels),
+                "item_id": item_id(*key, row["subject"], start, good, bad),
+                "good": good,
+                "bad": bad,
+                "good_start": start,
+                "good_end": start + len(unit.text),
+                "bad_start": start,
+                "bad_end": start + len(new),
+                "bad_form": new,
+            }
             item["congruent_attractors"] = sum(value in swap.before for value in attractors)
             # Forms that differ in case alone can become the same sentence, or the good one.
             same = item["bad"] == item["good"] or item["item_id"] in items
@@ -235,34 +258,6 @@ class PairBuilder:
                 items[item["item_id"]] = item
                 self.undecided += swap.undecided
         return [*items.values()]
-
-    def _differing(self, row: Row, swap: Swap, surface: Surface, old: str) -> Row:
-        """Return the columns that a swap decides; ``label`` has one label for each value before."""
-        before, after = "|".join(swap.before), "|".join(swap.after)
-        new = capitalised_like(swap.form, old, not corrected(self.options, "capitals"))
-        good, bad, start = surface.replace(row["replaced"], new)
-        key = (self.lang, self.phenomenon.name, *surface.origin.values())
-        labels = (
-            self.labels.get((row["kind"], row["order"], value))
-            or self.labels.get((BOTH_TYPES, row["order"], value))
-            or "?"
-            for value in swap.before
-        )
-        return {
-            "paradigm": f"{before}>{after}/{row['order']}/{row['kind']}",
-            "grammatical": before,
-            "ungrammatical": after,
-            "values": f"{before} -> {after}",
-            "label": "|".join(labels),
-            "item_id": item_id(*key, row["subject"], start, good, bad),
-            "good": good,
-            "bad": bad,
-            "good_start": start,
-            "good_end": start + len(old),
-            "bad_start": start,
-            "bad_end": start + len(new),
-            "bad_form": new,
-        }
 
 
 def load_resources(
