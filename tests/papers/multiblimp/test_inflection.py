@@ -4,7 +4,6 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.papers.multiblimp.items.inflection import (
-    Selection,
     contrasting,
     load_lexicon,
     matching,
@@ -34,7 +33,7 @@ def verbs(*rows, source="unimorph", words=None, by="lemma", participles=False):
     """Verbs of a lexicon with rows "lemma form features"."""
     table = table_of(rows, "V", source)
     chosen = table[by].to_pylist() if words is None else words
-    return load_lexicon(table, source, Selection(("V",), chosen, by, participles))
+    return load_lexicon(table, source, ("V",), by, chosen, participles)
 
 
 def test_the_column_that_inflects_is_the_one_whose_rarest_value_is_most_frequent():
@@ -54,17 +53,17 @@ def test_person_and_gender_inflect_as_soon_as_a_row_states_them(feature):
 def test_what_a_lexicon_can_state_is_told_by_all_rows_but_only_asked_words_are_kept():
     rows = ("x a Number=SG", "y b Number=PL|Mood=SBJV")
     lexicon = verbs(*rows, words=["x"])
-    assert (lexicon.columns["Number"], [*lexicon.by_lemma]) == ("Number", ["x"])
+    assert (lexicon.columns["Number"], [*lexicon.rows]) == ("Number", ["x"])
     assert lexicon.stated == {"Number", "Mood"}
-    assert dict(lexicon.by_lemma["x"][0].features)["Mood"] == "IND"
+    assert dict(lexicon.rows["x"][0].features)["Mood"] == "IND"
 
 
 def test_another_sources_rows_play_no_part():
     table = pa.concat_tables(
         [table_of(["x a Number=SG"], "V", "unimorph"), table_of(["x b Number=PL"], "V", "ud")]
     )
-    lexicon = load_lexicon(table, "ud", Selection(("V",), ["x"], "lemma"))
-    assert [row.form for row in lexicon.by_lemma["x"]] == ["b"]
+    lexicon = load_lexicon(table, "ud", ("V",), "lemma", ["x"])
+    assert [row.form for row in lexicon.rows["x"]] == ["b"]
     assert lexicon.columns["Number"] is None
 
 
@@ -74,19 +73,19 @@ def test_another_sources_rows_play_no_part():
 def test_the_participle_lexicon_holds_participles_only():
     rows = ("x a VerbForm=V.PTCP|Number=SG", "x b Number=PL", "x c VerbForm=FIN|Person=1")
     lexicon = verbs(*rows, participles=True)
-    assert [row.form for row in lexicon.by_lemma["x"]] == ["a"]
+    assert [row.form for row in lexicon.rows["x"]] == ["a"]
     assert lexicon.columns == {"Number": None, "Person": None, "Gender": None}
 
 
 def test_where_no_row_states_a_verb_form_all_verbs_may_be_participles():
     lexicon = verbs("x a Number=SG", "x b Number=PL", participles=True)
-    assert [row.form for row in lexicon.by_lemma["x"]] == ["a", "b"]
+    assert [row.form for row in lexicon.rows["x"]] == ["a", "b"]
     assert lexicon.columns["Number"] == "Number"
 
 
 def test_values_are_assumed_only_for_features_that_some_row_states():
     lexicon = verbs("x a Number=SG", "x b Mood=SBJV")
-    features = {row.form: dict(row.features) for row in lexicon.by_lemma["x"]}
+    features = {row.form: dict(row.features) for row in lexicon.rows["x"]}
     assert features == {
         "a": {"Number": "SG", "Mood": "IND"},
         "b": {"Number": "UNDEFINED", "Mood": "SBJV"},
@@ -99,14 +98,14 @@ def test_values_are_assumed_only_for_what_rows_of_the_same_class_state():
     with_adjectives = verbs(*rows, "big bigger ADJ/Degree=CMPR")
     assert matched(with_adjectives, annotated) == [{"Number": "SG"}]
     with_verbs = verbs(*rows, "z z Degree=CMPR")
-    assert with_verbs.by_lemma["x"][0].features["Degree"] == "BASE"
+    assert with_verbs.rows["x"][0].features["Degree"] == "BASE"
     assert matched(with_verbs, annotated) == []
     assert matched(with_verbs, "Number=Sing") != []
 
 
 def test_rows_with_alternatives_are_one_row_each():
     lexicon = verbs("x a Number=SG|Gender=FEM+MASC", by="form")
-    assert [r.features["Gender"] for r in lexicon.by_form["a"]] == ["FEM", "MASC"]
+    assert [r.features["Gender"] for r in lexicon.rows["a"]] == ["FEM", "MASC"]
 
 
 # Matching (notes 2.6)
@@ -224,7 +223,7 @@ FIRST, THIRD = "e Mood=IND|Person=1", "t Mood=IND|Person=3"
 def test_a_form_is_wrong_if_no_finite_reading_fits_the_subject(rows, verdict):
     lexicon = verbs(f"gehen geh{FIRST}", f"gehen geh{THIRD}", *rows)
     paradigms = Paradigms("Person", [lexicon], bound=("NEC",))
-    wrong = [row for row in lexicon.by_lemma["gehen"] if row.bundle == "Mood=IND|Person=1"]
+    wrong = [row for row in lexicon.rows["gehen"] if row.bundle == "Mood=IND|Person=1"]
     subject = cell_of(query_of({"Person": "3", "Number": "Sing"}))
     assert paradigms.verdict("gehen", wrong, subject) == verdict
 
@@ -240,7 +239,7 @@ def test_verbs_that_end_alike_are_judged_by_one_another():
     paradigms = Paradigms("Person", [lexicon])
     subject = cell_of(query_of({"Person": "3"}))
     verdicts = [
-        paradigms.verdict(lemma, lexicon.by_lemma[lemma], subject) for lemma in ("zare", "zere")
+        paradigms.verdict(lemma, lexicon.rows[lemma], subject) for lemma in ("zare", "zere")
     ]
     assert verdicts == ["right", "wrong"]
 
@@ -248,5 +247,5 @@ def test_verbs_that_end_alike_are_judged_by_one_another():
 def test_readings_that_a_treebank_hardly_has_are_rare():
     table = table_of(["x a Person=1", "x a Person=3", "y a Person=3", "y b Person=3"], "V", "ud")
     table = table.set_column(5, "frequency", pa.array([11, 1, 2, 1]))
-    rows = load_lexicon(table, "ud", Selection(("V",), ["x", "y"], "lemma")).by_lemma
+    rows = load_lexicon(table, "ud", ("V",), "lemma", ["x", "y"]).rows
     assert [row.rare for lemma in "xy" for row in rows[lemma]] == [False, True, False, False]

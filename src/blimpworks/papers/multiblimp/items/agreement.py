@@ -1,8 +1,7 @@
 """Count how often verbs agree with their subjects, and test it (MultiBLiMP 1.0, section 4.2)."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,7 @@ from blimpworks.papers.multiblimp.items.inflection import (
     INDICATIVE,
     NOMINATIVE,
     SOURCES,
-    Lexicon,
     Query,
-    Selection,
     load_lexicon,
     spellings,
     values_of,
@@ -37,56 +34,12 @@ from blimpworks.tables import LEXICON, read_table, write_rows
 
 Key = tuple[str, str, str, str]
 """Verb type, order, subject value, verb value."""
-Lookup = Callable[[str, str | None], set[str]]
-"""Maps a form and its annotation to the values that it can have."""
+Lookup = Callable[[str, str, str | None], Set[str]]
+"""Returns the values of a feature that a form can have, with its annotation."""
 COLUMNS = ("construction", "kind", "order", "subject_form", "subject_feats", "form", "feats")
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Sources of the values of one construction's subjects and verbs."""
-
-    verbs: tuple[Lexicon, ...]
-    subjects: tuple[Lexicon, ...]
-    annotation_first: bool
-    united: bool
-    """Whether all sources count, or each only where those before it say nothing."""
-    any_case: bool
-    """Whether a form without an entry is looked up in lower case too."""
-
-    def _values(
-        self,
-        lexicons: tuple[Lexicon, ...],
-        query: Query,
-        feature: str,
-        form: str,
-        feats: str | None,
-    ) -> set[str]:
-        if self.annotation_first:
-            # Values of the first of a feature's columns that the word is annotated with.
-            features = parse_feats(feats)
-            stated = [features[name] for name in COLUMNS_OF[feature] if name in features]
-            if stated and stated[0]:
-                return set(alternatives(stated[0]))
-        values: set[str] = set()
-        for lexicon in lexicons:
-            column = lexicon.columns[feature]
-            if column and (self.united or not values):
-                rows = lexicon.by_form.get(form, ())
-                if not rows and self.any_case:
-                    rows = lexicon.by_form.get(form.lower(), ())
-                values |= values_of(lexicon, rows, query, column, column)
-        return values - {UNDEFINED} if self.united else values
-
-    def lookups(self, feature: str) -> tuple[Lookup, Lookup]:
-        """Make the lookups of a subject's values and of a verb's."""
-        return (
-            cache(partial(self._values, self.subjects, NOMINATIVE, feature)),
-            cache(partial(self._values, self.verbs, INDICATIVE, feature)),
-        )
-
-
-def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
+def _agreed(subject: Set[str], verb: Set[str]) -> tuple[str, str] | None:
     """Return the pair of values that a subject and a verb are evidence for, if any."""
     if len(subject) == 1 and len(verb) == 1:
         pair = next(iter(subject)), next(iter(verb))
@@ -99,35 +52,55 @@ def _agreed(subject: set[str], verb: set[str]) -> tuple[str, str] | None:
 
 def load_evidence(
     candidates: pa.Table, lexicon: pa.Table, construction: str, options: MultiblimpOptions
-) -> Evidence:
-    """Load the sources of a construction's values: the annotation first when corrected.
+) -> tuple[Lookup, Lookup]:
+    """Load the lookups of a construction's subjects and verbs: the annotation first when corrected.
 
     The authors unite lexicons for verbs; for participles the treebank's counts only where UniMorph
     has nothing, and open values stay (section 4.2).
     """
     participles, ours = construction == "sp", corrected(options, "agreement_evidence")
-    any_case = corrected(options, "letter_case")
-    verbs = Selection(("V",), spellings(candidates["form"], any_case), "form", participles)
-    subjects = Selection(CONTEXT_PARTS, spellings(candidates["subject_form"], any_case), "form")
-    sources = SOURCES[:1] if ours else SOURCES
-    return Evidence(
-        tuple(load_lexicon(lexicon, source, verbs) for source in sources),
-        tuple(load_lexicon(lexicon, source, subjects) for source in sources),
-        annotation_first=ours,
-        united=ours or not participles,
-        any_case=any_case,
+    any_case, united = corrected(options, "letter_case"), ours or not participles
+
+    def lookup(column: str, parts: Sequence[str], query: Query, participles: bool) -> Lookup:
+        words = spellings(candidates[column], any_case)
+        lexicons = [
+            load_lexicon(lexicon, source, parts, "form", words, participles)
+            for source in (SOURCES[:1] if ours else SOURCES)
+        ]
+
+        @cache
+        def values_in(feature: str, form: str, feats: str | None) -> Set[str]:
+            features = parse_feats(feats)
+            stated = [features[name] for name in COLUMNS_OF[feature] if name in features]
+            if ours and stated and stated[0]:
+                return alternatives(stated[0])
+            values: set[str] = set()
+            for entries in lexicons:
+                inflecting = entries.columns[feature]
+                if inflecting and (united or not values):
+                    rows = entries.rows.get(form, ())
+                    if not rows and any_case:
+                        rows = entries.rows.get(form.lower(), ())
+                    values |= values_of(entries, rows, query, inflecting, inflecting)
+            return values - {UNDEFINED} if united else values
+
+        return values_in
+
+    return (
+        lookup("subject_form", CONTEXT_PARTS, NOMINATIVE, False),
+        lookup("form", ("V",), INDICATIVE, participles),
     )
 
 
 def count_agreement(
     candidates: pa.Table,
-    evidence: Evidence,
+    evidence: tuple[Lookup, Lookup],
     lang: str,
     phenomenon: Phenomenon,
     options: MultiblimpOptions,
 ) -> Counter[Key]:
     """Count how often each verb value goes with each subject value, per order and verb type."""
-    of_subject, of_verb = evidence.lookups(phenomenon.feature)
+    of_subject, of_verb = (partial(lookup, phenomenon.feature) for lookup in evidence)
     counts: Counter[Key] = Counter()
     columns = [candidates[name].cast(pa.string()).to_pylist() for name in COLUMNS[1:]]
     for kind, order, subject_form, subject_feats, form, feats in zip(*columns, strict=True):

@@ -7,7 +7,7 @@ the authors' code: English shows subject-verb number in the third person present
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
@@ -78,11 +78,6 @@ def parse_feats(feats: str | None) -> dict[str, str]:
 def alternatives(value: str) -> frozenset[str]:
     """Return the UniMorph spellings of a UD value that may name several ("Fem,Masc")."""
     return frozenset(to_unimorph(part) for part in value.split(","))
-
-
-def assumed(stated: Collection[str]) -> dict[str, str]:
-    """Return the values meant where a row states none, for features that other rows state."""
-    return {name: value for name, value in ASSUMED.items() if name in stated}
 
 
 def render(features: Iterable[tuple[str, str]]) -> str:

@@ -5,7 +5,7 @@ Source: MultiBLiMP 1.0, section 4.3; the matching rules follow the authors' code
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.papers.multiblimp.items.features import (
+    ASSUMED,
     COLUMNS_OF,
     UNDEFINED,
     alternatives,
-    assumed,
     parse_feats,
 )
 
@@ -50,30 +50,19 @@ class LexiconRow:
     rare: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Rows of one source and one class of words, by lemma and by form."""
+    """Rows of one source and one class of words, by lemma or by form."""
 
     columns: Mapping[str, str | None]
     """For each agreement feature the column that inflects here; None if none does."""
-    stated: frozenset[str] = frozenset()
+    stated: frozenset[str]
     """Features that some row states."""
-    by_lemma: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
-    by_form: dict[str, list[LexiconRow]] = field(default_factory=lambda: defaultdict(list))
+    rows: Mapping[str, list[LexiconRow]]
 
     def relevant(self, query: Query) -> dict[str, frozenset[str]]:
         """Return the part of a query about stated features."""
         return {name: values for name, values in query.items() if name in self.stated}
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Rows to load: parts of speech, ``words`` ``by`` lemma or form, ``participles`` alone."""
-
-    parts: tuple[str, ...]
-    words: Collection[str]
-    by: Literal["lemma", "form"]
-    participles: bool = False
 
 
 def spellings(words: Iterable[Any], any_case: bool) -> frozenset[str]:
@@ -82,51 +71,65 @@ def spellings(words: Iterable[Any], any_case: bool) -> frozenset[str]:
     return frozenset(written | {word.lower() for word in written} if any_case else written)
 
 
-def _readings(features: str) -> list[dict[str, str]]:
-    """Parse a rendered bundle into feature mappings, one per alternative ("FEM+MASC")."""
-    own = parse_feats(features)
-    values = (value.split("+") for value in own.values())
-    return [dict(zip(own, chosen, strict=True)) for chosen in product(*values)]
-
-
-def _stated(readings: Iterable[list[dict[str, str]]]) -> frozenset[str]:
-    return frozenset(name for of_bundle in readings for reading in of_bundle for name in reading)
-
-
 Readings = dict[str, list[dict[str, str]]]
 
 
-def load_lexicon(table: pa.Table, source: str, selection: Selection) -> Lexicon:
-    """Load one ``source`` of a ``lexicon`` table, with defaults of features that it states."""
+def _stated(readings: Readings) -> frozenset[str]:
+    return frozenset(n for of_bundle in readings.values() for reading in of_bundle for n in reading)
+
+
+def load_lexicon(
+    table: pa.Table,
+    source: str,
+    parts: Sequence[str],
+    by: Literal["lemma", "form"],
+    words: Collection[str],
+    participles: bool = False,
+) -> Lexicon:
+    """Load rows of one ``source`` of a ``lexicon`` table: parts of speech, words by lemma or form.
+
+    With ``participles`` other verb forms are left out. Features that some row states have their
+    assumed values in the others. A reading is rare by its frequencies, which UniMorph lacks.
+    """
     keep = pc.and_(
         pc.equal(table["source"].cast(pa.string()), source),
-        pc.is_in(table["pos"].cast(pa.string()), pa.array([*selection.parts])),
+        pc.is_in(table["pos"].cast(pa.string()), pa.array([*parts])),
     )
     rows = table.filter(keep)
     counts = Counter(rows["features"].cast(pa.string()).to_pylist())
-    readings = {bundle: _readings(bundle) for bundle in counts}
-    if selection.participles and "VerbForm" in _stated(readings.values()):
+    # One reading for each alternative of a bundle ("FEM+MASC").
+    readings: Readings = {}
+    for bundle in counts:
+        own = parse_feats(bundle)
+        values = (value.split("+") for value in own.values())
+        readings[bundle] = [dict(zip(own, chosen, strict=True)) for chosen in product(*values)]
+    if participles and "VerbForm" in _stated(readings):
         readings = {
             bundle: [reading for reading in of_bundle if reading.get("VerbForm") == "V.PTCP"]
             for bundle, of_bundle in readings.items()
         }
-    stated = _stated(readings.values())
+    stated = _stated(readings)
     columns = {
         feature: _inflecting_column(counts, readings, names)
         for feature, names in COLUMNS_OF.items()
     }
-    lexicon, defaults = Lexicon(columns, stated), assumed(stated)
+    defaults = {name: value for name, value in ASSUMED.items() if name in stated}
     filled = {b: [{**defaults, **r} for r in of_bundle] for b, of_bundle in readings.items()}
-    rows = _with_rarity(rows)
-    selected = pc.is_in(rows[selection.by], pa.array([*selection.words], pa.string()))
-    cells = (rows.filter(selected)[n].to_pylist() for n in ("lemma", "form", "features", "rare"))
+    frequency, forms = rows["frequency"], rows["form"]
+    rarity = pa.array([False] * len(rows))
+    if frequency.null_count < len(rows):
+        of_form = _highest(forms, frequency)
+        reading = pc.binary_join_element_wise(forms, rows["features"].cast(pa.string()), "\t")
+        rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
+        rarity = pc.or_(rarer, pc.greater(_highest(reading, frequency), frequency))
+    rows = rows.append_column("rare", rarity)
+    selected = rows.filter(pc.is_in(rows[by], pa.array([*words], pa.string())))
+    by_word: dict[str, list[LexiconRow]] = defaultdict(list)
+    cells = (selected[name].to_pylist() for name in ("lemma", "form", "features", "rare"))
     for lemma, form, bundle, rare in zip(*cells, strict=True):
         of_bundle = [LexiconRow(lemma, form, reading, bundle, rare) for reading in filled[bundle]]
-        if selection.by == "lemma":
-            lexicon.by_lemma[lemma] += of_bundle
-        else:
-            lexicon.by_form[form] += of_bundle
-    return lexicon
+        by_word[lemma if by == "lemma" else form] += of_bundle
+    return Lexicon(columns, stated, by_word)
 
 
 def _highest(keys: pa.ChunkedArray, frequency: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -134,24 +137,12 @@ def _highest(keys: pa.ChunkedArray, frequency: pa.ChunkedArray) -> pa.ChunkedArr
     return groups["n_max"].take(pc.index_in(keys, groups["key"]))
 
 
-def _with_rarity(rows: pa.Table) -> pa.Table:
-    """Mark rare readings; UniMorph's, without frequencies, never are."""
-    frequency = rows["frequency"]
-    if frequency.null_count == len(rows):
-        return rows.append_column("rare", pa.array([False] * len(rows)))
-    form, features = rows["form"], rows["features"].cast(pa.string())
-    of_form = _highest(form, frequency)
-    of_reading = _highest(pc.binary_join_element_wise(form, features, "\t"), frequency)
-    rarer = pc.greater(of_form, pc.multiply(frequency, RARE))
-    return rows.append_column("rare", pc.or_(rarer, pc.greater(of_reading, frequency)))
-
-
 def _inflecting_column(
     counts: Mapping[str, int], readings: Readings, names: Sequence[str]
 ) -> str | None:
     """Return the only column, or of several the one whose rarest value has most rows."""
     if len(names) == 1:
-        return names[0] if names[0] in _stated(readings.values()) else None
+        return names[0] if names[0] in _stated(readings) else None
     best, chosen = 0, None
     for name in names:
         values: Counter[str] = Counter()
@@ -198,7 +189,7 @@ def matching(
     query = lexicon.relevant(query)
     rows = [
         row
-        for row in lexicon.by_lemma.get(lemma, ())
+        for row in lexicon.rows.get(lemma, ())
         if row.form == form and _fits(row, query, column) and not (usual and row.rare)
     ]
     return _tightest(rows, query)
@@ -222,7 +213,7 @@ def contrasting(
     del required[column]
     rows = [
         other
-        for other in lexicon.by_lemma.get(row.lemma, ())
+        for other in lexicon.rows.get(row.lemma, ())
         if other.features.get(column) not in (UNDEFINED, value)
         and _fits(other, required, None)
         and not (alone and (other.rare or _apart(other) != _apart(row)))

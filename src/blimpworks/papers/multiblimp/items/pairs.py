@@ -24,7 +24,6 @@ from blimpworks.papers.multiblimp.items.features import (
 from blimpworks.papers.multiblimp.items.inflection import (
     CONTEXT_PARTS,
     SOURCES,
-    Selection,
     load_lexicon,
     spellings,
 )
@@ -266,10 +265,11 @@ def load_resources(
     """Load both sources' entries for the words of a construction's candidates."""
     lemmas = spellings((row["lemma"].replace("_", "") for row in rows), any_case)
     subjects = spellings((row["subject_form"] for row in rows), any_case)
-    verbs = Selection(("V",), lemmas, "lemma", participles=construction == "sp")
-    context = Selection(CONTEXT_PARTS, subjects, "form")
     return tuple(
-        Resource(load_lexicon(lexicon, source, verbs), load_lexicon(lexicon, source, context))
+        Resource(
+            load_lexicon(lexicon, source, ("V",), "lemma", lemmas, construction == "sp"),
+            load_lexicon(lexicon, source, CONTEXT_PARTS, "form", subjects),
+        )
         for source in SOURCES
     )
 

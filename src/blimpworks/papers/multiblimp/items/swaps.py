@@ -3,9 +3,9 @@
 Source: MultiBLiMP 1.0, section 4.3; the checks and their order follow the authors' code.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from blimpworks.papers.multiblimp.items.features import COLUMNS_OF, UNDEFINED
@@ -55,34 +55,30 @@ def _suits(row: LexiconRow, cell: Cell) -> bool:
     return all(row.features.get(name, UNDEFINED) in {*values, UNDEFINED} for name, values in cell)
 
 
-@dataclass(slots=True)
 class Paradigms:
     """Finite readings of verbs for a ``feature``; ``bound`` moods make no form right."""
 
-    feature: str
-    lexicons: Sequence[Lexicon]
-    bound: Collection[str] = ()
-    _slots: dict[Slot, dict[str, list[LexiconRow]]] = field(default_factory=dict)
-    _shown: set[Slot] = field(default_factory=set)
-    """Slots where some verb shows the feature."""
-    _vague: set[Slot] = field(default_factory=set)
-    """Slots without a tense, of moods that have one elsewhere: these verbs are hardly annotated."""
-    _shares: dict[tuple[Any, ...], float | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        slots: dict[Slot, dict[str, list[LexiconRow]]] = defaultdict(lambda: defaultdict(list))
-        for lexicon in self.lexicons:
-            column = lexicon.columns[self.feature]
-            for lemma, rows in lexicon.by_lemma.items():
+    def __init__(
+        self, feature: str, lexicons: Sequence[Lexicon], bound: Collection[str] = ()
+    ) -> None:
+        self.feature = feature
+        self._slots: dict[Slot, dict[str, list[LexiconRow]]] = {}
+        # Slots where some verb shows the feature.
+        self._shown: set[Slot] = set()
+        for lexicon in lexicons:
+            column = lexicon.columns[feature]
+            for lemma, rows in lexicon.rows.items():
                 for row in rows:
-                    free = row.features.get("Mood") not in self.bound and not row.rare
+                    free = row.features.get("Mood") not in bound and not row.rare
                     if free and column in row.features and _is_finite(row):
-                        slots[slot_of(row)][lemma].append(row)
+                        slot = slot_of(row)
+                        self._slots.setdefault(slot, {}).setdefault(lemma, []).append(row)
                         if self._states(row):
-                            self._shown.add(slot_of(row))
-        self._slots = {slot: dict(lemmas) for slot, lemmas in slots.items()}
-        tensed = {mood for mood, tense in slots if tense is not None}
-        self._vague = {(mood, tense) for mood, tense in slots if tense is None and mood in tensed}
+                            self._shown.add(slot)
+        # Slots without a tense, of moods that have one elsewhere: their verbs lack annotation.
+        tensed = {mood for mood, tense in self._slots if tense is not None}
+        self._vague = {slot for slot in self._slots if slot[1] is None and slot[0] in tensed}
+        self._shares: dict[tuple[Any, ...], float | None] = {}
 
     def _states(self, row: LexiconRow) -> bool:
         values = (row.features.get(name, UNDEFINED) for name in COLUMNS_OF[self.feature])
@@ -209,34 +205,18 @@ class Trace:
     objections: Mapping[str, str | None]
     undecided: Set[str] = frozenset()
 
-    def swaps(self) -> tuple[list[Swap], Counter[str]]:
-        """Return the forms that make a minimal pair, and counts of the others by reason."""
-        if self.before is None:
-            return [], Counter({NO_ENTRY: 1})
-        if not self.objections:
-            return [], Counter({NO_FORM: 1})
-        before = tuple(sorted(self.before))
-        swaps = [
-            Swap(form, before, tuple(sorted(self.after[form])), form in self.undecided)
-            for form, objection in self.objections.items()
-            if objection is None
-        ]
-        return swaps, Counter(reason for reason in self.objections.values() if reason)
 
-
-@dataclass(slots=True)
 class Inflector:
     """Finder of swaps for one phenomenon of one language."""
 
-    feature: str
-    resources: Sequence[Resource]
-    ways: Ways = Ways()
-    _cache: dict[tuple[Any, ...], tuple[list[Swap], Counter[str]]] = field(default_factory=dict)
-    _paradigms: Paradigms = field(init=False)
-
-    def __post_init__(self) -> None:
-        lexicons = [r.verbs for r in self.resources] if self.ways.right_forms else []
-        self._paradigms = Paradigms(self.feature, lexicons, self.ways.bound_moods)
+    def __init__(self, feature: str, resources: Sequence[Resource], ways: Ways) -> None:
+        self.feature, self.resources, self.ways = feature, resources, ways
+        lexicons = [resource.verbs for resource in resources]
+        # The column that values are read from: the treebank lexicon's choice goes first.
+        columns = (lexicon.columns[feature] for lexicon in reversed(lexicons))
+        self._reported = next(filter(None, columns), feature)
+        self._paradigms = Paradigms(feature, lexicons if ways.right_forms else [], ways.bound_moods)
+        self._cache: dict[tuple[Any, ...], tuple[list[Swap], Counter[str]]] = {}
 
     def swaps(
         self, form: str, lemma: str, features: tuple[tuple[str, str], ...], subject: str
@@ -244,7 +224,17 @@ class Inflector:
         """Return surviving swaps of a word in its context, and counts of the others by reason."""
         key = (form, lemma, features, subject)
         if key not in self._cache:
-            self._cache[key] = self.trace(*key).swaps()
+            trace = self.trace(*key)
+            before = tuple(sorted(trace.before or ()))
+            swaps = [
+                Swap(other, before, tuple(sorted(trace.after[other])), other in trace.undecided)
+                for other, objection in trace.objections.items()
+                if objection is None
+            ]
+            rejected = Counter(filter(None, trace.objections.values()))
+            if not trace.objections:
+                rejected[NO_ENTRY if trace.before is None else NO_FORM] = 1
+            self._cache[key] = swaps, rejected
         return self._cache[key]
 
     def trace(
@@ -279,55 +269,31 @@ class Inflector:
         if not telling:
             return Trace(lookups, None, {}, {})
         before = frozenset[str]().union(*(_defined(each.own, each.column) for each in telling))
-        forms = sorted({row.form for lookup in telling for row in lookup.others})
-        after = {other: frozenset(self._values(other, lemma, query)) for other in forms}
-        objections: dict[str, str | None] = {}
-        undecided: set[str] = set()
-        for other, values in after.items():
-            objections[other] = self._objection(form, other, before, values, subject)
-            if objections[other] is None:
-                verdict = self._verdict(other, lemma, query, telling)
-                objections[other] = RIGHT if verdict == "right" else None
-                undecided |= {other} if verdict == "undecided" else set()
-        return Trace(lookups, before, after, objections, undecided)
-
-    def _verdict(self, form: str, lemma: str, query: Query, telling: Sequence[Lookup]) -> Verdict:
-        """Judge whether a form is right for the subject in another mood or tense."""
-        readings = [row for lookup in telling for row in lookup.others if row.form == form]
+        # The subject, by the treebank and by the word's own rows.
         rows = [row for lookup in telling for row in lookup.own]
         columns = {lookup.column for lookup in telling}
         asked = [name for name in AGREEING if name not in query or name in columns]
         stated = {name: frozenset(_defined(rows, name)) for name in asked}
-        subject = {**query, **{name: values for name, values in stated.items() if values}}
-        return self._paradigms.verdict(lemma, readings, cell_of(subject))
-
-    @property
-    def _reported(self) -> str:
-        """The column that values are read from: the treebank lexicon's choice goes first."""
-        columns = (r.verbs.columns[self.feature] for r in reversed(self.resources))
-        return next(filter(None, columns), self.feature)
-
-    def _values(self, form: str, lemma: str, query: Query) -> set[str]:
-        """Return all values that a form of the lemma can have, in either source."""
-        reported = self._reported
-        others = {name: values for name, values in query.items() if name != reported}
-        of_form: set[str] = set()
-        for resource in self.resources:
-            rows = [r for r in resource.verbs.by_lemma.get(lemma, ()) if r.form == form]
-            strict = resource.verbs.columns[self.feature]
-            of_form |= values_of(resource.verbs, rows, others, reported, strict)
-        return of_form
-
-    def _subject_values(self, subject: str) -> set[str]:
-        """Return values of the subject's form as a nominative; UniMorph's unless it has none."""
-        forms = {subject, subject.lower()} if self.ways.letter_case else {subject}
-        for resource in self.resources:
-            rows = [row for form in forms for row in resource.subjects.by_form.get(form, ())]
-            strict = resource.subjects.columns[self.feature]
-            values = values_of(resource.subjects, rows, NOMINATIVE, self._reported, strict)
-            if values:
-                return values
-        return set()
+        agreeing = cell_of({**query, **{name: values for name, values in stated.items() if values}})
+        besides = {name: values for name, values in query.items() if name != self._reported}
+        after: dict[str, frozenset[str]] = {}
+        objections: dict[str, str | None] = {}
+        undecided: set[str] = set()
+        for other in sorted({row.form for lookup in telling for row in lookup.others}):
+            # All values that the form can have, in either source.
+            values: set[str] = set()
+            for verbs in (resource.verbs for resource in self.resources):
+                entries = [row for row in verbs.rows.get(lemma, ()) if row.form == other]
+                inflecting = verbs.columns[self.feature]
+                values |= values_of(verbs, entries, besides, self._reported, inflecting)
+            after[other] = frozenset(values)
+            objections[other] = self._objection(form, other, before, values, subject)
+            if objections[other] is None:
+                readings = [row for lookup in telling for row in lookup.others if row.form == other]
+                verdict = self._paradigms.verdict(lemma, readings, agreeing)
+                objections[other] = RIGHT if verdict == "right" else None
+                undecided |= {other} if verdict == "undecided" else set()
+        return Trace(lookups, before, after, objections, undecided)
 
     def _objection(
         self, form: str, other: str, before: Set[str], after: Set[str], subject: str
@@ -338,8 +304,14 @@ class Inflector:
             return SAME_VALUE
         if not after or UNDEFINED in after:
             return UNDEFINED_VALUE
-        if self._subject_values(subject) & after:
-            return AMBIGUOUS
+        # Values of the subject's form as a nominative; UniMorph's unless it has none.
+        spellings = {subject, subject.lower()} if self.ways.letter_case else {subject}
+        for subjects in (resource.subjects for resource in self.resources):
+            rows = [row for spelling in spellings for row in subjects.rows.get(spelling, ())]
+            inflecting = subjects.columns[self.feature]
+            values = values_of(subjects, rows, NOMINATIVE, self._reported, inflecting)
+            if values:
+                return AMBIGUOUS if values & after else None
         return None
 
 
