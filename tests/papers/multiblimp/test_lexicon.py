@@ -8,10 +8,7 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items import lexicon
-from blimpworks.papers.multiblimp.items.features import (
-    parse_tags,
-    tag_features,
-)
+from blimpworks.papers.multiblimp.items.features import parse_tags, tag_features
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 
 # The lexicon of a treebank (notes 2.4)

@@ -16,9 +16,7 @@ from blimpworks.campaign.retrieved import retrieved_files
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.papers.multiblimp.items.release import (
-    RELEASED_ITEMS,
-)
+from blimpworks.papers.multiblimp.items.release import RELEASED_ITEMS
 from blimpworks.papers.multiblimp.items.released import build_released_items, export_items
 from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions

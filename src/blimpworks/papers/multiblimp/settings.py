@@ -17,7 +17,6 @@ from blimpworks.strict import Strict
 
 Phenomenon = Literal["sv#", "svG", "svP", "sp#", "spG", "spP"]
 
-
 Distinct = AfterValidator(distinct)
 
 

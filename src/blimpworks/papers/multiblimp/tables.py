@@ -3,12 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from blimpworks.tables import (
-    FUNNEL,
-    ITEMS,
-    read_schema,
-    write_rows,
-)
+from blimpworks.tables import FUNNEL, ITEMS, read_schema, write_rows
 
 # Words are given by their CoNLL-U ids. construction: sv (subject and verb) or sp (subject
 # and participle). `inflected` is the word whose form agrees: in sv the leftmost auxiliary or

@@ -5,7 +5,7 @@ Source: MultiBLiMP 1.0, sections 4.1 and 4.3.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -65,16 +65,6 @@ class Surface:
 
     origin: dict[str, str]
     units: list[Unit]
-
-    def replace(self, word: int, form: str) -> tuple[str, str, int]:
-        """Return the sentence with a word, with ``form``, and where they part [code points]."""
-        at = next(i for i, unit in enumerate(self.units) if word in unit.words)
-        spaced = [u.text + (" " if u.space_after else "") for u in self.units]
-        before = "".join(spaced[:at]).lstrip()
-        gap = " " if self.units[at].space_after else ""
-        after = "".join(spaced[at + 1 :])
-        good = (before + self.units[at].text + gap + after).rstrip()
-        return good, (before + form + gap + after).rstrip(), len(before)
 
 
 def load_surfaces(
@@ -142,65 +132,72 @@ def capitalised_like(form: str, original: str, rest_too: bool) -> str:
     return form.capitalize() if rest_too else form[:1].upper() + form[1:]
 
 
-@dataclass(slots=True)
-class PairBuilder:
-    """Builder of the pairs of one phenomenon of one language."""
+def _candidates(
+    rows: Iterable[Row], lang: str, phenomenon: Phenomenon, options: MultiblimpOptions
+) -> tuple[list[tuple[Row, dict[str, str], list[str]]], Counter[str]]:
+    """Return candidates with completed features and attractors, and counts of the rejected.
 
-    lang: str
-    phenomenon: Phenomenon
-    inflector: Inflector
-    labels: Mapping[tuple[str, str, str], str]
-    surfaces: Mapping[int, Surface]
-    options: MultiblimpOptions
-    rejected: Counter[str] = field(default_factory=Counter)
-    undecided: int = 0
-    """Pairs that another mood might make right."""
+    In the authors' code a verb keeps the features it takes from one subject: its other subjects
+    find them there, and so does a later search for attractors.
+    """
+    rejected: Counter[str] = Counter()
+    lingers = not corrected(options, "copied_features")
+    third = corrected(options, "subject_person")
+    completed: dict[tuple[int, int], dict[str, str]] = {}
+    candidates: list[tuple[Row, dict[str, str], list[str]]] = []
+    for row in rows:
+        verb = dict(parse_feats(row["feats"]))
+        if lingers and verb:
+            verb = completed.setdefault((row["sentence"], row["feats_of"]), verb)
+        agrees = True
+        for name, value in controller_of(row, verb, third).items():
+            if name in AGREEMENT_FEATURES:
+                # The verb takes over what it lacks.
+                agrees &= verb.setdefault(name, value) == value
+        if not agrees:
+            rejected[MISMATCH] += 1
+        elif not phenomenon.meets_conditions(lang, verb):
+            rejected[CONDITION] += 1
+        else:
+            features = (
+                completed.get((row["sentence"], word), parse_feats(feats))
+                for word, feats in zip(row["between"], row["between_feats"], strict=True)
+            )
+            values = (between.get(phenomenon.feature) for between in features)
+            attractors = [to_unimorph(value) for value in values if value is not None]
+            candidates.append((row, verb, attractors))
+    return candidates, rejected
 
-    def build(self, rows: Iterable[Row]) -> list[Row]:
-        """Build the items of all candidates, after all subjects are read; count the rejected.
 
-        In the authors' code a verb keeps the features it takes from one subject: its other subjects
-        find them there, and so does a later search for attractors.
-        """
-        lingers = not corrected(self.options, "copied_features")
-        third = corrected(self.options, "subject_person")
-        completed: dict[tuple[int, int], dict[str, str]] = {}
-        candidates: list[tuple[Row, dict[str, str], list[str]]] = []
-        for row in rows:
-            verb = dict(parse_feats(row["feats"]))
-            if lingers and verb:
-                verb = completed.setdefault((row["sentence"], row["feats_of"]), verb)
-            agrees = True
-            for name, value in controller_of(row, verb, third).items():
-                if name in AGREEMENT_FEATURES:
-                    # The verb takes over what it lacks.
-                    agrees &= verb.setdefault(name, value) == value
-            if not agrees:
-                self.rejected[MISMATCH] += 1
-            elif not self.phenomenon.meets_conditions(self.lang, verb):
-                self.rejected[CONDITION] += 1
-            else:
-                features = (
-                    completed.get((row["sentence"], word), parse_feats(feats))
-                    for word, feats in zip(row["between"], row["between_feats"], strict=True)
-                )
-                values = (between.get(self.phenomenon.feature) for between in features)
-                attractors = [to_unimorph(value) for value in values if value is not None]
-                candidates.append((row, verb, attractors))
-        return [item for candidate in candidates for item in self._items(*candidate)]
-
-    def _items(self, row: Row, verb: dict[str, str], attractors: list[str]) -> list[Row]:
-        surface = self.surfaces[row["sentence"]]
-        unit = next(unit for unit in surface.units if row["replaced"] in unit.words)
+def pairs_of(
+    rows: Iterable[Row],
+    lang: str,
+    phenomenon: Phenomenon,
+    inflector: Inflector,
+    labels: Mapping[tuple[str, str, str], str],
+    surfaces: Mapping[int, Surface],
+    options: MultiblimpOptions,
+) -> tuple[list[Row], Counter[str]]:
+    """Make the pairs of a phenomenon's candidates; count the rejected by reason, and UNDECIDED."""
+    pairs: list[Row] = []
+    candidates, counts = _candidates(rows, lang, phenomenon, options)
+    for row, verb, attractors in candidates:
+        surface = surfaces[row["sentence"]]
+        at = next(i for i, unit in enumerate(surface.units) if row["replaced"] in unit.words)
+        unit = surface.units[at]
         if len(unit.words) > 1:
-            self.rejected[CONTRACTION] += 1
-            return []
+            counts[CONTRACTION] += 1
+            continue
+        spaced = [each.text + (" " if each.space_after else "") for each in surface.units]
+        left = "".join(spaced[:at]).lstrip()
+        right = (" " if unit.space_after else "") + "".join(spaced[at + 1 :])
+        good, start = (left + unit.text + right).rstrip(), len(left)
         lemma, features = row["lemma"].replace("_", ""), tuple(sorted(verb.items()))
-        swaps, rejected = self.inflector.swaps(row["form"], lemma, features, row["subject_form"])
-        self.rejected += rejected
+        swaps, rejected = inflector.swaps(row["form"], lemma, features, row["subject_form"])
+        counts += rejected
         of_candidate = {
-            "lang": self.lang,
-            "phenomenon": self.phenomenon.name,
+            "lang": lang,
+            "phenomenon": phenomenon.name,
             "order": row["order"],
             "inflected": row["kind"],
             "subject": row["subject_form"],
@@ -219,44 +216,45 @@ class PairBuilder:
             "distance": row["distance"],
             "attractors": len(attractors),
             "attractor_values": attractors,
+            "good": good,
             "good_form": unit.text,
+            "good_start": start,
+            "good_end": start + len(unit.text),
+            "bad_start": start,
             **surface.origin,
         }
         items: dict[str, Row] = {}
         for swap in swaps:
             before, after = "|".join(swap.before), "|".join(swap.after)
-            new = capitalised_like(swap.form, unit.text, not corrected(self.options, "capitals"))
-            good, bad, start = surface.replace(row["replaced"], new)
-            key = (self.lang, self.phenomenon.name, *surface.origin.values())
-            labels = (
-                self.labels.get((row["kind"], row["order"], value))
-                or self.labels.get((BOTH_TYPES, row["order"], value))
+            new = capitalised_like(swap.form, unit.text, not corrected(options, "capitals"))
+            bad = (left + new + right).rstrip()
+            key = (lang, phenomenon.name, *surface.origin.values(), row["subject"], start)
+            identifier = item_id(*key, good, bad)
+            # Forms that differ in case alone can become the same sentence, or the good one.
+            if bad == good or identifier in items:
+                counts[SAME_FORM] += 1
+                continue
+            counts[UNDECIDED] += swap.undecided
+            of_values = (
+                labels.get((row["kind"], row["order"], value))
+                or labels.get((BOTH_TYPES, row["order"], value))
                 or "?"
                 for value in swap.before
             )
-            item = of_candidate | {
+            items[identifier] = of_candidate | {
                 "paradigm": f"{before}>{after}/{row['order']}/{row['kind']}",
                 "grammatical": before,
                 "ungrammatical": after,
                 "values": f"{before} -> {after}",
-                "label": "|".join(labels),
-                "item_id": item_id(*key, row["subject"], start, good, bad),
-                "good": good,
+                "label": "|".join(of_values),
+                "item_id": identifier,
                 "bad": bad,
-                "good_start": start,
-                "good_end": start + len(unit.text),
-                "bad_start": start,
                 "bad_end": start + len(new),
                 "bad_form": new,
+                "congruent_attractors": sum(value in swap.before for value in attractors),
             }
-            item["congruent_attractors"] = sum(value in swap.before for value in attractors)
-            # Forms that differ in case alone can become the same sentence, or the good one.
-            same = item["bad"] == item["good"] or item["item_id"] in items
-            self.rejected[SAME_FORM] += same
-            if not same:
-                items[item["item_id"]] = item
-                self.undecided += swap.undecided
-        return [*items.values()]
+        pairs += items.values()
+    return pairs, counts
 
 
 def load_resources(
@@ -321,14 +319,13 @@ def build_pairs(
                 if row["phenomenon"] == phenomenon.name
             }
             inflector = Inflector(phenomenon.feature, resources, ways)
-            builder = PairBuilder(lang, phenomenon, inflector, labels, surfaces, options)
-            pairs = builder.build(rows)
+            pairs, found = pairs_of(rows, lang, phenomenon, inflector, labels, surfaces, options)
             items += pairs
             reasons = (*ALL_REASONS, RIGHT) if ways.right_forms else ALL_REASONS
-            dropped = {f"- {reason}": builder.rejected[reason] for reason in reasons}
+            dropped = {f"- {reason}": found[reason] for reason in reasons}
             made = {"candidates": len(rows), **dropped, "pairs": len(pairs)}
             if ways.right_forms:
-                made[UNDECIDED] = builder.undecided
+                made[UNDECIDED] = found[UNDECIDED]
             counts[f"pairs {phenomenon.name}"] = made
     write_rows(items, ITEM_SCHEMA, output)
     write_funnel(funnel, lang, counts)

@@ -17,14 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from blimpworks.errors import UserError, reading
 from blimpworks.files import BadLine, atomic
@@ -165,33 +158,6 @@ class Row(BaseModel):
 REMEDY = "Retrieve or export the file again."
 
 
-def _row(cells: dict[str, str], where: str, lang: str) -> Row:
-    if None in cells or None in cells.values():
-        raise UserError(
-            f"{where}: {'more' if None in cells else 'fewer'} cells than headings; expected one of "
-            f"each column, separated by tabs and quoted where they hold some. {REMEDY}"
-        )
-    try:
-        row = Row.model_validate(cells)
-    except ValidationError as error:
-        first = error.errors()[0]
-        column, problem = (
-            ".".join(map(str, first["loc"])),
-            first["msg"].removeprefix("Value error, "),
-        )
-        if column:
-            problem = f"{column} is {str(first['input'])[:60]!r}: {problem.lower()}"
-        raise UserError(
-            f"{where}: {problem}; expected a pair of MultiBLiMP's release. {REMEDY}"
-        ) from error
-    if row.lang != lang:
-        raise UserError(
-            f"{where}: lang is {row.lang!r}; expected {lang!r}, as the directory is called. Put "
-            "the file where it belongs."
-        )
-    return row
-
-
 def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
     """Yield a language's released pairs, checked, each with its first line (from 1).
 
@@ -211,7 +177,30 @@ def read_rows(path: Path, lang: str) -> Iterator[tuple[int, Row]]:
         line = reader.line_num + 1
         try:
             for cells in reader:
-                yield line, _row(cells, f"{path}:{line}", lang)
+                if None in cells or None in cells.values():
+                    raise UserError(
+                        f"{path}:{line}: {'more' if None in cells else 'fewer'} cells than "
+                        "headings; expected one of each column, separated by tabs and quoted "
+                        f"where they hold some. {REMEDY}"
+                    )
+                try:
+                    row = Row.model_validate(cells)
+                except ValidationError as error:
+                    first = error.errors()[0]
+                    column, problem = ".".join(map(str, first["loc"])), first["msg"]
+                    problem = problem.removeprefix("Value error, ")
+                    if column:
+                        problem = f"{column} is {str(first['input'])[:60]!r}: {problem.lower()}"
+                    raise UserError(
+                        f"{path}:{line}: {problem}; expected a pair of MultiBLiMP's release. "
+                        f"{REMEDY}"
+                    ) from error
+                if row.lang != lang:
+                    raise UserError(
+                        f"{path}:{line}: lang is {row.lang!r}; expected {lang!r}, as the directory "
+                        "is called. Put the file where it belongs."
+                    )
+                yield line, row
                 line = reader.line_num + 1
         except csv.Error as error:
             raise BadLine(line, str(error)) from error
