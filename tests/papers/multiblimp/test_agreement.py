@@ -1,13 +1,11 @@
 """Does a language agree: what is counted, and the labels of the tests."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from blimpworks.papers.multiblimp.items.agreement import count_agreement, label_of, load_evidence
 from blimpworks.papers.multiblimp.items.features import PHENOMENA
 from blimpworks.papers.multiblimp.settings import AgreementOptions, MultiblimpOptions
-from blimpworks.papers.multiblimp.tables import AGREEMENT_COUNTS, CANDIDATES
+from blimpworks.papers.multiblimp.tables import CANDIDATES
 from blimpworks.tables import read_table
 from support.treebank_kit import DOGS_SING, FIN, SEEN, UNIMORPH
 
@@ -86,48 +84,6 @@ def test_the_table_has_a_row_for_each_subject_value_and_order(treebank):
     assert row["label"] == "?"
 
 
-def edge(subject, verb, inverted):
-    """A sentence of "dog" or "dogs" and "sings" or "sing", in either order."""
-    places = (2, 1) if inverted else (1, 2)
-    lines = [
-        f"{places[0]} {subject} dog NOUN Number=Plur {places[1]} nsubj",
-        f"{places[1]} {verb} sing VERB {FIN} 0 root",
-    ]
-    return "\n".join(reversed(lines) if inverted else lines)
-
-
-EDGES = st.lists(
-    st.builds(
-        edge, st.sampled_from(["dog", "dogs"]), st.sampled_from(["sing", "sings"]), st.booleans()
-    ),
-    min_size=1,
-    max_size=12,
-)
-
-
-@pytest.mark.slow
-@given(EDGES, st.sampled_from(["published", "corrected"]))
-@settings(
-    max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
-def test_every_row_of_the_table_sums_up_what_was_counted(treebank, sentences, variant):
-    language = treebank(*sentences, phenomena=("sv#", "svP"), verb_types=variant)
-    language.lexicon(UNIMORPH + "we we PRO;1;PL\nwe dogs PRO;3;PL\n")
-    language.candidates()
-    rows = language.agreement()
-    counted = read_table(AGREEMENT_COUNTS, language.path / "agreement_counts").to_pylist()
-    sums = {}
-    for c in counted:
-        key = (c["phenomenon"], c["verb_type"], c["order"], c["subject_value"])
-        n, agreeing = sums.get(key, (0, 0))
-        same = c["subject_value"] == c["verb_value"]
-        sums[key] = n + c["count"], agreeing + same * c["count"]
-    names = ("phenomenon", "verb_type", "order", "value")
-    assert sums == {tuple(row[k] for k in names): (row["n"], row["agreeing"]) for row in rows}
-    assert all(row["probability"] == row["agreeing"] / row["n"] for row in rows)
-    assert sum(c["count"] for c in counted if c["phenomenon"] == "sv#") == len(sentences)
-
-
 # Participles (notes 2.7)
 
 GONE = """
@@ -161,11 +117,6 @@ def test_an_open_value_of_a_participle_is_no_evidence_and_hides_the_treebanks(tr
     assert of_participles(treebank, OPEN) == {("SG", "SG"): 1}
 
 
-def test_an_open_value_of_a_verb_beside_another_is_left_out(treebank):
-    unimorph = UNIMORPH.replace("sing sing V;IND;PRS;3;PL", "sing sing V;IND;SG\nsing sing V;IND")
-    assert counts(treebank, LOWER, unimorph=unimorph) == {("both", "SV", "PL", "SG"): 1}
-
-
 def test_an_open_value_of_a_verb_leaves_the_word_to_the_treebank(treebank):
     sentences = [tree.replace("VerbForm=Part", FIN) for tree in (GONE, WENT)]
     sentences.append(FIRST_ENTRY)
@@ -190,12 +141,6 @@ def test_gender_and_person_are_counted_like_number(treebank, name, value):
     assert counts(treebank, SHE_SANG, unimorph=unimorph, name=name) == {
         ("both", "SV", value, value): 1
     }
-
-
-def test_without_the_feature_on_verbs_nothing_is_counted(treebank):
-    unimorph = "she she PRO;FEM\nhe he PRO;MASC\nsing sang V;PST\n"
-    ungendered = SHE_SANG.replace(f"{FIN}|Gender=Fem", FIN)
-    assert counts(treebank, ungendered, unimorph=unimorph, name="svG") == {}
 
 
 # Labels (notes 2.8)

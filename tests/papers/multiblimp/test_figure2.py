@@ -10,16 +10,14 @@ from matplotlib.patches import FancyBboxPatch
 from blimpworks.audit.evidence import nearest
 from blimpworks.audit.lineage import Node
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.exhibit_spec import FORMATS
-from blimpworks.campaign.exhibits import find_exhibit
 from blimpworks.campaign.load import check_campaign
 from blimpworks.campaign.registry import check_papers
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.pen import Run, words_of
-from blimpworks.exhibits.render import PNG_DPI, build_exhibit
+from blimpworks.exhibits.pen import Run
+from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.papers.multiblimp.exhibits import pipeline
 from blimpworks.papers.multiblimp.exhibits.facts import figure2_choice
 from blimpworks.papers.multiblimp.exhibits.pipeline import Column, fig2, fitting_columns
@@ -149,12 +147,6 @@ def test_the_pair_that_the_campaign_names_is_shown_and_must_be_there():
 # What each stage knew
 
 
-def test_the_evidence_is_of_the_pairs_own_value_and_word_order(tables):
-    stages = follow_pair(tables(DOGS, DOGS_ARE), CHOICE)
-    assert (stages.test["value"], stages.test["order"], stages.test["n"]) == ("PL", "SV", 2)
-    assert [(c["verb_value"], c["count"]) for c in stages.counts] == [("PL", 2)]
-
-
 def test_the_lexicon_has_the_words_own_entry_and_the_one_that_takes_its_place(tables):
     stages = follow_pair(tables(DOGS, SEEN), CHOICE)
     assert forms(stages) == [
@@ -279,21 +271,6 @@ def test_every_text_stands_in_a_box_and_none_on_another(tables, sentence, unimor
     assert clashes == []
 
 
-def test_the_replaced_word_is_in_a_colour_of_its_own_in_both_sentences(tables):
-    _, texts = extents(fig2(tables(DOGS), labels()).figure)
-    coloured = {(artist.get_text(), artist.get_color()) for artist, _ in texts}
-    assert {("sing", "#009E73"), ("sings", "#D55E00"), ("dogs", "#0072B2")} <= coloured
-
-
-def test_words_run_from_the_right_where_the_script_does(tables):
-    figure = fig2(tables(HEBREW, unimorph=HEBREW_ENTRIES), labels()).figure
-    _, texts = extents(figure)
-    at = {}
-    for artist, (left, *_) in texts:
-        at.setdefault(artist.get_text(), left)
-    assert at["הכלבים"] > at["שרים"]
-
-
 def test_words_are_numbered_where_no_font_has_their_letters(tables, monkeypatch):
     monkeypatch.setattr(pipeline, "font_for", lambda texts: None)
     exhibit = fig2(tables(HEBREW, unimorph=HEBREW_ENTRIES), labels())
@@ -314,37 +291,10 @@ def test_words_far_from_subject_and_verb_are_left_out_of_a_tree_that_is_too_wide
     assert fitting_columns(columns, {3, 28}, 3000) == columns
 
 
-def test_signs_around_words_from_right_to_left_are_runs_of_their_own():
-    runs = words_of(Run('אמר (_של_) "dog".'))
-    assert [(run.text, run.glued) for run in runs] == [
-        ("אמר", False),
-        (")_", False),
-        ("של", True),
-        ("_(", True),
-        ('"dog".', False),
-    ]
-
-
-def test_a_text_that_is_too_wide_ends_in_an_ellipsis():
-    run = Run("Extraordinarily long identifier of a sentence")
-    assert run.fitted(1000) is run
-    assert run.fitted(60).text.endswith("…")
-    assert run.fitted(60).width <= 60
-
-
 def test_a_language_without_pairs_says_so(tables):
     exhibit = fig2(tables(DOGS, minimum=5), labels())
     assert exhibit.cells == []
     assert "Test has no pairs: name another language" in exhibit.caption
-
-
-@pytest.mark.slow
-def test_all_formats_are_written(tables, tmp_path):
-    spec = find_exhibit("multiblimp/fig2")
-    files = [tmp_path / f"fig2.{suffix}" for suffix in FORMATS["figure"]]
-    build_exhibit(spec, tables(DOGS), labels(), tmp_path / "fig2.cells.parquet", files)
-    assert all(file.stat().st_size > 5000 for file in files)
-    assert "dogs (dog, NOUN, Number=Plur, nsubj of 3)" in files[-1].read_text("utf-8")
 
 
 # Settings

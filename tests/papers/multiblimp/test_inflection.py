@@ -70,19 +70,6 @@ def test_another_sources_rows_play_no_part():
 # Participles
 
 
-def test_the_participle_lexicon_holds_participles_only():
-    rows = ("x a VerbForm=V.PTCP|Number=SG", "x b Number=PL", "x c VerbForm=FIN|Person=1")
-    lexicon = verbs(*rows, participles=True)
-    assert [row.form for row in lexicon.rows["x"]] == ["a"]
-    assert lexicon.columns == {"Number": None, "Person": None, "Gender": None}
-
-
-def test_where_no_row_states_a_verb_form_all_verbs_may_be_participles():
-    lexicon = verbs("x a Number=SG", "x b Number=PL", participles=True)
-    assert [row.form for row in lexicon.rows["x"]] == ["a", "b"]
-    assert lexicon.columns["Number"] == "Number"
-
-
 def test_values_are_assumed_only_for_features_that_some_row_states():
     lexicon = verbs("x a Number=SG", "x b Mood=SBJV")
     features = {row.form: dict(row.features) for row in lexicon.rows["x"]}

@@ -222,31 +222,6 @@ def test_segmentations_separate_tags_by_bars_and_repeat_no_entry(tmp_path):
     ]
 
 
-def test_english_gets_its_present_plural(tmp_path):
-    path = table(tmp_path / "eng", ["walk walks V;PRS;3;SG", "walk walk V;NFIN"])
-    entries_read = {
-        (lemma, form, features) for lemma, form, _, features in unimorph_entries([path], "eng")
-    }
-    present = "Mood=IND|Number={}|Person={}|Tense=PRS"
-    assert ("walk", "walks", present.format("SG", 3)) in entries_read
-    assert ("walk", "walk", present.format("PL", 3)) in entries_read
-    assert ("walk", "walk", "Finiteness=NFIN|Mood=IMP") in entries_read
-    assert ("be", "am", present.format("SG", 1)) in entries_read
-    assert len([f for _, f, _ in entries_read if f == "are"]) == 4
-
-
-@pytest.mark.parametrize(
-    ("lang", "tags", "features"),
-    [
-        ("fao", "V.PTCP.PST", "Tense=PST|VerbForm=PTCP"),
-        ("hsb", "V;PRS:3;SG", "Number=SG|Person=3|Tense=PRS"),
-    ],
-)
-def test_odd_separators_are_levelled(tmp_path, lang, tags, features):
-    path = table(tmp_path / lang, [f"x y {tags}"])
-    assert unimorph_entries([path], lang) == [("x", "y", "V", features)]
-
-
 def test_a_compressed_table_is_read_like_a_plain_one(tmp_path):
     line = "ísť\tidem\tV;IND;PRS;1;SG\n"
     plain, compressed = tmp_path / "slk", tmp_path / "slk.xz"

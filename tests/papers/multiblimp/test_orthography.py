@@ -6,12 +6,9 @@ import re
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.orthography import (
-    TREATMENTS,
     UYGHUR_LATIN,
     normalise_tokens,
     normalise_unimorph,
@@ -99,13 +96,6 @@ def test_types_order_nulls_and_other_columns_stay():
     assert done.drop(["form", "lemma"]) == table.drop(["form", "lemma"])
 
 
-@given(st.text(alphabet="אבה\u05b8\u0596\u05be\u05c3ar:éš", max_size=12))
-@pytest.mark.parametrize("name", sorted(TREATMENTS.keys() - {"iast_devanagari"}))
-def test_treating_twice_is_treating_once(name, text):
-    convert = TREATMENTS[name].convert
-    assert convert(convert(text)) == convert(text)
-
-
 @pytest.mark.parametrize(
     ("special", "expected"),
     [
@@ -156,24 +146,3 @@ def test_our_uyghur_letters_are_those_of_the_treebanks_transliteration(mirror):
     agreed = sum(form.translate(UYGHUR_LATIN) == latin for form, latin in transliterations)
     assert len(transliterations) == 39884
     assert agreed / len(transliterations) > 0.999
-
-
-def test_uyghur_words_without_transliteration_have_no_form_either(mirror):
-    rows = mirrored_words(mirror, "UD_Uyghur-UDT")
-    assert {cells[1] for cells in rows if "Translit=" not in cells[9]} == {"_"}
-    assert {cells[2] for cells in rows if "LTranslit=" not in cells[9]} == {"_"}
-
-
-def test_vedic_words_come_out_in_devanagari_and_no_two_alike(mirror):
-    forms = {cells[1] for cells in mirrored_words(mirror, "UD_Sanskrit-Vedic")[:6000]} - {"_"}
-    spelt = {form: TREATMENTS["iast_devanagari"].convert(form) for form in forms}
-    assert not [s for s in spelt.values() if re.search("[a-zāīūṛ]", s)]
-    assert len(set(spelt.values())) == len(forms)
-
-
-def test_ancient_hebrew_keeps_its_vowels_and_loses_its_accents(mirror):
-    rows = mirrored_words(mirror, "UD_Ancient_Hebrew-PTNK")[:3000]
-    table = words(*[cells[1] for cells in rows])
-    kept = "".join(normalise_tokens(table, ["strip_cantillation"])["form"].to_pylist())
-    assert not re.search("[\u0591-\u05af]", kept)
-    assert {"\u05b8", "\u05bc", "\u05c1", "\u05be", "\u05c3"} <= set(kept)

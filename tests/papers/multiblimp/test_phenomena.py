@@ -100,14 +100,6 @@ def test_published_a_participle_without_an_auxiliary_passes_for_a_verb_too(pairs
     assert [p["phenomenon"] for p in pairs] == ["sp#"]
 
 
-def test_a_participle_annotated_with_a_degree_is_unknown_where_participles_are_compared(pairs_of):
-    tree = HAS_SUNG.replace("3 sung sing VERB ", "3 sung sing VERB Degree=Pos|")
-    settings = {"phenomena": ("sp#",)}
-    assert len(pairs_of(tree, unimorph=SUNG, **settings)[0]) == 1
-    compared = SUNG + "burn burnder V.PTCP;CMPR;SG\n"
-    assert pairs_of(tree, unimorph=compared, **settings) == ([], {"no lexicon entry": 1})
-
-
 def test_a_participles_label_is_of_its_own_phenomenon(treebank):
     language = treebank(*[HAS_SUNG] * 30, phenomena=("sp#", "sv#"))
     language.lexicon(SUNG.replace("has V;IND;SG", "has V;IND;PL") + "he they PRO;NOM;PL;3\n")
@@ -116,6 +108,3 @@ def test_a_participles_label_is_of_its_own_phenomenon(treebank):
     assert labels == {"sv#": "?", "sp#": "+"}
     pairs, _ = language.pairs()
     assert {p["label"] for p in pairs if p["phenomenon"] == "sp#"} == {"+"}
-
-
-# Conditions of single languages
