@@ -178,15 +178,6 @@ def test_komi_zyrian_is_compared_with_goldfish_and_not_with_a_chat_version():
     assert splits("kpv", {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2) == [(65, 45)]
 
 
-@pytest.mark.parametrize("lang", ["chu", "lat", "fro"])
-def test_against_chat_versions_p_would_need_two_models_that_hardly_differ(lang):
-    n = printed("table5")[lang, "n"]
-    with_chat = splits(lang, {*PAPER_MODELS}, corrected_chi2)
-    without = splits(lang, {*PAPER_MODELS} - CHAT_OF_A_BASE, corrected_chi2)
-    assert max(b + c for b, c in with_chat) < 0.03 * n
-    assert min(b + c for b, c in without) > 0.1 * n
-
-
 def test_table_b2_leaves_out_chat_versions_of_models_that_it_has():
     campaign = campaign_model()(campaign="x")
     assert {*rivals(campaign, whole_catalogue(campaign))} == {*PAPER_MODELS} - CHAT_OF_A_BASE
@@ -484,18 +475,6 @@ def best_printed(name, by):
     for place, value in cells.items():
         groups.setdefault(place[by], []).append(value)
     return {place for place, value in cells.items() if value == max(groups[place[by]])}
-
-
-def test_table_3_has_the_best_of_each_column_in_bold_goldfish_on_its_own_languages_alone():
-    best = {(row, column) for row, column in best_printed("table3", by=1) if row == "goldfish"}
-    bold = printed_in_bold("table3")
-    assert {place for place in bold if place[0] == "goldfish"} == {("goldfish", "goldfish")} < best
-    others = {place: v for place, v in printed("table3").items() if place[0] != "goldfish"}
-    tops = {}
-    for (_, column), value in others.items():
-        tops[column] = max(tops.get(column, 0), value)
-    ranked = {p for p, v in others.items() if v == tops[p[1]] and p[1] not in ("best", "goldfish")}
-    assert bold - {("goldfish", "goldfish")} == ranked
 
 
 def test_table_5_has_the_best_of_each_row_in_bold_but_for_these():

@@ -1,9 +1,7 @@
 """Exhibits about models: from simulated judgements of three languages, and from print."""
 
-import itertools
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -33,7 +31,6 @@ from blimpworks.papers.multiblimp.analysis.margins import (
     fit_margins,
 )
 from blimpworks.papers.multiblimp.analysis.regressions import fit_regressions
-from blimpworks.papers.multiblimp.exhibits import figures
 from blimpworks.papers.multiblimp.exhibits.evaluation import table3, table5, tableb2, text72_73
 from blimpworks.papers.multiblimp.exhibits.facts import FACTS as CHOICES
 from blimpworks.papers.multiblimp.exhibits.facts import PRINTED
@@ -206,18 +203,19 @@ def values(exhibit):
     return {(cell.row, cell.column): cell.value for cell in exhibit.cells}
 
 
+def assert_explained(cells, rows):
+    assert cells
+    for cell in cells:
+        again = formula_of(cell.formula.sentence)(select_rows(rows[cell.source], dict(cell.where)))
+        assert again == pytest.approx(cell.value, abs=1e-9), cell
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXHIBITS)
 def test_each_cell_can_be_computed_again_from_the_rows_it_selects(campaign, name):
     tables, judged = campaign
-    rows = sources(tables, judged)
     cells = EXHIBITS[name](tables, LABELS).cells
-    assert cells
-    for cell in cells:
-        chosen = select_rows(rows[cell.source], dict(cell.where))
-        assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
-            cell
-        )
+    assert_explained(cells, sources(tables, judged))
     assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
 
 
@@ -353,7 +351,7 @@ def test_a_falling_trend_has_a_minus_in_its_equation_and_no_curve_is_said(campai
     assert "There is no table of frequencies" in fig1({**tables, "frequencies": []}, LABELS).caption
 
 
-@pytest.mark.parametrize("size", [1e-4, 0.03, 0.6, 70.0, 400.0])
+@pytest.mark.parametrize("size", [1e-4, 0.6, 400.0])
 def test_figure_5s_axis_is_as_wide_as_its_sizes(campaign, size):
     facts = {**FACTS["models"], "a": {**FACTS["models"]["a"], "parameters": size}}
     facts["b"] = {**facts["b"], "parameters": 2 * size}
@@ -383,21 +381,6 @@ def test_a_panel_whose_model_was_not_judged_says_so(campaign):
     exhibit = fig6(tables, labels)
     assert "a: 4 languages; b: no accuracies of one of the two" in exhibit.caption
     assert "not judged" in {text.get_text() for text in exhibit.figure.axes[1].texts}
-
-
-def test_of_few_languages_each_is_named_and_no_name_stands_on_a_point_or_another_name():
-    figure, axes = plt.subplots(figsize=(3.4, 3.4))
-    axes.set(xlim=(46, 102), ylim=(46, 102))
-    at = {"deu": (85.8, 96.9), "eng": (71.6, 94.6), "fra": (84.7, 96.3)}
-    places = pd.DataFrame(at, index=["a", "b"]).T
-    labels = replace(LABELS, languages={"deu": "German", "eng": "English", "fra": "French"})
-    figures._name_furthest(axes, places, labels)
-    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
-    assert set(boxes) == set(labels.languages.values())
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
-    points = axes.transData.transform(places)
-    assert not any(box.contains(*point) for box in boxes.values() for point in points)
-    plt.close(figure)
 
 
 def test_figure_7_says_which_factors_did_not_vary(campaign):
@@ -553,13 +536,7 @@ def test_each_published_cell_can_be_computed_again(published, printed_labels, na
     tables = {"published": pd.DataFrame(rows), "accuracies": accuracies}
     tables["frequencies"] = read_table(FREQUENCIES, published["frequencies"][0]).to_pandas()
     tables["residuals"] = read_table(RESIDUALS, published["residuals"][0]).to_pandas()
-    cells = EXHIBITS[name](published, printed_labels).cells
-    assert cells
-    for cell in cells:
-        chosen = select_rows(tables[cell.source], dict(cell.where))
-        assert formula_of(cell.formula.sentence)(chosen) == pytest.approx(cell.value, abs=1e-9), (
-            cell
-        )
+    assert_explained(EXHIBITS[name](published, printed_labels).cells, tables)
 
 
 def test_table3s_english_column_is_table5s_english_row_for_all_models(published, printed_labels):

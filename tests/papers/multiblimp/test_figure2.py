@@ -16,11 +16,10 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
-from blimpworks.exhibits.pen import Run
 from blimpworks.exhibits.render import PNG_DPI
 from blimpworks.papers.multiblimp.exhibits import pipeline
 from blimpworks.papers.multiblimp.exhibits.facts import figure2_choice
-from blimpworks.papers.multiblimp.exhibits.pipeline import Column, fig2, fitting_columns
+from blimpworks.papers.multiblimp.exhibits.pipeline import fig2
 from blimpworks.papers.multiblimp.exhibits.stages import (
     ALL_ITEMS,
     LONGEST,
@@ -279,16 +278,6 @@ def test_words_are_numbered_where_no_font_has_their_letters(tables, monkeypatch)
     assert {"[1]", "[2]"} <= drawn
     assert not any("ש" in text for text in drawn)
     assert "Words: 1 הכלבים" in exhibit.caption
-
-
-def test_words_far_from_subject_and_verb_are_left_out_of_a_tree_that_is_too_wide():
-    columns = [Column(n, (Run(f"word{n}"),)) for n in range(1, 31)]
-    shown = fitting_columns(columns, {3, 28}, 300)
-    words = [column.word for column in shown]
-    assert {3, 28} <= {*words}
-    assert words.count(0) in (1, 2, 3)
-    assert sum(column.width + 9 for column in shown) - 9 <= 300
-    assert fitting_columns(columns, {3, 28}, 3000) == columns
 
 
 def test_a_language_without_pairs_says_so(tables):
