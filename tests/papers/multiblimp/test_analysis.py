@@ -78,16 +78,30 @@ def test_the_least_frequent_sixty_percent_are_low_and_the_first_tenth_high():
 
 def test_totals_are_added_up_over_scripts(tmp_path):
     path = tmp_path / "totals.tsv"
-    header = "code\tdocuments\tsentences\twords\tcharacters\n"
-    path.write_text(f"{header}uig-Arab\t1\t2\t3\t4\nuig-Latn\t10\t20\t30\t40\n")
+    path.write_text(f"{HEADER}uig-Arab\t1\t2\t3\t4\nuig-Latn\t10\t20\t30\t40\n")
     assert read_totals(path)["uig"] == dict(zip(UNITS, (11, 22, 33, 44), strict=True))
 
 
-@pytest.mark.parametrize("text", ["code\twords\neng\t1\n", "code\tdocuments\tsentences\twords\t\n"])
-def test_a_file_that_is_no_table_of_totals_is_refused(tmp_path, text):
+HEADER = "code\tdocuments\tsentences\twords\tcharacters\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("code\twords\neng\t1\n", r"1: there is no column .*\(code, documents"),
+        ("code\tdocuments\tsentences\twords\t\n", r"1: there is no column .*\(code, documents"),
+        (f"{HEADER}eng\t1\t2\n", "2: 3 cells, but 5 headings.*; expected GlotCC"),
+        (f"{HEADER}eng\t1\t2\t3\t4", "2: the line has no end"),
+        (f"{HEADER}eng\t1\t2\t3\t\n", "2: characters of 'eng' is missing"),
+        (f"{HEADER}eng\t1\t2\t3\tx\n", "2: characters of 'eng' is x"),
+        (HEADER + 2 * "deu\t1\t2\t3\t4\n", "3: 'deu' stands in line 2 too"),
+        (f"{HEADER}de\t1\t2\t3\t4\n", "2: the code is 'de'"),
+    ],
+)
+def test_broken_totals_are_refused_by_line(tmp_path, text, fault):
     path = tmp_path / "totals.tsv"
     path.write_text(text)
-    with pytest.raises(UserError, match=r"totals.tsv:1: there is no column .*\(code, documents"):
+    with pytest.raises(UserError, match=f"totals.tsv:{fault}"):
         read_totals(path)
 
 
@@ -192,15 +206,6 @@ def test_models_are_compared_on_what_both_have_judged():
     assert (second["only_a"], second["accuracy_a"]) == (1, 0.5)
 
 
-def write_judgements(path, verdicts):
-    """A judgements table from (item, paradigm, method, correct)."""
-    rows = [
-        {"item_id": i, "phenomenon": "sv#", "paradigm": p, "method": m, "correct": c}
-        for i, p, m, c in verdicts
-    ]
-    write_table(pa.Table.from_pylist(rows, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
-
-
 def test_a_pair_in_two_conditions_is_compared_in_each_and_by_one_method(tmp_path):
     verdicts = {
         "x": [("i", "p", "m", 1), ("i", "q", "m", 0), ("j", "p", "m", None), ("i", "p", "o", 0)],
@@ -209,7 +214,9 @@ def test_a_pair_in_two_conditions_is_compared_in_each_and_by_one_method(tmp_path
     judged = []
     for model, rows in verdicts.items():
         path = tmp_path / f"{model}.parquet"
-        write_judgements(path, rows)
+        names = ("item_id", "paradigm", "method", "correct")
+        cells = [dict(zip(names, row, strict=True)) | {"phenomenon": "sv#"} for row in rows]
+        write_table(pa.Table.from_pylist(cells, schema=JUDGEMENTS.arrow()), JUDGEMENTS, path)
         judged.append((model, "eng", path))
     output = tmp_path / "comparisons.parquet"
     assert compare_models(judged, "multiblimp", "m", output) == 2
@@ -217,40 +224,43 @@ def test_a_pair_in_two_conditions_is_compared_in_each_and_by_one_method(tmp_path
     assert (first["model_a"], first["n"], first["only_a"], first["only_b"]) == ("x", 2, 1, 1)
 
 
-def comparison(lang, a, b, accuracy_a, accuracy_b, p):
-    names = {"lang": lang, "model_a": a, "model_b": b}
-    return names | {"accuracy_a": accuracy_a, "accuracy_b": accuracy_b, "p": p}
-
-
-def test_a_model_leads_where_it_beats_the_next_best_whatever_the_others():
-    rows = [
-        comparison("eng", "a", "b", 0.9, 0.8, 0.2),
-        comparison("eng", "a", "c", 0.9, 0.5, 0.0),
-        comparison("eng", "b", "a", 0.8, 0.9, 0.2),
-        comparison("deu", "a", "b", 0.9, 0.8, 0.01),
-        comparison("deu", "a", "c", 0.9, 0.8, 0.09),
-        comparison("fra", "a", "b", 0.9, 0.9, 1.0),
-    ]
-    leading = leaders(pd.DataFrame(rows))
-    assert [tuple(r) for r in leading[["lang", "model_a", "model_b", "p"]].to_numpy()] == [
-        ("deu", "a", "c", 0.09),
-        ("eng", "a", "b", 0.2),
-    ]
-    assert list(leads(pd.DataFrame(rows))["lang"]) == ["deu"]
-
-
-def test_with_unequal_coverage_a_model_leads_only_if_it_is_ahead_of_every_other():
-    """a is ahead of b on what they share, c of a: no one leads but c, and nearest is b."""
-    rows = [
-        comparison("eng", "a", "b", 0.9, 0.6, 0.01),
-        comparison("eng", "b", "a", 0.6, 0.9, 0.01),
-        comparison("eng", "a", "c", 0.5, 0.55, 0.04),
-        comparison("eng", "c", "a", 0.55, 0.5, 0.04),
-        comparison("eng", "b", "c", 0.58, 0.6, 0.08),
-        comparison("eng", "c", "b", 0.6, 0.58, 0.08),
-    ]
-    leading = leaders(pd.DataFrame(rows))
-    assert [tuple(r) for r in leading[["model_a", "model_b", "p"]].to_numpy()] == [("c", "b", 0.08)]
+@pytest.mark.parametrize(
+    ("rows", "leading", "significant"),
+    [
+        # A model leads where it beats the next best, whatever the others.
+        (
+            [
+                ("eng", "a", "b", 0.9, 0.8, 0.2),
+                ("eng", "a", "c", 0.9, 0.5, 0.0),
+                ("eng", "b", "a", 0.8, 0.9, 0.2),
+                ("deu", "a", "b", 0.9, 0.8, 0.01),
+                ("deu", "a", "c", 0.9, 0.8, 0.09),
+                ("fra", "a", "b", 0.9, 0.9, 1.0),
+            ],
+            [("deu", "a", "c", 0.09), ("eng", "a", "b", 0.2)],
+            ["deu"],
+        ),
+        # With unequal coverage, c is ahead of a, which is ahead of b; the nearest to c is b.
+        (
+            [
+                ("eng", "a", "b", 0.9, 0.6, 0.01),
+                ("eng", "b", "a", 0.6, 0.9, 0.01),
+                ("eng", "a", "c", 0.5, 0.55, 0.04),
+                ("eng", "c", "a", 0.55, 0.5, 0.04),
+                ("eng", "b", "c", 0.58, 0.6, 0.08),
+                ("eng", "c", "b", 0.6, 0.58, 0.08),
+            ],
+            [("eng", "c", "b", 0.08)],
+            ["eng"],
+        ),
+    ],
+)
+def test_a_model_leads_only_if_it_is_ahead_of_every_other(rows, leading, significant):
+    columns = ["lang", "model_a", "model_b", "accuracy_a", "accuracy_b", "p"]
+    frame = pd.DataFrame(rows, columns=columns)
+    found = leaders(frame)[["lang", "model_a", "model_b", "p"]]
+    assert [tuple(row) for row in found.to_numpy()] == leading
+    assert list(leads(frame)["lang"]) == significant
 
 
 # Regressions
@@ -446,39 +456,14 @@ def test_printed_accuracies_become_a_table_with_whole_numbers_of_pairs(tmp_path)
     assert rows["model"].nunique() == 11
 
 
-@pytest.mark.parametrize(
-    ("line", "fault"),
-    [
-        ("eng\t1\t2\n", "3 cells, but 5 headings"),
-        ("eng\t1\t2\t3\t4", "the line has no end"),
-        ("eng\t1\t2\t3\t\n", "characters of 'eng' is missing"),
-        ("eng\t1\t2\t3\tx\n", "characters of 'eng' is x"),
-        ("deu\t1\t2\t3\t4\n", "'deu' stands in line 2 too"),
-        ("de\t1\t2\t3\t4\n", "the code is 'de'"),
-    ],
-)
-def test_totals_that_are_broken_are_refused_with_their_line(tmp_path, line, fault):
-    path = tmp_path / "totals.tsv"
-    path.write_text(f"code\tdocuments\tsentences\twords\tcharacters\ndeu\t1\t2\t3\t4\n{line}")
-    with pytest.raises(UserError, match=rf"totals.tsv:3: {fault}.*; expected GlotCC"):
-        read_totals(path)
-
-
-def printed_in_bold(name):
-    return {(r.row, r.column) for r in read_rows(PublishedRow, PRINTED / f"{name}.csv") if r.bold}
-
-
-def best_printed(name, by):
-    """Places of the best numbers of each row (by 0) or column (by 1), without n and #best."""
-    cells = {place: v for place, v in printed(name).items() if place[1] not in ("n", "best")}
-    groups = {}
-    for place, value in cells.items():
-        groups.setdefault(place[by], []).append(value)
-    return {place for place, value in cells.items() if value == max(groups[place[by]])}
-
-
 def test_table_5_has_the_best_of_each_row_in_bold_but_for_these():
-    best, bold = best_printed("table5", by=0), printed_in_bold("table5")
+    cells = {place: v for place, v in printed("table5").items() if place[1] != "n"}
+    tops = {}
+    for (row, _), value in cells.items():
+        tops[row] = max(tops.get(row, 0), value)
+    best = {place for place, value in cells.items() if value == tops[place[0]]}
+    rows = read_rows(PublishedRow, PRINTED / "table5.csv")
+    bold = {(row.row, row.column) for row in rows if row.bold}
     assert best - bold == {("heb", "aya-expanse-32b")}
     assert bold - best == {
         ("aqz", "gemma-3-27b-it"),
