@@ -1,7 +1,7 @@
 """MultiBLiMP's released items: what is read, what is refused, and that they are the same pairs."""
 
 import csv
-import json
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -17,14 +17,16 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.papers.multiblimp.items.release import RELEASED_ITEMS
-from blimpworks.papers.multiblimp.items.released import build_released_items, export_items
+from blimpworks.papers.multiblimp.items.released import (
+    build_released_items,
+    export_items,
+    released_row,
+)
 from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
-from blimpworks.retrieval.pinning import is_fixed, pin_row
-from blimpworks.retrieval.sources import Pin, retrieve
+from blimpworks.retrieval.pinning import is_fixed
 from blimpworks.tables import ITEMS, read_table
-from support.loopback import COMMIT, QUICK, serving
 from support.paths import REPOSITORY
 from support.treebank_kit import FIN, UNIMORPH
 
@@ -113,11 +115,6 @@ def read(path, lang="xyz", phenomena=("sv#",), **settings):
     return read_table(ITEMS, output).to_pylist()
 
 
-def first_line(path, column="sen"):
-    with path.open(encoding="utf-8", newline="") as handle:
-        return next(csv.DictReader(handle, delimiter="\t"))[column]
-
-
 # What is read
 
 
@@ -193,15 +190,12 @@ def test_a_form_in_place_of_a_capitalised_one_is_capitalised_in_the_sentence(cha
 
 
 def test_a_pair_of_two_conditions_stands_twice_with_one_id(change, exported):
-    row = {name: first_line(exported, name) for name in csv_columns(exported)}
+    with exported.open(encoding="utf-8", newline="") as handle:
+        row = next(csv.DictReader(handle, delimiter="\t"))
     path = change(1, **row | {"feature_vals": "PL -> SG|DU", "ungrammatical_feature": "DU"})
     first, second, *_ = read(path)
     assert first["item_id"] == second["item_id"]
     assert first["paradigm"] != second["paradigm"]
-
-
-def csv_columns(path):
-    return path.read_text(encoding="utf-8").splitlines()[0].split("\t")
 
 
 # What is refused
@@ -227,6 +221,7 @@ def csv_columns(path):
         ({"num_attractors": "9"}, "num_attractors is not how many there are"),
         ({"num_congruent_attractors": "9"}, "more congruent attractors than attractors"),
         ({"swap_head": "sang"}, "wrong_sen is not sen with swap_head in place of the word"),
+        ({"sen": "x", "wrong_sen": "x"}, "both sentences are the same; expected"),
         ({"lang": "deu"}, "lang is 'deu'; expected 'xyz', as the directory is called"),
     ],
 )
@@ -238,12 +233,6 @@ def test_a_wrong_cell_is_refused_by_file_and_line(change, cells, message):
     assert refusal.startswith(f"{path}:3: ")
     assert message.lower() in refusal.lower()
     assert "\n" not in refusal
-
-
-def test_the_same_sentence_twice_is_no_pair(change, exported):
-    path = change(wrong_sen=first_line(exported))
-    with pytest.raises(UserError, match=r"data.tsv:2: both sentences are the same; expected"):
-        read(path)
 
 
 @pytest.mark.parametrize(
@@ -294,18 +283,48 @@ def _at_root(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
 
 
+RELEASED = {"items": "released"}
+DEMO = {name: f"config/demo/{name}.tsv" for name in ("sources", "treebanks")}
+
+
 @pytest.mark.parametrize(
-    ("multiblimp", "message"),
+    ("multiblimp", "others", "message"),
     [
-        ({"items": "mixed"}, "key 'multiblimp.items' is 'mixed': input should be 'regenerated' or"),
-        ({"released": "here"}, "released is 'here', but items is 'regenerated', which reads no"),
-        ({"items": "released", "released": 5}, "key 'multiblimp.released' is 5: "),
-        ({"items": "released", "relaesed": "hub"}, "key 'multiblimp.relaesed' is not a setting"),
+        (
+            {"items": "mixed"},
+            {},
+            "key 'multiblimp.items' is 'mixed': input should be 'regenerated'",
+        ),
+        (
+            {"released": "here"},
+            {},
+            "released is 'here', but items is 'regenerated', which reads no",
+        ),
+        (RELEASED | {"released": 5}, {}, "key 'multiblimp.released' is 5: "),
+        (RELEASED | {"relaesed": "hub"}, {}, "key 'multiblimp.relaesed' is not a setting"),
+        (
+            RELEASED,
+            {"catalogue": DEMO},
+            "config/demo/sources.tsv has no row of kind 'multiblimp_data' and lang 'deu', expected",
+        ),
+        (
+            RELEASED,
+            {"unpinned": "skip", "checksums": "sha256"},
+            "'deu' (multiblimp/deu/data.tsv) have no checksum, and",
+        ),
+        ({"exhibits": {"figure2_language": "English"}}, {}, "multiblimp.exhibits.figure2_language"),
+        ({"exhibits": {"figure2_pair": "the first"}}, {}, "multiblimp.exhibits.figure2_pair"),
+        (
+            {"exhibits": {"figure2_language": "cym"}},
+            {},
+            "multiblimp.exhibits.figure2_language is 'cym', expected one of the campaign's "
+            "languages (deu, eng); add it",
+        ),
     ],
 )
-def test_a_wrong_setting_is_told_in_one_sentence(multiblimp, message):
+def test_a_wrong_setting_is_told_in_one_sentence(multiblimp, others, message):
     with pytest.raises(UserError) as refused:
-        campaign(multiblimp=multiblimp)
+        campaign(multiblimp=multiblimp, **others)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -318,20 +337,6 @@ def test_a_directory_must_exist_and_have_a_file_of_each_language(tmp_path):
     (tmp_path / "x/deu/data.tsv").touch()
     with pytest.raises(UserError, match=r"x/eng/data.tsv does not exist; add it, or take 'eng'"):
         campaign(multiblimp=settings)
-
-
-def test_a_language_without_a_row_of_the_hub_is_named():
-    files = {"sources": "config/demo/sources.tsv", "treebanks": "config/demo/treebanks.tsv"}
-    message = (
-        "config/demo/sources.tsv has no row of kind 'multiblimp_data' and lang 'deu', expected"
-    )
-    with pytest.raises(UserError, match=message):
-        campaign(multiblimp={"items": "released"}, catalogue=files)
-
-
-def test_a_campaign_that_skips_files_without_checksum_says_so_of_released_ones():
-    with pytest.raises(UserError, match=r"'deu' \(multiblimp/deu/data.tsv\) have no checksum, and"):
-        campaign(multiblimp={"items": "released"}, unpinned="skip", checksums="sha256")
 
 
 def test_every_language_has_a_released_file_at_one_fixed_commit():
@@ -360,38 +365,113 @@ def test_released_items_need_no_treebank_and_regenerated_ones_no_released_file()
     assert {"table2", "fig3", "fig8"} <= needed["released"][1]
 
 
-# Retrieval
+# What is exported
+
+TREE = f"""
+1 The the DET _ 2 det
+2 dogs dog NOUN Case=Nom|Number=Plur 6 nsubj
+3 near near ADP _ 5 case
+4 the the DET _ 5 det
+5 cat cat NOUN Number=Sing 2 nmod
+6 sing sing VERB {FIN}|Number=Plur 0 root
+7 . . PUNCT _ 6 punct
+"""
+ROW = {
+    "sen": "The dogs near the cat sing .",
+    "wrong_sen": "The dogs near the cat sings .",
+    "prefix": "The dogs near the cat",
+    "verb": "sing",
+    "verb_idx": "5",
+    "cop": "",
+    "cop_idx": "",
+    "child": "dogs",
+    "child_idx": "1",
+    "child_features": "{'Case': 'Nom', 'Number': 'Plur', 'lemma': 'dog'}",
+    "child_upos": "NOUN",
+    "head": "sing",
+    "head_idx": "5",
+    "head_upos": "VERB",
+    "distance": "4",
+    "swap_head": "sings",
+    "feature_vals": "PL -> SG",
+    "attractors": "[]",
+    "has_attractors": "False",
+    "lang": "xyz",
+    "phenomenon": "SV-#",
+    "grammatical_feature": "PL",
+    "ungrammatical_feature": "SG",
+    "wo": "SV",
+    "inflect_item": "verb",
+    "agreement_certainty": "+",
+}
 
 
-def test_a_released_file_is_pinned_retrieved_and_read(exported, tmp_path, monkeypatch):
-    for name in ("HTTP_PROXY", "http_proxy", "BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with serving() as server:
-        server.body = exported.read_bytes()
-        row = dict.fromkeys(SourceRow.model_fields, "")
-        name = "multiblimp/xyz/data.tsv"
-        row |= {"name": name, "kind": RELEASED_ITEMS, "lang": "xyz", "version": COMMIT}
-        row |= {"url": server.url.replace("file.txt", "xyz/data.tsv"), "mirror": name}
-        table = tmp_path / "sources.tsv"
-        table.write_text("\t".join(row) + "\n" + "\t".join(row.values()) + "\n")
-        unpinned = Pin(name, row["url"], "", None, name, str(table))
-        with pytest.raises(UserError, match=r"xyz/data.tsv is not pinned yet: its sha256 and"):
-            retrieve(unpinned, tmp_path / "sources" / name, None, QUICK)
-        pinned = pin_row(table, name, QUICK)
-        copy = tmp_path / "sources" / name
-        assert retrieve(pinned, copy, None, QUICK) == row["url"]
-    assert copy.read_bytes() == exported.read_bytes()
-    items = read(copy, revision=COMMIT)
-    assert items == [item | {"revision": COMMIT} for item in read(exported)]
+@pytest.fixture
+def language(treebank):
+    """Forty sentences, so that agreement is certain, up to their pairs."""
+    built = treebank(*[TREE] * 40)
+    built.lexicon(UNIMORPH)
+    built.candidates()
+    built.agreement()
+    built.pairs()
+    return built
 
 
-def test_the_command_reads_a_file_and_records_where_it_is_from(exported, tmp_path):
-    output = tmp_path / "items.parquet"
-    options = '{"phenomena":["sv#"]}'
-    arguments = ["build-released-items", str(exported), "--lang=xyz", f"--options={options}"]
-    done = CliRunner().invoke(app, [*arguments, f"--output={output}", f"--revision={REVISION}"])
+# Of deu/data.tsv and all others at revision de923efa8d24, in this order.
+RELEASED_COLUMNS = (
+    "sen verb verb_idx cop cop_idx child child_idx child_features child_upos head head_idx "
+    "head_features head_upos distance attractors metadata swap_head feature_vals prefix wrong_sen "
+    "congruent_attractors incongruent_attractors num_attractors num_congruent_attractors "
+    "num_incongruent_attractors has_attractors only_has_congruent_attractors "
+    "only_has_incongruent_attractors sample_weight phenomenon lang grammatical_feature "
+    "ungrammatical_feature wo inflect_item agreement_certainty"
+)
+
+
+def sampled(language):
+    outputs = language.path / "items" / "xyz.parquet", language.path / "funnel3"
+    sample_items(language.path / "pairs", "xyz", (), *outputs, language.options)
+    return outputs[0]
+
+
+def test_a_pair_is_a_row_of_the_released_columns(language):
+    output = language.path / "data.tsv"
+    assert export_items(sampled(language), output) == 40
+    with output.open(encoding="utf-8", newline="") as file:
+        first = next(csv.DictReader(file, delimiter="\t"))
+    assert {name: first[name] for name in ROW} == ROW
+    assert literal_eval(first["metadata"])["treebank"] == "UD_X-Test/x-test.conllu"
+    assert " ".join(first) == RELEASED_COLUMNS
+    assert float(first["sample_weight"]) == pytest.approx(1 / 40)
+
+
+def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(language):
+    item = read_table(ITEMS, sampled(language)).to_pylist()[0] | {"attractor_values": ["SG", "PL"]}
+    row = released_row(item)
+    singular, plural = {"feats": {"Number": "Sing"}}, {"feats": {"Number": "Plur"}}
+    assert row["attractors"] == [singular, plural]
+    assert (row["congruent_attractors"], row["incongruent_attractors"]) == ([plural], [singular])
+    assert (row["num_attractors"], row["has_attractors"]) == (2, True)
+    assert (row["only_has_congruent_attractors"], row["only_has_incongruent_attractors"]) == (
+        False,
+        False,
+    )
+
+
+def test_the_command_writes_a_file_for_each_language(language):
+    directory = sampled(language).parent
+    output = language.path / "released"
+    done = CliRunner().invoke(app, ["export", "multiblimp", str(directory), str(output)])
     assert done.exit_code == 0, done.output
-    record = json.loads(output.with_name("items.parquet.prov.json").read_text())
-    assert record["params"]["revision"] == REVISION
-    assert record["inputs"][0]["path"] == str(exported)
+    assert done.output == f"{output / 'xyz' / 'data.tsv'}: 40 items\n"
+
+
+def test_pairs_that_were_not_drawn_are_refused(language):
+    with pytest.raises(UserError, match="pairs that were not drawn; expected the sampled items"):
+        export_items(language.path / "pairs", language.path / "data.tsv")
+
+
+def test_a_directory_without_items_is_refused(tmp_path):
+    done = CliRunner().invoke(app, ["export", "multiblimp", str(tmp_path), str(tmp_path)])
+    assert isinstance(done.exception, UserError)
+    assert "has no item tables" in str(done.exception)
