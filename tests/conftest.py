@@ -106,11 +106,7 @@ def pairs_of(treebank):
     from support.treebank_kit import UNIMORPH
 
     def build(*sentences, unimorph=UNIMORPH, **settings):
-        language = treebank(*sentences, **settings)
-        language.lexicon(unimorph)
-        language.candidates()
-        language.agreement()
-        return language.pairs()
+        return treebank(*sentences, **settings).pairs_with(unimorph)
 
     return build
 

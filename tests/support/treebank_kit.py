@@ -13,6 +13,7 @@ from blimpworks.papers.multiblimp.items.agreement import measure_agreement
 from blimpworks.papers.multiblimp.items.candidates import find_candidates
 from blimpworks.papers.multiblimp.items.lexicon import build_lexicon
 from blimpworks.papers.multiblimp.items.pairs import build_pairs
+from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import LexiconOptions, MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import AGREEMENT, CANDIDATES
 from blimpworks.tables import ITEMS, LEXICON, read_table
@@ -72,68 +73,54 @@ class Language:
     options: MultiblimpOptions
     special: tuple[str, ...] = ()
 
+    def at(self, *names):
+        return [self.path / name for name in names]
+
     def tokens(self, *sentences):
-        source = self.path / "x-test.conllu"
+        (source,) = self.at("x-test.conllu")
         source.write_text(conllu(*sentences), encoding="utf-8")
-        build_tokens(
-            [("UD_X-Test", source)],
-            self.path / "tokens",
-            self.path / "sentences",
-            self.path / "malformed",
-            TreebankOptions(),
-        )
+        outputs = self.at("tokens", "sentences", "malformed")
+        build_tokens([("UD_X-Test", source)], *outputs, TreebankOptions())
         return self
 
-    def lexicon(self, unimorph="", ratios=None, name="xyz"):
-        table = self.path / name
+    def lexicon(self, unimorph="", ratios=None):
+        table, tokens, output = self.at("xyz", "tokens", "lexicon")
         rows = (line.split(maxsplit=2) for line in unimorph.strip().splitlines())
         table.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
-        build_lexicon(
-            self.path / "tokens",
-            [table],
-            self.lang,
-            self.special,
-            self.path / "lexicon",
-            self.options.model_copy(update={"lexicon": ratios or LexiconOptions()}),
-        )
-        return read_table(LEXICON, self.path / "lexicon")
+        options = self.options.model_copy(update={"lexicon": ratios or LexiconOptions()})
+        build_lexicon(tokens, [table], self.lang, self.special, output, options)
+        return read_table(LEXICON, output)
 
     def candidates(self):
-        find_candidates(
-            self.path / "tokens",
-            self.lang,
-            self.special,
-            self.path / "candidates",
-            self.path / "funnel",
-            self.options,
-            TreebankOptions(),
-        )
-        return read_table(CANDIDATES, self.path / "candidates").to_pylist()
+        tokens, output, funnel = self.at("tokens", "candidates", "funnel")
+        settings = self.options, TreebankOptions()
+        find_candidates(tokens, self.lang, self.special, output, funnel, *settings)
+        return read_table(CANDIDATES, output).to_pylist()
 
     def agreement(self):
-        measure_agreement(
-            self.path / "candidates",
-            self.path / "lexicon",
-            self.lang,
-            self.path / "agreement",
-            self.path / "agreement_counts",
-            self.options,
-        )
-        return read_table(AGREEMENT, self.path / "agreement").to_pylist()
+        *inputs, output, counts = self.at("candidates", "lexicon", "agreement", "agreement_counts")
+        measure_agreement(*inputs, self.lang, output, counts, self.options)
+        return read_table(AGREEMENT, output).to_pylist()
 
     def pairs(self):
         """Pairs, and the counts of what was rejected."""
-        names = ("candidates", "lexicon", "agreement", "tokens", "sentences")
-        counts = build_pairs(
-            *(self.path / name for name in names),
-            self.lang,
-            self.special,
-            self.path / "pairs",
-            self.path / "funnel2",
-            self.options,
-        )
-        pairs = read_table(ITEMS, self.path / "pairs").to_pylist()
+        inputs = self.at("candidates", "lexicon", "agreement", "tokens", "sentences")
+        output, funnel = self.at("pairs", "funnel2")
+        counts = build_pairs(*inputs, self.lang, self.special, output, funnel, self.options)
         rejected = Counter()
         for steps in counts.values():
             rejected.update({k[2:]: n for k, n in steps.items() if k.startswith("- ") and n})
-        return pairs, dict(rejected)
+        return read_table(ITEMS, output).to_pylist(), dict(rejected)
+
+    def pairs_with(self, unimorph):
+        """The same with all that is before them."""
+        self.lexicon(unimorph)
+        self.candidates()
+        self.agreement()
+        return self.pairs()
+
+    def sample(self, untested=()):
+        """Sample the pairs; the table of items."""
+        pairs, output, funnel = self.at("pairs", f"items/{self.lang}.parquet", "funnel3")
+        sample_items(pairs, self.lang, untested, output, funnel, self.options)
+        return output

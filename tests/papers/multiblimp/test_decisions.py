@@ -13,7 +13,6 @@ from blimpworks.analysis.comparisons import compare_models
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.registry import find_benchmark
 from blimpworks.papers.multiblimp.items.agreement import label_of
-from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import Decisions, MultiblimpOptions, variant_of
 from blimpworks.tables import COMPARISONS, ITEMS, JUDGEMENTS, read_table, write_table
 from support.paths import REPOSITORY
@@ -45,20 +44,19 @@ class Workshop:
         return Language(self.path, "xyz", self.options, special).tokens(*sentences)
 
     def agreement(self, *sentences, unimorph=UNIMORPH, special=()):
-        """A language up to the labels of its conditions, and these."""
+        """Labels of a language's conditions."""
         language = self.language(*sentences, special=special)
         language.lexicon(unimorph)
         language.candidates()
-        return language, language.agreement()
+        return language.agreement()
 
-    def pairs(self, *sentences, **settings):
-        return self.agreement(*sentences, **settings)[0].pairs()[0]
+    def pairs(self, *sentences, unimorph=UNIMORPH):
+        return self.language(*sentences).pairs_with(unimorph)[0]
 
-    def items(self, *sentences, untested=(), **settings):
-        self.pairs(*sentences, **settings)
-        outputs = self.path / "items", self.path / "funnel3"
-        sample_items(self.path / "pairs", "xyz", untested, *outputs, self.options)
-        return read_table(ITEMS, outputs[0]).to_pylist()
+    def items(self, *sentences, unimorph=UNIMORPH, untested=()):
+        language = self.language(*sentences)
+        language.pairs_with(unimorph)
+        return read_table(ITEMS, language.sample(untested)).to_pylist()
 
     def treebank_entries(self, *words):
         """Forms of the treebank lexicon, from words as "form lemma upos feats"."""
@@ -145,13 +143,13 @@ def scripts(workshop):
 @outcome(published=[], corrected=[("PL", 1)])
 def agreement_evidence(workshop):
     unknown = LOWER.replace("dogs dog", "owls owl")
-    rows = workshop.agreement(unknown, unimorph="be is V;SG")[1]
+    rows = workshop.agreement(unknown, unimorph="be is V;SG")
     return [(row["value"], row["n"]) for row in rows]
 
 
 @outcome(published=["both"], corrected=["verb"])
 def verb_types(workshop):
-    return [row["verb_type"] for row in workshop.agreement(LOWER)[1]]
+    return [row["verb_type"] for row in workshop.agreement(LOWER)]
 
 
 @outcome(published="+", corrected="~")
@@ -275,33 +273,25 @@ def mcnemar(workshop):
 # All of them
 
 
-def outcome_of(decision, tmp_path, **settings):
-    return OUTCOMES[decision][0](
-        Workshop(tmp_path, MultiblimpOptions(phenomena=("sv#",), **settings))
-    )
-
-
 def test_every_decision_has_an_outcome():
     assert OUTCOMES.keys() == Decisions.model_fields.keys()
 
 
+@pytest.mark.parametrize("variant", ["published", "corrected"])
 @pytest.mark.parametrize("decision", Decisions.model_fields)
-def test_by_default_a_decision_is_taken_as_published(decision, tmp_path):
-    assert outcome_of(decision, tmp_path) == OUTCOMES[decision][1]
+def test_a_decision_is_taken_as_published_and_can_be_corrected_alone(decision, variant, tmp_path):
+    find, *outcomes = OUTCOMES[decision]
+    decisions = {decision: "corrected"} if variant == "corrected" else {}
+    options = MultiblimpOptions(phenomena=("sv#",), decisions=decisions)
+    assert find(Workshop(tmp_path, options)) == outcomes[variant == "corrected"]
 
 
-@pytest.mark.parametrize("decision", Decisions.model_fields)
-def test_a_decision_can_be_corrected_alone(decision, tmp_path):
-    assert (
-        outcome_of(decision, tmp_path, decisions={decision: "corrected"}) == OUTCOMES[decision][2]
+def test_an_open_decision_follows_the_variant_and_a_settled_one_does_not():
+    options = MultiblimpOptions(variant="corrected", decisions={"labels": "published"})
+    assert (variant_of(options, "labels"), variant_of(options, "balance")) == (
+        "published",
+        "corrected",
     )
-
-
-@pytest.mark.parametrize("decision", Decisions.model_fields)
-def test_an_open_decision_follows_the_variant_and_a_settled_one_does_not(decision):
-    assert variant_of(MultiblimpOptions(variant="corrected"), decision) == "corrected"
-    settled = MultiblimpOptions(variant="corrected", decisions={decision: "published"})
-    assert variant_of(settled, decision) == "published"
 
 
 # In the workflow: a decision that a rule does not pass on would be taken as published there
@@ -347,10 +337,6 @@ def decisions_passed(stage):
 @pytest.mark.parametrize("stage", MODULES)
 def test_a_rule_passes_on_exactly_the_decisions_that_its_stage_takes(stage):
     assert decisions_passed(stage) == decisions_read(stage)
-
-
-@pytest.mark.parametrize("stage", MODULES)
-def test_a_job_of_all_steps_passes_on_what_the_rule_of_each_does(stage):
     own, in_one_job = rule_options(stage)
     assert own == in_one_job
 

@@ -25,7 +25,6 @@ from blimpworks.papers.multiblimp.exhibits.stages import (
     choose_pair,
     follow_pair,
 )
-from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import SamplingOptions
 from blimpworks.tables import ITEMS, read_table
 from support.paths import REPOSITORY
@@ -41,7 +40,7 @@ CHOICE = {
 }
 FILES = {
     **{name: name for name in ("tokens", "sentences", "candidates", "lexicon")},
-    **{name: name for name in ("agreement", "agreement_counts", "items")},
+    **{name: name for name in ("agreement", "agreement_counts")},
     "all_items": "pairs",
 }
 DOGS = f"""
@@ -91,13 +90,9 @@ def tables(treebank, tmp_path):
         language = treebank(*sentences, **decisions)
         sampling = SamplingOptions(minimum=minimum)
         language.options = language.options.model_copy(update={"sampling": sampling})
-        language.lexicon(unimorph)
-        language.candidates()
-        language.agreement()
-        language.pairs()
-        paths = (tmp_path / "items", tmp_path / "funnel3")
-        sample_items(tmp_path / "pairs", "xyz", (), *paths, language.options)
-        return {need: [tmp_path / name] for need, name in FILES.items()}
+        language.pairs_with(unimorph)
+        items = language.sample()
+        return {"items": [items]} | {need: [tmp_path / name] for need, name in FILES.items()}
 
     return built
 

@@ -22,7 +22,6 @@ from blimpworks.papers.multiblimp.items.released import (
     export_items,
     released_row,
 )
-from blimpworks.papers.multiblimp.items.sampling import sample_items
 from blimpworks.papers.multiblimp.settings import MultiblimpOptions
 from blimpworks.papers.multiblimp.tables import ITEM_SCHEMA
 from blimpworks.retrieval.pinning import is_fixed
@@ -73,13 +72,8 @@ def sentence(tree):
 def regenerated(treebank):
     """A language's sampled items: a directory of one table."""
     built = treebank(*(sentence(tree) for tree in TREES for _ in range(12)))
-    built.lexicon(f"{UNIMORPH}\nsing Sings V;IND;PRS;3;SG\nsing Sing V;IND;PRS;3;PL")
-    built.candidates()
-    built.agreement()
-    built.pairs()
-    table = built.path / "items" / "xyz.parquet"
-    sample_items(built.path / "pairs", "xyz", (), table, built.path / "funnel3", built.options)
-    return table
+    built.pairs_with(f"{UNIMORPH}\nsing Sings V;IND;PRS;3;SG\nsing Sing V;IND;PRS;3;PL")
+    return built.sample()
 
 
 @pytest.fixture
@@ -410,10 +404,7 @@ ROW = {
 def language(treebank):
     """Forty sentences, so that agreement is certain, up to their pairs."""
     built = treebank(*[TREE] * 40)
-    built.lexicon(UNIMORPH)
-    built.candidates()
-    built.agreement()
-    built.pairs()
+    built.pairs_with(UNIMORPH)
     return built
 
 
@@ -428,15 +419,9 @@ RELEASED_COLUMNS = (
 )
 
 
-def sampled(language):
-    outputs = language.path / "items" / "xyz.parquet", language.path / "funnel3"
-    sample_items(language.path / "pairs", "xyz", (), *outputs, language.options)
-    return outputs[0]
-
-
 def test_a_pair_is_a_row_of_the_released_columns(language):
     output = language.path / "data.tsv"
-    assert export_items(sampled(language), output) == 40
+    assert export_items(language.sample(), output) == 40
     with output.open(encoding="utf-8", newline="") as file:
         first = next(csv.DictReader(file, delimiter="\t"))
     assert {name: first[name] for name in ROW} == ROW
@@ -446,7 +431,7 @@ def test_a_pair_is_a_row_of_the_released_columns(language):
 
 
 def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(language):
-    item = read_table(ITEMS, sampled(language)).to_pylist()[0] | {"attractor_values": ["SG", "PL"]}
+    item = read_table(ITEMS, language.sample()).to_pylist()[0] | {"attractor_values": ["SG", "PL"]}
     row = released_row(item)
     singular, plural = {"feats": {"Number": "Sing"}}, {"feats": {"Number": "Plur"}}
     assert row["attractors"] == [singular, plural]
@@ -459,7 +444,7 @@ def test_attractors_are_words_with_their_value_as_the_treebank_spells_it(languag
 
 
 def test_the_command_writes_a_file_for_each_language(language):
-    directory = sampled(language).parent
+    directory = language.sample().parent
     output = language.path / "released"
     done = CliRunner().invoke(app, ["export", "multiblimp", str(directory), str(output)])
     assert done.exit_code == 0, done.output
