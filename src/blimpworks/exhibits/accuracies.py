@@ -1,4 +1,4 @@
-"""Accuracies in exhibits: rows by the method shown, what selects them, and cells of them."""
+"""Accuracies in exhibits: rows by the shown method, filters and cells."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -13,7 +13,6 @@ from blimpworks.exhibits.shared import Tables, read_plain
 from blimpworks.tables import ACCURACIES
 
 SOURCE = "accuracies"
-"""The kind of table that cells of accuracies name as their source."""
 KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
 """Columns by which cells select their accuracies."""
 Place = tuple[str, str]
@@ -21,7 +20,7 @@ Place = tuple[str, str]
 
 
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:
-    """Keep the rows by a method; of models that have none, those by its ``fallback``."""
+    """Keep the rows of a method; models without it keep those of its ``fallback``."""
     shown = rows["method"] == method
     instead = rows["method"] == fallback
     return rows[shown | (instead & ~rows["model"].isin(rows["model"][shown]))]
@@ -36,7 +35,7 @@ def read_accuracies(
 ) -> pd.DataFrame:
     """Read the accuracies that ``where`` selects, by a method as in ``by_method``.
 
-    Raises UserError, which names ``whose`` accuracies are missing, when there are none.
+    Raises UserError, naming ``whose`` accuracies are missing, when there are none.
     """
     rows = by_method(select_rows(read_plain(ACCURACIES, tables[SOURCE]), where), method, fallback)
     if rows.empty:
@@ -49,7 +48,7 @@ def read_accuracies(
 
 
 def where_of(rows: pd.DataFrame, keys: Sequence[str] = KEYS) -> dict[str, Any]:
-    """Make the filter that selects some ``rows`` of accuracies: single values, or lists."""
+    """Return the filter that selects some ``rows`` of accuracies: single values, or lists."""
     values = {key: list(dict.fromkeys(map(str, rows[key]))) for key in keys}
     return {key: one[0] if len(one) == 1 else one for key, one in values.items()}
 
@@ -69,10 +68,9 @@ def accuracy_cell(
 ) -> Cell:
     """Make the cell of an accuracy in percent that a formula computes from some ``rows``.
 
-    Its 95 % interval is Wilson's of all judgements if "pooled". Else it is that of the mean of one
-    model's rows with these ``weights``, by default equal ones. Rows without numbers of judgements
-    have no interval. ``ties`` says whether they are counted, ``fields`` are other fields of the
-    cell.
+    The 95 % interval is Wilson's over all judgements if "pooled", else that of one model's mean
+    with ``weights`` (default: equal). Rows without numbers of judgements give none. ``ties`` adds
+    their number, ``fields`` are further fields of the cell.
     """
     value = formula(rows)
     counted = bool(rows[["n", "low"]].notna().all(axis=None))

@@ -1,4 +1,4 @@
-"""What exhibits say in words: titles, captions and headings of rows, stored as data by paper."""
+"""Titles, captions and headings of exhibits, stored as YAML by paper."""
 
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +8,7 @@ from blimpworks.yaml_files import read_yaml
 
 
 class Description(TypedDict):
-    """What an exhibit says in words, as arguments of ``Exhibit``."""
+    """Words of an exhibit, as arguments of ``Exhibit``."""
 
     title: str
     caption: str
@@ -16,19 +16,18 @@ class Description(TypedDict):
 
 
 class Descriptions:
-    """The descriptions of a paper's exhibits, by key, in a YAML file that is read when needed."""
+    """Descriptions of a paper's exhibits by key; the YAML file is read when needed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @cached_property
     def entries(self) -> dict[str, dict[str, str]]:
-        """The fields of ``Description`` by key, those that are not empty, without values."""
+        """Templates of the fields of ``Description`` by key; empty ones may be absent."""
         entries: dict[str, dict[str, str]] = read_yaml(self.path, "descriptions of exhibits")
         return entries
 
     def __call__(self, key: str, **values: object) -> Description:
-        """The description of an exhibit, or of one form of it, as a function's arguments."""
         entry = self.entries[key]
         return Description(
             title=entry["title"].format_map(values),

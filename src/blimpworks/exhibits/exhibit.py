@@ -19,10 +19,10 @@ if TYPE_CHECKING:  # slow to import, and tables need none of it
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One number of an exhibit, and what selects the rows it is computed from.
+    """One number of an exhibit, its formula, and the filter of the rows behind it.
 
-    ``source`` names the kind of table (judgements, items, …); ``where`` maps its columns
-    to the value, or list of values, that its rows have. ``text`` is the number as printed.
+    ``source`` is the kind of table (judgements, items, …); ``where`` maps its columns to the value,
+    or list of values, of these rows. ``text`` is the number as printed.
     """
 
     row: str
@@ -36,22 +36,20 @@ class Cell:
     low: float | None = None
     high: float | None = None
     printed: bool = True
-    """Whether it has a column of its own in print (else another cell's text has it too)."""
+    """False for a number that print shows only in another cell's text."""
     stands_for: tuple[str, str] | None = None
-    """Row and column of the printed number that it is, where they are not called as here."""
+    """Row and column of the printed number, where they differ from this cell's."""
     ties: int | None = None
-    """Of an accuracy over ``n`` judged pairs, how many of them are ties."""
+    """Ties among the ``n`` judged pairs of an accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
     """Printed names of rows and columns, in print order, and the method shown.
 
-    ``models`` and ``method`` are empty for exhibits that show no model; ``facts`` are further
-    values of the campaign and its catalogue that the exhibit's spec requests, by name. ``source``
-    says whether the numbers are the campaign's or those that the paper prints. ``left_out``
-    are models of the campaign that the exhibit does not show. ``items`` says where the items come
-    from that an exhibit is built from, where there are several possibilities.
+    ``models`` and ``method`` are empty for exhibits without models. ``facts`` are the values of the
+    campaign that the exhibit's spec requests, by name. ``left_out`` are models of the campaign that
+    the exhibit does not show. ``items`` is the origin of the items, where several are possible.
     """
 
     languages: Mapping[str, str]
@@ -74,12 +72,11 @@ class Section:
 
 @dataclass(slots=True)
 class Exhibit:
-    """A finished exhibit: cells, caption, and for a table its layout or for a figure the plot.
+    """A finished exhibit: cells, caption, and the layout of a table or the plot of a figure.
 
-    ``stub`` are columns before the cells (such as ISO code and n), by row, and ``remarks``
-    columns after them; ``bold`` are the (row, column) of cells to set in bold. In print,
-    ``heads`` gives a column's heading in two lines, ``widths`` the share of the line that a
-    column of running text takes, ``sections`` the parts of a table that has several.
+    ``stub`` are columns before the cells (such as ISO code and n), by row; ``remarks`` are columns
+    after them. ``bold`` has the (row, column) of cells in bold. ``heads`` splits a column's heading
+    into two lines. ``widths`` is the share of the line of a column of running text.
     """
 
     title: str
@@ -94,14 +91,14 @@ class Exhibit:
     widths: dict[str, float] = field(default_factory=dict)
     sections: Sequence[Section] = ()
     named: bool = True
-    """Whether print shows the rows' keys; not needed where the stub says it all."""
+    """False where the stub says all, and print shows no keys of rows."""
     textual: bool = False
-    """Whether the cells are texts, which stand for themselves in the CSV file too."""
+    """True where the cells are texts, in the CSV file too."""
     written_in: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Languages (BCP 47, as in HTML) of texts by row and column, also of those beside the cells."""
+    """Languages (BCP 47) of texts by row and column, remarks and stub included."""
 
     def table(self) -> pa.Table:
-        """The cells as a ``cells`` table."""
+        """Return the cells as a ``cells`` table."""
         names = ("row", "column", "value", "low", "high", "text", "n", "source")
         columns = {name: [getattr(cell, name) for cell in self.cells] for name in names}
         for place, name in enumerate(("printed_row", "printed_column")):
@@ -113,10 +110,10 @@ class Exhibit:
         return pa.table(columns, schema=CELLS.arrow())
 
     def layout(self, attribute: str = "text") -> pd.DataFrame:
-        """Cells as rows by columns, in order of appearance, stub columns first.
+        """Return cells as rows by columns, in order of appearance, stub columns first.
 
-        ``attribute`` is "text", for the cells that are printed, or "value", for all.
-        Raises UserError where a column is called as that of the rows' labels.
+        ``attribute`` is "text", for printed cells, or "value", for all. Raises UserError where a
+        column has the name of the rows' labels.
         """
         cells = [cell for cell in self.cells if cell.printed or attribute != "text"]
         rows = list(dict.fromkeys(cell.row for cell in cells))

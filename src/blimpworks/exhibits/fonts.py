@@ -1,7 +1,6 @@
-"""Fonts for what the house font lacks: Urdu, Devanagari and other scripts in figures.
+"""Find fonts for scripts that the house font lacks (Urdu, Devanagari, …).
 
-Matplotlib shapes and reorders text by itself, but says nothing of a font that has not all letters
-before it draws boxes. Here a font is looked up that has them, among those that are installed.
+Matplotlib shapes and reorders text, but draws boxes without warning where a font lacks letters.
 """
 
 import logging
@@ -26,25 +25,25 @@ PREFERRED = {
     ),
     "DEVANAGARI": ("Noto Sans Devanagari", "Lohit Devanagari"),
 }
-"""Families to take first, by the first word of the letters' Unicode names."""
+"""Families to try first, by the first word of the letters' Unicode names."""
 CJK = ("CJK", "HANGUL", "HIRAGANA", "KATAKANA", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH")
-"""First words of the names of letters that fonts for Chinese, Japanese and Korean have."""
+"""First words of the Unicode names of Chinese, Japanese and Korean letters."""
 PACKAGES = {
     **{"ARABIC": "fonts-hosny-amiri", "DEVANAGARI": "fonts-lohit-deva"},
     **dict.fromkeys(CJK, "fonts-noto-cjk"),
 }
-"""Debian's packages of fonts, by the same; small ones where there are some."""
+"""Debian packages of fonts (small ones), by the same words."""
 OTHERWISE = "fonts-noto-core"
-"""Debian's package of fonts for all other scripts, such as Khmer, Tamil and Thai."""
+"""Debian package of fonts for all other scripts, such as Khmer, Tamil and Thai."""
 WANTED = "fonts_to_install"
-"""Note of a job that lacked fonts: the packages that have them."""
+"""Note of a job: Debian packages of the fonts that it lacked."""
 PLAIN = "normal"
 BOXES = "Last Resort"
-"""How fonts begin that have every letter, each as the same box."""
+"""Start of the names of fonts with the same box for every letter."""
 
 
 def letters_of(texts: Iterable[str]) -> frozenset[int]:
-    """Code points of some texts that a font must have: all but white space and control signs."""
+    """Return the code points that a font must have: all but white space and controls."""
     letters = {letter for text in texts for letter in text}
     return frozenset(
         ord(letter) for letter in letters if unicodedata.category(letter)[0] not in ("C", "Z")
@@ -52,7 +51,7 @@ def letters_of(texts: Iterable[str]) -> frozenset[int]:
 
 
 def script_of(letters: Iterable[int]) -> str:
-    """The script most of some letters are in, as Unicode's names have it: "ARABIC"."""
+    """Return the most frequent script of some letters, as in their Unicode names: "ARABIC"."""
     scripts = [unicodedata.name(chr(letter), "").split(" ")[0] for letter in sorted(letters)]
     known = [name for name in scripts if name in PREFERRED]
     return max(known, key=known.count, default=max(scripts, key=scripts.count, default=""))
@@ -67,7 +66,7 @@ def _charmap(path: str) -> frozenset[int]:
 
 
 def _known(families: Iterable[str]) -> Iterator[font_manager.FontEntry]:
-    """Upright fonts of normal weight that matplotlib knows: of these families first."""
+    """Upright fonts of normal weight, those of ``families`` first."""
     plain = [
         font
         for font in font_manager.fontManager.ttflist
@@ -80,7 +79,7 @@ def _known(families: Iterable[str]) -> Iterator[font_manager.FontEntry]:
 
 
 def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
-    """Find an installed family that has all letters of some texts; else warn, and None."""
+    """Find an installed family with all letters of some texts; else warn and return None."""
     letters = letters_of(texts)
     script = script_of(letters)
     for again in (False, True):
@@ -109,7 +108,7 @@ def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
 
 
 def families_for(letters: Iterable[int]) -> tuple[list[str], frozenset[int]]:
-    """Find installed families for some letters, one for each script, and letters that none has."""
+    """Find an installed family for each script of some letters, and the letters that none has."""
     by_script: dict[str, set[int]] = {}
     for letter in letters:
         by_script.setdefault(script_of([letter]), set()).add(letter)

@@ -1,10 +1,8 @@
-"""The formula of a sentence: reads the sentences in tables of cells back into formulas.
+"""Find the formula of a sentence in a table of cells.
 
-Every formula declares its sentence, or a template of sentences. All are looked through, those
-that papers share and those of each paper, and just one of them has to fit.
-
-Papers' modules are loaded by name, so the digest of a command that looks formulas up has none of
-theirs. It need not: the cells that it reads are built anew when their formulas change.
+It must fit exactly one formula or template, shared or of a paper. Papers' modules are loaded by
+name, so the digest of a command that looks formulas up lacks theirs. This is safe: cells are built
+anew when their formulas change.
 """
 
 import re
@@ -23,7 +21,7 @@ from blimpworks.exhibits.formulas import Formula, Notation, Template
 
 
 def formula_modules() -> Iterator[ModuleType]:
-    """Modules that declare formulas: the shared one, and those of papers."""
+    """Yield the modules that declare formulas: the shared one, and those of papers."""
     yield formulas
     for paper in papers().values():
         yield from map(import_module, paper.formulas)
@@ -31,7 +29,7 @@ def formula_modules() -> Iterator[ModuleType]:
 
 @cache
 def declared() -> tuple[Formula | Template[Any], ...]:
-    """All formulas and templates, each once; no formulas that a template was given values for."""
+    """Return all formulas and templates once, without formulas made from templates."""
     values = [value for module in formula_modules() for value in vars(module).values()]
     own = {id(v): v for v in values if isinstance(v, Formula | Template)}
     return tuple(v for v in own.values() if isinstance(v, Template) or not v.arguments)
@@ -54,7 +52,7 @@ def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Nota
 
 
 def formulas_of(sentence: str) -> list[Formula]:
-    """List every formula that has just this sentence; more than one is a mistake."""
+    """List every formula of exactly this sentence; more than one is a mistake."""
     matches = [value for value in declared() if isinstance(value, Formula)]
     for template in (value for value in declared() if isinstance(value, Template)):
         pattern, notations = _reader(template)
@@ -84,4 +82,4 @@ NOTATIONS: dict[Any, Notation] = {
     str: Notation(r"\S+"),
     Formula: Notation(".+", read=formula_of),
 }
-"""How sentences have parameters of each type."""
+"""Notations of parameters by type."""

@@ -1,9 +1,8 @@
-"""The formulas of cells: from the rows a cell selects to its value, and to words.
+"""Formulas of cells: functions of the selected rows, each with a sentence.
 
-An exhibit names a formula for each cell. What is stored of it is its sentence, which people
-read; ``formula_lookup.formula_of`` gives the formula of a sentence again, so that
-``blimpworks explain`` can recompute any printed number. Formulas that one paper alone uses are
-in the modules of its exhibits.
+Tables of cells store the sentence; ``formula_lookup.formula_of`` finds its formula, so that
+``blimpworks explain`` can recompute any printed number. Formulas of one paper are in the modules of
+its exhibits.
 """
 
 import inspect
@@ -17,23 +16,20 @@ from typing import Any, Concatenate, Generic, ParamSpec, SupportsFloat
 import pandas as pd
 
 Arguments = ParamSpec("Arguments")
-"""Parameters of a formula's function, after the rows."""
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A function from rows to a number, and the sentence that describes it and tells it apart."""
+    """A function from rows to a number, and the sentence that describes and identifies it."""
 
     sentence: str
     function: Callable[..., SupportsFloat] = field(compare=False, repr=False)
-    """Takes the rows, and the arguments by name."""
     arguments: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Values that a template was given; empty where the formula is of no template."""
+    """Arguments of a template; empty for a formula of none."""
     takes_as_printed: bool = field(default=False, compare=False, repr=False)
-    """Whether rounded rows are just what it is about: that they are adds no doubt."""
+    """True if rounded rows are its subject, so that rounding adds no doubt."""
 
     def __call__(self, rows: pd.DataFrame) -> float:
-        """Compute the number from ``rows``."""
         return float(self.function(rows, **self.arguments))
 
     def __str__(self) -> str:
@@ -42,10 +38,10 @@ class Formula:
 
 @dataclass(frozen=True)
 class Notation:
-    """Notation of a value in sentences that is no number, word or other formula."""
+    """Notation of a value in sentences."""
 
     pattern: str
-    """Regular expression, without groups, of what ``write`` gives."""
+    """Regular expression, without groups, that matches each result of ``write``."""
     write: Callable[[Any], str] = str
     read: Callable[[str], Any] = str
 
@@ -54,26 +50,26 @@ PLAIN = Notation(
     r"\S+",
     lambda value: repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value),
 )
-"""Notation of words, numbers (with all their digits) and formulas (by their sentence)."""
+"""Notation of words, numbers (with all digits) and formulas (their sentences)."""
 PHRASE = Notation(".+")
-"""A text of several words."""
+"""Notation of a text of several words."""
 
 
 def choice(values: Mapping[str, Any]) -> Notation:
-    """Notation of one of several values, given by what sentences call them."""
+    """Make the notation of several values, by their names in sentences."""
     names = {value: name for name, value in values.items()}
     return Notation("|".join(map(re.escape, values)), names.__getitem__, values.__getitem__)
 
 
 @dataclass(frozen=True, eq=False)
 class Template(Generic[Arguments]):
-    """A formula with parameters: called with their values, it gives the ``Formula``."""
+    """A formula with parameters: a call with their values gives the ``Formula``."""
 
     text: str
-    """Its sentence, with the names of parameters in braces."""
+    """The sentence, with names of parameters in braces."""
     function: Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]
     notations: Mapping[str, Notation]
-    """By parameter; others are words, numbers or formulas, by the function's annotations."""
+    """Notations by parameter; others are words, numbers or formulas, by annotation."""
     takes_as_printed: bool
 
     @cached_property
@@ -81,7 +77,7 @@ class Template(Generic[Arguments]):
         return inspect.signature(self.function)
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Formula:
-        """The formula with these arguments, which are what its function takes after the rows."""
+        """Return the formula with these arguments of its function, after the rows."""
         bound = self._signature.bind(None, *args, **kwargs)
         bound.apply_defaults()
         _, *values = bound.arguments.items()
@@ -95,54 +91,54 @@ class Template(Generic[Arguments]):
 def formula(
     text: str, /, *, takes_as_printed: bool = False, **notations: Notation
 ) -> Callable[[Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]], Template[Arguments]]:
-    """Decorator: a function of rows and further parameters becomes a template of formulas.
+    """Make a function of rows and parameters a template of formulas.
 
-    ``text`` is the sentence with parameters in braces, ``notations`` say how it has those that
-    are no plain words, numbers or formulas. For ``takes_as_printed`` see ``Formula``.
+    ``text`` is the sentence with parameters in braces; ``notations`` has those of parameters other
+    than words, numbers and formulas. For ``takes_as_printed`` see ``Formula``.
     """
     return lambda function: Template(text, function, notations, takes_as_printed)
 
 
 @formula("sum of {column}")
 def sum_of(rows: pd.DataFrame, column: str) -> float:
-    """The sum of a column."""
+    """Return the sum of a column."""
     return float(rows[column].sum())
 
 
 @formula("mean of {column}")
 def mean_of(rows: pd.DataFrame, column: str) -> float:
-    """The mean of a column."""
+    """Return the mean of a column."""
     return float(rows[column].mean())
 
 
 @formula("mean({column})")
 def column_mean(rows: pd.DataFrame, column: str) -> float:
-    """The mean of a column, as some exhibits write it."""
+    """Return the mean of a column; some exhibits write it so."""
     return float(rows[column].mean())
 
 
 # The text of a row is no number: see ``TEXT``.
 @formula("{column} of the row", column=Notation(r"(?!text )\S+"))
 def of_row(rows: pd.DataFrame, column: str) -> float:
-    """The value of the only row in a column."""
+    """Return the only row's value in a column."""
     return float(rows[column].item())
 
 
 def truncate(value: float, decimals: int) -> float:
-    """Cut a positive number after some decimals; rounding errors below a digit don't count."""
+    """Cut a positive number after some decimals, ignoring errors of floating point."""
     unit: float = 10**decimals
     return math.floor(value * unit + 1e-9) / unit
 
 
 @formula("{formula}, truncated to {decimals} decimals")
 def truncated(rows: pd.DataFrame, formula: Formula, decimals: int) -> float:
-    """Another formula, with all digits after some decimals cut off."""
+    """Return another formula's value, cut after some decimals."""
     return truncate(formula(rows), decimals)
 
 
 COUNT = Formula("number of rows", lambda rows: float(len(rows)))
 TEXT = Formula("text of the row", lambda rows: float(len(rows)))
-"""Of a cell whose text stands for itself: its value is the number of texts, 1."""
+"""Formula of a cell of text: the number of texts, 1."""
 TOTAL = sum_of("n")
 VALUES = sum_of("value")
 MEAN = mean_of("value")
@@ -161,7 +157,7 @@ COMPLEMENT = Formula("1 − value of the row", lambda rows: 1 - rows["value"].it
 
 
 def select_rows(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Select rows by value, or list of values, of each column in ``where`` that they have."""
+    """Select rows by a value, or list of values, of each column in ``where`` that they have."""
     for column, value in where.items():
         if column in rows:
             # Comparing is several times faster; but nothing equals a missing value.

@@ -1,4 +1,4 @@
-"""An exhibit as a web page of its own, whose numbers carry the keys of what they are."""
+"""Write an exhibit as a web page whose numbers carry their keys."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -24,20 +24,18 @@ figure { margin: 0; } img { max-width: 100%; } figcaption { max-width: 60em; mar
 
 
 def _attributes(**values: object) -> str:
-    """Write HTML attributes; a value of None leaves its attribute out."""
     pairs = ((k.strip("_").replace("_", "-"), v) for k, v in values.items() if v is not None)
     return "".join(f' {name}="{escape(str(value))}"' for name, value in pairs)
 
 
 def direction(text: str) -> str:
-    """Writing direction of a text in one language, "ltr" or "rtl": that of most of its letters."""
+    """Return the writing direction of most letters of a text, "ltr" or "rtl"."""
     return "rtl" if is_rtl(text) else "ltr"
 
 
 def _data_cell(
     text: str, column: Column, numbered_cell: tuple[int, Cell] | None, language: str | None
 ) -> str:
-    """One ``td``: of a number, its number among the cells and the keys of its printed one."""
     kind = "n" if column.right else None
     auto = None if column.right else "auto"
     way = _attributes(dir=direction(text) if language else auto, lang=language)
@@ -69,11 +67,10 @@ def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
 
 
 def table_html(exhibit: Exhibit) -> str:
-    """The ``table`` element: one body per section, headings where they change.
+    """Return the ``table`` element: one body per section, headings where they change.
 
-    Every ``td`` of a cell has ``data-cell``, its place in the exhibit's cells, and
-    ``data-row`` and ``data-column``, the keys of the printed number that it is. The text is
-    well-formed XML.
+    Every ``td`` of a cell has ``data-cell``, its index in the exhibit's cells, and ``data-row`` and
+    ``data-column``, the keys of its printed number. The text is well-formed XML.
     """
     cells = {(cell.row, cell.column): (i, cell) for i, cell in enumerate(exhibit.cells)}
     printed_sheets = list(sheets(exhibit, escape, lambda text: f"<strong>{text}</strong>"))
@@ -100,7 +97,7 @@ def table_html(exhibit: Exhibit) -> str:
 
 
 def html_text(exhibit: Exhibit, picture: str = "") -> str:
-    """Write the exhibit as a page; that of a figure shows ``picture``, an address."""
+    """Write the exhibit as a page; a figure shows ``picture``, an address."""
     title, caption = escape(exhibit.title), escape(exhibit.caption)
     content = ""
     if exhibit.figure is None or exhibit.cells:

@@ -41,7 +41,7 @@ DECIMAL = re.compile(
 """A number as ``_latex`` writes it, without commas."""
 NO_NUMBER = {"", LATEX_ESCAPES[ABSENT]}
 DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
-"""Numbers in the table's own type, bold where they are, as printed."""
+"""Setup of siunitx: numbers in the table's own type, bold where printed so."""
 
 
 def _latex(text: str) -> str:
@@ -49,7 +49,7 @@ def _latex(text: str) -> str:
 
 
 def _decimal_column(texts: Iterable[str]) -> str | None:
-    """Write a column of siunitx for numbers; None unless all are numbers, some with decimals."""
+    """Return a siunitx column if all texts are numbers and some have decimals, else None."""
     printed = [text for text in texts if text not in NO_NUMBER]
     numbers = [number for text in printed if (number := DECIMAL.fullmatch(text))]
     decimals = max((len(n["decimals"] or "") for n in numbers), default=0)
@@ -60,7 +60,6 @@ def _decimal_column(texts: Iterable[str]) -> str | None:
 
 
 def _latex_headings(columns: Sequence[Column], alignments: Sequence[str]) -> list[str]:
-    """One line of headings, or two: the upper ones span their columns, with a rule below."""
     lines = []
     if any(c.upper for c in columns):
         cells, rules, at = [], [], 1
@@ -74,7 +73,7 @@ def _latex_headings(columns: Sequence[Column], alignments: Sequence[str]) -> lis
 
 
 def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
-    r"""Write a line of a table; ``\\\\`` before it would take a bracket or a star as its own."""
+    r"""Write a line of a table; ``{}`` keeps a bracket or star from the ``\\\\`` before it."""
     cells = []
     # A section may have fewer columns than the table.
     for text, alignment in zip(texts, alignments, strict=False):
@@ -98,7 +97,6 @@ def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
 
 
 def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> list[str]:
-    """Headings and rows, with a rule around each part."""
     lines = [r"\toprule"]
     for number, sheet in enumerate(printed_sheets):
         lines += [r"\midrule"] if number else []
@@ -111,8 +109,8 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
 def latex_text(exhibit: Exhibit) -> str:
     """Write the table as LaTeX for a page of one column or two, in parts of ``LONG`` rows.
 
-    It needs ``booktabs``, ``array``, ``siunitx`` and ``adjustbox``. (``longtable`` does not work in
-    two columns.)
+    It needs ``booktabs``, ``array``, ``siunitx`` and ``adjustbox``. (``longtable`` fails in two
+    columns.)
     """
 
     def escape(text: str) -> str:
@@ -151,7 +149,7 @@ def latex_text(exhibit: Exhibit) -> str:
 
 
 def _parts(printed_sheets: Sequence[Sheet]) -> Iterator[list[Sheet]]:
-    """Sections in parts of at most ``LONG`` rows; the first of each part has its headings."""
+    """Split sections into parts of at most ``LONG`` rows, each with headings."""
     part: list[Sheet] = []
     room = LONG
     for sheet in printed_sheets:

@@ -1,6 +1,6 @@
-"""Drawings made of texts and boxes, laid out in points from the top left corner.
+"""Draw texts and boxes, laid out in points from the top left corner.
 
-A layout is run twice: once without axes, to learn how high it gets, and once to draw it.
+A layout runs twice: without axes to learn its height, then to draw.
 """
 
 import unicodedata
@@ -23,11 +23,10 @@ FRAME, FILL, BAND = "#B5B5B5", "#FFFFFF", "#EDF1F5"
 HOUSE = ("DejaVu Sans",)
 ELLIPSIS = "…"
 LEADING = 1.36
-"""Distance of two lines of text, where the size of the letters is 1."""
+"""Distance of two lines of text, in sizes of their letters."""
 RESOLUTION = 300
-"""Dots per inch that texts are measured at."""
+"""Dots per inch for measuring texts."""
 Look = dict[str, Any]
-"""Named settings of a patch."""
 MIRRORED = str.maketrans("()[]{}<>«»‹›", ")(][}{><»«›‹")
 
 
@@ -41,7 +40,7 @@ def _renderer() -> Any:
 def text_size(
     text: str, size: float, bold: bool, families: tuple[str, ...]
 ) -> tuple[float, float, float]:
-    """Width of a text, and its height above and its depth below the baseline, in points."""
+    """Return a text's width, height above and depth below the baseline, in points."""
     if not text:
         return 0.0, 0.0, 0.0
     weight = "bold" if bold else "normal"
@@ -53,9 +52,9 @@ def text_size(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A text in one look. ``glued``: no space, and no new line, is between it and the run before.
+    """A text in one look; neither a space nor a line break precedes a ``glued`` one.
 
-    ``families`` are the fonts to take its letters from, the first one first.
+    ``families`` are its fonts by preference.
     """
 
     text: str
@@ -76,7 +75,7 @@ class Run:
         return self.measures[0]
 
     def fitted(self, width: float) -> "Run":
-        """The run, or as much of it as the width has room for, with an ellipsis."""
+        """Return the run, cut with an ellipsis to a width in points."""
         if self.width <= width:
             return self
         shorter = (replace(self, text=self.text[:n].rstrip() + ELLIPSIS) for n in self._lengths())
@@ -87,7 +86,7 @@ class Run:
 
 
 def words_of(run: Run) -> list[Run]:
-    """Split a run into words; signs around a word of another direction are runs of their own."""
+    """Split a run into words; signs around a right-to-left word become runs."""
     # Other spaces than plain ones, such as that before a percent sign, are no place for a break.
     words = filter(None, run.text.split(" "))
     parts = ((number, part) for word in words for number, part in enumerate(_parts(word)))
@@ -99,7 +98,6 @@ def words_of(run: Run) -> list[Run]:
 
 @cache
 def _parts(word: str) -> tuple[str, ...]:
-    """Split the signs around a word off it, where it is written from right to left."""
     if not is_rtl(word):
         return (word,)
     at = [n for n, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
@@ -128,7 +126,7 @@ def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
 
 
 def step(above: Iterable[Run], below: Iterable[Run]) -> float:
-    """Distance of the baselines of two lines, so that tall letters of neither touch the other."""
+    """Return the distance of two lines' baselines at which tall letters don't touch."""
     above, below = [*above], [*below]
     size = max((run.size for run in below), default=0.0)
     depth = max((run.measures[2] for run in above), default=0.0)
@@ -137,13 +135,12 @@ def step(above: Iterable[Run], below: Iterable[Run]) -> float:
 
 
 def line_width(line: Sequence[Run], space: float) -> float:
-    """Width of runs side by side, in points."""
+    """Return the width of runs side by side, in points."""
     gaps = sum(0 if run.glued else space for run in line[1:])
     return sum(run.width for run in line) + gaps
 
 
 def _pieces(run: Run, width: float) -> list[Run]:
-    """Split a run into parts that are no wider than a line."""
     pieces: list[Run] = []
     left = run
     while left.width > width and len(left.text) > 1:
@@ -159,12 +156,12 @@ def _head(run: Run, letters: int) -> Run:
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """Draws on ``axes`` in points from the top left corner, or only pretends to without them."""
+    """Draw on ``axes`` in points from the top left corner; without axes, only measure."""
 
     axes: Axes | None = None
 
     def text(self, x: float, y: float, run: Run, align: str = "left") -> float:
-        """Write a run with its baseline at ``y``; returns its width."""
+        """Write a run with its baseline at ``y``; return its width."""
         if self.axes is not None and run.text:
             self.axes.text(
                 x,
@@ -189,7 +186,7 @@ class Pen:
     def paragraph(
         self, x: float, y: float, width: float, runs: Iterable[Run], rtl: bool = False
     ) -> float:
-        """Write runs in lines below ``y``, from the right if ``rtl``; returns their height."""
+        """Write runs in lines below ``y``, from the right if ``rtl``; return their height."""
         runs = [*runs]
         size = max((run.size for run in runs), default=0)
         space, lines = 0.32 * size, wrapped(runs, width, 0.32 * size)
@@ -248,7 +245,7 @@ class Pen:
 
 
 def canvas(width: float, height: float) -> tuple[Figure, Pen]:
-    """An empty figure of a size in points, and a pen for it."""
+    """Return an empty figure of a size in points, and a pen for it."""
     figure = Figure(figsize=(width / 72, height / 72))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, width), ylim=(height, 0))

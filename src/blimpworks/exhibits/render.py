@@ -1,4 +1,4 @@
-"""Exhibits built from the tables that they need, and written as files.
+"""Build exhibits from tables and write them as files.
 
 Tables become CSV, Markdown, LaTeX and HTML; figures PDF, PNG, SVG and HTML.
 """
@@ -25,7 +25,7 @@ from blimpworks.tables import CELLS, write_table
 
 PNG_DPI = 300
 MARGIN = 0.1
-"""Around figures, in inches."""
+"""Margin of figures, in inches."""
 MARKDOWN_SIGNS = "\\|*_`<&~[]"
 # Signs where they would mean something to Markdown or the mathematics in it: inside words, before
 # digits or spaces they stay as they are.
@@ -51,13 +51,12 @@ def _markdown(text: str) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    """Running text: no character of it means anything to Markdown."""
     escaped = "".join(f"\\{c}" if c in MARKDOWN_SIGNS else c for c in one_line(text))
     return isolated(escaped, RIGHT_TO_LEFT, END_OF_ISOLATE)
 
 
 def csv_text(exhibit: Exhibit) -> str:
-    """Values to fifteen digits (or texts, of an exhibit of texts), one line per row."""
+    """Return values to fifteen digits (texts for a textual exhibit), one line per row."""
     frame = exhibit.layout("text" if exhibit.textual else "value")
     return frame.map(lambda v: float(f"{v:.15g}") if isinstance(v, float) else v).to_csv(
         index=False, lineterminator="\n"
@@ -65,7 +64,7 @@ def csv_text(exhibit: Exhibit) -> str:
 
 
 def markdown_text(exhibit: Exhibit) -> str:
-    """The table as printed, with its title and caption, as a Markdown page."""
+    """Return the table as printed, with title and caption, as Markdown."""
     escape = _markdown_text if exhibit.textual else _markdown
     printed_sheets = list(sheets(exhibit, escape, lambda text: f"**{text}**"))
     columns = printed_sheets[0].columns
@@ -103,7 +102,7 @@ TEXT_FORMATS: dict[str, Callable[[Exhibit], str]] = {
 
 
 def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
-    """Write the exhibit in the formats of the files' suffixes. Raises KeyError for unknown ones."""
+    """Write the exhibit in the formats of the files' suffixes; raise KeyError for unknown ones."""
     if exhibit.figure is None:
         for output in outputs:
             write_text(output, TEXT_FORMATS[output.suffix[1:]](exhibit))
@@ -133,8 +132,7 @@ def render(exhibit: Exhibit, outputs: Sequence[Path]) -> None:
 
 
 FEW = 30
-"""Pairs below which an accuracy needs its number of pairs to be understood: one pair more or less
-moves it by more than three points."""
+"""Pairs below which one pair moves an accuracy by more than three points."""
 EXPLANATION = (
     f"In parentheses where fewer than {FEW} pairs were judged: their number, and how many of them "
     "are ties."
@@ -146,7 +144,7 @@ def _over_few(cell: Cell) -> bool:
 
 
 def show_few_pairs(exhibit: Exhibit) -> None:
-    """Add pairs and ties to each accuracy of a table that is over fewer than ``FEW`` pairs."""
+    """Add pairs and ties to a table's accuracies over fewer than ``FEW`` pairs."""
     if exhibit.figure is None and any(_over_few(cell) and cell.printed for cell in exhibit.cells):
         cells = []
         for cell in exhibit.cells:

@@ -1,4 +1,4 @@
-"""Functions for exhibits of all papers: reading tables and printed numbers, common cells."""
+"""Read tables and printed numbers, and make cells, for exhibits of all papers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ Tables = Mapping[str, Sequence[Path]]
 def read_plain(
     schema: TableSchema, paths: Path | Sequence[Path] | None, columns: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Read all rows of some tables, labels as plain strings. Raises UserError for another table."""
+    """Read all rows of some tables, labels as plain strings; raise UserError for another table."""
     several = [paths] if isinstance(paths, Path) else [*(paths or ())]
     if not several:
         return pd.DataFrame(columns=[*(columns or schema.names)])
@@ -36,13 +36,13 @@ def _printed(path: Path, _changed: int) -> list[dict[str, Any]]:
 
 
 def read_printed(tables: Tables, **where: Any) -> pd.DataFrame:
-    """Numbers that the paper prints, as rows of ``PublishedRow``, with some values of columns."""
+    """Read the paper's printed numbers that ``where`` selects, as rows of ``PublishedRow``."""
     rows = [row for path in tables["printed"] for row in _printed(path, path.stat().st_mtime_ns)]
     return select_rows(pd.DataFrame(rows, columns=list(PublishedRow.model_fields)), where)
 
 
 def by_place(printed: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
-    """Rows of an exhibit's printed numbers that have a value, by row and column."""
+    """Return the printed numbers that have a value, by row and column."""
     rows = printed[printed["value"].notna()].iterrows()
     return {(row["row"], row["column"]): row for _, row in rows}
 
@@ -56,10 +56,10 @@ def formula_cell(
     form: str = ",",
     **more: Any,
 ) -> Cell:
-    """Make a cell whose value a formula computes from those ``rows`` that ``where`` selects.
+    """Make a cell whose value a formula computes from the ``rows`` that ``where`` selects.
 
-    ``form`` is how ``format`` writes the number, which is a whole one unless that ends with "f".
-    ``more`` are other fields of the cell.
+    ``form`` is the format of the number, a whole one unless it ends with "f". ``more`` are further
+    fields of the cell.
     """
     value = formula(select_rows(rows, where))
     number = value if form.endswith("f") else int(value)
@@ -74,10 +74,9 @@ def row_cell(
     place: tuple[str, str],
     text: str,
 ) -> Cell:
-    """Make a cell whose value is what one row of a table has in a ``column``.
+    """Make a cell of one row's value in a ``column`` of the table ``source``.
 
-    ``keys`` are the columns that tell the row from all others of the table ``source``;
-    ``place`` is the cell's row and column.
+    ``keys`` are the columns that identify the row, ``place`` is the cell's row and column.
     """
     where = {key: row[key] for key in keys}
     return Cell(*place, float(row[column]), text, of_row(column), source, where)
@@ -98,7 +97,7 @@ def printed_text_cell(row: pd.Series, place: tuple[str, str]) -> Cell:
 
 
 def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
-    """(row, column) of the numbers that a printed exhibit has in bold."""
+    """Return (row, column) of the bold numbers of a printed exhibit."""
     bold = printed[(printed["exhibit"] == exhibit) & (printed["bold"] == "yes")]
     return set(zip(bold["row"], bold["column"], strict=True))
 
@@ -106,10 +105,9 @@ def printed_bold(printed: pd.DataFrame, exhibit: str) -> set[tuple[str, str]]:
 def best_of_each(
     cells: Sequence[Cell], among: set[str], by: str = "row", digits: int = 1
 ) -> set[tuple[str, str]]:
-    """The best cells of each row (or ``by`` column), as printed, all of them when they tie.
+    """Return the best printed cells of each row (or ``by`` column), all of them when they tie.
 
-    ``among`` names the columns (or rows) that take part; ``digits`` are those printed after
-    the decimal point.
+    ``among`` names the columns (or rows) that compete, ``digits`` the printed decimals.
     """
     other = "column" if by == "row" else "row"
     top: dict[str, float] = {}
@@ -125,17 +123,17 @@ def best_of_each(
 
 
 def counted(n: int, noun: str) -> str:
-    """``n`` of something: "1 model", "2 models"."""
+    """Return a number of things: "1 model", "2 models"."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def size_text(billions: float) -> str:
-    """Write a number of parameters: "7B"; below a tenth of a billion in millions, "42M"."""
+    """Return a number of parameters: "7B"; below 0.1 billion in millions, "42M"."""
     return f"{billions:g}B" if billions >= 0.1 else f"{1000 * billions:.3g}M"
 
 
 def marked(item: Mapping[str, Any]) -> str:
-    """The sentence with the right and the starred wrong form in place of the agreeing word."""
+    """Return the sentence with "[right/*wrong]" in place of the agreeing word."""
     good = item["good"]
     right = good[item["good_start"] : item["good_end"]]
     wrong = item["bad"][item["bad_start"] : item["bad_end"]]

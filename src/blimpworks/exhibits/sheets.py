@@ -1,4 +1,4 @@
-"""A table exhibit as printed: headings and rows of text, section by section."""
+"""Lay a table exhibit out as printed: headings and rows of text by section."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ Style = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a sheet: its heading in two lines, alignment, and share of the line."""
+    """A column of a sheet: two-line heading, alignment, and share of the line."""
 
     upper: str
     lower: str
@@ -26,10 +26,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Rows under their headings; ``headed`` is False when those of the sheet before hold.
+    """Rows under their headings; ``headed`` is False when the headings before still hold.
 
-    ``places`` has, for each text of ``body``, the (row, column) of the cell that stands
-    there, or that would; None for what names the row.
+    ``places`` has the (row, column) of the cell for each text of ``body``, None for names of rows.
     """
 
     columns: tuple[Column, ...]
@@ -39,10 +38,7 @@ class Sheet:
 
 
 def sheets(exhibit: Exhibit, escape: Style, bold: Style) -> Iterator[Sheet]:
-    """The exhibit's sections, or all of it as one, as printed text.
-
-    Each value is escaped, and bold where marked.
-    """
+    """Yield the exhibit's sections (or all of it as one) as escaped text, bold where marked."""
     frame = exhibit.layout()
     frame = frame.set_index(frame.columns[0])
     whole = Section(exhibit.row_title, {row: row for row in frame.index}, list(frame.columns))

@@ -1,8 +1,7 @@
-"""Numbers that papers give in running text: as printed, and computed from other printed numbers.
+"""Numbers in running text: as printed, and recomputed from other printed numbers.
 
-What such a number is about, and the formula and the printed numbers that give it again, are
-columns of the printed numbers (``PublishedRow``). What follows from accuracies or items is
-computed by each paper's own exhibit.
+``PublishedRow`` has the formula of each and the printed numbers behind it. Numbers that follow from
+accuracies or items are computed by each paper's own exhibit.
 """
 
 import re
@@ -29,10 +28,11 @@ class Recomputation:
     """How a paper's numbers in running text follow from other numbers that it prints."""
 
     formats: Mapping[Formula, str]
-    """The formulas, with the format of the numbers that each gives, such as "{:.1f}"; "{text}" is
-    the printed text of the first number that it is of."""
+    """Format of each formula's numbers, such as "{:.1f}"; "{text}" is the first number's printed
+    text.
+    """
     lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Rows or columns that a name in braces stands for."""
+    """Rows or columns behind a name in braces."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
         """Compute a ``row`` from ``printed`` numbers.
@@ -78,10 +78,10 @@ def printed_statements(
     other: Callable[[Place, str], Cell | None] = lambda place, title: None,
     exhibit: str = "text",
 ) -> tuple[list[Cell], str]:
-    """Cells of the numbers that an ``exhibit`` prints in running text, and of what gives them.
+    """Return cells of an ``exhibit``'s printed numbers beside recomputed ones, and their faults.
 
-    ``other`` gives a cell, from its place and title, for a number without a formula, or None.
-    Beside the cells, a sentence on those that are faulty; "." where none is.
+    ``other`` gives the cell of a number without a formula from its place and title, or None. The
+    faults are one sentence, "." without any.
     """
     cells: list[Cell] = []
     faults = []

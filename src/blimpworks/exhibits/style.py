@@ -1,11 +1,8 @@
-"""The look of all figures, and cells as seaborn draws them.
+"""Look of all figures, and cells in seaborn's form.
 
-Sizes of a two-column page, a colour-blind palette, plain axes: what is drawn inside
-``house_style`` has them, by seaborn or by matplotlib alone; figures of exhibits are (``build``).
-
-Seaborn estimates intervals from observations. Cells have theirs, from the tables of an analysis,
-and a picture must show these and no others: ``with_ends`` gives seaborn the value and both ends
-of each interval as three observations, and ``INTERVALS`` says that this is what they are.
+Seaborn estimates intervals from observations, but pictures must show those of the cells. Hence
+``with_ends`` gives it each value and both ends of its interval as three observations, which
+``INTERVALS`` reads back.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -42,11 +39,11 @@ FAMILIES = (
     "LSTM",
     "BERT",
 )
-"""Families of models whose look is the same in all figures: each has a colour and a marker."""
+"""Families of models with a fixed colour and marker in all figures."""
 SMALL = 6
-"""Size of the letters of labels beside what they name, in points."""
+"""Size of labels beside points, in points."""
 INK = ".15"
-"""Colour of text and axes: a dark grey, as in seaborn's styles."""
+"""Colour of text and axes: dark grey, as in seaborn's styles."""
 SETTINGS: dict[Any, Any] = {
     "text.color": INK,
     "axes.labelcolor": INK,
@@ -84,12 +81,12 @@ def house_style() -> Iterator[None]:
 
 
 def colours(count: int) -> list[str]:
-    """So many colours of the palette, which begins again after its last one."""
+    """Return ``count`` colours of the palette, repeated as needed."""
     return [PALETTE[number % len(PALETTE)] for number in range(count)]
 
 
 def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each family of models; those without a fixed look take unused ones."""
+    """Return colour and marker of each family; those without a fixed look take unused ones."""
     known = dict.fromkeys([*FAMILIES, *families])
     return {
         name: (PALETTE[i % len(PALETTE)], MARKERS[i // len(PALETTE) % len(MARKERS)])
@@ -98,7 +95,7 @@ def family_looks(families: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 
 def mark_chance(axes: Axes, at: float, upright: bool = False) -> None:
-    """Draw a broken line at chance, level or upright, with its name at its end outside the axes."""
+    """Draw a broken line at chance, level or upright, named at its end."""
     line = axes.axvline if upright else axes.axhline
     line(at, color=GREY, lw=0.8, ls="--", zorder=2.5)
     place: dict[str, Any] = (
@@ -125,7 +122,7 @@ def label_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], gap: float) ->
 
 
 def say(axes: Axes, text: str) -> None:
-    """Leave ``axes`` empty but for a text that says why."""
+    """Fill empty ``axes`` with a text."""
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY)
     axes.set(xticks=[], yticks=[])
 
@@ -133,7 +130,7 @@ def say(axes: Axes, text: str) -> None:
 def empty_figure(
     reason: str, width: float = PAGE_INCHES, height: float = 1.0, framed: bool = True
 ) -> Figure:
-    """Draw a figure, of some inches, that says why there is nothing to draw."""
+    """Draw a figure, in inches, that says why there is nothing to draw."""
     figure = new_figure(width, height)
     axes = figure.subplots()
     say(axes, reason)
@@ -143,12 +140,12 @@ def empty_figure(
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of the given size in inches, without a window behind it."""
+    """Return an empty figure of a size in inches, without a window."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def frame_of(cells: Iterable[Cell]) -> pd.DataFrame:
-    """Cells as rows with some of their fields; ``low`` and ``high`` are NaN where there is none."""
+    """Return cells as rows of their main fields; absent ``low`` and ``high`` are NaN."""
     names = ("row", "column", "value", "text", "low", "high")
     return pd.DataFrame(
         [[getattr(cell, name) for name in names] for cell in cells], columns=[*names]
@@ -156,7 +153,7 @@ def frame_of(cells: Iterable[Cell]) -> pd.DataFrame:
 
 
 def with_ends(rows: pd.DataFrame, value: str = "value") -> pd.DataFrame:
-    """Triple the rows: with ``value``, ``low`` and ``high`` (or NaN) in the column of the value."""
+    """Triple the rows: ``value``, ``low`` and ``high`` (or NaN) in the value's column."""
     ends = [rows.assign(**{value: rows[end]}) for end in ("low", "high")]
     return pd.concat([rows, *ends], ignore_index=True).drop(columns=["low", "high"])
 
@@ -165,7 +162,7 @@ INTERVALS: dict[str, Any] = {
     "estimator": lambda observations: float(observations.iloc[0]),
     "errorbar": lambda observations: (float(observations.iloc[1]), float(observations.iloc[2])),
 }
-"""How seaborn is to draw what ``with_ends`` returns, and rows without ends too."""
+"""Settings of seaborn for rows from ``with_ends``, and for rows without ends."""
 BARS = INTERVALS | {
     "saturation": 1,
     "linewidth": 0.4,
@@ -177,4 +174,3 @@ POINTS = INTERVALS | {
     "markeredgewidth": 0,
     "err_kws": {"linewidth": 1},
 }
-"""Further settings of all bars and points."""

@@ -1,4 +1,4 @@
-"""Texts: those of figures mean what they say; which way one is written."""
+"""Texts in figures and tables: literal signs, line breaks and direction of writing."""
 
 import re
 import unicodedata
@@ -8,12 +8,12 @@ if TYPE_CHECKING:  # slow to import, and tables need none of it
     from matplotlib.figure import Figure
 
 TICKS = 100
-"""More numbers than a logarithmic axis has."""
+"""More ticks than a logarithmic axis has."""
 BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
 
 
 def language_tag(lang: str) -> str:
-    """Write a language (ISO 639-3) as HTML has it (BCP 47).
+    """Return the BCP 47 tag, as in HTML, of a language (ISO 639-3).
 
     >>> language_tag("zho"), language_tag("aln")
     ('zh', 'aln')
@@ -25,28 +25,28 @@ def language_tag(lang: str) -> str:
 
 
 def is_rtl(text: str) -> bool:
-    """Whether most letters of a text are written from right to left."""
+    """Return whether most letters of a text are written from right to left."""
     kinds = [unicodedata.bidirectional(letter) for letter in text]
     return kinds.count("R") + kinds.count("AL") > kinds.count("L")
 
 
 def one_line(text: str) -> str:
-    """Write a text with a space in place of each end of a line."""
+    """Replace each line break, with the space around it, by one space."""
     return BREAKS.sub(" ", text)
 
 
 def isolated(text: str, before: str, after: str) -> str:
-    """Put a text within two marks if it is written from right to left, so that it stands alone."""
+    """Put a text between two marks if it is written from right to left."""
     kinds = (unicodedata.bidirectional(c) for c in text)
     first = next((kind for kind in kinds if kind in ("L", "R", "AL")), "L")
     return text if first == "L" else f"{before}{text}{after}"
 
 
 def take_literally(figure: "Figure") -> None:
-    """Have all texts of a figure mean what they say: a label with two ``$`` is no formula.
+    """Show all texts of a figure literally: a label with two ``$`` is no formula.
 
-    But for the numbers of logarithmic axes, whose powers matplotlib writes as formulas. It makes
-    texts of axes as it needs them, when it draws, so these get theirs before.
+    Numbers of logarithmic axes stay formulas: matplotlib writes their powers so, and makes these
+    texts only when it draws, hence earlier here.
     """
     from matplotlib.text import Text
     from matplotlib.ticker import LogFormatter
