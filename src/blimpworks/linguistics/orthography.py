@@ -1,4 +1,4 @@
-"""One spelling for one word: code points, joiners and spaces of a language, by its pack."""
+"""Spell words alike: code points, joiners and spaces of a language, by its pack."""
 
 import re
 import unicodedata
@@ -19,27 +19,29 @@ INVISIBLE = dict.fromkeys(
 ZWNJ = "\u200c"
 UNDERSCORE = "_"
 ROUNDS = 9
-"""Most times that a word is respelled; a few are enough, unless rules undo each other."""
+"""Most times that a word is respelled: a few suffice, unless rules undo each other."""
 
 
 class Orthography(Strict):
-    """How a language's words are written, whatever keyboard or treebank they come from."""
+    """Spelling of a language's words, whatever keyboard or treebank they come from."""
 
     characters: dict[str, str] = Field(default={})
-    """Code points, and what stands for them: those of other languages that look the same."""
+    """Code points and their replacements, for those of other languages that look the same."""
     spellings: tuple[tuple[str, str], ...] = ()
-    """Regular expressions in a word, and what replaces them, one after the other. A space in the
-    replacement cuts the word in two."""
+    """Regular expressions within a word and their replacements, applied in order.
+
+    A space in the replacement cuts the word in two.
+    """
     apart: str = regular.NOTHING
-    """Words that stand for themselves where one token of a treebank has several."""
+    """Words that are words of their own where one token of a treebank has several."""
     closing: str = ".,:;!?)]"
-    """Characters that no space stands before."""
+    """Characters without a space before them."""
     opening: str = "(["
-    """Characters that no space stands after."""
+    """Characters without a space after them."""
     quotes: str = '"'
     """Marks that open and close in turn."""
     final: dict[str, str] = Field(default={})
-    """Marks at the end of a sentence, and what stands for them."""
+    """Marks at the end of a sentence, and their replacements."""
 
     @field_validator("characters")
     @classmethod
@@ -76,15 +78,15 @@ class Orthography(Strict):
 
     @cached_property
     def _pieces(self) -> re.Pattern[str]:
-        """Punctuation, and what stands between; a comma between digits is a number's."""
+        """Punctuation, or text between; a comma between digits is part of the number."""
         mark = rf"''|[{re.escape(self.closing + self.opening + self.quotes)}]|,(?!\d)"
         return re.compile(rf"{mark}|(?:(?!{mark}).)+")
 
     def word(self, form: str) -> str:
-        """The form of a word in the language's own letters, in Unicode's form NFC.
+        """Return a form in the language's own letters (Unicode NFC).
 
-        Zero-width non-joiners and the underscores of treebanks become spaces: both keep parts
-        of a word from joining that readers see apart.
+        Zero-width non-joiners and the underscores of treebanks become spaces: both separate parts
+        of a word.
         """
         text = form
         # What is cut off a word is a word, and a new letter may compose with a mark.
@@ -98,18 +100,15 @@ class Orthography(Strict):
         return text or form
 
     def sentence(self, text: str) -> str:
-        """A text of several words in the language's own letters."""
+        """Return a text of several words in the language's own letters."""
         return " ".join(self.word(word) for word in text.split())
 
     def stands_apart(self, form: str) -> bool:
-        """Whether a form is a word of its own where a token has several."""
+        """Return whether a form is a word of its own where a token has several."""
         return regular.expression(self.apart).fullmatch(form)
 
     def tokens(self, text: str) -> list[tuple[str, bool]]:
-        """Words and punctuation of a text in the language's own letters.
-
-        Each with whether a space follows it.
-        """
+        """Return words and punctuation of a text, each with whether a space follows it."""
         tokens: list[tuple[str, bool]] = []
         for chunk in text.translate(self._table).split():
             # Cut first: what is mended at a word's ends is not at those of "(word)".
@@ -123,13 +122,13 @@ class Orthography(Strict):
         return tokens
 
     def text(self, sentence: str) -> str:
-        """A sentence spelled and spaced as pairs are."""
+        """Return a sentence in the spelling and spacing of pairs."""
         return self.joined(self.tokens(sentence))
 
     def joined(self, words: Iterable[tuple[str, bool]]) -> str:
-        """The sentence of some words, each with whether the treebank has a space after it.
+        """Join words, each with whether the treebank has a space after it.
 
-        No space stands before what closes and after what opens, whatever the treebank has.
+        No space precedes closing or follows opening marks, whatever the treebank has.
         """
         text, space, quoted = "", False, False
         shown = list(words)
@@ -148,11 +147,9 @@ class Orthography(Strict):
 
 
 class _Spelled(BaseModel):
-    """The part of a language's pack that says how words are spelled."""
-
     orthography: Orthography = Orthography()
 
 
 def read_orthography(path: Path) -> Orthography:
-    """How a language's pack spells. Raises UserError, with the key, where it is malformed."""
+    """Read a pack's orthography; raise UserError with the key of a malformed one."""
     return parse_yaml(_Spelled, path, "language pack").orthography

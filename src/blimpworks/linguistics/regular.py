@@ -1,8 +1,8 @@
-r"""Regular expressions that users write, by RE2: none takes longer than its text is long.
+r"""Match regular expressions of users by RE2, in time linear in the text.
 
-RE2 has no backtracking, and so no expression whose time explodes. Of what Python's ``re`` has
-beyond it, one thing is here: the context of what is replaced, ``(?<=before)`` at the beginning and
-``(?=after)`` at the end. Letters of any script are ``\\pL``: ``\\w`` and ``\\d`` are ASCII alone.
+One thing that only Python's ``re`` has is added: the context of a replacement, ``(?<=before)`` at
+the beginning and ``(?=after)`` at the end. Letters of any script are ``\\pL``; ``\\w`` and ``\\d``
+are ASCII alone.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import Any
 import re2
 
 NOTHING = r"[^\x00-\x{10FFFF}]"
-"""What no text has."""
+"""An expression that matches no text."""
 LONGEST = 2000
 """Characters of the longest expression."""
 _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
@@ -26,7 +26,7 @@ _OPTIONS.log_errors = False
 
 
 def _compile(expression: str, whole: str) -> Any:
-    """An expression by RE2. Raises ValueError for one that is none; ``whole`` is all of it."""
+    """Compile by RE2; raise ValueError, which quotes ``whole``, for a faulty expression."""
     if len(expression) > LONGEST:
         raise ValueError(f"an expression of {len(expression)} characters, expected {LONGEST}")
     try:
@@ -37,11 +37,11 @@ def _compile(expression: str, whole: str) -> Any:
 
 
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
-"""What is read at once of an expression: an escaped sign, a class of characters, or a sign."""
+"""An escaped sign, a class of characters, or a sign."""
 
 
 def _groups(expression: str) -> Iterator[tuple[int, int]]:
-    """Beginning and end of each outermost group; of a bar outside of all groups, its place."""
+    """Span of each outermost group, and an empty span at each bar outside of groups."""
     level = start = 0
     for piece in _PIECE.finditer(expression):
         if piece[0] == "(":
@@ -56,7 +56,7 @@ def _groups(expression: str) -> Iterator[tuple[int, int]]:
 
 
 def _with_context(expression: str) -> tuple[str, str, str]:
-    """What must stand before, what is replaced, and what must stand after.
+    """Split an expression into context before, replaced part, and context after.
 
     Raises ValueError where alternatives share such a context.
     """
@@ -78,12 +78,11 @@ def _with_context(expression: str) -> tuple[str, str, str]:
 
 @dataclass(frozen=True)
 class Expression:
-    """A regular expression. Raises ValueError for one that RE2 does not know."""
+    """A regular expression; ValueError for one that RE2 does not know."""
 
     text: str
 
     def __post_init__(self) -> None:
-        """See that it can be read."""
         before, _, _ = _with_context(self.text)
         if self._searched.groups < 1 or (before and self._before.groups):
             raise ValueError(f"{self.text!r:.80} has a group in what stands before; leave it out")
@@ -94,7 +93,7 @@ class Expression:
 
     @property
     def searched_text(self) -> str:
-        """What is replaced as a group, and what follows, as an expression."""
+        """The replaced part as a group, then the context after it."""
         _, core, after = _with_context(self.text)
         return f"({core})" + (f"(?:{after})" if after else "")
 
@@ -105,7 +104,7 @@ class Expression:
 
     @cached_property
     def _whole(self) -> Any:
-        """The expression, where nothing stands before a text nor after it."""
+        """The expression for whole texts, without anything around them."""
         before, core, after = _with_context(self.text)
         alone = all(
             _compile(f"(?:{each})", self.text).match("") for each in (before, after) if each
@@ -114,15 +113,15 @@ class Expression:
 
     @property
     def groups(self) -> int:
-        """How many groups a replacement can name."""
+        """Number of groups that a replacement can name."""
         return int(self._searched.groups) - 1
 
     def fullmatch(self, text: str) -> bool:
-        """Whether a whole text is one of its language."""
+        """Return whether the expression matches a whole text."""
         return self._whole.fullmatch(text) is not None
 
     def _matches(self, text: str) -> Iterator[Any]:
-        """Places to replace, from left to right: what stands after one may be in the next."""
+        """Matches from left to right; the context after one may be part of the next."""
         at, empty_at = 0, -1
         while at <= len(text):
             match = self._searched.search(text, at)
@@ -138,7 +137,7 @@ class Expression:
                 at = start + 1
 
     def sub(self, new: str, text: str, count: int = 0) -> str:
-        r"""``text`` with ``new`` for each match, or the first ``count``; ``\\1`` is a group."""
+        r"""Replace each match in ``text``, or the first ``count``; ``\\1`` is a group."""
         replaced, done = "", 0
         for match in islice(self._matches(text), count or None):
             start, end = match.span(1)
@@ -154,24 +153,23 @@ def _filled(new: str, groups: Sequence[str | None]) -> str:
 
 @cache
 def expression(text: str) -> Expression:
-    """A regular expression, read once. Raises ValueError for one that RE2 does not know."""
+    """Compile an expression once; raise ValueError for one that RE2 does not know."""
     return Expression(text)
 
 
 class Replacements:
-    """Expressions and what replaces them, one after the other.
+    """Expressions and their replacements, applied in order.
 
-    Most words have nothing to replace, and one search says so for all expressions.
+    One search over all of them settles most words, which need no replacement.
     """
 
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Read them. Raises ValueError for an expression that RE2 does not know."""
         self._rules = [(expression(text), new) for text, new in pairs]
         every = "|".join(rule.searched_text for rule, _ in self._rules) or NOTHING
         self._any = re2.compile(every, _OPTIONS)
 
     def __call__(self, text: str) -> str:
-        """A text with all that is to be replaced."""
+        """Return a text after all replacements."""
         if self._any.search(text) is not None:
             for rule, new in self._rules:
                 text = rule.sub(new, text)
@@ -179,9 +177,9 @@ class Replacements:
 
 
 def check(text: str, new: str = "") -> None:
-    """See that an expression is regular, and that ``new`` can replace what it matches.
+    """Raise ValueError unless RE2 knows an expression and ``new`` can replace its matches.
 
-    Raises ValueError where not: also for a group in ``new`` that the expression does not have.
+    A group in ``new`` that the expression lacks is an error, too.
     """
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):

@@ -1,9 +1,8 @@
-"""Treebanks of one language, read with the conllu package, as tables of tokens and sentences.
+"""Read treebanks of one language as tables of tokens and sentences.
 
-The package parses ids, heads and comments and leaves it at that: a sentence may lack columns,
-skip words or have heads beyond its end. The format's other rules
-(https://universaldependencies.org/format.html) are checked here. Three liberties are tolerated:
-a byte order mark, CRLF line ends and surplus blank lines.
+The conllu package parses ids, heads and comments, but accepts missing columns, skipped words and
+heads beyond the end. The format's other rules (https://universaldependencies.org/format.html) are
+checked here. A byte order mark, CRLF line ends and surplus blank lines are tolerated.
 """
 
 import csv
@@ -26,16 +25,16 @@ from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 SPACE = "\ufdd0"
-"""Stands for a space while the package splits a line: a noncharacter, which no text has."""
+"""Stand-in for a space while the package splits a line: a noncharacter, which no text has."""
 NO_HEAD = -1
 LONGEST_NUMBER = 999_999_999
 """Tables hold numbers of 32 bits."""
 BATCH = 50_000
-"""Rows that are held as Python objects at once."""
+"""Rows held as Python objects at once."""
 
 
 class Malformed(NamedTuple):
-    """A sentence that was left out: where its first problem is, and what it is."""
+    """A sentence that was left out, with place and reason of its first problem."""
 
     treebank: str
     file: str
@@ -55,7 +54,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A sentence as it stands in the file: consecutive lines, none blank, without line ends."""
+    """A sentence in the file: consecutive lines, none blank, without line ends."""
 
     line: int
     """Number of the first line, from 1."""
@@ -63,13 +62,13 @@ class Block:
     broken: Collection[int] = ()
     """Numbers of lines that are not UTF-8."""
     cut: bool = False
-    """Whether the file ends in its last line, without a line end."""
+    """The last line is the file's last and has no line end."""
     unfinished: bool = False
-    """Whether the file ends without a blank line after it."""
+    """The file ends without a blank line after the block."""
 
 
 class MalformedSentence(Exception):
-    """The first problem of a sentence: the number of its line, and what it is."""
+    """The first problem of a sentence, with its line."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(line, reason)
@@ -122,8 +121,8 @@ PARSERS: dict[str, Callable[[list[str], int], Any]] = {
 def parse_sentence(block: Block) -> TokenList:
     """Parse the tokens of a sentence and, as ``metadata``, the values of its comments.
 
-    ``id`` and ``head`` are the package's values, other fields are text as it stands in the file.
-    Raises MalformedSentence at the first problem.
+    ``id`` and ``head`` are the package's values, other fields text. Raises MalformedSentence at the
+    first problem.
     """
     for at, line in enumerate(block.lines):
         number, fields = block.line + at, line.count("\t") + 1
@@ -184,7 +183,7 @@ def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> N
 def _token_problem(
     row: Sequence[str], ident: Any, head: int | None, before: int, words: int
 ) -> str:
-    """Say what is wrong with a token after ``before`` of ``words`` words; "" if nothing is."""
+    """Return the problem of a token after ``before`` of ``words`` words, or ""."""
     for name, cell in zip(FIELDS, row, strict=True):
         if not cell or cell.isspace():
             return f"{name} is blank, expected a value"
@@ -218,14 +217,12 @@ def _token_problem(
 
 
 class _GrowingTable:
-    """A table that grows row by row."""
-
     def __init__(self, schema: TableSchema) -> None:
         self.schema, self.batches = schema.arrow(), [schema.arrow().empty_table()]
         self.rows: list[tuple[Any, ...]] = []
 
     def add(self, *row: Any) -> None:
-        """Append a row, whose values are in the order of the schema's columns."""
+        """Append a row, with values in the order of the schema's columns."""
         self.rows.append(row)
         if len(self.rows) >= BATCH:
             self._close_batch()
@@ -237,7 +234,6 @@ class _GrowingTable:
         self.rows = []
 
     def table(self) -> pa.Table:
-        """Return all rows."""
         if self.rows:
             self._close_batch()
         return _joined(self.batches)
@@ -257,8 +253,8 @@ def read_treebank(
 ) -> Reading:
     """Read a CoNLL-U file; its sentences are numbered from ``first_sentence``.
 
-    ``space_after`` is what MISC of the very line says. Raises UserError when the file is missing,
-    holds no sentence or, unless the options set such sentences aside, has a malformed one.
+    ``space_after`` is taken from MISC of the same line. Raises UserError when the file is missing,
+    holds no sentence or has a malformed one that the options don't set aside.
     """
     tokens, sentences = _GrowingTable(TOKENS), _GrowingTable(SENTENCES)
     malformed: list[Malformed] = []
@@ -321,11 +317,11 @@ def build_tokens(
     malformed_report: Path,
     options: TreebankOptions,
 ) -> dict[str, int]:
-    """Read ``files`` (treebank, path) in order and write the two tables and the report.
+    """Read ``files`` (treebank, path) in order; write the two tables and the report.
 
-    Sentences are numbered from 0 through all files. Returns the number of files, sentences,
-    words, tokens (ranges and empty nodes included) and sentences set aside. Raises UserError
-    as ``read_treebank`` does; then no product is written.
+    Sentences are numbered from 0 through all files. Returns the number of files, sentences, words,
+    tokens (ranges and empty nodes included) and sentences set aside. Raises UserError as
+    ``read_treebank``; then no product is written.
     """
     readings: list[Reading] = []
     number = 0

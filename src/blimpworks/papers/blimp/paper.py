@@ -37,7 +37,7 @@ def _options(campaign: Campaign) -> BlimpOptions:
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """English, where the campaign has it."""
+    """Return English, where the campaign has it."""
     return tuple(lang for lang in catalogue.languages if lang == LANG)
 
 
@@ -46,10 +46,7 @@ def _pairs(campaign: Campaign, paradigms: int, available: int) -> int:
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """See that there are English, released files and declared paradigms, as benchmarks need them.
-
-    Raises UserError for what is missing.
-    """
+    """Raise UserError without English, released files or declared paradigms, as benchmarks need."""
     requested = [name for name in campaign.benchmarks if name in (BENCHMARK, GENERATED)]
     if LANG not in catalogue.languages:
         raise UserError(
@@ -71,12 +68,12 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinned]:
-    """The released files."""
+    """Return the released files."""
     return catalogue.sources_of(RELEASED_DATA, LANG) if BENCHMARK in campaign.benchmarks else ()
 
 
 def released_results(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinned]:
-    """Files of the results that the authors released, where all can be had."""
+    """Return files of the authors' released results, where all can be had."""
     return named_sources(campaign, catalogue, RELEASED_RESULTS)
 
 

@@ -1,8 +1,8 @@
-"""The paradigms of BLiMP, as Table 4 groups them, and the prefix methods that each allows.
+"""Paradigms of BLiMP, as Table 4 groups them, and the prefix methods that each allows.
 
-They are the rows of ``paradigms.tsv``. Source: Warstadt et al. (2020), Tables 2 and 4; the
-released data say which paradigm allows which prefix method (Table 4 marks as many of each: 20
-and 20). Without heavy imports, because printed accuracies are read with this module too.
+Source: Warstadt et al. (2020), Tables 2 and 4; the released data tell the prefix methods (Table 4
+marks as many: 20 and 20). No heavy imports, because printed accuracies are read with this module
+too.
 """
 
 from pathlib import Path
@@ -13,13 +13,13 @@ from blimpworks.files import read_cells
 
 BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
 RERUN = "rerun_full_sentence"
-"""What stands for the method of the authors' run of 2021, which has whole sentences alone."""
+"""Method of the authors' run of 2021, which has whole sentences alone."""
 GENERATED = "blimp_generated"
-"""The benchmark of the same paradigms with pairs that are generated here."""
+"""Benchmark of the same paradigms with pairs that are generated here."""
 RELEASED_DATA = "blimp_data"
-"""Kind of the sources that are the released pairs."""
+"""Kind of the released pairs among sources."""
 RELEASED_PAIRS = 1000
-"""Pairs of each paradigm that are released, and that models are judged on."""
+"""Released pairs of each paradigm."""
 PHENOMENA: dict[str, tuple[str, str]] = {
     "anaphor_agreement": ("Anaphor", "agr."),
     "argument_structure": ("Argument", "structure"),
@@ -34,7 +34,7 @@ PHENOMENA: dict[str, tuple[str, str]] = {
     "quantifiers": ("", "Quantifiers"),
     "subject_verb_agreement": ("Subj.-verb", "agr."),
 }
-"""Phenomena by their names in the released data, and their headings in two lines."""
+"""Two-line headings of phenomena by their names in the released data."""
 NAMES = {
     key: f"{upper} {lower}".strip().replace("/ ", "/") for key, (upper, lower) in PHENOMENA.items()
 }
@@ -52,5 +52,5 @@ ONE_PREFIX, TWO_PREFIX = (
 
 
 def declared_paradigms(campaign: Campaign) -> list[str]:
-    """Paradigms that are declared for the generator, in the order of their names."""
+    """Return the paradigms declared for the generator, by name."""
     return sorted(path.stem for path in campaign.folder("blimp").glob("paradigms/*.yaml"))

@@ -1,10 +1,10 @@
-"""Accuracies that BLiMP prints: Table 4, by paradigm and model; those of humans among them.
+"""Accuracies that BLiMP prints: Table 4, by paradigm and model, humans included.
 
-Three groups of numbers stand in each other's rows. Those of argument structure, and of
-determiners and nouns with an adjective, are in the order of the file of results that the
-authors released (which sorts by name, and has paradigms of animate subjects elsewhere); their
-labels are in another order. The human numbers of two paradigms of subject-verb agreement are
-exchanged, in that file as well, but not in the released summary of the validation.
+Three groups of numbers are in each other's rows. Those of argument structure, and of determiners
+and nouns with an adjective, follow the order of the authors' file of results (by name, with
+paradigms of animate subjects elsewhere); their labels don't. The human numbers of two paradigms of
+subject-verb agreement are exchanged, in that file as well, but not in the released summary of the
+validation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,23 +21,23 @@ MISPLACED = {
     **dict(zip(_ARGUMENTS, (*_ARGUMENTS[2:], *_ARGUMENTS[:2]), strict=True)),
     **dict(zip(_ADJECTIVES, (*_ADJECTIVES[1:], *_ADJECTIVES[:1]), strict=True)),
 }
-"""Rows of Table 4, and the paradigms whose numbers stand there."""
+"""Rows of Table 4, and the paradigms of their numbers."""
 _FIRST, _SECOND = (f"irregular_plural_subject_verb_agreement_{n}" for n in "12")
 MISPLACED_HUMANS = {**MISPLACED, _FIRST: _SECOND, _SECOND: _FIRST}
 """The same of the human numbers."""
 
 
 def paradigm_of(row: PublishedRow) -> str:
-    """The paradigm that a number of Table 4 is of."""
+    """Return the paradigm of a number of Table 4."""
     misplaced = MISPLACED_HUMANS if row.column == HUMAN else MISPLACED
     return misplaced.get(row.row, row.row)
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Accuracies of paradigms, those that stand in another's row put into place.
+    """Yield accuracies of paradigms, with those in another's row put into place.
 
-    How many ratings a human accuracy is of is not printed. Raises UserError for a row that is
-    no paradigm, or a number that is no percentage.
+    Numbers of human ratings are not printed. Raises UserError for a row that is no paradigm, or a
+    number that is no percentage.
     """
     for row in printed:
         if row.exhibit == "table4":

@@ -1,13 +1,11 @@
-"""What BLiMP's authors released of their results: accuracies, and single human judgements.
+"""Read the authors' released results: accuracies, and single human judgements.
 
-Three files of their repository have accuracies: of each paradigm by each model and method, which
-are those that the paper prints, what became of the human validation, and those of a run of 2021,
-after they had found Tables 3 and 4 misreported. The second says of each paradigm how many
-of its pairs a majority got right, the mean of the pairs' shares of right ratings, and how many
-ratings there were. (The first has human accuracies too, with those of two paradigms exchanged,
-as in Table 4.) The judgements, one by one, are from ``raw_results/all_outputs/human_responses.csv``
-(Warstadt et al. 2020, section 3.4): an assignment in each row, of four pairs and an attention check
-in any order.
+Three files have accuracies: by paradigm, model and method, as printed; of the human validation; and
+of a run of 2021, after Tables 3 and 4 were found misreported. The second has each paradigm's number
+of pairs that a majority got right, the mean of the pairs' shares of right ratings, and the number
+of ratings. (The first has human accuracies too, with two paradigms exchanged, as in Table 4.) The
+judgements are from ``raw_results/all_outputs/human_responses.csv`` (Warstadt et al. 2020, section
+3.4): an assignment in each row, of four pairs and an attention check in any order.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,19 +29,19 @@ from blimpworks.papers.blimp.tables import RATINGS
 from blimpworks.tables import ACCURACIES, write_rows
 
 PREFIX = "released_"
-"""Before the name of a method: the campaign may have judged by the same."""
+"""Prefix of the names of methods: the campaign may have judged by the same."""
 METHODS = {
     "sentence": f"{PREFIX}full_sentence",
     "one-prefix": f"{PREFIX}one_prefix",
     "two-prefix": f"{PREFIX}two_prefix",
 }
-"""Methods as the release calls them, and as we do."""
+"""Methods by their names in the release."""
 INDIVIDUAL, MAJORITY = "individual", "majority"
 """What stands for the method of humans: single ratings, and the majority's on each pair."""
 VALIDATED = 5
 """Validated pairs of a paradigm (section 3.4)."""
 REJECTED = "rejected"
-"""What stands for the phenomenon of paradigms that the validation rejected."""
+"""Phenomenon of paradigms that the validation rejected."""
 MODELS = {
     "N-Gram": "blimp-5gram",
     "LSTM": "lstm-gulordava",
@@ -54,14 +52,14 @@ MODELS = {
 RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), MODELS.values(), strict=True))
 """Keys of the run of 2021, and the same models."""
 RERUN_MEAN = "overall"
-"""What its last row is called, a mean."""
+"""Name of rows that are means."""
 RESULTS: dict[str, float] = {**dict.fromkeys(MODELS, 1), "n": float("inf")}
 HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
-"""Columns of numbers that are read of each file, and the most that they can be."""
+"""Columns of numbers of each file, and their largest possible values."""
 
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
-    """A released file. Raises UserError when it is missing or not as expected."""
+    """Read a released file; raise UserError for a missing or malformed one."""
     columns = (*keys, *numbers)
     with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
         frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
@@ -80,7 +78,7 @@ def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataF
 
 
 def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dict[str, object]:
-    """One row of the table; the number of right answers is rounded."""
+    """A row of the table; the number of right answers is rounded."""
     correct = round(accuracy * n)
     low, high = wilson(correct, n)
     return dict.fromkeys(ACCURACIES.names) | {
@@ -142,11 +140,10 @@ def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
 
 
 def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -> int:
-    """Write the released accuracies of models and humans as a table; how many there are.
+    """Write the released accuracies of models and humans as a table; return their number.
 
-    ``rerun`` are the models' of 2021, under a method of their own.
-
-    Raises UserError when a file is missing or not as expected.
+    ``rerun`` are the models' of 2021, under a method of their own. Raises UserError when a file is
+    missing or malformed.
     """
     rows = [*_of_models(results), *_of_humans(humans), *_of_rerun(rerun)]
     write_rows(rows, ACCURACIES, output)
@@ -173,7 +170,7 @@ REFUSED, UNANSWERED = "assignment rejected", "not answered"
 NO_SPEAKER = "neither English nor native confirmed"
 NO_ENGLISH = "English not confirmed"
 REASONS = (REFUSED, UNANSWERED, NO_SPEAKER, NO_ENGLISH)
-"""Why a rating is left out; the last one only where the text's own criterion is applied."""
+"""Reasons for leaving a rating out; the last one only by the text's own criterion."""
 # The form misspells the name of its field for the answer "native".
 FIELDS = ("AssignmentId", "AssignmentStatus", "anonCode", "Answer.english", "Answer.navtive")
 SIDES = ("1", "2")
@@ -231,12 +228,11 @@ def _rating(row: Row, slot: int, where: str) -> dict[str, object]:
 
 
 def read_ratings(responses: Path, output: Path) -> dict[str, int]:
-    """Write the ratings, one in each row; how many there are, all and by variant.
+    """Write the ratings, one a row; return their numbers, in all and by variant.
 
-    ``published`` are those of which the released summary is made, ``corrected`` those by the
-    criterion that the text states. A paradigm's pairs are numbered in order of appearance.
-
-    Raises UserError for a missing or malformed file.
+    ``published`` ratings are behind the released summary, ``corrected`` ones meet the text's
+    criterion. A paradigm's pairs are numbered in order of appearance. Raises UserError for a
+    missing or malformed file.
     """
     needed = (*FIELDS, *(name for slot in SLOTS for name in _fields(slot)))
     with reading(responses, "BLiMP's released responses", "Retrieve them again."):

@@ -1,4 +1,4 @@
-"""Settings of BLiMP: which pairs, how they are judged, and the generator of pairs anew."""
+"""Settings of BLiMP: pairs, methods, and the generator."""
 
 from typing import Annotated, Literal
 
@@ -19,14 +19,15 @@ class BlimpOptions(Strict):
     per_paradigm: Positive | None = None
     """At most so many pairs of each paradigm, evenly from all of it; null for all 1,000."""
     methods: Methods = ("full_sentence", "one_prefix", "two_prefix")
-    """How a pair is decided: names of methods, or ``name=expression`` (docs/scoring.md); the
-    first is the one that exhibits show (sections 4.1 and 6.4). Of prefix methods a pair has
-    those that its paradigm allows."""
+    """Methods that decide a pair: names, or ``name=expression`` (docs/scoring.md); exhibits show
+    the first (sections 4.1 and 6.4). A pair has only those prefix methods that its paradigm allows.
+    """
     ties: TiePolicy | None = None
-    """What equal values count as; null for what the variant has."""
+    """Count of equal values; null for the variant's own."""
     unknown_words: Literal["any", "critical", "score"] = "score"
-    """Pairs that models with a vocabulary of whole words do without: those with any unknown
-    word, those whose critical words are unknown, or none, as in the paper (footnote 15)."""
+    """Pairs to leave out for models with a vocabulary of whole words: those with any unknown word,
+    those whose critical words are unknown, or none, as in the paper (footnote 15).
+    """
     bins: int = Field(default=10, ge=2)
     """Bins of each factor in Figure 2, at most (the paper does not say how it bins)."""
     pairs: Positive = 1000

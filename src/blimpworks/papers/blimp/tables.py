@@ -1,4 +1,4 @@
-"""Tables of BLiMP: its items, pairs in bins, and people's ratings; see ``blimpworks.tables``."""
+"""Tables of BLiMP: items, pairs in bins, and ratings; see ``blimpworks.tables``."""
 
 from blimpworks.tables import ITEMS, read_schema
 

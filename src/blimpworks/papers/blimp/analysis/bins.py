@@ -1,8 +1,8 @@
-"""Accuracy by properties of single pairs, in bins of as many pairs each.
+"""Compute accuracy by properties of single pairs, in bins of equally many pairs.
 
-Source: Warstadt et al. (2020), section 5.2 and Figure 2. The paper says of the log-probability
-that it is the acceptable sentence's; here length and perplexity are that sentence's, too. How it
-bins is not said; here by quantiles of each model's own values over all pairs that it judged.
+Source: Warstadt et al. (2020), section 5.2 and Figure 2. The paper's log-probability is the
+acceptable sentence's; here length and perplexity are, too. The paper does not say how it bins: here
+by quantiles of each model's own values over all pairs that it judged.
 """
 
 import logging
@@ -30,11 +30,11 @@ JUDGED = ["item_id", "method", "correct"]
 
 
 def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
-    """The factors of each pair, one row per row of ``items``; ``scores`` are of the same rows.
+    """Return the factors of each pair; rows of ``items`` and ``scores`` correspond.
 
-    Length in words between spaces, perplexity per token that the model scores, log-probability
-    in nats: of the grammatical sentence. Confidence is the absolute difference of both
-    sentences' log-probabilities. NaN where the model has no score.
+    Length (words between spaces), perplexity per scored token and log-probability [nats] are the
+    grammatical sentence's. Confidence is the absolute difference of both log-probabilities. NaN
+    without a score.
     """
     good, bad = (scores[f"logprob_{side}"].to_numpy() for side in ("good", "bad"))
     tokens = scores["tokens_good"].to_numpy().astype(float)
@@ -49,7 +49,7 @@ def factors(items: pa.Table, scores: pa.Table) -> pd.DataFrame:
 
 
 def bins_of(values: pd.Series, most: int) -> pd.Series:
-    """The bin of each value, from 0: at most so many, by quantiles; equal values share one."""
+    """Return the bin of each value, from 0, by quantiles; equal values share one."""
     ordered = np.sort(values.to_numpy())
     # Positions of the quantiles as whole numbers and parts of `most`: a float such as 0.6 * 10
     # lies a little above the value that it stands for, which would then change its bin.
@@ -61,9 +61,9 @@ def bins_of(values: pd.Series, most: int) -> pd.Series:
 
 
 def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
-    """Accuracy in each bin of each factor, with Wilson's interval.
+    """Yield accuracy in each bin of each factor, with Wilson's interval.
 
-    ``rows`` have the factors and ``correct``; of a factor those count that have a value.
+    ``rows`` have the factors and ``correct``; those without a factor's value are left out.
     """
     for factor in FACTORS:
         known = rows[np.isfinite(rows[factor].astype(float)) & rows["correct"].notna()]
@@ -81,10 +81,10 @@ def binned(rows: pd.DataFrame, most: int) -> Iterator[dict[str, object]]:
 
 
 def bin_accuracies(results: Sequence[Evaluation], method: str, bins: int, output: Path) -> int:
-    """Write the accuracy of each model by factor in at most so many ``bins``; how many rows.
+    """Write the accuracy of each model by factor in at most ``bins``; return the number of rows.
 
-    Raises UserError when there is no table, one is missing or of another schema, an item has
-    no scores, or nothing is judged by the method.
+    Raises UserError without tables, for a missing one or another schema, for items without scores,
+    and without judgements by the method.
     """
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")

@@ -1,7 +1,7 @@
-"""Learning curves: how accuracy grows with the logarithm of the training text.
+"""Fit learning curves: accuracy by the logarithm of the training text.
 
 Source: Warstadt et al. (2020), section 6.3: ordinary least squares of accuracy on the binary
-logarithm of the number of tokens, and where the line reaches human accuracy.
+logarithm of tokens, extrapolated to human accuracy.
 """
 
 import math
@@ -20,12 +20,12 @@ from blimpworks.tables import ACCURACIES, REGRESSIONS, read_table, write_rows
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
 """Terms: the slope per doubling of the text, and how much text the line needs."""
 Curves = Mapping[str, Mapping[str, int]]
-"""Models trained on samples and the tokens of each, by row of the table of models."""
+"""Tokens of each model trained on a sample, by row of the table of models."""
 Rows = list[dict[str, Any]]
 
 
 def phenomena_accuracies(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy [models, phenomena and all], a share of 1: means of their paradigms.
+    """Return accuracies [models, phenomena and all], shares of 1: means over paradigms.
 
     ``accuracies`` are rows by paradigm, of one method.
     """
@@ -36,7 +36,7 @@ def phenomena_accuracies(accuracies: pd.DataFrame) -> pd.DataFrame:
 
 
 def tokens_to_reach(accuracy: float, intercept: float, slope: float) -> float | None:
-    """Decimal logarithm of the tokens at which a line reaches an accuracy; None if it falls.
+    """Return the log10 of the tokens at which a line reaches an accuracy; None if it falls.
 
     The line gives accuracy by the binary logarithm of tokens.
     """
@@ -46,9 +46,9 @@ def tokens_to_reach(accuracy: float, intercept: float, slope: float) -> float | 
 
 
 def fit_curve(accuracies: pd.Series, tokens: pd.Series, human: float | None = None) -> Rows:
-    """Terms of one curve: intercept, slope per doubling, and the tokens to reach ``human``.
+    """Return the terms of a curve: intercept, slope per doubling, tokens to reach ``human``.
 
-    ``accuracies`` and ``tokens`` are [models]. No rows for fewer than two sizes, or three models.
+    ``accuracies`` and ``tokens`` are [models]. No rows for fewer than two sizes or three models.
     """
     logarithms = pd.DataFrame({DOUBLING: np.log2(tokens.astype(float))})
     rows: Rows = ordinary_least_squares(accuracies, logarithms)
@@ -72,12 +72,11 @@ def fit_curves(
     method: tuple[str, str],
     output: Path,
 ) -> int:
-    """Write a table of regressions, an analysis for each phenomenon and for all together.
+    """Write a table of regressions by phenomenon and over all; return the number of rows.
 
-    ``humans`` is a table of accuracies that has those of humans; without, nothing is
-    extrapolated. ``method`` are the methods of the models' and of the humans' accuracies. A
-    model of the table is a row of the table of models, whose models the fit is over. Returns
-    the number of rows; raises UserError when a table is missing or of another schema.
+    ``humans`` is a table with human accuracies; without it nothing is extrapolated. ``method``
+    names the methods of the models' and the humans' accuracies. A model of the result is a row of
+    the table of models. Raises UserError for a missing table or another schema.
     """
     models = {model for sizes in curves.values() for model in sizes}
     measured = phenomena_accuracies(_read(accuracies, models, method[0]))

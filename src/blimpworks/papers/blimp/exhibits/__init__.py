@@ -8,5 +8,4 @@ from blimpworks.exhibits.descriptions import Descriptions
 HERE = Path(__file__)
 describe = Descriptions(HERE.with_name("descriptions.yaml"))
 SPECS = read_specs(HERE.with_name("specs.tsv"), "blimp", __package__)
-"""Those that need no table of a campaign, ``humans`` and ``erratum``, are of print alone: what
-people decided, and what the authors ran again, is not a campaign's to measure."""
+"""``humans`` and ``erratum`` are of print alone: no campaign measures their numbers."""

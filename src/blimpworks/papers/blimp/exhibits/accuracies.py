@@ -1,7 +1,7 @@
 """Read accuracies of BLiMP's paradigms (measured, printed or released) and make cells of them.
 
-In all of them a phenomenon's accuracy is the mean of its paradigms', and the overall one that
-of all paradigms (section 5; each paradigm has as many pairs).
+A phenomenon's accuracy is the mean over its paradigms, the overall one that over all paradigms
+(section 5; each paradigm has as many pairs).
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from blimpworks.tables import ACCURACIES
 
 HALF_UP = 1e-9
 OVERALL = "overall"
-"""Name of all paradigms together in printed tables."""
+"""Key of all paradigms together in printed tables."""
 OWN, RELEASED = "accuracies", "released"
 """Tables that cells are computed from."""
 KEYS = ("benchmark", "lang", "model", "method", "paradigm")
@@ -34,9 +34,9 @@ ENOUGH = 4
 
 
 def read_own(tables: Tables, labels: Labels, methods: Sequence[str] = ()) -> pd.DataFrame:
-    """Read the campaign's accuracies by paradigm, or the printed ones, of models with a label.
+    """Read accuracies by paradigm, the campaign's or the printed ones, of models with a label.
 
-    ``methods`` replace the one that the labels name. Raises UserError when there are none.
+    ``methods`` replace that of the labels. Raises UserError when there are none.
     """
     names = {"model": [*labels.models, HUMAN], "paradigm": [*PHENOMENON_OF], "lang": LANG}
     rows = select_rows(read_plain(ACCURACIES, tables[OWN][0]), names)
@@ -56,7 +56,7 @@ def read_released(
     *,
     rejected: bool = False,
 ) -> pd.DataFrame:
-    """Read the accuracies that the authors released by some methods; no rows without the release.
+    """Read the authors' released accuracies by some methods; no rows without the release.
 
     ``rejected`` keeps the paradigms that the validation rejected.
     """
@@ -72,14 +72,14 @@ def read_humans(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 
 def read_all(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read measured or printed accuracies, and those of humans. Raises UserError without models."""
+    """Read measured or printed accuracies, and humans'. Raises UserError without models."""
     frames = [read_own(tables, labels), read_humans(tables, labels)]
     # Columns without rows have no types that could be kept.
     return pd.concat([frame for frame in frames if not frame.empty], ignore_index=True)
 
 
 def model_names(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
-    """Printed names of the models (and humans) that have accuracies, in print order."""
+    """Return the labels of models (and humans) that have accuracies, in print order."""
     names = {**labels.models, HUMAN: "Human"}
     return {model: name for model, name in names.items() if model in set(rows["model"])}
 
@@ -90,12 +90,12 @@ def rows_of_model(rows: pd.DataFrame, model: str, paradigms: Sequence[str]) -> p
 
 
 def of_phenomenon(phenomenon: str) -> tuple[str, ...]:
-    """Paradigms of a phenomenon, or of all of them (``all`` or ``overall``)."""
+    """Return the paradigms of a phenomenon, or of ``all`` (``overall``)."""
     return tuple(PHENOMENON_OF) if phenomenon in (ALL, OVERALL) else PARADIGMS[phenomenon]
 
 
 def counted(rows: pd.DataFrame) -> bool:
-    """Whether all accuracies come with their numbers of judged and of right pairs."""
+    """Return whether all accuracies have numbers of judged and of right pairs."""
     return bool(rows[["correct", "n"]].notna().all(axis=None))
 
 
@@ -122,7 +122,7 @@ def training_sentence(labels: Labels) -> str:
 def models_sentences(
     tables: Tables, labels: Labels, paradigms: Sequence[str] = tuple(PHENOMENON_OF)
 ) -> str:
-    """State, for a measured exhibit, the pairs of ``paradigms`` judged, and models trained here."""
+    """Return both sentences for a measured exhibit of some paradigms, else ""."""
     if labels.source == "published":
         return ""
     rows = read_own(tables, labels)
@@ -144,10 +144,10 @@ def formula_cell(
     form: str = "{:,.0f}",
     **fields: Any,
 ) -> Cell:
-    """Make a cell of what a formula gives for ``rows``: those of ``source`` that ``where`` selects.
+    """Make a cell of a formula's value for the ``rows`` of ``source`` that ``where`` selects.
 
-    ``form`` formats the value. Halves are rounded up, as in the paper; floating point may lie a
-    little below them. ``fields`` are other fields of the cell.
+    ``form`` formats the value. Halves are rounded up, as in the paper, even if floating point falls
+    a little short. ``fields`` are other fields of the cell.
     """
     value = formula(rows)
     text = form.format(value + HALF_UP).replace("-", "−")
@@ -155,7 +155,7 @@ def formula_cell(
 
 
 def with_interval(cell: Cell, correct: float, n: int) -> Cell:
-    """Add to a cell in percent Wilson's 95 % interval of ``correct`` out of ``n`` observations."""
+    """Add Wilson's 95 % interval of ``correct`` out of ``n`` to a cell in percent."""
     low, high = wilson(correct, n)
     return replace(cell, n=n, low=100 * low, high=100 * high)
 
@@ -168,7 +168,7 @@ def computed_cell(
     form: str = "{:.1f}",
     **fields: Any,
 ) -> Cell:
-    """Make a cell of what a formula gives for some rows of accuracies."""
+    """Make a cell of a formula's value for some rows of accuracies."""
     return formula_cell(rows, place, formula, source, where_of(rows, KEYS), form, **fields)
 
 
@@ -192,9 +192,9 @@ def mean_cell(rows: pd.DataFrame, place: Place, source: str = OWN, **fields: Any
 
 
 def row_accuracy_cell(row: pd.Series, place: Place, source: str, keys: Sequence[str]) -> Cell:
-    """Make a cell of the accuracy in percent, with its interval, of one row of a table.
+    """Make a cell of one row's accuracy in percent, with its interval.
 
-    ``keys`` are the columns that distinguish the row from all others of the table ``source``.
+    ``keys`` are the columns that identify the row in the table ``source``.
     """
     value = 100 * row["accuracy"]
     fields = {"n": int(row["n"]), "low": 100 * row["low"], "high": 100 * row["high"]}

@@ -1,4 +1,4 @@
-"""Figure 5 of BLiMP, learning curves, and the table of their slopes.
+"""Draw Figure 5 of BLiMP, learning curves, and the table of their slopes.
 
 Source: Warstadt et al. (2020), section 6.3 and footnote 16.
 """
@@ -24,7 +24,6 @@ from blimpworks.papers.blimp.paradigms import HUMAN, LANG, NAMES
 from blimpworks.tables import PERPLEXITIES, REGRESSIONS
 
 ROWS = {**NAMES, ALL: "Average"}
-"""Phenomena by their keys, and all of them together."""
 COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PINK, style.SKY)
 LINES: tuple[dict[str, Any], ...] = (
     {"marker": "o", "linestyle": "-"},
@@ -42,14 +41,14 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 STYLES[ALL] = {"color": style.GREY, "linewidth": 3.5, "alpha": 0.7, "zorder": 1}
 PRINTED_AT = {125_000: "0.125M", 1_000_000: "1M", 8_000_000: "8M", 64_000_000: "64M"}
-"""Sizes whose perplexity is printed (footnote 16), as print has them."""
+"""Sizes with a printed perplexity (footnote 16), and their printed names."""
 PRINTED = {"blimp-txl-curve": "TXL", "blimp-lstm-curve": "LSTM"}
-"""Models whose slopes are printed, and their names in print."""
+"""Models with printed slopes, and their printed names."""
 WHOLE = {"blimp-txl-curve": "transformer-xl-wt103", "blimp-lstm-curve": "lstm-gulordava"}
-"""The same models trained on all of their text, whose accuracies are printed."""
+"""The same models trained on all of their text, with printed accuracies."""
 SLOPE, TOKENS, PERPLEXITIES_AT = "slope", "log10 tokens", "perplexity"
 ASIDE = 0.015
-"""How far apart the lines' points of one size stand, in doublings."""
+"""Distance of the lines' points of one size, in doublings."""
 NONE = "no model is trained on samples"
 
 
@@ -76,7 +75,7 @@ def _curves(labels: Labels) -> list[Curve]:
 
 
 def _with_spread(cell: Cell, values: pd.Series) -> Cell:
-    """Add to a mean over models their number, and their standard deviation around it."""
+    """Add to a mean over models their number and standard deviation."""
     if len(values) < 2:
         return replace(cell, n=len(values))
     deviation = float(values.std())
@@ -85,7 +84,7 @@ def _with_spread(cell: Cell, values: pd.Series) -> Cell:
 
 
 def _points(rows: pd.DataFrame, curve: Curve) -> dict[str, dict[int, Cell]]:
-    """Make the mean accuracy of each size of training text, by phenomenon."""
+    """Mean accuracy of each size of training text, by phenomenon."""
     single = 100 * phenomena_accuracies(rows)
     points: dict[str, dict[int, Cell]] = {}
     for size, models in curve.sizes.items():
@@ -102,7 +101,7 @@ def _points(rows: pd.DataFrame, curve: Curve) -> dict[str, dict[int, Cell]]:
 
 
 def fig5(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
+    """Draw Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
     curves = _curves(labels)
     if not curves:
         return Exhibit(**describe("fig5"), cells=[], figure=style.empty_figure(NONE, height=2.9))
@@ -135,7 +134,7 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
-    """Make the slopes that the text gives, and the tokens that human accuracy would need."""
+    """The printed slopes, and the tokens that human accuracy would need."""
     cells = []
     of_curves = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED)]
     for _, row in of_curves[of_curves["column"].str.startswith("slope ")].iterrows():
@@ -154,7 +153,7 @@ def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
 
 
 def slopes(tables: Tables, labels: Labels) -> Exhibit:
-    """Slopes of the learning curves, beside those that the text gives; perplexity by size."""
+    """Tabulate slopes beside the printed ones, and perplexity by size."""
     printed, measured = read_printed(tables), labels.source == "measured"
     curves = _curves(labels) if measured else []
     table = read_plain(REGRESSIONS, tables["curves"][0]) if measured else pd.DataFrame()

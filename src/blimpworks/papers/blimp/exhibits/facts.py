@@ -1,6 +1,6 @@
-"""Facts of a campaign that BLiMP's exhibits need: its learning curves, and what it trains.
+"""Facts of a campaign for BLiMP's exhibits: learning curves and trained models.
 
-Without heavy imports, because the Snakefile needs these facts each time it is parsed.
+No heavy imports: the Snakefile needs these facts each time it is parsed.
 """
 
 from collections.abc import Callable
@@ -13,13 +13,12 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.papers.blimp.paradigms import BENCHMARK
 
 TRAINING = "blimp_training"
-"""The fact that says what was trained here, and on what."""
 
 
 def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Label and tokens by model of each row whose models are trained on samples.
+    """Return label and tokens by model of each row of models trained on samples.
 
-    Transformers first, as in Figure 5.
+    Transformers come first, as in Figure 5.
     """
     curves = curves_of(catalogue.seeds)
     first_models = {row: catalogue.models[next(iter(curves[row]))] for row in curves}
@@ -33,7 +32,7 @@ def blimp_curves(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str
 
 
 def blimp_training(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Label, size and number of sentences of each model that is trained here."""
+    """Return label, size and number of sentences of each model that is trained here."""
     texts = {}
     for name, row in catalogue.models.items():
         recipe = campaign.training.recipes.get(row.recipe)
@@ -60,4 +59,3 @@ FACTS: dict[str, Callable[[Campaign, Catalogue], Any]] = {
     "blimp_curves": blimp_curves,
     TRAINING: blimp_training,
 }
-"""Facts that BLiMP's exhibits may ask for, by name."""

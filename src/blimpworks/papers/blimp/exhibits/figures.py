@@ -1,7 +1,6 @@
-"""Figures 1, 3, 4 and 6 of BLiMP, and the bars of accuracies in them.
+"""Draw Figures 1, 3, 4 and 6 of BLiMP.
 
 Figure 1: correlations; 3: adjectives and attractors; 4: irregular nouns; 6: sentences and prefixes.
-
 Source: Warstadt et al. (2020), sections 5.3, 6.1, 6.2 and 6.4.
 """
 
@@ -29,20 +28,20 @@ CHANCE = 50
 LETTER_INCHES, BESIDE_INCHES = 0.062, 0.5
 """Room that a letter of a name takes, and what stands left of the axes."""
 SQUARE_INCHES = 0.42
-"""What a number of the matrix needs."""
+"""Room of a number of the matrix."""
 MATRIX_ROOM = 32
-"""Letters that a line of names below the matrix has room for."""
+"""Letters that fit in a line of names below the matrix."""
 Series = Mapping[str, Sequence[Cell]]
-"""By the name of a bar, its cells: one for each group that has such a bar."""
+"""Cells of each bar by the bar's name, one for each group that has it."""
 Panel = Mapping[str, tuple[str, ...]]
 """Paradigms of each bar of a group, by the bar's name."""
 
 
 def name_groups(axes: Axes, names: Sequence[str], room: float | None = None, at: float = 0) -> None:
-    """Write names below the axes, aslant where they would not fit beside each other.
+    """Write names below the axes, aslant where they are too long for their room.
 
-    What is in brackets at their end stands in a second line. ``room`` is how many letters a
-    line has room for; by default what the axes have. The first group stands at ``at``.
+    Brackets at their end go to a second line. ``room`` is the letters that fit in a line; by
+    default the axes decide. The first group is at ``at``.
     """
     if room is None:
         spec, figure = axes.get_subplotspec(), axes.get_figure(root=True)
@@ -60,7 +59,7 @@ def name_groups(axes: Axes, names: Sequence[str], room: float | None = None, at:
 
 
 def draw_groups(axes: Axes, groups: Sequence[str], series: Series) -> None:
-    """Draw percentages with their intervals: bars for each of ``groups``, a colour for each series.
+    """Draw percentages with intervals: bars for each of ``groups``, a colour for each series.
 
     Hatching distinguishes the series in black and white; a broken line is at chance.
     """
@@ -86,10 +85,7 @@ def _bar_cells(
     title: str,
     source: str = acc.OWN,
 ) -> dict[str, list[Cell]]:
-    """Make the mean accuracies of each bar of a panel, one for each model that has any.
-
-    ``bars`` are the accuracies behind each bar, of all models.
-    """
+    """Mean accuracies of each bar of a panel, one for each model that has any."""
     series: dict[str, list[Cell]] = {}
     for bar, rows in bars.items():
         groups = ((name, rows[rows["model"] == model]) for model, name in names.items())
@@ -105,7 +101,7 @@ def _bar_cells(
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 1: correlations of accuracies over paradigms, of every two models and humans."""
+    """Draw Figure 1: correlations of accuracies over paradigms between models and humans."""
     rows = acc.read_all(tables, labels)
     names = acc.model_names(rows, labels)
     names = {m: n for m, n in names.items() if m == HUMAN} | names
@@ -201,35 +197,34 @@ def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Label
 
 
 def fig3(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 3: agreement with and without an adjective, or an attractor, in between."""
+    """Draw Figure 3: agreement with and without an adjective, or an attractor, in between."""
     return _panels("fig3", DISTANCE, tables, labels)
 
 
 def fig4(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 4: agreement of nouns with regular and irregular plurals."""
+    """Draw Figure 4: agreement of nouns with regular and irregular plurals."""
     return _panels("fig4", REGULARITY, tables, labels)
 
 
 # Figure 6
 
 PANELS = ("binding", "determiner_noun_agreement", "subject_verb_agreement")
-"""The phenomena that the paper shows one by one: each has paradigms for either method."""
+"""Phenomena that the paper shows singly: each has paradigms for either method."""
 ALL_PHENOMENA = "All phenomena"
 ALLOWING = {"1-prefix": ONE_PREFIX, "2-prefix": TWO_PREFIX}
 """Paradigms that allow a prefix method, by its name."""
 
 
 def _around(mean: Cell, deviation: Cell | None = None) -> Cell:
-    """Return a mean with a standard deviation as the interval that is drawn, or without any."""
     if deviation is None:
         return replace(mean, low=None, high=None)
     return replace(mean, low=mean.value - deviation.value, high=mean.value + deviation.value)
 
 
 def fig6(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 6: accuracy by whole sentences, one prefix and two, on paradigms that allow it.
+    """Draw Figure 6: accuracy by whole sentences, one prefix and two, where a paradigm allows it.
 
-    The paper prints no number of it; its published form is drawn from the released results.
+    The paper prints no number of it; the published form is drawn from the released results.
     """
     models = acc.models_sentences(tables, labels, [*ONE_PREFIX, *TWO_PREFIX])
     description = describe("fig6", models=models)

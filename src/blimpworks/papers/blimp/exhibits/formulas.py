@@ -24,7 +24,7 @@ _ATTRACTING = tuple(uid for uid in _VERBS if uid.startswith("distractor"))
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two groups of paradigms, of which one should be easier."""
+    """Two groups of paradigms, of which the first should be easier."""
 
     what: str
     higher: tuple[str, ...]
@@ -61,7 +61,7 @@ CONTRASTS = {"adjective": ADJECTIVE, "attractor": ATTRACTOR, "irregularity": IRR
     contrast=choice({contrast.what: contrast for contrast in CONTRASTS.values()}),
 )
 def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
-    """How much higher a model's accuracy is on one group than on the other, in points."""
+    """Return the difference of accuracy between two groups of paradigms, in points."""
     higher, lower = (
         rows["accuracy"][rows["paradigm"].isin(group)].mean()
         for group in (contrast.higher, contrast.lower)
@@ -71,7 +71,7 @@ def difference(rows: pd.DataFrame, contrast: Contrast) -> float:
 
 @formula("{kind}, over models, of {formula}", kind=choice({"largest": max, "smallest": min}))
 def extreme(rows: pd.DataFrame, kind: Callable[..., float], formula: Formula) -> float:
-    """The largest or the smallest (``max`` or ``min``) of a formula's values for each model."""
+    """Return the largest or smallest of a formula's values over models."""
     return kind(formula(of_model) for _, of_model in rows.groupby("model"))
 
 
@@ -92,7 +92,7 @@ def _pearson(rows: pd.DataFrame, by: str = "model") -> float:
 
 
 def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, float]:
-    """95 % interval of the correlation, by Fisher's z; needs four paradigms."""
+    """Return the 95 % interval of the correlation, by Fisher's z; needs four paradigms."""
     from scipy.stats import pearsonr
 
     wide = _aligned(rows, by)
@@ -101,21 +101,21 @@ def pearson_interval(rows: pd.DataFrame, by: str = "model") -> tuple[float, floa
 
 
 def _agreement(rows: pd.DataFrame, *, majority: bool) -> float:
-    """Over ratings: of each pair the share that is right, or whether a majority is."""
+    """Over ratings: each pair's share of right ones, or whether a majority is."""
     pairs = rows.groupby(["paradigm", "pair"])["correct"].mean()
     values = (pairs > MAJORITY_ABOVE).astype(float) if majority else pairs
     return float(100 * values.groupby("paradigm").mean().mean())
 
 
 def _deciding(rows: pd.DataFrame, tie: float) -> float:
-    """Over judgements: accuracy where a tie counts so much."""
+    """Over judgements: accuracy with a weight for ties."""
     judged = rows[rows["margin"].notna()]
     right = (judged["margin"] > 0) + tie * (judged["margin"] == 0)
     return float(100 * right.groupby(judged["paradigm"]).mean().mean())
 
 
 def _extrapolated(rows: pd.DataFrame) -> float:
-    """Of a slope, the tokens at one point of its line, and accuracies there and of humans."""
+    """Tokens at human accuracy, from a slope and one point of its line."""
     slope = float(rows["value"][rows["column"].str.startswith("slope ")].item())
     tokens = float(rows["value"][rows["column"] == "training tokens"].item())
     percent, human = rows[rows["exhibit"] == "table3"], rows["row"] == HUMAN

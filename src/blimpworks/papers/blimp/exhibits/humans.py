@@ -1,7 +1,7 @@
-"""How far people agree with BLiMP's labels: printed, summarised, and from single ratings.
+"""Compare human agreement with BLiMP's labels: printed, summarised, from single ratings.
 
-Source: Warstadt et al. (2020), section 3.4, the human columns of Tables 3 and 4, and the
-responses and their summary that the authors released.
+Source: Warstadt et al. (2020), section 3.4, the human columns of Tables 3 and 4, and the responses
+and their summary that the authors released.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,10 +21,9 @@ from blimpworks.papers.blimp.published import paradigm_of
 from blimpworks.papers.blimp.tables import RATINGS
 
 RATED = "ratings"
-"""The table of single ratings."""
 PRINTED, SUMMARY = "Printed", "Summary"
 VARIANTS = {"published": "Ratings", "corrected": "Stated rule"}
-"""Columns computed from ratings, by the column that says which ratings count."""
+"""Columns computed from ratings, by the column of ratings that count."""
 MAJORITIES = {name: f"Majority, {name.lower()}" for name in (SUMMARY, *VARIANTS.values())}
 PRINTED_MAJORITY = "Majority, printed"
 SUMMARISED = {SUMMARY: VARIANTS["published"], MAJORITIES[SUMMARY]: MAJORITIES["Ratings"]}
@@ -54,7 +53,7 @@ Row = dict[str, Cell]
 def _agreements(
     ratings: pd.DataFrame, summary: pd.DataFrame, row: str, uids: Sequence[str]
 ) -> Iterator[Cell]:
-    """Make individual and majority agreement on some paradigms: the summary's, the ratings'."""
+    """Individual and majority agreement on some paradigms: the summary's, the ratings'."""
     summary = summary[summary["paradigm"].isin(uids)]
     columns = {release.INDIVIDUAL: SUMMARY, release.MAJORITY: MAJORITIES[SUMMARY]}
     for method, column in columns.items():
@@ -85,7 +84,7 @@ def _same(row: Row, first: str, second: str, within: float = 0) -> bool:
 
 
 def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
-    """Count assignments, raters, ratings and attention checks, and what is left out.
+    """Count assignments, raters, ratings and attention checks, and exclusions.
 
     Ratings of pairs are those of validated paradigms, rejected ones included.
     """
@@ -109,9 +108,9 @@ def _counts(ratings: pd.DataFrame) -> Iterator[Cell]:
 
 
 def humans(tables: Tables, labels: Labels) -> Exhibit:
-    """Human agreement by phenomenon and paradigm: printed, summarised, and from single ratings.
+    """Tabulate human agreement by phenomenon and paradigm, from all three sources.
 
-    Without the released files there is only what is printed. Remarks say what differs: of printed
+    Without the released files only printed numbers are shown. Remarks name differences: of printed
     numbers beyond rounding, of the summary at all.
     """
     ratings = read_plain(RATINGS, tables.get(RATED))

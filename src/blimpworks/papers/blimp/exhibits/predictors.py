@@ -1,8 +1,8 @@
-"""Accuracy by properties of pairs (Figure 2 of BLiMP), and on pairs that are generated here.
+"""Show accuracy by properties of pairs (Figure 2 of BLiMP), and on generated pairs.
 
-Source: Warstadt et al. (2020), section 5.2. The paper has no figure of generated pairs. Pairs of
-one paradigm by two generators ask for the same knowledge with other words: accuracies that part
-say what a paradigm owes to its words.
+Source: Warstadt et al. (2020), section 5.2. The figure of generated pairs is not the paper's. Pairs
+of one paradigm by two generators test the same knowledge with other words, so different accuracies
+show the influence of words.
 """
 
 from collections.abc import Sequence
@@ -35,25 +35,24 @@ from blimpworks.papers.blimp.tables import BINS
 from blimpworks.tables import ACCURACIES
 
 BINNED = "bins"
-"""The table that cells are computed from."""
 AXES = {
     LENGTH: "sentence length (words)",
     PERPLEXITY: "perplexity per token",
     PROBABILITY: "log P(good) (nats)",
     CONFIDENCE: "|log P(good) − log P(bad)| (nats)",
 }
-"""Panels by factor, and what is on their axes; their order is the paper's."""
+"""Labels of axes by factor; their order is the paper's."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SPREAD = 25
-"""Ratio of the largest to the smallest value above which an axis of perplexity is logarithmic."""
+"""Ratio of largest to smallest perplexity above which its axis is logarithmic."""
 KEYS = ("model", "lang", "method", "factor", "bin")
 
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
-    """Figure 2: accuracy by sentence length, perplexity, probability and confidence, in bins.
+    """Draw Figure 2: accuracy by sentence length, perplexity, probability and confidence, in bins.
 
-    The paper prints no number of it, nor is a sentence's score released: the published form
-    says so. Raises UserError when there are no bins.
+    The paper prints no number of it and no sentence's score is released; the published form says
+    so. Raises UserError when there are no bins.
     """
     if labels.source == "published":
         figure = empty_figure("not printed: it needs the scores of single sentences")
@@ -120,19 +119,19 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
 SETS = {BENCHMARK: "released", GENERATED: "generated"}
 OVERALL = "Overall"
 ACROSS = 3
-"""Panels beside each other."""
+"""Panels in a row."""
 NAMED = 3
-"""Paradigms of a panel that are numbered and named below it: those that part most."""
+"""Paradigms numbered and named below a panel: those with the largest differences."""
 
 
 def _in_both_sets(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Keep the models, or the paradigms, (column ``by``) that have accuracies on both sets."""
+    """Keep the values of column ``by`` that have accuracies on both sets."""
     sets = rows.groupby(by, observed=True)["benchmark"].nunique()
     return rows[rows[by].isin(sets.index[sets == len(SETS)])]
 
 
 def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
-    """Make a model's accuracies in either set by paradigm, and on those of both; correlation."""
+    """A model's accuracies by paradigm in each set, means over shared paradigms, correlation."""
     # Means over unlike paradigms could not be compared.
     cells, both = [], _in_both_sets(rows, "paradigm")
     for benchmark, name in SETS.items():
@@ -151,7 +150,7 @@ def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
 
 
 def _draw(axes: Axes, model: str, cells: Sequence[Cell]) -> None:
-    """Draw a point per paradigm; number those that part most, and name those in one set alone."""
+    """Draw a point per paradigm; number the largest differences, name those in one set alone."""
     every = pd.DataFrame(
         {"row": c.row, "set": c.column.rpartition(": ")[2], "value": c.value}
         for c in cells
@@ -180,7 +179,7 @@ def _draw(axes: Axes, model: str, cells: Sequence[Cell]) -> None:
 
 
 def generated(tables: Tables, labels: Labels) -> Exhibit:
-    """Accuracy on generated pairs against accuracy on released ones, a panel per model."""
+    """Draw accuracy on generated pairs against that on released ones, a panel per model."""
     rows = read_plain(ACCURACIES, tables["data_sets"])
     rows = rows[
         (rows["method"] == labels.method) & (rows["lang"] == LANG) & (rows["paradigm"] != ALL)

@@ -1,8 +1,8 @@
-"""Tables of BLiMP: 1 (related work), 2 (phenomena), 3 and 4 (accuracies), and their erratum.
+"""Tabulate BLiMP's Tables 1 (related work), 2 (phenomena), 3 and 4 (accuracies), and their erratum.
 
-Source: Warstadt et al. (2020). The authors' repository says since August 2021 that Tables 3 and 4
-are misreported, and has the accuracies of another run. What is wrong with the printed ones follows
-from the paper and the results behind it (see docs/blimp.md).
+Source: Warstadt et al. (2020). Since August 2021 the authors' repository calls Tables 3 and 4
+misreported and has another run's accuracies. The paper and its released results show which numbers
+are wrong (docs/blimp.md).
 """
 
 from collections.abc import Iterator
@@ -32,9 +32,9 @@ RELATED = {
 }
 """Rows of Table 1 by their keys."""
 COLUMNS = {acc.OVERALL: ("", "Overall"), **blimp.PHENOMENA}
-"""Columns of Table 3 by their keys, and their headings in two lines."""
+"""Two-line headings of Table 3 by their keys."""
 HEADINGS = {key: " ".join(lines).strip() for key, lines in COLUMNS.items()}
-"""The headings in one line, which are also the names of the cells' columns."""
+"""The headings in one line, which are also the cells' columns."""
 BY_PAIR = "Overall, by pair"
 HEADS = {HEADINGS[key]: lines for key, lines in COLUMNS.items()} | {
     BY_PAIR: ("Overall,", "by pair")
@@ -43,7 +43,7 @@ SHOULD_READ = "Should read"
 
 
 def table1(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 1: studies that judge networks by minimal pairs, by phenomenon, as printed."""
+    """Tabulate studies that judge networks by minimal pairs, by phenomenon, as printed."""
     printed = read_printed(tables)
     cells, studies = [], {}
     for key, name in RELATED.items():
@@ -55,7 +55,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table2(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 2: how many paradigms each phenomenon has, and a pair of it as an example.
+    """Tabulate the number of paradigms of each phenomenon, with a pair as an example.
 
     The published form counts the rows of Table 4 instead.
     """
@@ -103,10 +103,10 @@ def _table3_cells(
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: accuracy of models and humans, overall and by phenomenon.
+    """Tabulate accuracy of models and humans, overall and by phenomenon.
 
-    The published form has for each model the printed row, the one computed from Table 4, and
-    with the release the one computed from the released results.
+    The published form has each model's printed row, one computed from Table 4, and, with the
+    release, one from the released results.
     """
     rows = acc.read_own(tables, labels)
     if labels.source == "measured":
@@ -150,7 +150,7 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 def _table4_cells(
     rows: pd.DataFrame, source: str, labels: Labels, suffix: str = ""
 ) -> Iterator[Cell]:
-    """Make a cell for each model's accuracy on each paradigm, rounded to whole percent."""
+    """Accuracy of each model on each paradigm, rounded to whole percent."""
     names = acc.model_names(rows, labels)
     for uid in PHENOMENON_OF:
         for model, name in names.items():
@@ -162,9 +162,9 @@ def _table4_cells(
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 4: accuracy of models and humans on each paradigm, in whole percent.
+    """Tabulate accuracy of models and humans on each paradigm, in whole percent.
 
-    The published form says what numbers should read where they are wrong.
+    The published form gives the right numbers beside wrong ones.
     """
     remarks: dict[str, dict[str, str]] = {}
     heads: dict[str, tuple[str, str]] = {}
@@ -204,11 +204,11 @@ CHANGED = "Change"
 LEAST = 0.05
 """Points below which a change is shown as none."""
 MOST = 15
-"""Paradigms that are shown: those that moved most."""
+"""Paradigms shown: those with the largest changes."""
 
 
 def _compare_runs(rows: pd.DataFrame, *places: tuple[str, str]) -> list[Cell]:
-    """Make cells of the mean accuracy of each run, and of the points between them."""
+    """Mean accuracy of each run, and the points between them."""
     published, rerun, change = places
     cell = acc.computed_cell(rows, change, CHANGE, acc.RELEASED)
     signed = f"{cell.value:+.1f}".replace("-", "−")
@@ -220,9 +220,9 @@ def _compare_runs(rows: pd.DataFrame, *places: tuple[str, str]) -> list[Cell]:
 
 
 def erratum(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3 as printed, what the released results say it should be, and the run of 2021.
+    """Tabulate Table 3 as printed, as the released results correct it, and the run of 2021.
 
-    Without the released results there is only what is printed.
+    Without the released results there is only the printed form.
     """
     printed = read_printed(tables, exhibit="table3")
     rows = acc.read_released(tables, [*RUNS.values()])

@@ -1,4 +1,4 @@
-"""Numbers that BLiMP gives in running text, as a table of statements."""
+"""Tabulate numbers that BLiMP gives in running text."""
 
 from dataclasses import dataclass, replace
 
@@ -28,7 +28,7 @@ SUBJECTS = {
     "neural models": "Neural models",
     "sub-word models": "Models with sub-words (TXL, GPT-2)",
 }
-"""Subjects of rows that are computed here, by their keys; others are models."""
+"""Titles of subjects by key; other subjects are models."""
 VALUES_OF_PRINT = (COUNT, formulas.FARTHEST, PRODUCT, formulas.RATIO, VALUES)
 RECOMPUTATION = Recomputation(dict.fromkeys(VALUES_OF_PRINT, "{:,.10g}"))
 EVERY = tuple(PHENOMENON_OF)
@@ -43,7 +43,7 @@ class Statement:
     paradigms: tuple[str, ...] = EVERY
     form: str = "{:.1f}"
     majority: bool = False
-    """Whether it is of the majority's decisions, which are released with rejected paradigms."""
+    """True for the majority's decisions, which are released with rejected paradigms."""
 
 
 def _contrast(name: str, *models: str) -> Statement:
@@ -82,7 +82,7 @@ STATEMENTS: dict[Place, Statement] = {
     (HUMAN, "largest majority"): Statement(formulas.HIGHEST, (HUMAN,), majority=True),
     (HUMAN, "smallest majority"): Statement(formulas.LOWEST, (HUMAN,), majority=True),
 }
-"""Row and column of a printed number, and what of the accuracies gives the same."""
+"""Recomputation of printed numbers, by row and column."""
 
 
 def _title(place: Place, labels: Labels) -> str:
@@ -111,7 +111,7 @@ def _bounds(statement: Statement, rows: pd.DataFrame) -> tuple[float | None, flo
 def _stated(
     place: Place, column: str, rows: pd.DataFrame, source: str, tables: Tables, labels: Labels
 ) -> Cell | None:
-    """Make the cell of a statement, if all its models have all its paradigms."""
+    """The cell of a statement, if all its models have all its paradigms."""
     statement = STATEMENTS.get(place) or _contrast(place[1], place[0])
     titled = (_title(place, labels), column)
     if statement.majority:
@@ -132,7 +132,7 @@ def _stated(
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """What the text says of accuracies; of the published form, all that it gives in numbers."""
+    """Tabulate statements on accuracies; in the published form, all printed numbers."""
     if labels.source == "measured":
         rows = acc.read_all(tables, labels)
         names = acc.model_names(rows, labels)
@@ -149,7 +149,6 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     source = acc.RELEASED if rows["rounding"].isna().all() else acc.OWN
 
     def recomputed(place: Place, _title: str) -> Cell | None:
-        """Make the cell of a statement from accuracies, None where nothing gives it."""
         if place not in STATEMENTS:
             return None
         return _stated(place, AGAIN, rows, source, tables, labels)

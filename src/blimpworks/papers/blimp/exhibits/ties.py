@@ -1,4 +1,4 @@
-"""What ties do to accuracies on BLiMP: wrong, as the authors count them, or half right.
+"""Compare accuracies on BLiMP with ties wrong, as the authors count them, or half right.
 
 Source: Warstadt et al. (2020), section 4.1: the grammatical sentence must be the more probable.
 Seven of the released pairs are twice the same sentence, so no model can get those right.
@@ -28,7 +28,7 @@ HEADS = {
     HALF: ("Ties half", "(corrected)"),
 }
 MOST = 3
-"""Paradigms that are shown of each model: those with the most ties."""
+"""Paradigms shown of each model: those with the most ties."""
 
 
 def _cells(
@@ -39,7 +39,7 @@ def _cells(
     method: str,
     paradigm: str | None,
 ) -> Iterator[Cell]:
-    """Make a row: of a model's judgements by a method, on one paradigm or on all."""
+    """A row: a model's judgements by a method, on one paradigm or on all."""
     chosen: dict[str, Any] = {"paradigm": paradigm} if paradigm else {}
     where = {"model": model, "lang": LANG, "method": method} | chosen
     rows = select_rows(judgements, where)
@@ -56,9 +56,9 @@ def _cells(
 
 
 def ties(tables: Tables, labels: Labels) -> Exhibit:
-    """Ties of the campaign's models, and accuracies where they count as wrong, or half.
+    """Tabulate ties of the campaign's models, and accuracies with ties wrong or half.
 
-    Raises UserError when no model judged English, or items don't say which pairs are identical.
+    Raises UserError without judgements of English, or if items don't say which pairs are identical.
     """
     for path in tables["items"]:
         table = read_table(ITEMS, path)

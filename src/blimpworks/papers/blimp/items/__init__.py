@@ -1,1 +1,1 @@
-"""Its items: how they are made."""
+"""BLiMP's items."""

@@ -1,7 +1,7 @@
-"""Items of BLiMP: its pairs, read and checked, with the critical regions of prefix methods.
+"""Build BLiMP's items: pairs, checked, with the critical regions of prefix methods.
 
-One file of JSON lines per paradigm, called after it. Source: Warstadt et al. (2020), sections 3,
-4.1 and 6.4, and the files themselves: which fields there are is said nowhere else.
+Each paradigm has one file of JSON lines, called after it. Source: Warstadt et al. (2020), sections
+3, 4.1 and 6.4, and the files, which alone document their fields.
 """
 
 import logging
@@ -23,16 +23,16 @@ from blimpworks.tables import write_rows
 log = logging.getLogger(__name__)
 
 FIELDS = {"syntax/semantics": "syntax_semantics"}
-"""The one spelling that differs, and what the other files have."""
+"""The one deviating spelling, and that of the other files."""
 Text = Annotated[str, Field(min_length=1)]
 Flag = Annotated[bool, Field(strict=True)]
 
 
 class Record(BaseModel):
-    """One minimal pair, with its fields in the order that most files have them in.
+    """One minimal pair, with its fields in the order of most files.
 
-    ``superlative_quantifiers_2`` has ``crucial_item`` before the prefixes; generated
-    files never do.
+    ``superlative_quantifiers_2`` has ``crucial_item`` before the prefixes; generated files never
+    do.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,10 +64,10 @@ class Record(BaseModel):
         return next((m for m, yes in zip(PREFIXES, allowed, strict=True) if yes), None)
 
     def critical(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
-        """Prefix and critical word of the good and of the bad sentence, if any method wants them.
+        """Return prefix and critical word of the good and the bad sentence; None without a method.
 
-        Empty where the record lacks one. Words of ``animate_subject_trans`` and others begin with
-        a space too many.
+        Parts that the record lacks are empty. Words of ``animate_subject_trans`` and others begin
+        with a space too many.
         """
         if self.method == "one_prefix":
             good = (self.one_prefix_prefix, self.one_prefix_word_good)
@@ -81,9 +81,9 @@ class Record(BaseModel):
 
 
 def span_of(sentence: str, prefix: str, word: str) -> tuple[int, int]:
-    """Where the critical word stands after its prefix: a half-open span of characters.
+    """Return the half-open span of the critical word, in characters.
 
-    Raises ValueError where it does not.
+    Raises ValueError unless the sentence begins with the prefix and the whole word.
     """
     start = len(prefix) + 1
     if not (prefix and word and f"{sentence} ".startswith((f"{prefix} {word}",))):
@@ -94,7 +94,7 @@ def span_of(sentence: str, prefix: str, word: str) -> tuple[int, int]:
 
 
 def _record(text: str, uid: str, number: int) -> Record:
-    """Read a line. Raises ValueError where it is not as expected."""
+    """Read a line; raise ValueError for a faulty one."""
     record = Record.model_validate(load_json(text))
     for side, critical in zip(("good", "bad"), record.critical() or (), strict=False):
         span_of(getattr(record, f"sentence_{side}"), *critical)
@@ -104,11 +104,11 @@ def _record(text: str, uid: str, number: int) -> Record:
 
 
 def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
-    """The pairs of a paradigm's file, which is called after it.
+    """Yield the pairs of a paradigm's file, which is called after it.
 
-    Each is checked as it is read: fields, their types, the number of the pair (from 0), that the
-    critical word follows its prefix, that no pair stands twice, and that there are ``pairs`` of
-    them. Raises UserError naming file, line and what is wrong.
+    Raises UserError, naming file and line, for wrong fields, types or numbers of pairs (from 0),
+    critical words that don't follow their prefix, repeated pairs, and any number other than
+    ``pairs``.
     """
     seen: dict[tuple[str, str], int] = {}
     with reading(path, "a paradigm of BLiMP", "Retrieve or generate the file again."):
@@ -141,12 +141,10 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
 
 
 def build_items(files: Sequence[Path], output: Path, pairs: int, most: int | None = None) -> int:
-    """Write the items of paradigms, in the order of the files, which are called after them.
+    """Write the items of paradigms, in the order of the files; return the number of rows.
 
-    ``pairs``: how many each file must have; ``most``: at most so many are taken of each, evenly
-    from all of it. Phenomena are those of Tables 2 and 4, which count the two paradigms of
-    selectional restrictions ("s-selection") as argument structure. Returns the number of rows.
-
+    ``pairs`` is each file's number of pairs, of which at most ``most`` are taken evenly. Phenomena
+    are those of Tables 2 and 4, which count both paradigms of "s-selection" as argument structure.
     Raises UserError for a missing or malformed file.
     """
     rows: list[dict[str, Any]] = []

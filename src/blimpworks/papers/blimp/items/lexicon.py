@@ -1,6 +1,6 @@
-"""The lexicon that BLiMP's pairs are generated from: entries, regular inflection, restrictions.
+"""The lexicon of BLiMP's generated pairs: entries, regular inflection, restrictions.
 
-Regular English is inflected by spelling; what is irregular stands in the lexicon's tables.
+Regular English is inflected by spelling; irregular forms are in the lexicon's tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ def _after_consonant(word: str) -> bool:
 
 
 def plural(noun: str) -> str:
-    """The regular plural of a noun; of several words the last one is inflected."""
+    """Return the regular plural of a noun; of several words the last one is inflected."""
     if noun.endswith(SIBILANTS):
         return f"{noun}es"
     if noun.endswith("y") and _after_consonant(noun):
@@ -33,17 +33,17 @@ def plural(noun: str) -> str:
 
 
 def regular_plurals(noun: str) -> frozenset[str]:
-    """Plurals that differ from the regular one in spelling alone: heroes, quizzes, stomachs."""
+    """Return plurals that are regular but for spelling: heroes, quizzes, stomachs."""
     return frozenset((plural(noun), f"{noun}s", f"{noun}es", f"{noun}{noun[-1]}es"))
 
 
 def third(verb: str) -> str:
-    """The regular third person singular of the present."""
+    """Return the regular third person singular of the present."""
     return f"{verb}es" if verb.endswith("o") else plural(verb)
 
 
 def past(verb: str) -> str:
-    """The regular past, which is the participle too. No consonant is doubled."""
+    """Return the regular past, also the participle. No consonant is doubled."""
     if verb.endswith("e"):
         return f"{verb}d"
     if verb.endswith("y") and _after_consonant(verb):
@@ -52,7 +52,7 @@ def past(verb: str) -> str:
 
 
 def gerund(verb: str) -> str:
-    """The regular -ing form. No consonant is doubled."""
+    """Return the regular -ing form. No consonant is doubled."""
     if verb.endswith("ie"):
         return f"{verb[:-2]}ying"
     if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
@@ -61,7 +61,7 @@ def gerund(verb: str) -> str:
 
 
 def possessive(phrase: str, *, plural: bool) -> str:
-    """``phrase`` with 's, or with an apostrophe alone after the s of a plural."""
+    """Return ``phrase`` with 's, or with an apostrophe alone after the s of a plural."""
     return f"{phrase}'" if plural and phrase.endswith("s") else f"{phrase}'s"
 
 
@@ -90,19 +90,19 @@ class Noun(Strict):
     gender: Gender
     classes: ClassNames
     of: Restriction = ""
-    """What follows its "of"."""
+    """Classes of the noun after its "of"."""
     tags: Annotated[
         frozenset[Literal["common", "clause", "relational", "name"]], BeforeValidator(_words)
     ] = frozenset()
 
     @property
     def mass(self) -> bool:
-        """Whether it has no plural, though it is no name."""
+        """True for a noun without plural that is no name."""
         return self.plural == NOTHING and "name" not in self.tags
 
     @property
     def forms(self) -> dict[Number, str]:
-        """Its forms by number."""
+        """Forms by number."""
         if self.plural == NOTHING:
             return {"sg": self.noun}
         other = self.noun if self.plural == SAME else self.plural or plural(self.noun)
@@ -110,12 +110,12 @@ class Noun(Strict):
 
     @property
     def marked(self) -> bool:
-        """Whether singular and plural differ."""
+        """True if singular and plural differ."""
         return len({*self.forms.values()}) == 2
 
     @property
     def irregular(self) -> bool:
-        """Whether it has a plural of its own, other than by spelling (as "heroes" has)."""
+        """True if its plural differs by more than spelling (unlike "heroes")."""
         return self.marked and self.forms["pl"] not in regular_plurals(self.noun)
 
 
@@ -151,7 +151,7 @@ VerbForm = Literal["base", "third", "past", "participle", "gerund"]
 
 
 class Verb(Strict):
-    """A verb in one of its frames; docs/generator.md says what frames and tags stand for."""
+    """A verb in one of its frames; docs/generator.md explains frames and tags."""
 
     verb: Word
     third: Form
@@ -159,7 +159,7 @@ class Verb(Strict):
     participle: Form
     gerund: Form
     particle: Form
-    """What follows it and belongs to the entry, such as "at" of "look at"."""
+    """A word after it that belongs to the entry, such as "at" of "look at"."""
     frame: Frame
     subject: Restriction
     object: Restriction
@@ -173,7 +173,7 @@ class Verb(Strict):
         return f"{self.verb} {self.particle}".strip()
 
     def form(self, form: VerbForm) -> str:
-        """A form, without the particle."""
+        """Return a form, without the particle."""
         regular_past = past(self.verb)
         return {
             "base": self.verb,
@@ -185,7 +185,7 @@ class Verb(Strict):
 
     @property
     def irregular(self) -> bool:
-        """Whether past and participle differ."""
+        """True if past and participle differ."""
         return self.form("past") != self.form("participle")
 
 
@@ -194,7 +194,7 @@ class Adjective(Strict):
 
     adjective: Word
     noun: Restriction
-    """What it is said of."""
+    """Classes of nouns that it is said of."""
     frame: Literal["", "tough", "raising", "control", "clause"]
     tags: Annotated[
         frozenset[Literal["attributive", "predicative", "common"]], BeforeValidator(_words)
@@ -206,9 +206,9 @@ class Determiner(Strict):
 
     determiner: Word
     numbers: Annotated[frozenset[Literal["sg", "pl", "mass"]], BeforeValidator(_words)]
-    """What it stands before: singular count nouns, plurals, mass nouns."""
+    """Nouns that may follow it: singular count nouns, plurals, mass nouns."""
     sets: Annotated[frozenset[str], BeforeValidator(_words)]
-    """Names that paradigms ask for it by."""
+    """Names of sets that paradigms ask for."""
     swapped: Form
     """Its counterpart of the other number."""
 
@@ -227,18 +227,20 @@ class Auxiliary(Strict):
     use: Annotated[
         frozenset[Literal["statement", "question", "negation", "copula"]], BeforeValidator(_words)
     ]
-    """Where it stands without emphasis (do only in questions and before "not"); copula: it
-    serves alone before adjectives and participles."""
+    """Uses without emphasis (do only in questions and before "not").
+
+    copula: it serves alone before adjectives and participles.
+    """
 
 
 class Sounds(Strict):
-    """Beginnings of words that "a" or "an" stands before against their spelling."""
+    """Beginnings of words that take "a" or "an" against their spelling."""
 
     vowel: tuple[str, ...]
     consonant: tuple[str, ...]
 
     def article(self, word: str) -> str:
-        """The indefinite article before a word; of several beginnings the longest decides."""
+        """Return the indefinite article before a word; the longest matching beginning decides."""
         word = word.lower()
         kinds = {**dict.fromkeys(self.vowel, "an"), **dict.fromkeys(self.consonant, "a")}
         beginnings = [beginning for beginning in kinds if word.startswith(beginning)]
@@ -249,11 +251,11 @@ class Sounds(Strict):
 
 Entry = TypeVar("Entry", bound=Strict)
 EXCLUDED = "!"
-"""Before the name of a class that a restriction excludes."""
+"""Prefix of a class that a restriction excludes."""
 
 
 class Classes:
-    """A hierarchy of classes: which ones each falls under."""
+    """A hierarchy of classes."""
 
     def __init__(self, wider: Mapping[str, frozenset[str]]) -> None:
         """``wider``: for each class all that it falls under, itself included."""
@@ -274,10 +276,7 @@ class Classes:
 
 
 def read_classes(path: Path) -> Classes:
-    """Read a hierarchy.
-
-    Raises UserError when it is missing or malformed, or a class stands twice in it.
-    """
+    """Read a hierarchy; raise UserError for a malformed one or a repeated class."""
     wider: dict[str, frozenset[str]] = {}
 
     def add(tree: Mapping[str, Any], above: tuple[str, ...]) -> None:
@@ -306,7 +305,7 @@ FILES = (
     "determiners.tsv",
     "auxiliaries.tsv",
 )
-"""All files of a lexicon, in a directory."""
+"""All files of a lexicon's directory."""
 
 
 class Lexicon(NamedTuple):
@@ -325,12 +324,11 @@ class Lexicon(NamedTuple):
 def read_lexicon(folder: Path) -> Lexicon:
     """Read the lexicon in a directory.
 
-    Raises UserError, naming file and line, for what is missing, malformed or there twice.
+    Raises UserError, naming file and line, for missing, malformed or repeated entries.
     """
     classes = read_classes(folder / "classes.yaml")
 
     def entries(name: str, kind: type[Entry], *restricted: str) -> list[Entry]:
-        """Entries of a file, whose ``restricted`` columns name classes."""
         rows = read_rows(kind, folder / name)
         for line, entry in enumerate(rows, start=2):
             for column in restricted:

@@ -1,6 +1,4 @@
-"""The builder of constituents: draws what a declaration asks for, each draw fitting the last.
-
-First stands what a draw may choose from: entries of the lexicon, and realisations of predicates.
+"""Draw the constituents that a declaration asks for, each draw fitting those before.
 
 Source: Warstadt et al. (2020), section 3.1: lexical items are sampled evenly from those that the
 restrictions allow.
@@ -40,14 +38,13 @@ from blimpworks.papers.blimp.items.lexicon import (
 )
 
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
-"""Nouns by classes and number: what restrictions distinguish."""
+"""Nouns by classes and number, which restrictions distinguish."""
 
 
 class Pools:
-    """The lexicon by what paradigms ask of it, whatever else is drawn."""
+    """Entries of the lexicon that a draw allows, whatever else is drawn."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        """Index the frames of each verb and adjective, and the classes of nouns."""
         self.lexicon, self.accepts = lexicon, lexicon.classes.accepts
         self.verb_frames: dict[str, set[str]] = defaultdict(set)
         for verb in lexicon.verbs:
@@ -121,7 +118,7 @@ class Pools:
         ]
 
     def determiners(self, among: str | tuple[str, ...]) -> list[Determiner]:
-        """List the determiners of a set, or some of them by themselves."""
+        """List the determiners of a set, or the named ones."""
         return [
             entry
             for entry in self.lexicon.determiners
@@ -130,21 +127,20 @@ class Pools:
 
 
 PRESENT: dict[Number, VerbForm] = {"sg": "third", "pl": "base"}
-"""The verb's form in the present."""
+"""Form of the verb in the present."""
 
 
 class Realisations:
-    """Ways in which a predicate can stand: with which auxiliary, or in which finite form."""
+    """Forms of a predicate: with an auxiliary, or finite."""
 
     def __init__(self, auxiliaries: Sequence[Auxiliary]) -> None:
-        """``auxiliaries``: those of the lexicon."""
         self.auxiliaries = {entry.auxiliary: entry for entry in auxiliaries}
         self._pools = lru_cache(maxsize=None)(self._list)
 
     def _list(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
     ) -> list[list[Realisation]]:
-        """List those without an auxiliary, and those with one, if there are any."""
+        """Those without an auxiliary, and those with one, if there are any."""
         finite, with_auxiliary = [], []
         if draw.verb and draw.use == "statement" and draw.auxiliary != "always":
             forms: dict[declared.Realised, VerbForm] = {"present": PRESENT[number], "past": "past"}
@@ -173,7 +169,7 @@ class Realisations:
         return [group for group in fitting if group]
 
     def counterpart(self, chosen: Realisation) -> Realisation | None:
-        """Give the same in the other number; None where number makes no difference."""
+        """Return the same in the other number; None where number makes no difference."""
         if chosen.auxiliary is not None:
             swapped = self.auxiliaries.get(chosen.auxiliary.swapped)
             return Realisation(swapped, chosen.negated, chosen.form) if swapped else None
@@ -185,13 +181,13 @@ class Realisations:
     ) -> Realisation | None:
         """Draw one that ``draw`` allows; finite verbs as often as all auxiliaries together.
 
-        ``stative``: the verb has no progressive. None if there is none.
+        A ``stative`` verb has no progressive. Returns None if there is none.
         """
         pools = self._pools(draw, number, stative)
         return source.choice(source.choice(pools)) if pools else None
 
     def agree(self, draw: declared.PredicateDraw) -> bool:
-        """Tell whether all that ``draw`` allows have a counterpart of the other number."""
+        """Return whether all that ``draw`` allows have a counterpart of the other number."""
         numbers: tuple[Number, ...] = (draw.number,) if draw.number else ("sg", "pl")
         return all(
             self.counterpart(realisation)
@@ -201,7 +197,7 @@ class Realisations:
         )
 
     def in_number(self, chosen: Realisation, number: Number) -> Realisation | None:
-        """Give a realisation as it is, or its counterpart, for subjects of a number."""
+        """Return the realisation that suits subjects of a number: itself, or its counterpart."""
         if chosen.auxiliary is not None:
             fits = number in chosen.auxiliary.numbers
         else:
@@ -214,24 +210,23 @@ class Realisations:
 
 Member = TypeVar("Member")
 TRIES = 25
-"""Draws from a pool before it is taken for unusable; the whole pair is drawn again then."""
+"""Draws from a pool before the whole pair is drawn anew."""
 INTERROGATIVES = {True: ("who",), False: ("what",)}
 RELATIVES = {True: ("who", "that"), False: ("which", "that")}
-"""By whether they stand for a person."""
+"""Pronouns, by whether they refer to a person."""
 
 
 class Redraw(Exception):
-    """Nothing fits what was drawn before: the pair has to be drawn anew."""
+    """Nothing fits the earlier draws: the pair has to be drawn anew."""
 
 
 class Builder:
     """Draws the constituents of pairs of one scheme.
 
-    Reading a declaration has checked that names stand for constituents of suitable kinds.
+    ``read_declaration`` has checked that names refer to constituents of suitable kinds.
     """
 
     def __init__(self, lexicon: Lexicon, scheme: declared.Scheme, source: random.Random) -> None:
-        """``scheme``: what is drawn; ``source``: of all random choices."""
         self.scheme, self.source = scheme, source
         self.accepts = lexicon.classes.accepts
         self.pools, self.realisations = Pools(lexicon), Realisations(lexicon.auxiliaries)
@@ -260,7 +255,6 @@ class Builder:
         return self._drawn
 
     def _pool(self, key: Any, make: Callable[[], Member]) -> Member:
-        """Return what ``make`` returns, computed once for each key."""
         if key not in self._computed:
             self._computed[key] = make()
         pool: Member = self._computed[key]
@@ -269,7 +263,7 @@ class Builder:
     def _pick(
         self, name: str, pool: Sequence[Member], fits: Callable[[Member], bool] | None = None
     ) -> Member:
-        """Draw a member of a pool that fits, each equally likely."""
+        """Draw a fitting member of a pool, each equally likely."""
         for _ in range(TRIES if pool else 0):
             candidate = self.source.choice(pool)
             if fits is None or fits(candidate):
@@ -347,7 +341,6 @@ class Builder:
     def _determined(
         self, name: str, among: str | tuple[str, ...], noun: NounForm
     ) -> DeterminerForm:
-        """Draw a determiner that suits a noun."""
         countability = noun.countability
         pool = self._pool(
             (name, "determiner", countability),

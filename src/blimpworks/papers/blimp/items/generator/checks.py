@@ -1,4 +1,4 @@
-"""Read declarations of paradigms, and say what is wrong with them: alone, and beside a lexicon."""
+"""Read declarations of paradigms, and check them alone and against a lexicon."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
 """{name} or {name.part}."""
 OPTIONAL = "phrase that can be nothing"
-"""Kind of the object of a verb that may take none: it can stand in sentences, that is all."""
+"""Kind of the object of a verb that may take none; it has no parts."""
 PARTS: Mapping[str, Collection[str]] = {
     "verb": constituents.VerbEntry.PARTS,
     "noun": ("", "swapped", "possessive"),
@@ -30,7 +30,7 @@ PARTS: Mapping[str, Collection[str]] = {
     "pronoun": constituents.Pronoun.PARTS,
     "wh": constituents.Words.PARTS,
 }
-"""Parts by what is drawn; "" is {name} itself. Those of choices are numbers."""
+"""Parts by kind of draw; "" is {name} itself. Parts of choices are numbers."""
 SETS = "determiners.tsv (column sets)"
 WORDS: tuple[tuple[type[declared.Drawn], str, str], ...] = (
     (declared.VerbDraw, "other_than", "verbs.tsv"),
@@ -43,9 +43,9 @@ WORDS: tuple[tuple[type[declared.Drawn], str, str], ...] = (
     (declared.DeterminerDraw, "among", "determiners.tsv"),
     (declared.PredicateDraw, "among", "auxiliaries.tsv"),
 )
-"""Keys of draws that name words or classes of the lexicon, and the file that has these."""
+"""Keys of draws that name words or classes of the lexicon, and the lexicon's file."""
 Complaint = tuple[str, str]
-"""A key of a scheme, and what is said of it."""
+"""A key of a scheme, and the complaint."""
 
 
 def _above(schemes: Sequence[Scheme], number: int) -> str:
@@ -56,9 +56,8 @@ def _above(schemes: Sequence[Scheme], number: int) -> str:
 def read_declaration(path: Path) -> Declaration:
     """Read a paradigm's declaration, a YAML file called after it.
 
-    With a single scheme, its keys stand beside the others. Raises UserError naming file and key
-    of what is missing, unknown or malformed, and of what names nothing that is drawn, or
-    something of another kind than it should.
+    A single scheme's keys may be at the top. Raises UserError, naming file and key, for missing,
+    unknown or malformed ones, and for names of nothing drawn or of another kind than expected.
     """
     settings = read_settings(path, "declaration of a paradigm")
     gathered = settings
@@ -136,7 +135,7 @@ def _parts(draw: AnyDraw) -> Collection[str]:
 def _references(
     draw: AnyDraw, lexicon: Lexicon, words: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """List key, word, all words that may stand there, and their file, for each word named."""
+    """Key, word, all words allowed there, and their file, for each word named."""
     if isinstance(draw, declared.VerbDraw | declared.AdjectiveDraw):
         # The words that a draw is limited to must have its frame.
         if isinstance(draw, declared.VerbDraw):
@@ -158,7 +157,7 @@ def _references(
 
 
 def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools, realisations: Realisations) -> str | None:
-    """Say what may be drawn and is of one number alone, and what would exclude it."""
+    """Name a possible draw that has one number alone, and how to exclude it."""
     if isinstance(draw, declared.NominalDraw):
         for group in pools.nouns(draw).values():
             for form in group:
@@ -177,10 +176,10 @@ def _lacking(draw: AnyDraw, scheme: Scheme, pools: Pools, realisations: Realisat
 
 
 def check_vocabulary(declaration: Declaration, lexicon: Lexicon, path: Path) -> None:
-    """Compare the declaration in a file with a lexicon.
+    """Check the declaration in a file against a lexicon.
 
     Raises UserError, naming file and key, for words and classes that the lexicon lacks, and for
-    slots that ask for the other number of what may lack it.
+    slots that ask for the other number of an entry that may lack it.
     """
     pools, realisations = Pools(lexicon), Realisations(lexicon.auxiliaries)
     words: dict[str, Collection[str]] = {

@@ -1,7 +1,7 @@
-"""What is drawn for a pair, and what of it can stand in a sentence.
+"""Constituents of a pair, and their parts that sentences can have.
 
-A part of a constituent is a tuple of lexical entries' forms: what counts when the two
-sentences of a pair are to be equally long (section 3.1), whatever number of words a form has.
+A part is a tuple of lexical entries' forms: section 3.1 compares lengths of sentences in entries,
+whatever number of words a form has.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from blimpworks.papers.blimp.items.lexicon import (
 
 Part = tuple[str, ...]
 Parts = Mapping[str, Callable[[Any], Part]]
-"""What gives the parts of a constituent, by their names."""
+"""Functions from a constituent to its part, by the part's name."""
 OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}
@@ -43,10 +43,10 @@ class Constituent:
 
     __slots__ = ()
     PARTS: ClassVar[Parts]
-    """What ``{name.part}`` stands for, by part; "" is ``{name}`` itself."""
+    """Parts by the name in ``{name.part}``; "" is ``{name}`` itself."""
 
     def part(self, name: str = "") -> Part:
-        """The forms that stand for ``{name.part}`` in a sentence."""
+        """Return the forms in place of ``{name.part}`` in a sentence."""
         return self.PARTS[name](self)
 
 
@@ -81,12 +81,12 @@ class NounForm(Constituent):
 
     @property
     def countability(self) -> str:
-        """What determiners must suit: sg, pl or mass."""
+        """The determiner's number: sg, pl or mass."""
         return "mass" if self.entry.mass else self.number
 
     @property
     def reflexives(self) -> Part:
-        """Reflexive pronouns that can stand for the noun."""
+        """Reflexive pronouns that can refer to the noun."""
         if self.number == "pl":
             return (THEMSELVES,)
         if self.entry.gender == "c":
@@ -99,7 +99,7 @@ class NounForm(Constituent):
         return self.determiner.part() if self.determiner else ()
 
     def words(self) -> list[str]:
-        """The phrase, word by word: determiners and names can have several."""
+        """Split the phrase: determiners and names can have several words."""
         return " ".join(self.part()).split(" ")
 
     PARTS: ClassVar[Parts] = {
@@ -136,13 +136,13 @@ class VerbEntry(Constituent):
     }
 
     def form_with_particle(self, form: VerbForm) -> Part:
-        """One of the verb's forms, with its particle."""
+        """Return one of the verb's forms, with its particle."""
         return (f"{self.entry.form(form)} {self.entry.particle}".strip(),)
 
 
 @dataclass(frozen=True, slots=True)
 class Realisation:
-    """How a predicate stands: its auxiliary, if any, and the form of its verb."""
+    """A predicate's auxiliary, if any, and the form of its verb."""
 
     auxiliary: Auxiliary | None
     negated: bool
@@ -163,13 +163,13 @@ class Predicate(Constituent):
     verb: Verb | None
     chosen: Realisation
     counterpart: Realisation | None
-    """The same in the other number, where that makes a difference."""
+    """The same in the other number, if that differs."""
 
     def realised(self, part: str, swapped: bool) -> Part:
-        """One part as the predicate was drawn, or in the other number, if that differs.
+        """Return one part as drawn, or in the other number, if that differs.
 
-        ``finite`` is what agrees: the auxiliary, or the first word of the verb; ``rest`` is
-        what follows it.
+        ``finite`` is the agreeing word (the auxiliary, or the verb's first word), ``rest`` all
+        after it.
         """
         chosen = self.counterpart if swapped and self.counterpart else self.chosen
         verb = VerbEntry(self.verb).form_with_particle(chosen.form) if self.verb else ()
@@ -201,14 +201,14 @@ class AdjectiveEntry(Constituent):
 
 @dataclass(frozen=True, slots=True)
 class Pronoun(Constituent):
-    """A pronoun, with the reflexive that it goes with."""
+    """A pronoun, with its reflexive."""
 
     text: str
     reflexive: str
 
     @property
     def number(self) -> Number:
-        """Plural if it goes with "themselves"."""
+        """Plural if its reflexive is "themselves"."""
         return "pl" if self.reflexive == THEMSELVES else "sg"
 
     @property
@@ -221,12 +221,12 @@ class Pronoun(Constituent):
 
 @dataclass(frozen=True, slots=True)
 class Words(Constituent):
-    """The word, or row of words, that was chosen from several."""
+    """A word, or row of words, chosen from several."""
 
     row: Part
 
     PARTS: ClassVar[Parts] = {"": lambda words: _some(words.row[0])}
 
     def part(self, name: str = "") -> Part:
-        """The word with a number in the row, by default the first; an empty one is nothing."""
+        """Return the word at an index in the row (default: the first); an empty one is nothing."""
         return _some(self.row[int(name or 0)])

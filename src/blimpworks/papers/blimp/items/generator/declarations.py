@@ -1,4 +1,4 @@
-"""Paradigms as declarations: what is drawn, in which order, and the two sentences made of it."""
+"""Declarations of paradigms: draws in their order, and two sentences made of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast, get_args
@@ -15,19 +15,19 @@ from blimpworks.papers.blimp.items.lexicon import (
 from blimpworks.strict import Strict
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-"""Of something that is drawn."""
+"""Name of a draw."""
 Names = tuple[Name, ...]
 Realised = Literal["present", "past", "base", "participle", "gerund"]
-"""What a verb stands as: finite, or after an auxiliary in that form."""
+"""Form of a verb: finite, or after an auxiliary."""
 NOMINAL = ("noun", "phrase")
 PRONOMINAL = (*NOMINAL, "pronoun")
 
 
 class Drawn(Strict):
-    """Base of everything that is drawn."""
+    """Base of all draws."""
 
     def names(self) -> Iterator[tuple[str, str, Sequence[str]]]:
-        """What it says of others that are drawn: key, name, and the kinds that they may be of."""
+        """Yield references to other draws: key, name, and the kinds that these may have."""
         for key, field in type(self).model_fields.items():
             if not isinstance(field.json_schema_extra, dict):
                 continue
@@ -76,18 +76,18 @@ class VerbDraw(Drawn):
     distinct_participle: bool = False
     """Participle and base differ (unlike those of "come")."""
     particle: bool | None = None
-    """Whether it has one."""
+    """Whether it has a particle."""
     unlike: Names = _names("verb")
     """Verbs that it is not."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """Those that it may have."""
+        """The frames that it may have."""
         return (self.frame,) if isinstance(self.frame, str) else self.frame
 
 
 class NominalDraw(Drawn):
-    """What nouns and phrases have in common."""
+    """Keys that nouns and phrases have in common."""
 
     number: Number | None = None
     number_of: Name | None = _names(*PRONOMINAL, default=None)
@@ -95,7 +95,7 @@ class NominalDraw(Drawn):
     number_unlike: Name | None = _names(*PRONOMINAL, default=None)
     """The other number than this one's."""
     plural: Literal["regular", "irregular"] | None = None
-    """How its plural is made; it has one that differs."""
+    """Kind of its plural, which differs from the singular."""
     distinct_plural: bool = False
     """Its plural, if any, differs from its singular (unlike that of "sheep")."""
     gender: tuple[Gender, ...] = get_args(Gender)
@@ -155,11 +155,11 @@ class PredicateDraw(Drawn):
 
     kind: Literal["predicate"] = Field(alias="is")
     verb: Name | None = _names("verb", default=None)
-    """Nothing for a copula."""
+    """None for a copula."""
     subject: Names = _names(*PRONOMINAL)
-    """What it agrees with; of several, joined by "and", the plural."""
+    """The constituents that it agrees with; of several, joined by "and", the plural."""
     number: Number | None = None
-    """What it agrees with where there is no such subject."""
+    """Its number where it has no such subject."""
     auxiliary: Literal["any", "none", "always"] = "any"
     among: tuple[str, ...] = ()
     """Auxiliaries that it may have; all if empty."""
@@ -185,7 +185,7 @@ class AdjectiveDraw(Drawn):
     never: tuple[Literal["", "tough", "raising", "control", "clause"], ...] = ()
     """The adjective has no entry of these frames."""
     of: Names = _names(*NOMINAL)
-    """What it is said of."""
+    """Nouns that it could be said of."""
     unlike: Names = _names("adjective")
     """Adjectives that it is not."""
 
@@ -196,12 +196,12 @@ class PronounDraw(Drawn):
     kind: Literal["pronoun"] = Field(alias="is")
     case: Literal["nominative", "accusative", "reflexive"]
     like: Name | None = _names(*PRONOMINAL, default=None)
-    """What it stands for, or would in the number that is asked for."""
+    """The constituent that it refers to, or would in the number that is asked for."""
     number: Number | None = None
     number_unlike: Name | None = _names(*PRONOMINAL, default=None)
     """The other number than this one's."""
     mismatch: Names = _names(*PRONOMINAL)
-    """What it cannot stand for."""
+    """Constituents that it cannot refer to."""
 
 
 class WhDraw(Drawn):
@@ -209,7 +209,7 @@ class WhDraw(Drawn):
 
     kind: Literal["wh"] = Field(alias="is")
     for_: Name = _for()
-    """What it stands for."""
+    """The noun that it refers to."""
     relative: bool = False
     """Who, which or that; otherwise who or what."""
 
@@ -220,7 +220,7 @@ class ChoiceDraw(Drawn):
     kind: Literal["choice"] = Field(alias="is")
     among: tuple[str | tuple[str, ...], ...] = ()
     by_number: dict[Number, tuple[str | tuple[str, ...], ...]] = Field(default={})
-    """What there is to choose from, by the number of ``of``."""
+    """The words to choose from, by the number of ``of``."""
     of: Name | None = _names(*PRONOMINAL, default=None)
 
 
@@ -239,12 +239,12 @@ AnyDraw = Annotated[
 
 
 class Scheme(Strict):
-    """What is drawn for a pair, and its two sentences."""
+    """The draws of a pair, and its two sentences."""
 
     draw: dict[Name, AnyDraw] = Field(min_length=1)
-    """What is drawn, in this order, by names."""
+    """Draws by name, in their order."""
     good: str
-    """The acceptable sentence, with {name} or {name.part} in place of what is drawn."""
+    """The acceptable sentence, with {name} or {name.part} in place of draws."""
     bad: str
     crucial_item: str | None = None
     """Field of that name, written like a sentence."""
@@ -259,13 +259,13 @@ class Scheme(Strict):
 
 
 class Declaration(Strict):
-    """A paradigm: what the released files say of it, and the schemes that its pairs are drawn by.
+    """A paradigm: its fields in the released form, and the schemes of its pairs.
 
-    With a single scheme, its keys stand beside the others.
+    A single scheme's keys may be at the top.
     """
 
     note: str = ""
-    """What the pairs are about, in a sentence."""
+    """The subject of the pairs, in a sentence."""
     term: str
     """Field ``linguistics_term``."""
     field: Literal["morphology", "syntax", "syntax_semantics", "semantics"]

@@ -1,7 +1,4 @@
-"""Pairs of a declared paradigm, drawn until there are enough distinct ones, and their file.
-
-Their sentences: slots filled, spaces and articles corrected, brackets read.
-"""
+"""Generate distinct pairs of declared paradigms: fill slots, correct articles, read brackets."""
 
 import random
 import re
@@ -32,20 +29,20 @@ Draws = Mapping[str, Constituent]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, and how it is made up."""
+    """A sentence, and its parts."""
 
     text: str
     entries: Part
-    """Forms of the lexical entries that it consists of."""
+    """Forms of its lexical entries."""
     prefix: str = ""
-    """What stands before the critical word; nothing where none is marked."""
+    """The text before the critical word; nothing where none is marked."""
     word: str = ""
     """The critical word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A generated pair: its record, and what it was made of."""
+    """A generated pair: its record, and its parts."""
 
     record: Record
     good: Sentence
@@ -54,7 +51,7 @@ class Pair:
 
 
 def _filled(template: str, drawn: Draws) -> tuple[str, Part]:
-    """Fill the slots of a template: the text, and the forms of entries that it consists of."""
+    """Text of a filled template, and the forms of its entries."""
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
@@ -67,7 +64,7 @@ def _filled(template: str, drawn: Draws) -> tuple[str, Part]:
 
 
 def make_sentence(template: str, drawn: Draws, sounds: Sounds) -> Sentence:
-    """Make a sentence after a template, whose critical word may stand in brackets."""
+    """Make a sentence from a template, whose critical word may be in brackets."""
     text, entries = _filled(template, drawn)
     # One space between words, none before marks; the right article; a capital first letter.
     text = " ".join(text.split()).replace("[ ", "[").replace(" ]", "]")
@@ -84,9 +81,9 @@ class Generator:
     """Draws pairs of one paradigm."""
 
     def __init__(self, path: Path, declaration: Declaration, lexicon: Lexicon, seed: int) -> None:
-        """``path``: of the declaration, called after the paradigm; name and ``seed`` decide all.
+        """Name of ``path``, which is the paradigm's, and ``seed`` decide all.
 
-        Raises UserError when the declaration asks for what the lexicon lacks.
+        Raises UserError when the declaration asks for something that the lexicon lacks.
         """
         check_vocabulary(declaration, lexicon, path)
         self.path, self.uid, self.declaration, self.lexicon = path, path.stem, declaration, lexicon
@@ -94,7 +91,6 @@ class Generator:
         self.builders = [Builder(lexicon, scheme, self.source) for scheme in declaration.one_of]
 
     def _draw(self, number: int) -> Pair:
-        """Draw a pair, to be called by ``number``. Raises Redraw."""
         builder, declaration = self.source.choice(self.builders), self.declaration
         scheme, drawn = builder.scheme, builder.draw()
         sounds, method = self.lexicon.sounds, declaration.method
@@ -136,7 +132,7 @@ class Generator:
     def pairs(self, count: int) -> Iterator[Pair]:
         """Draw ``count`` pairs whose acceptable sentences are distinct.
 
-        Raises UserError when the lexicon has no more, with what most draws failed at.
+        Raises UserError, with the most frequent failure, when the lexicon has no more.
         """
         seen: set[str] = set()
         failures: Counter[str] = Counter()
@@ -161,10 +157,10 @@ class Generator:
 
 
 def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[str]:
-    """Make lines that show the first pairs of a paradigm, and where their lengths differ.
+    """Yield lines that show the first pairs of a paradigm, and where their lengths differ.
 
-    The critical words stand after the sentences. Raises UserError for a mistake in the
-    declaration or the lexicon.
+    The critical words follow the sentences. Raises UserError for a mistake in the declaration or
+    the lexicon.
     """
     generator = Generator(declaration, read_declaration(declaration), read_lexicon(lexicon), seed)
     for pair in generator.pairs(show):
@@ -178,13 +174,11 @@ def preview(declaration: Path, lexicon: Path, show: int, seed: int) -> Iterator[
 def generate_paradigms(
     declarations: Sequence[Path], lexicon: Path, outputs: Sequence[Path], pairs: int, seed: int
 ) -> int:
-    """Write the pairs of declared paradigms, each to a file of BLiMP's released form.
+    """Write the pairs of declared paradigms in BLiMP's released form; return their number.
 
-    Files of declarations are called after their paradigms. Each paradigm draws from a source of
-    its own, so that others can be left out or added. Returns the number of pairs.
-
-    Raises UserError for a mistake in the lexicon or a declaration, and for a paradigm that the
-    lexicon has too few pairs for.
+    Files of declarations are called after their paradigms. Each paradigm draws independently, so
+    that others can be left out or added. Raises UserError for a mistake in the lexicon or a
+    declaration, and for a paradigm that the lexicon has too few pairs for.
     """
     entries = read_lexicon(lexicon)
     generators = [Generator(path, read_declaration(path), entries, seed) for path in declarations]
