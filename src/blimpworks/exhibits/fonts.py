@@ -5,7 +5,7 @@ Matplotlib shapes and reorders text, but draws boxes without warning where a fon
 
 import logging
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -65,23 +65,11 @@ def _charmap(path: str) -> frozenset[int]:
         return frozenset()
 
 
-def _known(families: Iterable[str]) -> Iterator[font_manager.FontEntry]:
-    """Upright fonts of normal weight, those of ``families`` first."""
-    plain = [
-        font
-        for font in font_manager.fontManager.ttflist
-        if not font.name.startswith(BOXES)
-        and font.style == PLAIN
-        and font.weight in (400, PLAIN, "regular", "book")
-    ]
-    ranked = {family: rank for rank, family in enumerate(families)}
-    yield from sorted(plain, key=lambda font: (ranked.get(font.name, len(ranked)), font.name))
-
-
 def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
     """Find an installed family with all letters of some texts; else warn and return None."""
     letters = letters_of(texts)
     script = script_of(letters)
+    ranks = {family: rank for rank, family in enumerate((*PREFERRED.get(script, ()), default))}
     for again in (False, True):
         if again:
             # Make matplotlib know fonts that were installed since it last listed them.
@@ -92,7 +80,14 @@ def font_for(texts: Iterable[str], default: str = "DejaVu Sans") -> str | None:
                         font_manager.fontManager.addfont(path)
                     except (OSError, RuntimeError, ValueError) as error:
                         log.debug("%s: %s", path, error)
-        for font in _known((*PREFERRED.get(script, ()), default)):
+        upright = [
+            font
+            for font in font_manager.fontManager.ttflist
+            if not font.name.startswith(BOXES)
+            and font.style == PLAIN
+            and font.weight in (400, PLAIN, "regular", "book")
+        ]
+        for font in sorted(upright, key=lambda font: (ranks.get(font.name, len(ranks)), font.name)):
             if letters <= _charmap(font.fname):
                 return str(font.name)
     package = PACKAGES.get(script, OTHERWISE)

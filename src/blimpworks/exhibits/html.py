@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
-from blimpworks.exhibits.exhibit import Cell, Exhibit
+from blimpworks.exhibits.exhibit import Exhibit
 from blimpworks.exhibits.sheets import Column, sheets
 from blimpworks.exhibits.texts import is_rtl
 
@@ -31,20 +31,6 @@ def _attributes(**values: object) -> str:
 def direction(text: str) -> str:
     """Return the writing direction of most letters of a text, "ltr" or "rtl"."""
     return "rtl" if is_rtl(text) else "ltr"
-
-
-def _data_cell(
-    text: str, column: Column, numbered_cell: tuple[int, Cell] | None, language: str | None
-) -> str:
-    kind = "n" if column.right else None
-    auto = None if column.right else "auto"
-    way = _attributes(dir=direction(text) if language else auto, lang=language)
-    if numbered_cell is None:
-        return f"<td{_attributes(class_=kind)}{way}>{text}</td>"
-    index, cell = numbered_cell
-    row, name = cell.stands_for or (cell.row, cell.column)
-    marks = _attributes(class_=kind, data_cell=index, data_row=row, data_column=name)
-    return f"<td{marks}{way}>{text}</td>"
 
 
 def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
@@ -81,17 +67,22 @@ def table_html(exhibit: Exhibit) -> str:
         for texts, places in zip(sheet.body, sheet.places, strict=True):
             cells_html = []
             for text, place, column in zip(texts, places, sheet.columns, strict=True):
-                if place is None and not text:
-                    cells_html.append("<td></td>")
-                elif place is None:
-                    cells_html.append(f'<th scope="row" dir="auto">{text}</th>')
-                else:
-                    cells_html.append(
-                        _data_cell(text, column, cells.get(place), exhibit.written_in.get(place))
-                    )
-            row = "".join(cells_html)
+                if place is None:
+                    heading = f'<th scope="row" dir="auto">{text}</th>'
+                    cells_html.append(heading if text else "<td></td>")
+                    continue
+                marks: dict[str, object] = {"class_": "n" if column.right else None}
+                if place in cells:
+                    index, cell = cells[place]
+                    row, name = cell.stands_for or place
+                    marks |= {"data_cell": index, "data_row": row, "data_column": name}
+                language = exhibit.written_in.get(place)
+                auto = None if column.right else "auto"
+                marks |= {"dir": direction(text) if language else auto, "lang": language}
+                cells_html.append(f"<td{_attributes(**marks)}>{text}</td>")
             # Sections may have fewer columns than the widest one.
-            rows.append(f"<tr>{row}{'<td></td>' * (width - len(texts))}</tr>")
+            rest = "<td></td>" * (width - len(texts))
+            rows.append(f"<tr>{''.join(cells_html)}{rest}</tr>")
         parts.append("<tbody>" + "\n".join(rows) + "</tbody>")
     return "<table>" + "\n".join(parts) + "</table>"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from blimpworks.exhibits.exhibit import Exhibit
-from blimpworks.exhibits.sheets import ABSENT, Column, Sheet, sheets
+from blimpworks.exhibits.sheets import ABSENT, Sheet, sheets
 from blimpworks.exhibits.texts import isolated, one_line
 
 SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).
@@ -59,19 +59,6 @@ def _decimal_column(texts: Iterable[str]) -> str | None:
     return f"S[table-format={sign}{max(len(n['whole']) for n in numbers)}.{decimals}]"
 
 
-def _latex_headings(columns: Sequence[Column], alignments: Sequence[str]) -> list[str]:
-    lines = []
-    if any(c.upper for c in columns):
-        cells, rules, at = [], [], 1
-        for upper, group in groupby(columns, key=lambda c: c.upper):
-            span = len(list(group))
-            cells.append(rf"\multicolumn{{{span}}}{{c}}{{{upper}}}" if upper else "& " * (span - 1))
-            rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if upper else []
-            at += span
-        lines += [" & ".join(cells) + r" \\", "".join(rules)]
-    return [*lines, _latex_row([c.lower for c in columns], alignments)]
-
-
 def _latex_row(texts: Sequence[str], alignments: Sequence[str]) -> str:
     r"""Write a line of a table; ``{}`` keeps a bracket or star from the ``\\\\`` before it."""
     cells = []
@@ -100,8 +87,19 @@ def _latex_body(printed_sheets: Sequence[Sheet], alignments: Sequence[str]) -> l
     lines = [r"\toprule"]
     for number, sheet in enumerate(printed_sheets):
         lines += [r"\midrule"] if number else []
+        if sheet.headed and any(column.upper for column in sheet.columns):
+            # Upper headings span their columns, with a rule below.
+            cells, rules, at = [], [], 1
+            for upper, group in groupby(sheet.columns, key=lambda column: column.upper):
+                span = len(list(group))
+                spanning = rf"\multicolumn{{{span}}}{{c}}{{{upper}}}"
+                cells.append(spanning if upper else "& " * (span - 1))
+                rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if upper else []
+                at += span
+            lines += [" & ".join(cells) + r" \\", "".join(rules)]
         if sheet.headed:
-            lines += [*_latex_headings(sheet.columns, alignments), r"\midrule"]
+            lower = [column.lower for column in sheet.columns]
+            lines += [_latex_row(lower, alignments), r"\midrule"]
         lines += [_latex_row(row, alignments) for row in sheet.body]
     return [*lines, r"\bottomrule"]
 

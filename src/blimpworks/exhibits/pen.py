@@ -78,11 +78,11 @@ class Run:
         """Return the run, cut with an ellipsis to a width in points."""
         if self.width <= width:
             return self
-        shorter = (replace(self, text=self.text[:n].rstrip() + ELLIPSIS) for n in self._lengths())
-        return next((run for run in shorter if run.width <= width), replace(self, text=""))
-
-    def _lengths(self) -> range:
-        return range(len(self.text) - 1, 0, -1)
+        for letters in range(len(self.text) - 1, 0, -1):
+            shorter = replace(self, text=self.text[:letters].rstrip() + ELLIPSIS)
+            if shorter.width <= width:
+                return shorter
+        return replace(self, text="")
 
 
 def words_of(run: Run) -> list[Run]:
@@ -110,9 +110,20 @@ def _parts(word: str) -> tuple[str, ...]:
 
 def wrapped(runs: Iterable[Run], width: float, space: float) -> list[list[Run]]:
     """Put runs into lines no wider than ``width``, with gaps of ``space`` [points]."""
-    # Runs that stand together on a line.
+    # Runs wider than a line are cut.
+    pieces: list[Run] = []
+    for run in runs:
+        left = run
+        while left.width > width and len(left.text) > 1:
+            letters = len(left.text) - 1
+            while letters > 1 and replace(left, text=left.text[:letters]).width > width:
+                letters -= 1
+            pieces.append(replace(left, text=left.text[:letters]))
+            left = replace(left, text=left.text[letters:], glued=True)
+        pieces.append(left)
+    # Glued runs share a line if it has room for them.
     groups: list[list[Run]] = []
-    for piece in (piece for run in runs for piece in _pieces(run, width)):
+    for piece in pieces:
         if piece.glued and groups and line_width([*groups[-1], piece], 0) <= width:
             groups[-1].append(piece)
         else:
@@ -138,20 +149,6 @@ def line_width(line: Sequence[Run], space: float) -> float:
     """Return the width of runs side by side, in points."""
     gaps = sum(0 if run.glued else space for run in line[1:])
     return sum(run.width for run in line) + gaps
-
-
-def _pieces(run: Run, width: float) -> list[Run]:
-    pieces: list[Run] = []
-    left = run
-    while left.width > width and len(left.text) > 1:
-        at = next(n for n in left._lengths() if n == 1 or _head(left, n).width <= width)
-        pieces.append(_head(left, at))
-        left = replace(left, text=left.text[at:], glued=True)
-    return [*pieces, left]
-
-
-def _head(run: Run, letters: int) -> Run:
-    return replace(run, text=run.text[:letters])
 
 
 @dataclass(frozen=True, slots=True)

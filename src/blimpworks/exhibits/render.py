@@ -14,7 +14,7 @@ import pandas as pd
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
+from blimpworks.exhibits.exhibit import Exhibit, Labels
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.shared import counted
@@ -139,33 +139,19 @@ EXPLANATION = (
 )
 
 
-def _over_few(cell: Cell) -> bool:
-    return cell.ties is not None and cell.n is not None and cell.n < FEW
-
-
 def show_few_pairs(exhibit: Exhibit) -> None:
     """Add pairs and ties to a table's accuracies over fewer than ``FEW`` pairs."""
-    if exhibit.figure is None and any(_over_few(cell) and cell.printed for cell in exhibit.cells):
-        cells = []
-        for cell in exhibit.cells:
+    cells, shown = [], False
+    for cell in exhibit.cells:
+        if cell.ties is not None and cell.n is not None and cell.n < FEW:
             ties = f", {counted(cell.ties, 'tie')}" if cell.ties else ""
-            text = f"{cell.text} (n = {cell.n}{ties})"
-            cells.append(replace(cell, text=text) if _over_few(cell) else cell)
+            cells.append(replace(cell, text=f"{cell.text} (n = {cell.n}{ties})"))
+            shown |= cell.printed
+        else:
+            cells.append(cell)
+    if shown and exhibit.figure is None:
         exhibit.cells = cells
         exhibit.caption = f"{exhibit.caption} {EXPLANATION}"
-
-
-def _make(spec: ExhibitSpec, tables: Mapping[str, Sequence[Path]], labels: Labels) -> Exhibit:
-    module, _, name = spec.function.partition(":")
-    function: Callable[..., Exhibit] = getattr(importlib.import_module(module), name)
-    arguments = (tables, labels, *filter(None, [spec.argument]))
-    if spec.kind == "table":
-        return function(*arguments)
-    # Slow to import, and tables need none of it.
-    from blimpworks.exhibits.style import house_style
-
-    with house_style():
-        return function(*arguments)
 
 
 def build_exhibit(
@@ -183,7 +169,16 @@ def build_exhibit(
     missing = [need for need in needs if not tables.get(need)]
     if missing:
         raise UserError(f"exhibit {spec.key} needs {', '.join(missing)}; pass --input NEED=PATH.")
-    exhibit = _make(spec, tables, labels)
+    module, _, name = spec.function.partition(":")
+    function: Callable[..., Exhibit] = getattr(importlib.import_module(module), name)
+    arguments = (tables, labels, *filter(None, [spec.argument]))
+    if spec.kind == "table":
+        exhibit = function(*arguments)
+    else:
+        from blimpworks.exhibits.style import house_style  # slow, and tables need none of it
+
+        with house_style():
+            exhibit = function(*arguments)
     show_few_pairs(exhibit)
     if labels.items:
         exhibit.caption += f" Items: {labels.items}."

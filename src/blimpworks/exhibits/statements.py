@@ -40,10 +40,11 @@ class Recomputation:
         Raises UserError for a wrong formula, an unknown list, or where nothing is printed.
         """
         place: Place = (row["row"], row["column"])
+        subject = "printed number " + "/".join(row[key] for key in KEYS)
         formulas = {formula.sentence: formula for formula in self.formats}
         if row["formula"] not in formulas:
             raise UserError(
-                f"{_name(row)} has the formula {row['formula']!r}; expected one of "
+                f"{subject} has the formula {row['formula']!r}; expected one of "
                 f"{', '.join(map(repr, formulas))}."
             )
         formula = formulas[row["formula"]]
@@ -54,7 +55,7 @@ class Recomputation:
             name = re.fullmatch(r"\{(.+)\}", text)
             if name and name[1] not in self.lists:
                 names = ", ".join(self.lists) or "none"
-                raise UserError(f"{_name(row)} is of {text}, which is no list; there are: {names}.")
+                raise UserError(f"{subject} is of {text}, which is no list; there are: {names}.")
             keys = text.split("; ")
             if name:
                 where[key] = [*self.lists[name[1]]]
@@ -62,14 +63,10 @@ class Recomputation:
                 where[key] = keys if len(keys) > 1 else text
         rows = select_rows(printed, where)
         if rows.empty:
-            raise UserError(f"{_name(row)} is of {row['of']!r}, where nothing is printed.")
+            raise UserError(f"{subject} is of {row['of']!r}, where nothing is printed.")
         value = formula(rows)
         text = self.formats[formula].format(value, text=rows["text"].iloc[0])
         return Cell(title, AGAIN, value, text, formula, "published", where, stands_for=place)
-
-
-def _name(row: pd.Series) -> str:
-    return "printed number " + "/".join(row[key] for key in KEYS)
 
 
 def printed_statements(

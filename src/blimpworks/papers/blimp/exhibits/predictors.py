@@ -5,12 +5,10 @@ of one paradigm by two generators test the same knowledge with other words, so d
 show the influence of words.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.errors import UserError
@@ -149,35 +147,6 @@ def _cells(rows: pd.DataFrame, model: str) -> list[Cell]:
     return cells
 
 
-def _draw(axes: Axes, model: str, cells: Sequence[Cell]) -> None:
-    """Draw a point per paradigm; number the largest differences, name those in one set alone."""
-    every = pd.DataFrame(
-        {"row": c.row, "set": c.column.rpartition(": ")[2], "value": c.value}
-        for c in cells
-        if c.row != OVERALL
-    ).pivot(index="row", columns="set", values="value")
-    wide = every.dropna()
-    beside: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 4.5}
-    axes.plot([0, 100], [0, 100], color=GREY, lw=0.8)
-    axes.axhline(50, color=GREY, lw=0.6, ls="--")
-    axes.axvline(50, color=GREY, lw=0.6, ls="--")
-    axes.plot(wide["released"], wide["generated"], "o", ms=2.6, color=BLUE, alpha=0.8, mew=0)
-    for uid, value in every["generated"][every["released"].isna()].items():
-        axes.plot(0, value, ">", ms=4, color=ORANGE, mew=0, clip_on=False, zorder=3)
-        axes.annotate(str(uid), (0, value), (5, -1.5), **beside)
-    far = (wide["released"] - wide["generated"]).abs().nlargest(NAMED).index
-    for number, uid in enumerate(far, start=1):
-        point = wide["released"][uid], wide["generated"][uid]
-        axes.annotate(str(number), point, (2, 1.5), **beside)
-    # Below the panel, where long names have room and none hides another.
-    listed = (f"{number} {uid}" for number, uid in enumerate(far, start=1))
-    axes.set_xlabel("\n".join(listed), fontsize=4.5, loc="left")
-    r = next((cell.text for cell in cells if cell.column == f"{model}: r"), "")
-    axes.set_title(f"{model}{r and f', r = {r}'}", loc="left")
-    axes.set(xlim=(0, 100), ylim=(0, 100), xticks=range(0, 101, 25), yticks=range(0, 101, 25))
-    axes.set_aspect("equal")
-
-
 def generated(tables: Tables, labels: Labels) -> Exhibit:
     """Draw accuracy on generated pairs against that on released ones, a panel per model."""
     rows = read_plain(ACCURACIES, tables["data_sets"])
@@ -199,7 +168,32 @@ def generated(tables: Tables, labels: Labels) -> Exhibit:
         axes.set_visible(False)
     for axes, (model, name) in zip(grid.flat, names.items(), strict=False):
         of_model = _cells(rows[rows["model"] == model], name)
-        _draw(axes, name, of_model)
+        # A point per paradigm: the largest differences have numbers, those in one set names.
+        every = pd.DataFrame(
+            {"row": c.row, "set": c.column.rpartition(": ")[2], "value": c.value}
+            for c in of_model
+            if c.row != OVERALL
+        ).pivot(index="row", columns="set", values="value")
+        wide = every.dropna()
+        beside: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 4.5}
+        axes.plot([0, 100], [0, 100], color=GREY, lw=0.8)
+        axes.axhline(50, color=GREY, lw=0.6, ls="--")
+        axes.axvline(50, color=GREY, lw=0.6, ls="--")
+        axes.plot(wide["released"], wide["generated"], "o", ms=2.6, color=BLUE, alpha=0.8, mew=0)
+        for uid, value in every["generated"][every["released"].isna()].items():
+            axes.plot(0, value, ">", ms=4, color=ORANGE, mew=0, clip_on=False, zorder=3)
+            axes.annotate(str(uid), (0, value), (5, -1.5), **beside)
+        far = (wide["released"] - wide["generated"]).abs().nlargest(NAMED).index
+        for number, uid in enumerate(far, start=1):
+            point = wide["released"][uid], wide["generated"][uid]
+            axes.annotate(str(number), point, (2, 1.5), **beside)
+        # Below the panel, where long names have room and none hides another.
+        listed = (f"{number} {uid}" for number, uid in enumerate(far, start=1))
+        axes.set_xlabel("\n".join(listed), fontsize=4.5, loc="left")
+        r = next((cell.text for cell in of_model if cell.column == f"{name}: r"), "")
+        axes.set_title(f"{name}{r and f', r = {r}'}", loc="left")
+        axes.set(xlim=(0, 100), ylim=(0, 100), xticks=range(0, 101, 25), yticks=range(0, 101, 25))
+        axes.set_aspect("equal")
         cells += of_model
     figure.supxlabel("accuracy on released pairs (%)", fontsize="medium")
     figure.supylabel("accuracy on generated pairs (%)", fontsize="medium")

@@ -93,16 +93,6 @@ def span_of(sentence: str, prefix: str, word: str) -> tuple[int, int]:
     return start, start + len(word)
 
 
-def _record(text: str, uid: str, number: int) -> Record:
-    """Read a line; raise ValueError for a faulty one."""
-    record = Record.model_validate(load_json(text))
-    for side, critical in zip(("good", "bad"), record.critical() or (), strict=False):
-        span_of(getattr(record, f"sentence_{side}"), *critical)
-    if (record.UID, record.pairID) != (uid, str(number)):
-        raise ValueError(f"UID and pairID are {record.UID!r} and {record.pairID!r}")
-    return record
-
-
 def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
     """Yield the pairs of a paradigm's file, which is called after it.
 
@@ -116,7 +106,11 @@ def read_records(path: Path, pairs: int | None = None) -> Iterator[Record]:
     for number, text in enumerate(lines):
         where = f"{path}:{number + 1}"
         try:
-            record = _record(text, path.stem, number)
+            record = Record.model_validate(load_json(text))
+            for side, critical in zip(("good", "bad"), record.critical() or (), strict=False):
+                span_of(getattr(record, f"sentence_{side}"), *critical)
+            if (record.UID, record.pairID) != (path.stem, str(number)):
+                raise ValueError(f"UID and pairID are {record.UID!r} and {record.pairID!r}")
         except (ValueError, RecursionError) as error:
             problem = str(error)
             if isinstance(error, ValidationError):
