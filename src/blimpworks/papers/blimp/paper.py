@@ -36,11 +36,6 @@ def _options(campaign: Campaign) -> BlimpOptions:
     return campaign.section(BlimpOptions)
 
 
-def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """Return English, where the campaign has it."""
-    return tuple(lang for lang in catalogue.languages if lang == LANG)
-
-
 def _pairs(campaign: Campaign, paradigms: int, available: int) -> int:
     return paradigms * min(available, _options(campaign).per_paradigm or available)
 
@@ -65,11 +60,6 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
             f"for each paradigm of benchmark {GENERATED!r}; add one (docs/generator.md), or take "
             "the benchmark out of benchmarks."
         )
-
-
-def sources(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinned]:
-    """Return the released files."""
-    return catalogue.sources_of(RELEASED_DATA, LANG) if BENCHMARK in campaign.benchmarks else ()
 
 
 def released_results(campaign: Campaign, catalogue: Catalogue) -> Sequence[Pinned]:
@@ -97,7 +87,7 @@ PAPER = Paper(
         Benchmark(
             name=name,
             options=_options,
-            languages=languages,
+            languages=lambda _, catalogue: tuple({*catalogue.languages} & {LANG}),
             methods=lambda campaign, _: _options(campaign).methods,
             expected_units=expected,
             # 8.5 words with the stop, some of them cut in two.
@@ -120,7 +110,9 @@ PAPER = Paper(
     ),
     method_settings=lambda campaign: {"blimp.methods": _options(campaign).methods},
     check=check,
-    sources=sources,
+    sources=lambda campaign, catalogue: (
+        catalogue.sources_of(RELEASED_DATA, LANG) if BENCHMARK in campaign.benchmarks else ()
+    ),
     exhibits=SPECS,
     facts=FACTS,
     tables={

@@ -96,21 +96,6 @@ def _row(model: str, paradigm: str, method: str, accuracy: float, n: int) -> dic
     }
 
 
-def _of_models(path: Path) -> Iterator[dict[str, object]]:
-    for _, row in _read(path, ["UID", "type"], RESULTS).iterrows():
-        if row["type"] not in METHODS:
-            raise UserError(f"{path}: type {row['type']!r}; expected {', '.join(METHODS)}.")
-        for column, model in MODELS.items():
-            yield _row(model, row["UID"], METHODS[row["type"]], row[column], int(row["n"]))
-
-
-def _of_humans(path: Path) -> Iterator[dict[str, object]]:
-    for _, row in _read(path, ["Condition"], HUMANS).iterrows():
-        mean, share = float(row["total_mean"]), row["accepted"] / VALIDATED
-        yield _row(HUMAN, row["Condition"], INDIVIDUAL, mean, int(row["count"]))
-        yield _row(HUMAN, row["Condition"], MAJORITY, share, VALIDATED)
-
-
 def _of_rerun(path: Path) -> Iterator[dict[str, object]]:
     seen: set[object] = set()
     with reading(path, "BLiMP's results of 2021", "Retrieve them again."):
@@ -145,7 +130,17 @@ def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -
     ``rerun`` are the models' of 2021, under a method of their own. Raises UserError when a file is
     missing or malformed.
     """
-    rows = [*_of_models(results), *_of_humans(humans), *_of_rerun(rerun)]
+    rows = []
+    for _, row in _read(results, ["UID", "type"], RESULTS).iterrows():
+        if row["type"] not in METHODS:
+            raise UserError(f"{results}: type {row['type']!r}; expected {', '.join(METHODS)}.")
+        for column, model in MODELS.items():
+            rows.append(_row(model, row["UID"], METHODS[row["type"]], row[column], int(row["n"])))
+    for _, row in _read(humans, ["Condition"], HUMANS).iterrows():
+        mean, share = float(row["total_mean"]), row["accepted"] / VALIDATED
+        rows.append(_row(HUMAN, row["Condition"], INDIVIDUAL, mean, int(row["count"])))
+        rows.append(_row(HUMAN, row["Condition"], MAJORITY, share, VALIDATED))
+    rows += _of_rerun(rerun)
     write_rows(rows, ACCURACIES, output)
     return len(rows)
 

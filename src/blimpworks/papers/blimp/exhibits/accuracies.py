@@ -94,11 +94,6 @@ def of_phenomenon(phenomenon: str) -> tuple[str, ...]:
     return tuple(PHENOMENON_OF) if phenomenon in (ALL, OVERALL) else PARADIGMS[phenomenon]
 
 
-def counted(rows: pd.DataFrame) -> bool:
-    """Return whether all accuracies have numbers of judged and of right pairs."""
-    return bool(rows[["correct", "n"]].notna().all(axis=None))
-
-
 # Sentences of captions
 
 

@@ -83,40 +83,36 @@ def _with_spread(cell: Cell, values: pd.Series) -> Cell:
     return replace(cell, n=len(values), low=low, high=high)
 
 
-def _points(rows: pd.DataFrame, curve: Curve) -> dict[str, dict[int, Cell]]:
-    """Mean accuracy of each size of training text, by phenomenon."""
-    single = 100 * phenomena_accuracies(rows)
-    points: dict[str, dict[int, Cell]] = {}
-    for size, models in curve.sizes.items():
-        evaluated = [model for model in models if model in single.index]
-        of_size = rows[rows["model"].isin(evaluated)]
-        for key, name in ROWS.items():
-            inside = of_size[of_size["paradigm"].isin(acc.of_phenomenon(key))]
-            if not inside.empty:
-                place = (name, f"{curve.label}, {size_name(size)}")
-                cell = acc.computed_cell(inside, place, UNWEIGHTED)
-                spread = _with_spread(cell, single.loc[evaluated, key].dropna())
-                points.setdefault(key, {})[size] = spread
-    return points
-
-
 def fig5(tables: Tables, labels: Labels) -> Exhibit:
     """Draw Figure 5: accuracy on each phenomenon by the tokens that models are trained on."""
     curves = _curves(labels)
     if not curves:
         return Exhibit(**describe("fig5"), cells=[], figure=style.empty_figure(NONE, height=2.9))
     rows = acc.read_own(tables, labels)
+    single = 100 * phenomena_accuracies(rows)
     cells: list[Cell] = []
     figure = style.new_figure(style.PAGE_INCHES, 2.9 * len(curves))
     grid = figure.subplots(len(curves), 1, squeeze=False, sharey=True)
     for axes, curve in zip(grid.flat, curves, strict=True):
-        for number, (key, line) in enumerate(_points(rows, curve).items()):
+        # Mean accuracy of each size, by phenomenon.
+        points: dict[str, dict[int, Cell]] = {}
+        for size, models in curve.sizes.items():
+            evaluated = [model for model in models if model in single.index]
+            of_size = rows[rows["model"].isin(evaluated)]
+            for key, name in ROWS.items():
+                inside = of_size[of_size["paradigm"].isin(acc.of_phenomenon(key))]
+                if not inside.empty:
+                    place = (name, f"{curve.label}, {size_name(size)}")
+                    cell = acc.computed_cell(inside, place, UNWEIGHTED)
+                    spread = _with_spread(cell, single.loc[evaluated, key].dropna())
+                    points.setdefault(key, {})[size] = spread
+        for number, (key, line) in enumerate(points.items()):
             # Side by side, so that bars of one size don't hide each other.
             aside = 2 ** (ASIDE * (number - len(NAMES) / 2))
             sizes = [size * aside for size in line]
             values = [cell.value for cell in line.values()]
-            spread = [0.0 if c.high is None else c.high - c.value for c in line.values()]
-            axes.errorbar(sizes, values, spread, elinewidth=0.5, capsize=1.5, **STYLES[key])
+            errors = [0.0 if c.high is None else c.high - c.value for c in line.values()]
+            axes.errorbar(sizes, values, errors, elinewidth=0.5, capsize=1.5, **STYLES[key])
             cells += line.values()
         axes.axhline(50, color="black", linewidth=0.6, linestyle=":")
         axes.set_xscale("log", base=2)

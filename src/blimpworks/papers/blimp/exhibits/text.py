@@ -85,35 +85,15 @@ STATEMENTS: dict[Place, Statement] = {
 """Recomputation of printed numbers, by row and column."""
 
 
-def _title(place: Place, labels: Labels) -> str:
-    row, column = place
-    correlated = {f"r with {model}": f"r with {name}" for model, name in labels.models.items()}
-    subject = SUBJECTS.get(row) or labels.models.get(row, row)
-    about = {**labels.models, **correlated}.get(column, column)
-    return f"{subject}: {about.replace('_', ' ')}"
-
-
-def _bounds(statement: Statement, rows: pd.DataFrame) -> tuple[float | None, float | None]:
-    """95 % interval of a contrast (Newcombe's) or a correlation (Fisher's z)."""
-    if statement.formula == formulas.PEARSON:
-        return formulas.pearson_interval(rows)
-    contrast = statement.formula.arguments.get("contrast")
-    if contrast is None or not acc.counted(rows):
-        return None, None
-    counts: list[float] = []
-    for group in (contrast.higher, contrast.lower):
-        total = rows[rows["paradigm"].isin(group)][["correct", "n"]].sum()
-        counts += [float(total["correct"]), float(total["n"])]
-    low, high = confint_proportions_2indep(*counts, method="newcomb")
-    return 100 * float(low), 100 * float(high)
-
-
 def _stated(
     place: Place, column: str, rows: pd.DataFrame, source: str, tables: Tables, labels: Labels
 ) -> Cell | None:
     """The cell of a statement, if all its models have all its paradigms."""
     statement = STATEMENTS.get(place) or _contrast(place[1], place[0])
-    titled = (_title(place, labels), column)
+    subject = SUBJECTS.get(place[0]) or labels.models.get(place[0], place[0])
+    correlated = {f"r with {model}": f"r with {name}" for model, name in labels.models.items()}
+    about = {**labels.models, **correlated}.get(place[1], place[1])
+    titled = (f"{subject}: {about.replace('_', ' ')}", column)
     if statement.majority:
         released = acc.read_released(tables, [MAJORITY], rejected=not statement.paradigms)
         if released.empty:
@@ -126,8 +106,19 @@ def _stated(
         return None
     if statement.formula == UNWEIGHTED:
         return acc.mean_cell(rows, titled, source, stands_for=place)
+    # The interval of a contrast is Newcombe's, that of a correlation by Fisher's z.
+    low = high = None
+    contrast = statement.formula.arguments.get("contrast")
+    if statement.formula == formulas.PEARSON:
+        low, high = formulas.pearson_interval(rows)
+    elif contrast is not None and rows[["correct", "n"]].notna().all(axis=None):
+        counts: list[float] = []
+        for group in (contrast.higher, contrast.lower):
+            total = rows[rows["paradigm"].isin(group)][["correct", "n"]].sum()
+            counts += [float(total["correct"]), float(total["n"])]
+        bounds = confint_proportions_2indep(*counts, method="newcomb")
+        low, high = (100 * float(bound) for bound in bounds)
     cell = acc.computed_cell(rows, titled, statement.formula, source, statement.form)
-    low, high = _bounds(statement, rows)
     return replace(cell, stands_for=place, low=low, high=high)
 
 

@@ -196,14 +196,6 @@ class Realisations:
             for realisation in pool
         )
 
-    def in_number(self, chosen: Realisation, number: Number) -> Realisation | None:
-        """Return the realisation that suits subjects of a number: itself, or its counterpart."""
-        if chosen.auxiliary is not None:
-            fits = number in chosen.auxiliary.numbers
-        else:
-            fits = chosen.form in ("past", PRESENT[number])
-        return chosen if fits else self.counterpart(chosen)
-
 
 # Drawing
 
@@ -359,7 +351,12 @@ class Builder:
             number = self._drawn[draw.subject[0]].number
         stative = verb is not None and "stative" in verb.tags
         if draw.like:
-            chosen = self.realisations.in_number(self._drawn[draw.like].chosen, number)
+            liked: Realisation = self._drawn[draw.like].chosen
+            if liked.auxiliary is not None:
+                fits = number in liked.auxiliary.numbers
+            else:
+                fits = liked.form in ("past", PRESENT[number])
+            chosen = liked if fits else self.realisations.counterpart(liked)
             if chosen and stative and chosen.form == "gerund":
                 chosen = None
         else:
