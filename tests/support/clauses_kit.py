@@ -26,10 +26,10 @@ def falls_under(noun, name):
 
 @lru_cache(maxsize=1)
 def _nouns():
-    readings = defaultdict(set)
+    readings = defaultdict(list)
     for noun in lexicon().nouns:
         for number, form in noun.forms.items():
-            readings[form.lower()].add((noun, number))
+            readings[form.lower()].append((noun, number))
     return readings
 
 
@@ -43,14 +43,29 @@ def phrase_at(tokens):
     spans = range(len(tokens), 0, -1)
     start = next((n for n in spans if " ".join(tokens[:n]) in _determiners()), 0)
     for end in range(len(tokens), start, -1):
-        readings = {
+        readings = [
             (noun, number)
             for noun, number in _nouns().get(" ".join(tokens[start:end]), ())
             if ("name" in noun.tags) != bool(start)
-        }
+        ]
         if readings:
             return " ".join(tokens[:start]), readings, tokens[end:]
     raise AssertionError(f"no noun in {tokens}")
+
+
+def noun_at(text):
+    """The noun of the phrase that a text begins with, and the numbers that it can have.
+
+    A noun that stands in several lines of the lexicon is the one of the first.
+    """
+    _, readings, _ = phrase_at(words(text))
+    first = readings[0][0]
+    return first, {number for noun, number in readings if noun == first}
+
+
+def gender_of(reflexive):
+    """Gender of a singular reflexive pronoun; None of the plural."""
+    return {"himself": "m", "herself": "f", "itself": "n", "themselves": None}[reflexive]
 
 
 def phrase_before(tokens):

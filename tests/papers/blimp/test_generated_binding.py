@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
+from support.clauses_kit import gender_of, noun_at
 from support.generator_kit import lexicon, pairs
-from support.sentence_kit import gender_of, noun_at
 
 NOMINATIVE = {"he": "himself", "she": "herself", "it": "itself", "they": "themselves"}
 ACCUSATIVE = {"him": "himself", "her": "herself", "it": "itself", "them": "themselves"}
@@ -178,13 +178,6 @@ def test_there_agrees_with_what_there_is():
             assert not singular.match(pair.good.text), pair.record
         else:
             assert not re.match(r"^There (are|were|have) ", pair.good.text), pair.record
-
-
-def test_an_expletive_stands_before_an_adjective_that_takes_clauses():
-    for pair in pairs("expletive_it_object_raising"):
-        assert "clause" in frames()[pair.good.word, "adjective"], pair.record
-        assert pair.good.prefix.endswith(" it to be"), pair.record
-        assert f"{pair.good.word} that " in pair.good.text, pair.record
 
 
 def tough_and_raising(pair, uid):

@@ -16,7 +16,6 @@ INSTEAD = [
 NO_GAP = ["wh_vs_that_no_gap", "wh_vs_that_no_gap_long_distance"]
 WITH_GAP = ["wh_vs_that_with_gap", "wh_vs_that_with_gap_long_distance"]
 GAPS = [*INSTEAD, *NO_GAP, *WITH_GAP]
-LONG = ["wh_vs_that_no_gap_long_distance", "wh_vs_that_with_gap_long_distance"]
 ELLIPSIS = ["ellipsis_n_bar_1", "ellipsis_n_bar_2"]
 COUNTS = {
     "sg": {"one", "each", "this", "that"},
@@ -59,50 +58,12 @@ def entries_with(form):
 
 
 @pytest.mark.parametrize("uid", GAPS)
-def test_a_question_word_and_that_take_each_others_place(uid):
-    for good, bad, _ in texts(uid):
-        extra = {"good": sorted(words(good)), "bad": sorted(words(bad))}
-        for word in words(bad):
-            if word in extra["good"]:
-                extra["good"].remove(word)
-                extra["bad"].remove(word)
-        that, wh = ("bad", "good") if uid in WITH_GAP else ("good", "bad")
-        assert extra[that] == ["that"], bad
-        assert extra[wh] in (["who"], ["what"]), bad
-
-
-@pytest.mark.parametrize("uid", GAPS)
 def test_the_question_word_fits_what_it_asks_about(uid):
     for good, bad, pair in texts(uid):
         gap = pair.drawn.get("thing") or pair.drawn["object"]
         wh = "who" if "person" in gap.entry.classes else "what"
         assert wh == said(pair.drawn["what"])
         assert f" {wh} " in (good if uid in WITH_GAP else bad)
-
-
-def test_an_object_question_has_its_object_in_place_in_the_bad_sentence():
-    for good, bad, pair in texts("wh_questions_object_gap"):
-        thing, doer = said(pair.drawn["thing"]), said(pair.drawn["doer"])
-        assert f" {thing} that {doer} " in good
-        assert re.search(rf" (who|what) {doer} .+ {thing}\.$", bad), bad
-
-
-@pytest.mark.parametrize("uid", INSTEAD[1:])
-def test_a_subject_question_has_its_subject_in_place_in_the_bad_sentence(uid):
-    for good, bad, pair in texts(uid):
-        doer, direct_object = said(pair.drawn["doer"]), said(pair.drawn["object"])
-        assert f" {doer} that " in good
-        assert good.endswith(f" {direct_object}.")
-        assert re.search(rf" (who|what) {doer} .+ {direct_object}\.$", bad), bad
-
-
-def test_the_relative_clause_of_a_long_distance_has_a_gap_of_its_own():
-    for good, bad, pair in texts("wh_questions_subject_gap_long_distance"):
-        doer, other = said(pair.drawn["doer"]), said(pair.drawn["other"])
-        inner = said(pair.drawn["inner_does"])
-        does = said(pair.drawn["does"])
-        assert f" {doer} that {other} {inner} that {does} " in good
-        assert f" {doer} that {other} {inner} {does} " in bad
 
 
 @pytest.mark.parametrize("uid", [*INSTEAD[1:], *NO_GAP])
@@ -132,19 +93,6 @@ def test_no_clause_could_be_an_exclamation_or_begins_with_that_twice(uid):
             assert not re.search(r"\b(who|what) an? |\bthat that ", text), text
 
 
-@pytest.mark.parametrize("uid", LONG)
-def test_a_relative_clause_stands_between_subject_and_verb(uid):
-    with_object = 0
-    for good, bad, pair in texts(uid):
-        doer, who = said(pair.drawn["doer"]), said(pair.drawn["who"])
-        inner = f"{said(pair.drawn['inner_does'])} {said(pair.drawn['inner_object'])}".strip()
-        assert who in {"who", "that"}
-        for text in (good, bad):
-            assert f" {doer} {who} {inner} {said(pair.drawn['does'])}" in text
-        with_object += bool(said(pair.drawn["inner_object"]))
-    assert 0.35 < with_object / len(pairs(uid)) < 0.65
-
-
 def conjuncts(text):
     """What each of two clauses says, without the full stop."""
     first, and_, second = text.rstrip(".").partition(" and ")
@@ -160,35 +108,6 @@ def noun_numbers(text):
         for number, form in noun.forms.items()
         if f" {text}".endswith(f" {form}")
     }
-
-
-def adjective_at_end(text):
-    """The longest adjective that a text ends in, or None."""
-    endings = [a.adjective for a in lexicon().adjectives if f" {text}".endswith(f" {a.adjective}")]
-    return max(endings, key=len, default=None)
-
-
-def test_ellipsis_moves_the_adjective_of_the_noun_to_the_bare_quantifier():
-    for good, bad, pair in texts("ellipsis_n_bar_1"):
-        (first, second), (plain, ending) = conjuncts(good), conjuncts(bad)
-        adjective = adjective_at_end(ending)
-        assert ending == f"{second} {adjective}", bad
-        noun = pair.drawn["noun"].text
-        assert first == f"{plain.removesuffix(f' {noun}')} {adjective} {noun}", good
-        assert adjective_at_end(second) is None, good
-
-
-def test_ellipsis_leaves_out_the_noun_after_an_adjective_that_differs_from_the_first():
-    for good, bad, pair in texts("ellipsis_n_bar_2"):
-        (first, second), (modified, ending) = conjuncts(good), conjuncts(bad)
-        noun = pair.drawn["noun"].text
-        assert second == f"{ending} {noun}", good
-        assert first.endswith(f" {noun}"), good
-        remnant = adjective_at_end(ending)
-        added = modified.removesuffix(f" {noun}").removeprefix(first.removesuffix(f" {noun}"))
-        assert remnant, bad
-        assert added.strip(), bad
-        assert added.strip() != remnant, bad
 
 
 @pytest.mark.parametrize("uid", ELLIPSIS)

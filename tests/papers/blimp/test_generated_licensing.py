@@ -16,8 +16,6 @@ LICENSORS = {
     # Of universals, what stands in their noun's phrase, such as a relative clause.
     *("every", "all", "each", "most"),
 }
-ADVERBS = {"often", "also", "really", "certainly", "clearly"}
-OF_NEGATION = {"really", "probably", "fortunately"}
 RELATIVES = {"who", "which", "that"}
 DO = {"do", "does", "did"}
 
@@ -55,59 +53,6 @@ def test_the_one_licensor_of_a_bad_sentence_stands_in_a_relative_clause(uid, lic
         assert licensors(pair.bad.text) == {licensor}, pair.bad.text
         assert licensor in relative_clause(pair.bad.text)[:2], pair.bad.text
         assert words(pair.bad.text).count(licensor) == 1
-
-
-def test_good_questions_begin_with_the_auxiliary_of_the_bad_statement():
-    for pair in pairs(QUESTION):
-        first, *rest = words(pair.good.text)
-        assert auxiliary(first) is not None, pair.good.text
-        assert pair.good.text.endswith("?")
-        bad = words(pair.bad.text)
-        at = bad.index("ever") - 1
-        assert bad.pop(at) == first, pair.bad.text
-        assert bad == rest
-
-
-@pytest.mark.parametrize("uid", [EVEN, PLAIN])
-def test_good_sentences_have_an_adverb_in_place_of_ever(uid):
-    for pair in pairs(uid):
-        good, bad = words(pair.good.text), words(pair.bad.text)
-        changed = [(a, b) for a, b in zip(good, bad, strict=True) if a != b]
-        assert [(a in ADVERBS, b) for a, b in changed] == [(True, "ever")], pair.good.text
-        assert (good[0] == "even") == (uid == EVEN), pair.good.text
-
-
-def test_even_stands_in_place_of_only():
-    for pair in pairs(ONLY):
-        good, bad = words(pair.good.text), words(pair.bad.text)
-        assert (good[0], bad[0], good[1:]) == ("only", "even", bad[1:]), pair.good.text
-
-
-def test_only_stands_before_the_subject_where_it_licenses():
-    for pair in pairs(ONLY_SCOPE):
-        good, bad = words(pair.good.text), words(pair.bad.text)
-        bad.remove("only")
-        assert good == ["only", *bad], pair.good.text
-
-
-def test_an_adverb_stands_in_place_of_not():
-    for pair in pairs(NOT):
-        good, bad = words(pair.good.text), words(pair.bad.text)
-        at = good.index("ever") - 1
-        assert good[at] == "not", pair.good.text
-        assert bad[at] in OF_NEGATION, pair.bad.text
-        assert good[:at] + good[at + 1 :] == bad[:at] + bad[at + 1 :], pair.bad.text
-
-
-def test_not_moves_from_the_main_clause_to_the_relative_one():
-    for pair in pairs(NOT_SCOPE):
-        good, bad = words(pair.good.text), words(pair.bad.text)
-        assert good[good.index("ever") - 1] == "not", pair.good.text
-        assert auxiliary(bad[bad.index("ever") - 1]) is not None, pair.bad.text
-        assert auxiliary(bad[bad.index("not") - 1]) is not None, pair.bad.text
-        good.remove("not")
-        bad.remove("not")
-        assert good == bad, pair.bad.text
 
 
 @pytest.mark.parametrize("uid", ALL)
