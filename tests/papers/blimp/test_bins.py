@@ -20,9 +20,7 @@ from blimpworks.papers.blimp.analysis.bins import (
     bins_of,
     factors,
 )
-from blimpworks.papers.blimp.paradigms import PHENOMENON_OF
-from blimpworks.papers.blimp.tables import BINS
-from blimpworks.tables import Evaluation, read_table
+from blimpworks.tables import Evaluation
 from support.blimp_kit import evaluate
 
 numbers = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=80)
@@ -66,25 +64,11 @@ def test_a_bin_has_the_accuracy_of_its_pairs_and_pairs_without_a_value_are_in_no
     assert all(row["low"] < row["accuracy"] <= row["high"] for row in bins)
 
 
-def test_each_factor_of_a_model_counts_every_judged_pair_once(tmp_path):
-    tables = evaluate(tmp_path, ["lstm", "txl"])
-    frame = read_table(BINS, tables["bins"][0]).to_pandas()
-    sums = frame.groupby(["model", "factor"], observed=True)["n"].sum()
-    assert len(sums) == 2 * len(FACTORS)
-    assert set(sums) == {3 * len(PHENOMENON_OF)}
-
-
-def test_a_method_that_nothing_is_judged_by_is_refused(tmp_path):
+def test_a_method_that_nothing_is_judged_by_and_no_model_at_all_are_refused(tmp_path):
     evaluate(tmp_path, ["lstm"])
-    paths = [
-        tmp_path / "items" / "blimp" / "eng.parquet",
-        *(tmp_path / kind / "blimp" / "eng" / "lstm.parquet" for kind in ("scores", "judgements")),
-    ]
-    evaluations = [Evaluation("lstm", "eng", *paths)]
+    paths = [tmp_path / "items" / "blimp" / "eng.parquet"]
+    paths += [tmp_path / kind / "blimp/eng/lstm.parquet" for kind in ("scores", "judgements")]
     with pytest.raises(UserError, match="no judgements by method other; expected the method"):
-        bin_accuracies(evaluations, "other", 10, tmp_path / "bins.parquet")
-
-
-def test_no_model_at_all_is_refused(tmp_path):
+        bin_accuracies([Evaluation("lstm", "eng", *paths)], "other", 10, tmp_path / "bins.parquet")
     with pytest.raises(UserError, match="no judgements are given; name at least one model"):
         bin_accuracies([], "full_sentence", 10, tmp_path / "bins.parquet")

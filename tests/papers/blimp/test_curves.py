@@ -135,17 +135,6 @@ def test_a_transformer_knows_the_words_of_its_corpus(corpus, tmp_path):
     assert not {"seeds", "tokens"} & settings.keys()
 
 
-def test_sizes_decide_no_model_of_another_size(corpus, tmp_path):
-    names = {"name": "curve", "scope": "eng", "recipe_name": "curve"}
-    checkpoints = []
-    for name, sizes in (("a", (100,)), ("b", (100, 200))):
-        checkpoint = tmp_path / name / "checkpoint.json"
-        recipe = RECIPE.model_copy(update={"tokens": sizes, "seeds": len(sizes)})
-        train_transformer(corpus, checkpoint, recipe=recipe, seed=1, **names)
-        checkpoints.append(checkpoint.read_bytes())
-    assert checkpoints[0] == checkpoints[1]
-
-
 # Campaigns
 
 

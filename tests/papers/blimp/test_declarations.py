@@ -69,6 +69,7 @@ def sentences(folder, body, count=40):
     [
         ("", "holds no mapping"),
         (HEAD, "draw"),
+        (HEAD + BODY.replace("draw:", "drawn:"), "key 'draw' is missing; add it."),
         (HEAD + BODY.replace("frame: transitive", "frame: ditransitive"), "frame"),
         (HEAD + BODY.replace("is: verb,", "is: word,"), "draw.verb"),
         (HEAD + BODY.replace("[verb]", "[verbs]", 1), "draw.subject.subject_of"),
@@ -84,7 +85,6 @@ def sentences(folder, body, count=40):
         (HEAD + BODY.replace("verb: verb", "verb: subject"), "a phrase; expected a verb"),
         (HEAD + BODY.replace("[subject]", "[verb]"), "expected a noun or a phrase or a pronoun"),
         (HEAD + BODY.replace("{does}", "{does.voice}", 1), "'good' has {does.voice}, no part of a"),
-        (HEAD + BODY.replace("{does}", "{does.voice}", 1), "{does.finite}, {does.rest}"),
         (
             HEAD + BODY.replace("{does}", "{verb}", 1),
             "{verb}, no part of a verb; expected {verb.base}",
@@ -103,14 +103,7 @@ def test_a_mistake_is_named_with_file_and_key(tmp_path, text, said):
         read_declaration(path)
     assert str(path) in str(failure.value)
     assert said in str(failure.value)
-
-
-def test_a_missing_key_is_named_as_its_writer_would_have_it(tmp_path):
-    path = declared(tmp_path, HEAD + BODY.replace("draw:", "drawn:"))
-    with pytest.raises(UserError) as failure:
-        read_declaration(path)
-    assert f"{path}: key 'draw' is missing; add it." in str(failure.value)
-    assert "one_of" not in str(failure.value)
+    assert ("one_of" in str(failure.value)) == ("one_of" in said)
 
 
 @pytest.mark.parametrize(
@@ -119,9 +112,8 @@ def test_a_missing_key_is_named_as_its_writer_would_have_it(tmp_path):
         (
             "frame: transitive",
             "words: [imagin]",
-            "draw.verb.words' names 'imagin', which is not in",
+            "verb.words' names 'imagin', which is not in",
         ),
-        ("frame: transitive", "words: [imagin]", "did you mean 'imagine'?"),
         ("frame: transitive", "frame: intransitive, words: [abandon]", "(frame intransitive)"),
         ("frame: transitive", "other_than: [abandn]", "'draw.verb.other_than' names 'abandn'"),
         ("frame: transitive", "subject_within: persn", "'draw.verb.subject_within' names 'persn'"),
@@ -162,30 +154,28 @@ bad: "{d.swapped} {noun}."
     assert generator(tmp_path, HEAD + body.replace("[this, the]", "[this, these]"))
 
 
-def test_agreeing_predicates_can_be_put_in_the_other_number(tmp_path):
-    body = BODY.replace("verb: verb", "verb: verb, agreeing: true").replace(
-        "{object} {does}", "{object} {does.swapped}"
-    )
-    assert sentences(tmp_path, body)
-
-
-def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path):
-    body = BODY.replace("object_of: [verb]", "classes: person, gender: [n]")
-    paradigm = generator(tmp_path, HEAD + body)
-    with pytest.raises(UserError, match=r"after 0 of 5 \(nothing in the lexicon fits 'object'\)"):
-        [*paradigm.pairs(5)]
-
-
-def test_a_paradigm_that_is_exhausted_says_so_whatever_failed_before(tmp_path):
-    body = """
+EXHAUSTED = """
 draw:
   word: {is: choice, among: [same, one, two]}
 good: "{word}."
 bad: "Same."
 """
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            BODY.replace("object_of: [verb]", "classes: person, gender: [n]"),
+            r"after 0 of 3 \(nothing in the lexicon fits 'object'\)",
+        ),
+        # A pair of twice the same sentence does not count.
+        (EXHAUSTED, r"after 2 of 3 \(the acceptable sentences are drawn already\)"),
+    ],
+)
+def test_a_paradigm_without_enough_pairs_says_what_it_fails_at(tmp_path, body, said):
     paradigm = generator(tmp_path, HEAD + body)
-    said = r"paradigm\.yaml: .* after 2 of 3 \(the acceptable sentences are drawn already\)"
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=rf"paradigm\.yaml: .* {said}"):
         [*paradigm.pairs(3)]
 
 
@@ -222,38 +212,6 @@ def test_a_file_of_pairs_reads_as_the_released_ones_do(tmp_path):
     assert [*json.loads(output.read_text().splitlines()[0])][-1] == "pairID"
 
 
-def test_a_predicate_without_verb_is_a_copula(tmp_path):
-    body = """
-draw:
-  subject: {is: phrase, classes: person}
-  be: {is: predicate, subject: [subject], negated: "no"}
-  quality: {is: adjective, of: [subject]}
-good: "{subject} {be} {quality}."
-bad: "{subject} {be.swapped} {quality}."
-"""
-    copulas = {
-        text.split()[-2] if len(text.split()) == 3 else None for text in sentences(tmp_path, body)
-    }
-    assert copulas <= {"is", "was", "are", "were", None}
-
-
-def test_a_like_predicate_has_the_auxiliary_and_form_of_another(tmp_path):
-    body = """
-draw:
-  one: {is: verb, frame: intransitive}
-  subject: {is: phrase, classes: person, subject_of: [one]}
-  other: {is: verb, frame: intransitive, subject: [subject], unlike: [one]}
-  does: {is: predicate, verb: one, subject: [subject]}
-  too: {is: predicate, verb: other, subject: [subject], like: does}
-good: "{subject} {does}."
-bad: "{subject} {too}."
-"""
-    for pair in generator(tmp_path, HEAD + body).pairs(60):
-        does, too = pair.drawn["does"], pair.drawn["too"]
-        assert does.chosen == too.chosen
-        assert does.verb.lexeme != too.verb.lexeme
-
-
 def test_finite_verbs_are_as_frequent_as_auxiliaries(tmp_path):
     paradigm = generator(tmp_path, HEAD + BODY)
     without = Counter(pair.drawn["does"].chosen.auxiliary is None for pair in paradigm.pairs(600))
@@ -266,31 +224,6 @@ def test_each_scheme_is_drawn_as_often_as_the_others(tmp_path):
     paradigm = generator(tmp_path, HEAD + json.dumps({"one_of": one_of})[1:-1])
     schemes = Counter(pair.good.text[0] for pair in paradigm.pairs(400))
     assert 150 < schemes["A"] < 250
-
-
-def test_nothing_in_a_slot_leaves_no_gap(tmp_path):
-    body = """
-draw:
-  verb: {is: verb, frame: intransitive}
-  subject: {is: phrase, classes: person, subject_of: [verb]}
-  does: {is: predicate, verb: verb, subject: [subject], auxiliary: none}
-  object: {is: phrase, complement_of: verb}
-good: "{does.aux} {subject}  {does.aux} {does.verb} {object} ."
-bad: "{subject} no."
-"""
-    for text in sentences(tmp_path, body):
-        assert "  " not in text
-        assert " ." not in text
-
-
-def test_what_one_could_not_tell_apart_is_drawn_anew(tmp_path):
-    body = """
-draw:
-  word: {is: choice, among: [same, one, two]}
-good: "{word}."
-bad: "Same."
-"""
-    assert sorted(sentences(tmp_path, body, 2)) == ["One.", "Two."]
 
 
 def test_a_preview_shows_pairs_with_their_critical_words():

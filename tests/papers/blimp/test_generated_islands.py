@@ -19,7 +19,6 @@ LEFT_OF_TWO = "coordinate_structure_constraint_complex_left_branch"
 OBJECT = "coordinate_structure_constraint_object_extraction"
 SUBJECT, WH = "sentential_subject_island", "wh_island"
 PERSONS = {"m": {"he"}, "f": {"she"}, "c": {"he", "she"}}
-# In a question these could have a second object, or say what something is called.
 
 
 def text_of(pair, name):

@@ -113,9 +113,6 @@ def test_a_choice_that_was_not_made_is_left_out_alone(tmp_path):
 def test_a_malformed_response_is_refused(choice, said, tmp_path):
     with pytest.raises(UserError, match=said):
         read(tmp_path, assignment("a", choice))
-
-
-def test_responses_without_a_column_are_refused(tmp_path):
     row = assignment("a")
     del row["anonCode"]
     with pytest.raises(UserError, match=r"responses.csv:1: there is no column anonCode"):

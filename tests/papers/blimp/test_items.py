@@ -38,9 +38,13 @@ TWO = PLAIN | {
 }
 
 
-def write(folder, *records, uid="owls"):
-    path = folder / f"{uid}.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+def line_of(record):
+    return json.dumps(record) + "\n"
+
+
+def write(folder, *records):
+    path = folder / "owls.jsonl"
+    path.write_text("".join(map(line_of, records)))
     return path
 
 
@@ -101,22 +105,18 @@ def test_a_malformed_pair_is_named_with_its_line(tmp_path, change, said):
     assert "expected pair 0 of the paradigm owls" in str(failure.value)
 
 
-def test_a_line_that_is_no_json_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{\n", r"owls\.jsonl:1: .*expected pair 0"),
+        (line_of(PLAIN) + line_of(PLAIN | {"pairID": "1"}), ":2: the pair stands in line 1 too"),
+        (line_of(PLAIN), "has 1 pairs; expected 1000"),
+    ],
+)
+def test_a_malformed_file_is_refused(tmp_path, text, said):
     path = tmp_path / "owls.jsonl"
-    path.write_text("{\n")
-    with pytest.raises(UserError, match=r"owls\.jsonl:1: .*expected pair 0"):
-        [*read_records(path)]
-
-
-def test_a_pair_that_stands_twice_is_refused(tmp_path):
-    path = write(tmp_path, PLAIN, PLAIN | {"pairID": "1"})
-    with pytest.raises(UserError, match=r":2: the pair stands in line 1 too"):
-        [*read_records(path)]
-
-
-def test_a_file_cut_short_is_refused(tmp_path):
-    path = write(tmp_path, PLAIN)
-    with pytest.raises(UserError, match="has 1 pairs; expected 1000"):
+    path.write_text(text)
+    with pytest.raises(UserError, match=said):
         build_items([path], tmp_path / "items.parquet", 1000)
 
 

@@ -2,7 +2,6 @@
 
 import lzma
 from collections import defaultdict
-from functools import cache
 
 import pytest
 
@@ -117,28 +116,6 @@ def test_an_entry_that_stands_twice_is_refused(tmp_path):
         UserError, match=rf"verbs\.tsv:{len(lines) + 1}: the row stands in line 2 too"
     ):
         read_lexicon(tmp_path)
-
-
-def test_the_lexicon_has_three_thousand_entries_of_words_with_meaning():
-    words = lexicon()
-    assert len({n.noun for n in words.nouns if "name" not in n.tags}) > 1400
-    assert len({verb.lexeme for verb in words.verbs}) > 800
-    assert len({each.adjective for each in words.adjectives}) > 400
-
-
-@pytest.mark.slow
-def test_every_verb_finds_subjects_and_objects_and_every_adjective_nouns():
-    words = lexicon()
-
-    @cache
-    def fitting(restriction):
-        return sum(words.classes.accepts(restriction, noun.classes) for noun in words.nouns)
-
-    for verb in words.verbs:
-        assert fitting(verb.subject) >= 20, verb
-        assert verb.frame != "transitive" or fitting(verb.object) >= 10, verb
-    for each in words.adjectives:
-        assert fitting(each.noun) >= 10, each
 
 
 @pytest.mark.mirror
