@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blimpworks.errors import UserError
-from blimpworks.exhibits import formula_lookup
-from blimpworks.exhibits.formula_lookup import declared, formula_modules, formula_of, formulas_of
-from blimpworks.exhibits.formulas import TEXT, Formula, mean_of, truncated
+from blimpworks.exhibits.formula_lookup import declared, formula_of, formulas_of
+from blimpworks.exhibits.formulas import Formula, mean_of, truncated
 from blimpworks.papers.lmentry.exhibits.formulas import mean_over_models
 from blimpworks.papers.multiblimp.exhibits.formulas import weighted_values, wins
 from blimpworks.papers.urblimp.exhibits.formulas import above, holm_of
@@ -28,19 +27,6 @@ def test_each_formula_without_parameters_has_a_sentence_of_its_own():
     for each in declared():
         if isinstance(each, Formula):
             assert formulas_of(each.sentence) == [each]
-
-
-def test_the_order_in_which_modules_are_loaded_does_not_matter(monkeypatch):
-    modules = [*formula_modules()]
-    before = {sentence: formula_of(sentence).function for sentence in SENTENCES}
-    monkeypatch.setattr(formula_lookup, "formula_modules", lambda: reversed(modules))
-    declared.cache_clear()
-    formula_of.cache_clear()
-    try:
-        assert {sentence: formula_of(sentence).function for sentence in SENTENCES} == before
-    finally:
-        declared.cache_clear()
-        formula_of.cache_clear()
 
 
 @given(st.floats(1e-9, 1e9))
@@ -68,10 +54,6 @@ def test_a_formula_that_is_read_makes_the_same_of_rows():
     weighted = weighted_values(low=1, mid=2, high=5, total=8)
     columns = pd.DataFrame({"column": ["low", "mid", "high"], "value": [8.0, 16.0, 32.0]})
     assert formula_of(weighted.sentence)(columns) == weighted(columns) == 25
-
-
-def test_the_text_of_a_row_is_no_number_of_it():
-    assert formula_of("text of the row") is TEXT
 
 
 @pytest.mark.parametrize(

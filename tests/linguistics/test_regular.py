@@ -4,21 +4,10 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from blimpworks.campaign.settings.parsing import read_settings
-from blimpworks.errors import UserError
 from blimpworks.linguistics import regular
-from blimpworks.papers.urblimp.items.patterns import parse_pattern
-from support.paths import REPOSITORY
-
-PACKS = sorted((REPOSITORY / "config/urblimp").glob("*/language.yaml"))
-RULES = sorted((REPOSITORY / "config/urblimp").glob("*/*.yaml"))
-
-
-def expressions_of(path):
-    return re.findall(r're"([^"]*)"', path.read_text("utf-8"))
 
 
 def anywhere(value):
@@ -38,31 +27,6 @@ def anywhere(value):
     elif isinstance(value, list):
         for inner in value:
             yield from anywhere(inner)
-
-
-OURS = sorted(
-    {pair for path in PACKS for pair in anywhere(read_settings(path, "pack"))}
-    | {(text, "") for path in RULES for text in expressions_of(path)}
-)
-
-
-def python_of(text):
-    return text.replace(r"\pL", r"[^\W\d_]")
-
-
-@pytest.mark.parametrize(("text", "new"), OURS)
-def test_our_expressions_mean_what_they_mean_in_python(text, new):
-    signs = "".join(dict.fromkeys(re.sub(r"[\\^$()|?*+=!<>\[\]]", "", text))) + "+ا1 aé"
-    own, python = regular.expression(text), re.compile(python_of(text))
-
-    @settings(max_examples=60, deadline=None, database=None)
-    @given(st.text(signs, max_size=8))
-    def same(word):
-        assert own.fullmatch(word) == (python.fullmatch(word) is not None)
-        assert own.sub(new, word) == python.sub(new, word)
-        assert own.sub(new, word, count=1) == python.sub(new, word, count=1)
-
-    same()
 
 
 @pytest.mark.parametrize(
@@ -110,16 +74,6 @@ def test_what_re2_does_not_know_is_refused_at_once(text):
 def test_a_replacement_names_groups_that_there_are(new):
     with pytest.raises(ValueError, match="can't replace what"):
         regular.check("a", new)
-
-
-def test_a_pattern_of_a_tree_with_an_endless_expression_is_read_and_tried_at_once():
-    start = time.process_time()
-    pattern = parse_pattern(f'V [form=re"{HOSTILE}"]')
-    [feature] = pattern.nodes["V"]
-    assert not feature.holds({"form": "a" * 1000})
-    assert time.process_time() - start < 3
-    with pytest.raises(UserError, match="as RE2 reads it"):
-        parse_pattern(r'V [form=re"(a)\1"]')
 
 
 def test_replacements_follow_one_another_on_words_that_have_something_to_replace():

@@ -81,10 +81,3 @@ def test_distractors_in_relative_clauses_have_the_other_number_and_could_be_the_
         assert numbers(distractors) == {OTHER[number]}, pair.record
         verb = pair.drawn["verb"].entry
         assert any(accepts(verb.subject, noun) for noun, _ in distractors), pair.record
-
-
-@pytest.mark.parametrize("uid", [RELATIONAL, RELATIVE])
-def test_dependency_length_counts_the_words_between_noun_and_verb(uid):
-    for pair in pairs(uid):
-        _, _, rest = subject(pair.good.prefix)
-        assert pair.record.dependency_length == len(rest), pair.record
