@@ -92,15 +92,10 @@ def test_harmless_variants_read_alike(read, text):
     assert read(text).sentences.equals(read(GOOD).sentences)
 
 
-def test_a_file_without_sentence_is_refused(read):
-    for text in ("", "\n\n"):
-        with pytest.raises(UserError, match=r"x\.conllu holds no sentence"):
-            read(text, "set_aside")
-
-
-def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(UserError, match="does not exist; expected a treebank"):
-        read_treebank(tmp_path / "x.conllu", "X", TreebankOptions())
+@pytest.mark.parametrize("text", ["", "\n\n"])
+def test_a_file_without_sentence_is_refused(read, text):
+    with pytest.raises(UserError, match=r"x\.conllu holds no sentence"):
+        read(text, "set_aside")
 
 
 # ---- malformed sentences
@@ -117,22 +112,15 @@ def replaced(old, new):
 
 MALFORMED = {
     "too few fields": (replaced("2\tb\tb\tX", "2\tb\tX"), 3, r"9 tab-separated field\(s\), exp"),
-    "too many fields": (replaced("2\tb\tb", "2\tb\tb\tb"), 3, r"11 tab-separated field\(s\)"),
-    "spaces for tabs": (BAD.replace("\t", " ").encode(), 2, r"1 tab-separated field\(s\)"),
-    "line of blanks": (replaced("2\tb", "  \n2\tb"), 3, r"1 tab-separated field\(s\)"),
     "letters in an id": (replaced("2\tb", "2a\tb"), 3, "ID '2a', expected word 2, a range"),
-    "leading zero": (replaced("2\tb", "02\tb"), 3, "ID '02', expected word 2"),
     "skipped word": (replaced("3\tc", "4\tc"), 4, "ID '4', expected word 3"),
     "repeated word": (replaced("2\tb", "1\tb"), 3, "ID '1', expected word 2"),
-    "starts with word 2": (replaced(BAD_LINES[1] + "\n", ""), 2, "ID '2', expected word 1"),
     "enormous id": (replaced("2\tb", "99999999999999999999\tb"), 3, "expected word 2"),
     "range out of place": (replaced("2\tb\tb", "1-2\tb\tb"), 3, "ID '1-2', expected word 2"),
     "range beyond the end": (replaced("3\tc", "3-4\tc"), 4, "ID '3-4', expected word 3"),
     "reversed range": (replaced("3\tc", "3-2\tc"), 4, "ID '3-2', expected word 3"),
     "empty node out of place": (replaced("3\tc", "3.1\tc"), 4, "or an empty node 2.N"),
     "head not an integer": (replaced("\t0\t", "\troot\t"), 3, "HEAD 'root', expected an integer"),
-    "head missing": (replaced("\t0\t", "\t_\t"), 3, "HEAD '_', expected an integer from 0 to 3"),
-    "head negative": (replaced("\t0\t", "\t-1\t"), 3, "HEAD '-1', expected an integer"),
     "head beyond the sentence": (replaced("\t0\t", "\t4\t"), 3, "HEAD '4', expected an integer"),
     "own head": (replaced("2\tdep\t_\t_\n\n", "3\tdep\t_\t_\n\n"), 4, "HEAD 3 of word 3 is"),
     "no root": (replaced("\t0\t", "\t1\t"), 2, "no word of the sentence has HEAD 0"),
@@ -145,14 +133,12 @@ MALFORMED = {
     "head enormous": (replaced("\t0\t", "\t99999999999\t"), 3, "HEAD '99999999999', expected"),
     "head of an empty node": (replaced("3\tc", "2.1\tc"), 4, "HEAD '2' of a range or empty node"),
     "blank form": (replaced("2\tb\tb", "2\t\tb"), 3, "FORM is blank, expected a value"),
-    "form of spaces": (replaced("2\tb\tb", "2\t \tb"), 3, "FORM is blank, expected a value"),
     "blank field": (replaced("2\tb\tb\tX\t_", "2\tb\tb\tX\t"), 3, "XPOS is blank"),
     "feature without value": (
         replaced("2\tb\tb\tX\t_\t_", "2\tb\tb\tX\t_\tA=b|C"),
         3,
         r"FEATS 'A=b\|C', expected '_' or name=value pairs",
     ),
-    "id of many zeros": (replaced("2\tb", "00.1\tb"), 3, "ID '00.1', expected word 2"),
     "long number of an empty node": (replaced("3\tc", "2.1234567890\tc"), 4, "expected word 3"),
     "spaced id": (replaced("2\tb", " 2\tb"), 3, "ID ' 2', expected word 2"),
     "head of thousands of digits": (replaced("\t0\t", f"\t{'9' * 5000}\t"), 3, "HEAD '999"),
@@ -236,48 +222,32 @@ def test_any_form_is_read_as_it_stands(read, cell):
     assert form == cell
 
 
-def test_build_numbers_sentences_through_all_files(treebanks, products):
-    counts = build_tokens(treebanks, *products, TreebankOptions())
-    assert counts == {"files": 2, "sentences": 3, "words": 9, "tokens": 9, "set_aside": 0}
-    tokens = read_table(TOKENS, products[0])
+def test_the_command_numbers_sentences_through_all_files_and_leaves_a_record(treebanks, products):
+    from blimpworks.cli import app
+
+    names = ("tokens", "sentences", "malformed")
+    flags = [f"--{name}={path}" for name, path in zip(names, products, strict=True)]
+    call = ["build-tokens", *(str(path) for _, path in treebanks), *flags]
+    done = CliRunner().invoke(app, [*call, '--options={"malformed": "error"}'])
+    assert done.exit_code == 0
     sentences = read_table(SENTENCES, products[1])
-    assert tokens["sentence"].to_pylist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert read_table(TOKENS, products[0])["sentence"].to_pylist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     assert sentences["sentence"].to_pylist() == [0, 1, 2]
     assert sentences["treebank"].to_pylist() == ["UD_X-A", "UD_X-A", "UD_X-B"]
     assert products[2].read_text() == "treebank\tfile\tline\tsent_id\treason\n"
+    notes = json.loads(Path(f"{products[0]}.prov.json").read_text())["notes"]
+    counts = {"files": 2, "sentences": 3, "words": 9, "tokens": 9, "set_aside": 0}
+    assert counts.items() <= notes.items()
 
 
-def test_build_reports_what_it_sets_aside(treebanks, products):
+def test_a_malformed_sentence_is_reported_or_leaves_nothing_behind(treebanks, products):
     treebanks[0][1].write_text(GOOD + BAD.replace("\t0\t", "\t9\t"))
+    with pytest.raises(UserError, match=r"UD_X-A/x-ud-test\.conllu:8: HEAD '9'"):
+        build_tokens(treebanks, *products, TreebankOptions())
+    assert not any(path.exists() for path in products)
     counts = build_tokens(treebanks, *products, TreebankOptions(malformed="set_aside"))
     assert (counts["sentences"], counts["set_aside"]) == (2, 1)
     assert read_table(SENTENCES, products[1])["sentence"].to_pylist() == [0, 1]
     [row] = products[2].read_text().splitlines()[1:]
     reason = "HEAD '9', expected an integer from 0 to 3"
     assert row.split("\t") == ["UD_X-A", "x-ud-test.conllu", "8", "bad", reason]
-
-
-def test_build_leaves_nothing_behind_a_malformed_file(treebanks, products):
-    treebanks[1][1].write_text(BAD.replace("\t0\t", "\t9\t"))
-    with pytest.raises(UserError, match=r"UD_X-B/x-ud-test\.conllu:3: HEAD '9'"):
-        build_tokens(treebanks, *products, TreebankOptions())
-    assert not any(path.exists() for path in products)
-
-
-def test_the_command_names_treebanks_by_directory_and_leaves_a_record(treebanks, products):
-    from blimpworks.cli import app
-
-    flags = [
-        f"--{n}={p}" for n, p in zip(("tokens", "sentences", "malformed"), products, strict=True)
-    ]
-    files = [str(path) for _, path in treebanks]
-    result = CliRunner().invoke(
-        app,
-        ["build-tokens", *files, *flags, '--options={"malformed": "error"}'],
-        catch_exceptions=False,
-    )
-    assert result.exit_code == 0
-    sentences = read_table(SENTENCES, products[1])
-    assert sentences["treebank"].to_pylist() == ["UD_X-A", "UD_X-A", "UD_X-B"]
-    record = json.loads(Path(f"{products[0]}.prov.json").read_text())
-    assert record["notes"]["sentences"] == 3

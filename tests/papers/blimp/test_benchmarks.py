@@ -48,32 +48,40 @@ def test_both_sets_are_compared_only_where_models_judge_both():
     assert names_of("blimp", "blimp_generated") - names_of("blimp") == {"generated"}
 
 
-def test_a_campaign_that_has_what_its_benchmarks_need_is_left_alone():
+DEMO = {"sources": Path("config/demo/sources.tsv")}
+NO_SOURCES = r"^config/demo/sources\.tsv has no row of kind 'blimp_data' and lang 'eng', expected"
+GERMAN = ("deu", "heb")
+
+
+@pytest.mark.parametrize(
+    ("files", "changes", "message"),
+    [
+        *(
+            (
+                None,
+                {"benchmarks": (name,), "languages": GERMAN},
+                f"^benchmark '{name}' has items in eng alone; languages has deu, heb: add eng, or",
+            )
+            for name in ("blimp", "blimp_generated")
+        ),
+        (DEMO, {"models": ("ngram-5",)}, NO_SOURCES),
+        (
+            {"blimp": Path("tests")},
+            {},
+            r"paradigms has no declaration, expected one \.yaml file",
+        ),
+    ],
+)
+def test_what_a_benchmark_needs_and_lacks_is_one_sentence(files, changes, message):
+    with pytest.raises(UserError, match=message):
+        check_papers(*loaded(files, **changes))
+
+
+def test_what_no_benchmark_needs_may_be_missing():
     check_papers(*loaded())
-    # Without BLiMP neither English nor its files are asked for.
     check_papers(*loaded(benchmarks=("multiblimp",), languages=("deu",)))
-
-
-@pytest.mark.parametrize("name", ["blimp", "blimp_generated"])
-def test_blimp_without_english_is_one_sentence(name):
-    message = f"^benchmark '{name}' has items in eng alone; languages has deu, heb: add eng, or"
-    with pytest.raises(UserError, match=message):
-        check_papers(*loaded(benchmarks=(name,), languages=("deu", "heb")))
-
-
-def test_released_pairs_that_the_catalogue_lacks_are_one_sentence():
-    files, models = {"sources": Path("config/demo/sources.tsv")}, ("ngram-5",)
-    message = r"^config/demo/sources\.tsv has no row of kind 'blimp_data' and lang 'eng', expected"
-    with pytest.raises(UserError, match=message):
-        check_papers(*loaded(files, models=models))
-    check_papers(*loaded(files, models=models, benchmarks=("blimp_generated",)))
-
-
-def test_a_folder_without_declarations_is_one_sentence(tmp_path):
-    (tmp_path / "paradigms").mkdir()
-    with pytest.raises(UserError, match=r"paradigms has no declaration, expected one \.yaml file"):
-        check_papers(*loaded({"blimp": tmp_path}))
-    check_papers(*loaded({"blimp": tmp_path}, benchmarks=("blimp",)))
+    check_papers(*loaded(DEMO, models=("ngram-5",), benchmarks=("blimp_generated",)))
+    check_papers(*loaded({"blimp": Path("tests")}, benchmarks=("blimp",)))
 
 
 def expected_pairs(campaign, catalogue, benchmark):
