@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit
+from blimpworks.exhibits.shared import read_plain, read_printed
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.papers.blimp.analysis.bins import bin_accuracies
 from blimpworks.papers.blimp.exhibits import SPECS
@@ -25,10 +27,18 @@ from blimpworks.papers.blimp.released_results import (
     read_blimp_release,
     read_ratings,
 )
-from blimpworks.papers.blimp.tables import ITEM_SCHEMA
+from blimpworks.papers.blimp.tables import BINS, ITEM_SCHEMA
 from blimpworks.reproduction.printed import read_published
 from blimpworks.reproduction.published import Paper, compare
-from blimpworks.tables import ACCURACIES, SCORES, Evaluation, write_rows
+from blimpworks.tables import (
+    ACCURACIES,
+    JUDGEMENTS,
+    PERPLEXITIES,
+    REGRESSIONS,
+    SCORES,
+    Evaluation,
+    write_rows,
+)
 from support.mirror_kit import CONFIG, fetch, rows_of
 
 PRINTED = CONFIG / "published" / "blimp"
@@ -82,13 +92,38 @@ def ratings(mirror, root):
     return output
 
 
-def check_cells(exhibit, rows_behind):
-    """Each cell is what its formula, found by its sentence, gives for the rows that it selects.
+BEHIND = {
+    # The released table lies below the directory of accuracies, so it is looked up there too.
+    "accuracies": (ACCURACIES, ("accuracies", "released", "data_sets")),
+    "released": (ACCURACIES, ("released",)),
+    "regressions": (REGRESSIONS, ("curves",)),
+    "perplexities": (PERPLEXITIES, ("perplexities",)),
+    "items": (ITEM_SCHEMA, ("items",)),
+    "bins": (BINS, ("bins",)),
+    "judgements": (JUDGEMENTS, ("judgements",)),
+}
+"""Schema and kinds of the tables behind cells, by their source."""
 
-    ``rows_behind`` gives the table that a cell is computed from.
-    """
+
+def by_place(exhibit):
+    return {(cell.row, cell.column): cell for cell in exhibit.cells}
+
+
+def check_cells(exhibit, tables):
+    """Each cell is what its formula, found by its sentence, gives for the rows that it selects."""
+
+    @cache
+    def rows_of(source, model):
+        if source == "published":
+            return read_printed(tables)
+        schema, kinds = BEHIND[source]
+        paths = [path for kind in kinds for path in tables.get(kind, ())]
+        return read_plain(schema, [path for path in paths if model in (None, path.stem)])
+
     for cell in exhibit.cells:
-        rows = select_rows(rows_behind(cell), json.loads(json.dumps(dict(cell.where))))
+        model = cell.where["model"] if cell.source == "judgements" else None
+        where = json.loads(json.dumps(dict(cell.where)))
+        rows = select_rows(rows_of(cell.source, model), where)
         assert formula_of(cell.formula.sentence)(rows) == pytest.approx(cell.value), cell
         if cell.low is not None:
             assert cell.low <= cell.value <= cell.high, cell

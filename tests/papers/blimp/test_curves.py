@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +15,8 @@ from blimpworks.campaign.seeds import curves_of, row_called, size_name
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.shared import read_plain
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import (
     draw_sentences,
@@ -38,9 +39,9 @@ from blimpworks.papers.blimp.exhibits.curves import fig5, slopes
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import INDIVIDUAL, read_blimp_release
 from blimpworks.scoring.transformers_engine import TransformersEngine
-from blimpworks.tables import ACCURACIES, PERPLEXITIES, REGRESSIONS, read_table, write_table
+from blimpworks.tables import ACCURACIES, PERPLEXITIES, write_rows
 from support import tiny
-from support.blimp_kit import PRINTED, campaign, check_cells, write_release
+from support.blimp_kit import PRINTED, by_place, campaign, check_cells, write_release
 from support.paths import REPOSITORY
 
 RECIPE = tiny.RECIPE.model_copy(update={"corpus": "default", "hidden": 16})
@@ -251,13 +252,12 @@ def tables(tmp_path_factory):
     read_blimp_release(*write_release(root), released)
     fit_curves(own, released, SIZES, ("full_sentence", INDIVIDUAL), fits)
     rows = [
-        dict.fromkeys(PERPLEXITIES.names)
-        | {"lang": "eng", "model": model, "corpus": "c", "words": 9, "unknown": 0}
+        {"lang": "eng", "model": model, "corpus": "c", "words": 9, "unknown": 0}
         | {"loss": 1.0, "perplexity": 1e6 / tokens + int(model[-1])}
         for model, tokens in SIZES["lstm-curve"].items()
     ]
     perplexities = root / "perplexities.parquet"
-    write_table(pa.Table.from_pylist(rows, schema=PERPLEXITIES.arrow()), PERPLEXITIES, perplexities)
+    write_rows(rows, PERPLEXITIES, perplexities)
     return {
         "accuracies": [own],
         "curves": [fits],
@@ -266,21 +266,10 @@ def tables(tmp_path_factory):
     }
 
 
-def by_place(exhibit):
-    return {(cell.row, cell.column): cell for cell in exhibit.cells}
-
-
-def read_sources(tables):
-    kinds = {"accuracies": ACCURACIES, "curves": REGRESSIONS, "perplexities": PERPLEXITIES}
-    frames = {name: read_table(kind, tables[name][0]).to_pandas() for name, kind in kinds.items()}
-    frames["regressions"] = frames.pop("curves")
-    printed = [pd.read_csv(path, keep_default_na=False) for path in tables["printed"]]
-    rows = pd.concat(each for each in printed if "exhibit" in each)
-    frames["published"] = rows.assign(value=pd.to_numeric(rows["value"], errors="coerce"))
-    return {
-        name: frame.astype(dict.fromkeys(frame.select_dtypes("category"), object))
-        for name, frame in frames.items()
-    }
+def accuracies_of(tables, models):
+    """Accuracies of some models on English by whole sentences."""
+    where = {"model": [*models], "method": "full_sentence", "lang": "eng"}
+    return select_rows(read_plain(ACCURACIES, tables["accuracies"]), where)
 
 
 @pytest.mark.slow
@@ -288,10 +277,8 @@ def test_figure_5_has_a_point_for_each_phenomenon_and_size(tables):
     exhibit = fig5(tables, LABELS)
     cells = by_place(exhibit)
     assert len(cells) == 2 * 3 * (len(PARADIGMS) + 1)
-    frame = read_sources(tables)["accuracies"]
-    frame = frame[(frame["method"] == "full_sentence") & (frame["lang"] == "eng")]
-    models = [f"lstm-curve-2k-seed{seed}" for seed in (1, 2)]
-    mine = frame[frame["model"].isin(models) & frame["paradigm"].isin(PARADIGMS["binding"])]
+    frame = accuracies_of(tables, [f"lstm-curve-2k-seed{seed}" for seed in (1, 2)])
+    mine = frame[frame["paradigm"].isin(PARADIGMS["binding"])]
     means = 100 * mine.groupby("model")["accuracy"].mean()
     cell = cells["Binding", "LSTM, 2k"]
     assert cell.value == pytest.approx(means.mean())
@@ -314,19 +301,13 @@ def test_a_campaign_without_such_models_says_so(tables, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [fig5, slopes])
 def test_each_cell_can_be_computed_again(make, tables):
-    sources = read_sources(tables)
-    published = Labels({"eng": "English"}, {}, "printed", {"blimp_curves": {}}, "published")
-    forms = [make(tables, LABELS), *([slopes(tables, published)] if make is slopes else [])]
-    for exhibit in forms:
-        check_cells(exhibit, lambda cell: sources[cell.source])
+    check_cells(make(tables, LABELS), tables)
 
 
 def test_slopes_are_fitted_over_all_samples_of_a_row(tables):
     cells = by_place(slopes(tables, LABELS))
-    frame = read_sources(tables)["accuracies"]
-    frame = frame[(frame["method"] == "full_sentence") & (frame["lang"] == "eng")]
-    frame = frame[frame["paradigm"].isin(PHENOMENON_OF) & frame["model"].isin(SIZES["lstm-curve"])]
-    means = frame.groupby("model")["accuracy"].mean()
+    frame = accuracies_of(tables, SIZES["lstm-curve"])
+    means = frame[frame["paradigm"].isin(PHENOMENON_OF)].groupby("model")["accuracy"].mean()
     logarithms = np.log2([SIZES["lstm-curve"][model] for model in means.index])
     cell = cells["Average", "LSTM slope"]
     assert cell.value == pytest.approx(np.polyfit(logarithms, means, 1)[0])
@@ -340,6 +321,7 @@ def test_slopes_are_fitted_over_all_samples_of_a_row(tables):
 def test_the_printed_slopes_need_well_over_ten_to_the_twentieth_tokens(tables):
     published = Labels({"eng": "English"}, {}, "printed", {"blimp_curves": {}}, "published")
     exhibit = slopes({"printed": tables["printed"]}, published)
+    check_cells(exhibit, tables)
     needed = {
         cell.row: cell.value for cell in exhibit.cells if cell.column == "printed LSTM log10 tokens"
     }

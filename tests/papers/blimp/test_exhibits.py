@@ -15,9 +15,8 @@ from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.blimp.exhibits import SPECS
 from blimpworks.papers.blimp.paradigms import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.blimp.released_results import read_blimp_release
-from blimpworks.papers.blimp.tables import BINS
-from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_table
-from support.blimp_kit import campaign, check_cells, evaluate, published, write_release
+from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_table
+from support.blimp_kit import by_place, campaign, check_cells, evaluate, published, write_release
 
 MODELS = {"lstm-gulordava": "LSTM", "transformer-xl-wt103": "TXL", "gpt2-large": "GPT-2"}
 TRAINED = {"blimp_training": {"lstm-gulordava": "LSTM (1 × 20 units)"}}
@@ -40,7 +39,7 @@ def make(name, tables, labels=LABELS):
 
 
 def values(exhibit):
-    return {(cell.row, cell.column): cell.value for cell in exhibit.cells}
+    return {place: cell.value for place, cell in by_place(exhibit).items()}
 
 
 @pytest.fixture(scope="module")
@@ -50,26 +49,6 @@ def tables(tmp_path_factory):
     released = root / "released.parquet"
     read_blimp_release(*write_release(root), released)
     return {"accuracies": [own], "released": [released]} | evaluate(root, MODELS, TIED)
-
-
-def rows_behind(cell, tables, known):
-    """All rows of the table that a cell is computed from; ``known`` are those read before."""
-    key = (cell.source, cell.where.get("model") if cell.source == "judgements" else None)
-    if key not in known:
-        if cell.source == "judgements":
-            [path] = [path for path in tables["judgements"] if path.stem == key[1]]
-            known[key] = read_table(JUDGEMENTS, path).to_pandas()
-        elif cell.source in ("items", "bins"):
-            kind = {"items": ITEMS, "bins": BINS}[cell.source]
-            known[key] = read_table(kind, tables[cell.source][0]).to_pandas()
-        else:
-            # The released table lies below the directory of accuracies, so it is looked up there.
-            kinds = ["released"] if cell.source == "released" else ["accuracies", "released"]
-            paths = [tables[kind][0] for kind in kinds if kind in tables]
-            frames = [read_table(ACCURACIES, path).to_pandas() for path in paths]
-            frames = [frame.astype({"lang": object}) for frame in frames]
-            known[key] = pd.concat(frames, ignore_index=True)
-    return known[key]
 
 
 def own_accuracies(tables):
@@ -93,8 +72,7 @@ def test_an_exhibit_is_written_and_its_cells_are_of_the_rows_they_name(
     if "accuracies" in spec.needs and name != "text":
         assert "LSTM, TXL, GPT-2: " in exhibit.caption
         assert "Trained here on treebanks and plain text: LSTM (1 × 20 units)." in exhibit.caption
-    known = {}
-    check_cells(exhibit, lambda cell: rows_behind(cell, given, known))
+    check_cells(exhibit, given)
 
 
 def test_accuracy_of_a_phenomenon_is_the_mean_of_its_paradigms(tables):
@@ -132,7 +110,7 @@ def test_one_model_alone_has_no_correlations(tables):
 
 
 def test_a_prefix_method_is_compared_on_its_own_paradigms(tables):
-    cells = {(c.row, c.column): c for c in make("fig6", tables).cells}
+    cells = by_place(make("fig6", tables))
     for prefix, is_one in (("1-prefix", True), ("2-prefix", False)):
         both = [
             cells["LSTM", f"Binding: {bar}"] for bar in (prefix, f"sentence ({prefix} paradigms)")
@@ -163,7 +141,7 @@ def test_every_published_form_is_drawn_without_the_release(tmp_path):
 def test_by_pair_every_pair_of_a_model_counts_once(tables):
     frame = own_accuracies(tables)
     frame = frame[frame["paradigm"] != "all"]
-    cells = {(c.row, c.column): c for c in make("table3", tables).cells}
+    cells = by_place(make("table3", tables))
     whole = cells["GPT-2", "Overall, by pair"]
     assert whole.value == pytest.approx(100 * frame["correct"].sum() / frame["n"].sum())
     assert whole.n == frame["n"].sum()

@@ -21,7 +21,7 @@ from blimpworks.papers.blimp.released_results import (
     read_ratings,
 )
 from support.blimp_kit import PRINTED as PRINT
-from support.blimp_kit import labels_of_print, ratings, release, write_release
+from support.blimp_kit import by_place, labels_of_print, ratings, release, write_release
 
 LABELS = labels_of_print()
 CAUSATIVE, ISLAND = "causative", "wh_island"
@@ -124,7 +124,7 @@ def test_a_majority_is_more_than_half_of_a_pairs_ratings(tmp_path):
     more = [(f"{ISLAND}ans1", answer) for answer in ("1. Good", "2. Bad", "1. Good")]
     read(tmp_path, assignment("a", *half, *more))
     exhibit = make(tmp_path)
-    cells = {(cell.row, cell.column): cell for cell in exhibit.cells}
+    cells = by_place(exhibit)
     assert cells[CAUSATIVE, "Ratings"].value == 50
     assert cells[CAUSATIVE, "Majority, ratings"].value == 0
     assert cells[ISLAND, "Ratings"].value == pytest.approx(100 * 2 / 3)
@@ -163,7 +163,7 @@ def test_the_summary_follows_exactly_from_the_released_responses(whole):
         LABELS,
     )
     assert "The ratings make the summary of 69 of 69 paradigms exactly." in exhibit.caption
-    cells = {(cell.row, cell.column): cell for cell in exhibit.cells}
+    cells = by_place(exhibit)
     for column in ("Majority, summary", "Majority, ratings", "Majority, stated rule"):
         assert cells["all paradigms", column].value == pytest.approx(100 * 323 / 335)
     assert cells["all paradigms", "Ratings"].value == pytest.approx(88.5546, abs=5e-5)
