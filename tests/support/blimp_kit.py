@@ -165,8 +165,7 @@ def campaign(path, models, least=200):
                 correct = float(random.binomial(n, min(1, skill * (1 + len(uid) % 7 / 20))))
                 low, high = wilson(correct, n)
                 rows.append(
-                    dict.fromkeys(ACCURACIES.names)
-                    | {"benchmark": "blimp", "model": model, "lang": "eng", "method": method}
+                    {"benchmark": "blimp", "model": model, "lang": "eng", "method": method}
                     | {"phenomenon": PHENOMENON_OF[uid], "paradigm": uid, "n": n}
                     | {"correct": correct, "accuracy": correct / n, "low": low, "high": high}
                 )
@@ -194,34 +193,20 @@ def write_items(path, per_paradigm=3):
         for number in range(per_paradigm):
             good = f"Some {'very ' * (number + len(uid) % 4)}old {uid} sleeps."
             same = uid == "passive_1" and number == 0
+            prefixes = zip(METHODS[1:], (ONE_PREFIX, TWO_PREFIX), strict=True)
             bad = good if same else good.replace("sleeps", "sleep")
             start = good.index("sleeps")
             rows.append(
-                dict.fromkeys(ITEM_SCHEMA.names)
-                | {"item_id": f"{uid}-{number}", "lang": "eng", "paradigm": uid}
+                {"item_id": f"{uid}-{number}", "lang": "eng", "paradigm": uid}
                 | {"phenomenon": PHENOMENON_OF[uid], "good": good, "bad": bad}
                 | {"good_start": start, "good_end": start + 6}
                 | {"bad_start": start, "bad_end": start + (6 if same else 5)}
                 | {"file": f"{uid}.jsonl", "sent_id": str(number), "line": number + 1}
-                | {"prefix_methods": allowed(uid), "identical": same}
+                | {"prefix_methods": [method for method, uids in prefixes if uid in uids]}
+                | {"identical": same}
             )
     write_rows(rows, ITEM_SCHEMA, path)
     return rows
-
-
-def allowed(uid):
-    """Prefix methods of a paradigm."""
-    return [m for m, uids in zip(METHODS[1:], (ONE_PREFIX, TWO_PREFIX), strict=True) if uid in uids]
-
-
-def side(text, logprobs, token):
-    """Columns of scores of a sentence, a token per word, all with one id."""
-    ends = [word.end() for word in re.finditer(r"\S+", text)]
-    return {
-        "ids": [token] * len(ends),
-        "logprobs": [*logprobs[: len(ends)]],
-        "ends": ends,
-    }
 
 
 def write_scores(path, items, seed, tied=()):
@@ -232,15 +217,14 @@ def write_scores(path, items, seed, tied=()):
         tokens = -random.gamma(2, 2, 20).astype(np.float32)
         others = tokens + random.normal(-0.2, 1, 20).astype(np.float32)
         same = item["identical"] or item["paradigm"] in tied
-        sides = {
-            "good": side(item["good"], tokens, 1),
-            "bad": side(item["bad"], tokens if same else others, 1 if same else 2),
-        }
         row = {"item_id": item["item_id"], "status": "scored"}
-        for name, columns in sides.items():
-            row |= {f"{name}_{key}": value for key, value in columns.items()}
-            row |= {f"tokens_{name}": len(columns["ids"])}
-            row |= {f"logprob_{name}": float(np.sum(columns["logprobs"], dtype=float))}
+        for side, values, token in (("good", tokens, 1), ("bad", tokens if same else others, 2)):
+            # A token per word, all with one id.
+            ends = [word.end() for word in re.finditer(r"\S+", item[side])]
+            ids, logprobs = [1 if same else token] * len(ends), [*values[: len(ends)]]
+            row |= {f"{side}_ids": ids, f"{side}_logprobs": logprobs, f"{side}_ends": ends}
+            row[f"tokens_{side}"] = len(ids)
+            row[f"logprob_{side}"] = float(np.sum(logprobs, dtype=float))
         rows.append(row)
     write_rows(rows, SCORES, path)
 
