@@ -18,7 +18,8 @@ TABLE = [
 ]
 SHARE = "text,share,of a,60 %,60,%,,,,,,100 × first value ÷ second value,table1/a; b/n"
 RECOMPUTATION = Recomputation(
-    {QUOTIENT: "{:.1f} %", COUNT: "{:.0f}", VALUES: "{:,.0f}"}, {"both": ["a", "b"]}
+    {QUOTIENT: "{:.1f} %", COUNT: "{:.0f}", VALUES: "{:,.0f}", of_row("value"): "{text}"},
+    {"both": ["a", "b"]},
 )
 
 
@@ -50,23 +51,35 @@ def test_a_statement_stands_as_printed_and_beside_what_other_numbers_make_of_it(
 
 
 @pytest.mark.parametrize(
-    ("of", "where"),
+    ("of", "where", "formula", "text"),
     [
-        ("table1/*/n", {"exhibit": "table1", "column": "n"}),
-        ("table1/{both}/m", {"exhibit": "table1", "row": ["a", "b"], "column": "m"}),
-        ("table1/b/n; m", {"exhibit": "table1", "row": "b", "column": ["n", "m"]}),
+        ("table1/*/n", {"exhibit": "table1", "column": "n"}, "number of rows", "2"),
+        (
+            "table1/{both}/m",
+            {"exhibit": "table1", "row": ["a", "b"], "column": "m"},
+            "number of rows",
+            "1",
+        ),
+        (
+            "table1/b/n; m",
+            {"exhibit": "table1", "row": "b", "column": ["n", "m"]},
+            "sum of value",
+            "12",
+        ),
+        # As printed there.
+        (
+            "table1/b/n",
+            {"exhibit": "table1", "row": "b", "column": "n"},
+            "value of the row",
+            "five",
+        ),
     ],
 )
-def test_numbers_can_be_of_any_row_of_a_list_or_of_several_columns(printed, of, where):
-    cells, _ = statements(printed(f"text,all,n,two,2,rows,,,,,,number of rows,{of}"))
-    assert cells[1].where == where
-
-
-def test_a_number_that_stands_elsewhere_too_can_be_shown_as_it_is_printed_there(printed):
-    recomputation = Recomputation({of_row("value"): "{text}"})
-    rows = printed("text,x,n,about 5,5,,,,,,,value of the row,table1/b/n")
-    cells, _ = printed_statements(rows, recomputation, ": ".join)
-    assert (cells[1].text, cells[1].value) == ("five", 5)
+def test_numbers_can_be_of_any_row_of_a_list_or_of_several_columns(
+    printed, of, where, formula, text
+):
+    cells, _ = statements(printed(f"text,all,n,two,2,rows,,,,,,{formula},{of}"))
+    assert (cells[1].where, cells[1].text) == (where, text)
 
 
 def test_a_title_comes_before_the_papers_own_and_faults_are_said_with_it(printed):

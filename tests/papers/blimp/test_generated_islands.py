@@ -2,11 +2,9 @@
 
 import pytest
 
-from blimpworks.papers.blimp.items.lexicon import possessive
 from support.clauses_kit import (
     auxiliary,
     falls_under,
-    level,
     numbers,
     phrase_at,
     wants_its_object,
@@ -19,12 +17,6 @@ LEFT_OF_TWO = "coordinate_structure_constraint_complex_left_branch"
 OBJECT = "coordinate_structure_constraint_object_extraction"
 SUBJECT, WH = "sentential_subject_island", "wh_island"
 PERSONS = {"m": {"he"}, "f": {"she"}, "c": {"he", "she"}}
-
-
-def text_of(pair, name):
-    """A phrase that was drawn, as it stands in sentences."""
-    part = pair.drawn[name].part()
-    return level(" ".join(part))
 
 
 @pytest.mark.parametrize(
@@ -64,18 +56,6 @@ def test_joined_subjects_have_a_plural_auxiliary_and_the_first_alone_its_own():
         assert subject.number in single.numbers, pair.bad.text
         assert single in (both, auxiliary(both.swapped)), pair.bad.text
         assert words(pair.good.text)[2:] != words(pair.bad.text)[2:]
-
-
-def test_clauses_as_subjects_have_singular_auxiliaries_and_possessors():
-    for pair in pairs(SUBJECT):
-        question = auxiliary(words(pair.good.text)[1])
-        assert "sg" in question.numbers, pair.good.text
-        assert question.takes != "gerund", pair.good.text
-        owner = pair.drawn["subject"]
-        whose = possessive(text_of(pair, "subject"), plural=owner.number == "pl")
-        gerund = pair.drawn["inner"].entry.form("gerund")
-        for text in (pair.good.text, pair.bad.text):
-            assert f" {whose} {gerund} " in level(text), text
 
 
 def test_pronouns_agree_with_the_subject_that_who_stands_in_for():
