@@ -14,9 +14,7 @@ from blimpworks.tables import ACCURACIES
 
 SOURCE = "accuracies"
 KEYS = ("benchmark", "lang", "method", "model", "phenomenon", "paradigm")
-"""Columns by which cells select their accuracies."""
 Place = tuple[str, str]
-"""Row and column of a cell."""
 
 
 def by_method(rows: pd.DataFrame, method: str, fallback: str | None = None) -> pd.DataFrame:

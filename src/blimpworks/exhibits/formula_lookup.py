@@ -37,7 +37,6 @@ def declared() -> tuple[Formula | Template[Any], ...]:
 
 @cache
 def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Notation]]:
-    """Pattern of a template's sentences, with a group for each parameter, and the notations."""
     types = get_type_hints(template.function)
     notations: dict[str, Notation] = {}
     pattern = ""
@@ -52,7 +51,7 @@ def _reader(template: Template[Any]) -> tuple[re.Pattern[str], Mapping[str, Nota
 
 
 def formulas_of(sentence: str) -> list[Formula]:
-    """List every formula of exactly this sentence; more than one is a mistake."""
+    """List every formula of this sentence; more than one is a mistake."""
     matches = [value for value in declared() if isinstance(value, Formula)]
     for template in (value for value in declared() if isinstance(value, Template)):
         pattern, notations = _reader(template)
@@ -82,4 +81,3 @@ NOTATIONS: dict[Any, Notation] = {
     str: Notation(r"\S+"),
     Formula: Notation(".+", read=formula_of),
 }
-"""Notations of parameters by type."""

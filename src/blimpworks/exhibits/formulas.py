@@ -25,7 +25,6 @@ class Formula:
     sentence: str
     function: Callable[..., SupportsFloat] = field(compare=False, repr=False)
     arguments: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Arguments of a template; empty for a formula of none."""
     takes_as_printed: bool = field(default=False, compare=False, repr=False)
     """True if rounded rows are its subject, so that rounding adds no doubt."""
 
@@ -53,7 +52,6 @@ PLAIN = Notation(
 )
 """Notation of words, numbers (with all digits) and formulas (their sentences)."""
 PHRASE = Notation(".+")
-"""Notation of a text of several words."""
 
 
 def choice(values: Mapping[str, Any]) -> Notation:
@@ -67,7 +65,6 @@ class Template(Generic[Arguments]):
     """A formula with parameters: a call with their values gives the ``Formula``."""
 
     text: str
-    """The sentence, with names of parameters in braces."""
     function: Callable[Concatenate[pd.DataFrame, Arguments], SupportsFloat]
     notations: Mapping[str, Notation]
     """Notations by parameter; others are words, numbers or formulas, by annotation."""

@@ -34,7 +34,6 @@ def direction(text: str) -> str:
 
 
 def _head_rows(columns: Sequence[Column], width: int) -> Iterator[str]:
-    """One line of headings, or two: the upper ones span their columns."""
     empty = "<td></td>" * (width - len(columns))
     if any(column.upper for column in columns):
         groups = [(upper, len(list(group))) for upper, group in groupby(columns, lambda c: c.upper)]

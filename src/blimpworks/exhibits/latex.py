@@ -38,7 +38,6 @@ LATEX_ESCAPES = (
 DECIMAL = re.compile(
     r"""(?P<bold>\\textbf\{)?(?P<minus>\$-\$)?(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?(bold)\})"""
 )
-"""A number as ``_latex`` writes it, without commas."""
 NO_NUMBER = {"", LATEX_ESCAPES[ABSENT]}
 DECIMALS = r"\sisetup{mode=text,detect-weight,group-minimum-digits=99}"
 """Setup of siunitx: numbers in the table's own type, bold where printed so."""

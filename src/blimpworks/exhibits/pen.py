@@ -25,7 +25,6 @@ ELLIPSIS = "…"
 LEADING = 1.36
 """Distance of two lines of text, in sizes of their letters."""
 RESOLUTION = 300
-"""Dots per inch for measuring texts."""
 Look = dict[str, Any]
 MIRRORED = str.maketrans("()[]{}<>«»‹›", ")(][}{><»«›‹")
 

@@ -19,7 +19,6 @@ from blimpworks.exhibits.shared import printed_cell
 VALUE, PRINTED, AGAIN = "Value", "Printed", "Recomputed"
 """Columns of tables of statements."""
 Place = tuple[str, str]
-"""Row and column of a printed number, or of a cell."""
 KEYS = ("exhibit", "row", "column")
 
 
@@ -28,17 +27,12 @@ class Recomputation:
     """How a paper's numbers in running text follow from other numbers that it prints."""
 
     formats: Mapping[Formula, str]
-    """Format of each formula's numbers, such as "{:.1f}"; "{text}" is the first number's printed
-    text.
-    """
+    """Format of each formula's numbers: "{:.1f}", or "{text}" for the first number's text."""
     lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Rows or columns behind a name in braces."""
 
     def cell(self, row: pd.Series, title: str, printed: pd.DataFrame) -> Cell:
-        """Compute a ``row`` from ``printed`` numbers.
-
-        Raises UserError for a wrong formula, an unknown list, or where nothing is printed.
-        """
+        """Compute a row from other numbers; raise UserError for a faulty recomputation."""
         place: Place = (row["row"], row["column"])
         subject = "printed number " + "/".join(row[key] for key in KEYS)
         formulas = {formula.sentence: formula for formula in self.formats}

@@ -41,9 +41,7 @@ FAMILIES = (
 )
 """Families of models with a fixed colour and marker in all figures."""
 SMALL = 6
-"""Size of labels beside points, in points."""
 INK = ".15"
-"""Colour of text and axes: dark grey, as in seaborn's styles."""
 SETTINGS: dict[Any, Any] = {
     "text.color": INK,
     "axes.labelcolor": INK,

@@ -8,7 +8,6 @@ if TYPE_CHECKING:  # slow to import, and tables need none of it
     from matplotlib.figure import Figure
 
 TICKS = 100
-"""More ticks than a logarithmic axis has."""
 BREAKS = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
 
 

@@ -37,11 +37,10 @@ def _compile(expression: str, whole: str) -> Any:
 
 
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
-"""An escaped sign, a class of characters, or a sign."""
 
 
 def _groups(expression: str) -> Iterator[tuple[int, int]]:
-    """Span of each outermost group, and an empty span at each bar outside of groups."""
+    """Span of each outermost group; an empty span at each bar outside of groups."""
     level = start = 0
     for piece in _PIECE.finditer(expression):
         if piece[0] == "(":

@@ -30,7 +30,6 @@ NO_HEAD = -1
 LONGEST_NUMBER = 999_999_999
 """Tables hold numbers of 32 bits."""
 BATCH = 50_000
-"""Rows held as Python objects at once."""
 
 
 class Malformed(NamedTuple):
@@ -76,7 +75,6 @@ class MalformedSentence(Exception):
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
-    """Group the lines of a file, with their line ends, into sentences."""
     texts: list[str] = []
     broken: list[int] = []
     number, cut = 0, False
@@ -99,7 +97,6 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[Block]:
 
 
 def _parsed(parse: Callable[[str], Any], otherwise: Any) -> Callable[[list[str], int], Any]:
-    """Make a parser of a field that returns ``otherwise`` where the package refuses it."""
 
     def parser(cells: list[str], at: int) -> Any:
         try:
@@ -155,7 +152,6 @@ def _is_word(cell: str) -> bool:
 
 
 def _check_tokens(first: int, rows: Sequence[list[str]], tokens: TokenList) -> None:
-    """Check that the fields of tokens, ``rows`` from line ``first`` of the file, fit together."""
     words = [at for at, row in enumerate(rows) if _is_word(row[0])]
     before = 0
     for at, (row, token) in enumerate(zip(rows, tokens, strict=True)):

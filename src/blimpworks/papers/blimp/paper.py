@@ -27,9 +27,8 @@ RELEASED_RESULTS = (
     f"{_RAW}/summary/human_validation_summary.csv",
     f"{_RAW}/summary/models_summary.jsonl",
 )
-"""Sources of the results that the authors released."""
 RESPONSES = (f"{_RAW}/all_outputs/human_responses.csv",)
-"""Source of the single human judgements that they released."""
+"""Source of the released single human judgements."""
 
 
 def _options(campaign: Campaign) -> BlimpOptions:

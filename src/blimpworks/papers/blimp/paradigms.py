@@ -15,11 +15,9 @@ BENCHMARK, LANG, HUMAN = "blimp", "eng", "human"
 RERUN = "rerun_full_sentence"
 """Method of the authors' run of 2021, which has whole sentences alone."""
 GENERATED = "blimp_generated"
-"""Benchmark of the same paradigms with pairs that are generated here."""
 RELEASED_DATA = "blimp_data"
-"""Kind of the released pairs among sources."""
 RELEASED_PAIRS = 1000
-"""Released pairs of each paradigm."""
+"""Of each paradigm."""
 PHENOMENA: dict[str, tuple[str, str]] = {
     "anaphor_agreement": ("Anaphor", "agr."),
     "argument_structure": ("Argument", "structure"),
@@ -38,7 +36,6 @@ PHENOMENA: dict[str, tuple[str, str]] = {
 NAMES = {
     key: f"{upper} {lower}".strip().replace("/ ", "/") for key, (upper, lower) in PHENOMENA.items()
 }
-"""The headings in one line."""
 _ROWS = [row.values() for row in read_cells(Path(__file__).with_name("paradigms.tsv"))]
 PARADIGMS = {
     name: tuple(uid for uid, phenomenon, _ in _ROWS if phenomenon == name) for name in PHENOMENA

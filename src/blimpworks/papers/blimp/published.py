@@ -14,7 +14,7 @@ from blimpworks.papers.blimp.paradigms import HUMAN, LANG, PARADIGMS, PHENOMENON
 from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 PAIRS = 1000
-"""Pairs of a paradigm (abstract)."""
+"""Of a paradigm (abstract)."""
 _ARGUMENTS = PARADIGMS["argument_structure"]
 _ADJECTIVES = tuple(u for u in PARADIGMS["determiner_noun_agreement"] if "_with_adj" in u)
 MISPLACED = {
@@ -24,7 +24,6 @@ MISPLACED = {
 """Rows of Table 4, and the paradigms of their numbers."""
 _FIRST, _SECOND = (f"irregular_plural_subject_verb_agreement_{n}" for n in "12")
 MISPLACED_HUMANS = {**MISPLACED, _FIRST: _SECOND, _SECOND: _FIRST}
-"""The same of the human numbers."""
 
 
 def paradigm_of(row: PublishedRow) -> str:

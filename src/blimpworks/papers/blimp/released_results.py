@@ -35,9 +35,8 @@ METHODS = {
     "one-prefix": f"{PREFIX}one_prefix",
     "two-prefix": f"{PREFIX}two_prefix",
 }
-"""Methods by their names in the release."""
 INDIVIDUAL, MAJORITY = "individual", "majority"
-"""What stands for the method of humans: single ratings, and the majority's on each pair."""
+"""Methods of humans: single ratings, and the majority on each pair."""
 VALIDATED = 5
 """Validated pairs of a paradigm (section 3.4)."""
 REJECTED = "rejected"
@@ -50,7 +49,6 @@ MODELS = {
 }
 """Columns of the results, and the models in our catalogue."""
 RERUN_MODELS = dict(zip(("ngram", "lstm", "txl", "gpt2"), MODELS.values(), strict=True))
-"""Keys of the run of 2021, and the same models."""
 RERUN_MEAN = "overall"
 """Name of rows that are means."""
 RESULTS: dict[str, float] = {**dict.fromkeys(MODELS, 1), "n": float("inf")}
@@ -59,7 +57,6 @@ HUMANS = {"accepted": VALIDATED, "total_mean": 1, "count": float("inf")}
 
 
 def _read(path: Path, keys: list[str], numbers: Mapping[str, float]) -> pd.DataFrame:
-    """Read a released file; raise UserError for a missing or malformed one."""
     columns = (*keys, *numbers)
     with reading(path, f"BLiMP's released results ({', '.join(columns)})", "Retrieve them again."):
         frame = pd.DataFrame([row for _, row in table_rows(path, columns)])
@@ -149,7 +146,6 @@ def read_blimp_release(results: Path, humans: Path, rerun: Path, output: Path) -
 
 
 SLOTS = range(1, 6)
-"""Choices of an assignment."""
 ATTENTION = "attention"
 """Value of the columns phenomenon and paradigm for attention checks."""
 UNVALIDATED = "unvalidated"

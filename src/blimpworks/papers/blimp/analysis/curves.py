@@ -18,7 +18,7 @@ from blimpworks.papers.blimp.paradigms import HUMAN, PHENOMENON_OF
 from blimpworks.tables import ACCURACIES, REGRESSIONS, read_table, write_rows
 
 DOUBLING, TO_HUMAN = "log2 tokens", "log10 tokens at human accuracy"
-"""Terms: the slope per doubling of the text, and how much text the line needs."""
+"""Terms: the slope per doubling of the text, and the text that human accuracy needs."""
 Curves = Mapping[str, Mapping[str, int]]
 """Tokens of each model trained on a sample, by row of the table of models."""
 Rows = list[dict[str, Any]]

@@ -28,7 +28,6 @@ OVERALL = "overall"
 OWN, RELEASED = "accuracies", "released"
 """Tables that cells are computed from."""
 KEYS = ("benchmark", "lang", "model", "method", "paradigm")
-"""Columns by which cells select their accuracies."""
 ENOUGH = 4
 """Paradigms that an interval of a correlation needs."""
 

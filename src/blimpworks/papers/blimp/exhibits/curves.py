@@ -54,13 +54,11 @@ NONE = "no model is trained on samples"
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Models of one kind, trained on samples of several sizes."""
+    """Models of one ``row`` of the table of models, with the ``tokens`` of each."""
 
     row: str
-    """In the table of models."""
     label: str
     tokens: Mapping[str, int]
-    """By model."""
 
     @property
     def sizes(self) -> dict[int, list[str]]:
@@ -75,7 +73,6 @@ def _curves(labels: Labels) -> list[Curve]:
 
 
 def _with_spread(cell: Cell, values: pd.Series) -> Cell:
-    """Add to a mean over models their number and standard deviation."""
     if len(values) < 2:
         return replace(cell, n=len(values))
     deviation = float(values.std())
@@ -130,7 +127,6 @@ def fig5(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _printed_slopes(printed: pd.DataFrame, *, extrapolated: bool) -> list[Cell]:
-    """The printed slopes, and the tokens that human accuracy would need."""
     cells = []
     of_curves = printed[(printed["exhibit"] == "text") & printed["row"].isin(PRINTED)]
     for _, row in of_curves[of_curves["column"].str.startswith("slope ")].iterrows():

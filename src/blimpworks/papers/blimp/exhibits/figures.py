@@ -26,15 +26,15 @@ COLOURS = (style.BLUE, style.SKY, style.ORANGE, style.VERMILION)
 HATCHES = ("", "////", "....", "xxxx")
 CHANCE = 50
 LETTER_INCHES, BESIDE_INCHES = 0.062, 0.5
-"""Room that a letter of a name takes, and what stands left of the axes."""
+"""Room of a letter of a name, and left of the axes."""
 SQUARE_INCHES = 0.42
 """Room of a number of the matrix."""
 MATRIX_ROOM = 32
 """Letters that fit in a line of names below the matrix."""
 Series = Mapping[str, Sequence[Cell]]
-"""Cells of each bar by the bar's name, one for each group that has it."""
+"""Cells of each bar, one for each group that has it."""
 Panel = Mapping[str, tuple[str, ...]]
-"""Paradigms of each bar of a group, by the bar's name."""
+"""Paradigms of each bar."""
 
 
 def name_groups(axes: Axes, names: Sequence[str], room: float | None = None, at: float = 0) -> None:
@@ -167,7 +167,6 @@ REGULARITY: Mapping[str, Panel] = {
 
 
 def _panels(key: str, panels: Mapping[str, Panel], tables: Tables, labels: Labels) -> Exhibit:
-    """Draw panels below each other, each with a group of bars per model."""
     rows = acc.read_all(tables, labels)
     names = acc.model_names(rows, labels)
     cells: list[Cell] = []

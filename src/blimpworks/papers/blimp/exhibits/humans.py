@@ -47,13 +47,11 @@ COLUMNS = (
 )
 HEADS = {name: ("Majority,", name.partition(", ")[2]) for name in COLUMNS if ", " in name}
 Row = dict[str, Cell]
-"""Cells by column."""
 
 
 def _agreements(
     ratings: pd.DataFrame, summary: pd.DataFrame, row: str, uids: Sequence[str]
 ) -> Iterator[Cell]:
-    """Individual and majority agreement on some paradigms: the summary's, the ratings'."""
     summary = summary[summary["paradigm"].isin(uids)]
     columns = {release.INDIVIDUAL: SUMMARY, release.MAJORITY: MAJORITIES[SUMMARY]}
     for method, column in columns.items():

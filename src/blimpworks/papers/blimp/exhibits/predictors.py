@@ -117,13 +117,11 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
 SETS = {BENCHMARK: "released", GENERATED: "generated"}
 OVERALL = "Overall"
 ACROSS = 3
-"""Panels in a row."""
 NAMED = 3
 """Paradigms numbered and named below a panel: those with the largest differences."""
 
 
 def _in_both_sets(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Keep the values of column ``by`` that have accuracies on both sets."""
     sets = rows.groupby(by, observed=True)["benchmark"].nunique()
     return rows[rows[by].isin(sets.index[sets == len(SETS)])]
 

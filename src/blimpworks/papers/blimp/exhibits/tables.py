@@ -30,11 +30,8 @@ RELATED = {
     "filler_gap_islands": "Filler-gap/islands",
     "argument_structure": "Argument structure",
 }
-"""Rows of Table 1 by their keys."""
 COLUMNS = {acc.OVERALL: ("", "Overall"), **blimp.PHENOMENA}
-"""Two-line headings of Table 3 by their keys."""
 HEADINGS = {key: " ".join(lines).strip() for key, lines in COLUMNS.items()}
-"""The headings in one line, which are also the cells' columns."""
 BY_PAIR = "Overall, by pair"
 HEADS = {HEADINGS[key]: lines for key, lines in COLUMNS.items()} | {
     BY_PAIR: ("Overall,", "by pair")
@@ -150,7 +147,6 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 def _table4_cells(
     rows: pd.DataFrame, source: str, labels: Labels, suffix: str = ""
 ) -> Iterator[Cell]:
-    """Accuracy of each model on each paradigm, rounded to whole percent."""
     names = acc.model_names(rows, labels)
     for uid in PHENOMENON_OF:
         for model, name in names.items():
@@ -202,13 +198,12 @@ PUBLISHED_RUN = METHODS["sentence"]
 RUNS = {"Published run": PUBLISHED_RUN, "Run of 2021": RERUN}
 CHANGED = "Change"
 LEAST = 0.05
-"""Points below which a change is shown as none."""
+"""Smallest change that is shown, in points."""
 MOST = 15
 """Paradigms shown: those with the largest changes."""
 
 
 def _compare_runs(rows: pd.DataFrame, *places: tuple[str, str]) -> list[Cell]:
-    """Mean accuracy of each run, and the points between them."""
     published, rerun, change = places
     cell = acc.computed_cell(rows, change, CHANGE, acc.RELEASED)
     signed = f"{cell.value:+.1f}".replace("-", "−")

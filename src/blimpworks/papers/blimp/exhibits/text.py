@@ -28,7 +28,6 @@ SUBJECTS = {
     "neural models": "Neural models",
     "sub-word models": "Models with sub-words (TXL, GPT-2)",
 }
-"""Titles of subjects by key; other subjects are models."""
 VALUES_OF_PRINT = (COUNT, formulas.FARTHEST, PRODUCT, formulas.RATIO, VALUES)
 RECOMPUTATION = Recomputation(dict.fromkeys(VALUES_OF_PRINT, "{:,.10g}"))
 EVERY = tuple(PHENOMENON_OF)
@@ -82,7 +81,6 @@ STATEMENTS: dict[Place, Statement] = {
     (HUMAN, "largest majority"): Statement(formulas.HIGHEST, (HUMAN,), majority=True),
     (HUMAN, "smallest majority"): Statement(formulas.LOWEST, (HUMAN,), majority=True),
 }
-"""Recomputation of printed numbers, by row and column."""
 
 
 def _stated(

@@ -39,7 +39,6 @@ def _cells(
     method: str,
     paradigm: str | None,
 ) -> Iterator[Cell]:
-    """A row: a model's judgements by a method, on one paradigm or on all."""
     chosen: dict[str, Any] = {"paradigm": paradigm} if paradigm else {}
     where = {"model": model, "lang": LANG, "method": method} | chosen
     rows = select_rows(judgements, where)

@@ -48,7 +48,6 @@ class Record(BaseModel):
     dependency_length: int | None = None
     crucial_item: str | None = None
     field: Literal["morphology", "syntax", "syntax_semantics", "syntax/semantics", "semantics"]
-    """The released files spell one of them in two ways."""
     linguistics_term: Text
     UID: Text
     simple_LM_method: Flag

@@ -305,7 +305,6 @@ FILES = (
     "determiners.tsv",
     "auxiliaries.tsv",
 )
-"""All files of a lexicon's directory."""
 
 
 class Lexicon(NamedTuple):

@@ -38,7 +38,6 @@ from blimpworks.papers.blimp.items.lexicon import (
 )
 
 NounGroups = dict[tuple[tuple[str, ...], Number], list[NounForm]]
-"""Nouns by classes and number, which restrictions distinguish."""
 
 
 class Pools:
@@ -127,7 +126,6 @@ class Pools:
 
 
 PRESENT: dict[Number, VerbForm] = {"sg": "third", "pl": "base"}
-"""Form of the verb in the present."""
 
 
 class Realisations:
@@ -140,7 +138,6 @@ class Realisations:
     def _list(
         self, draw: declared.PredicateDraw, number: Number, stative: bool
     ) -> list[list[Realisation]]:
-        """Those without an auxiliary, and those with one, if there are any."""
         finite, with_auxiliary = [], []
         if draw.verb and draw.use == "statement" and draw.auxiliary != "always":
             forms: dict[declared.Realised, VerbForm] = {"present": PRESENT[number], "past": "past"}
@@ -255,7 +252,6 @@ class Builder:
     def _pick(
         self, name: str, pool: Sequence[Member], fits: Callable[[Member], bool] | None = None
     ) -> Member:
-        """Draw a fitting member of a pool, each equally likely."""
         for _ in range(TRIES if pool else 0):
             candidate = self.source.choice(pool)
             if fits is None or fits(candidate):

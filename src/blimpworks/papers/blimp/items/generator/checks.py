@@ -19,7 +19,7 @@ from blimpworks.papers.blimp.items.lexicon import EXCLUDED, Lexicon
 SLOT = re.compile(r"\{([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\}")
 """{name} or {name.part}."""
 OPTIONAL = "phrase that can be nothing"
-"""Kind of the object of a verb that may take none; it has no parts."""
+"""Kind of the object of a verb that may take none; other draws cannot refer to it."""
 PARTS: Mapping[str, Collection[str]] = {
     "verb": constituents.VerbEntry.PARTS,
     "noun": ("", "swapped", "possessive"),
@@ -45,7 +45,6 @@ WORDS: tuple[tuple[type[declared.Drawn], str, str], ...] = (
 )
 """Keys of draws that name words or classes of the lexicon, and the lexicon's file."""
 Complaint = tuple[str, str]
-"""A key of a scheme, and the complaint."""
 
 
 def _above(schemes: Sequence[Scheme], number: int) -> str:
@@ -135,7 +134,6 @@ def _parts(draw: AnyDraw) -> Collection[str]:
 def _references(
     draw: AnyDraw, lexicon: Lexicon, words: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[str, str, Collection[str], str]]:
-    """Key, word, all words allowed there, and their file, for each word named."""
     if isinstance(draw, declared.VerbDraw | declared.AdjectiveDraw):
         # The words that a draw is limited to must have its frame.
         if isinstance(draw, declared.VerbDraw):

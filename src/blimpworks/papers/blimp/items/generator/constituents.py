@@ -22,7 +22,6 @@ from blimpworks.papers.blimp.items.lexicon import (
 
 Part = tuple[str, ...]
 Parts = Mapping[str, Callable[[Any], Part]]
-"""Functions from a constituent to its part, by the part's name."""
 OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
 THEMSELVES = "themselves"
 REFLEXIVES = {"m": ("himself",), "f": ("herself",), "n": ("itself",)}

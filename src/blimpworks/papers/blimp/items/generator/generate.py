@@ -35,9 +35,8 @@ class Sentence:
     entries: Part
     """Forms of its lexical entries."""
     prefix: str = ""
-    """The text before the critical word; nothing where none is marked."""
+    """The text before the critical ``word``; both are empty where none is marked."""
     word: str = ""
-    """The critical word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,6 @@ class Pair:
 
 
 def _filled(template: str, drawn: Draws) -> tuple[str, Part]:
-    """Text of a filled template, and the forms of its entries."""
     text, entries, end = "", [], 0
     for slot in SLOT.finditer(template):
         literal = template[end : slot.start()]
