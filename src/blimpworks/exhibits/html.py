@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
-from blimpworks.exhibits.exhibit import Exhibit
-from blimpworks.exhibits.sheets import Column, sheets
+from blimpworks.exhibits.exhibit import Column, Exhibit, sheets
 from blimpworks.exhibits.texts import is_rtl
 
 STYLE = """

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from blimpworks.exhibits.exhibit import Exhibit
-from blimpworks.exhibits.sheets import ABSENT, Sheet, sheets
+from blimpworks.exhibits.exhibit import ABSENT, Exhibit, Sheet, sheets
 from blimpworks.exhibits.texts import isolated, one_line
 
 SCRIPTS = r"""% Many scripts: compile with LuaLaTeX or XeLaTeX and fonts that have them (Noto).

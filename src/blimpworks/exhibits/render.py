@@ -14,11 +14,10 @@ import pandas as pd
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import Exhibit, Labels
+from blimpworks.exhibits.exhibit import Exhibit, Labels, sheets
 from blimpworks.exhibits.html import html_text
 from blimpworks.exhibits.latex import latex_text
 from blimpworks.exhibits.shared import counted
-from blimpworks.exhibits.sheets import sheets
 from blimpworks.exhibits.texts import isolated, one_line, take_literally
 from blimpworks.files import atomic, write_text
 from blimpworks.tables import CELLS, write_table

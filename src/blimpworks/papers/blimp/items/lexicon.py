@@ -128,6 +128,7 @@ Frame = Literal[
     "object_raising",
     "object_control",
 ]
+AdjectiveFrame = Literal["", "tough", "raising", "control", "clause"]
 VerbTag = Literal[
     "drops",
     "passive",
@@ -195,7 +196,7 @@ class Adjective(Strict):
     adjective: Word
     noun: Restriction
     """Classes of nouns that it is said of."""
-    frame: Literal["", "tough", "raising", "control", "clause"]
+    frame: AdjectiveFrame
     tags: Annotated[
         frozenset[Literal["attributive", "predicative", "common"]], BeforeValidator(_words)
     ]

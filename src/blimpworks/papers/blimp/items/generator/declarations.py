@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 from pydantic import Field
 
 from blimpworks.papers.blimp.items.lexicon import (
+    AdjectiveFrame,
     Frame,
     Gender,
     Number,
@@ -177,12 +178,12 @@ class AdjectiveDraw(Drawn):
     """An adjective."""
 
     kind: Literal["adjective"] = Field(alias="is")
-    frame: Literal["", "tough", "raising", "control", "clause"] = ""
+    frame: AdjectiveFrame = ""
     words: tuple[str, ...] = ()
     other_than: tuple[str, ...] = ()
     """Adjectives that it is not."""
     tags: tuple[Literal["attributive", "predicative", "common"], ...] = ()
-    never: tuple[Literal["", "tough", "raising", "control", "clause"], ...] = ()
+    never: tuple[AdjectiveFrame, ...] = ()
     """The adjective has no entry of these frames."""
     of: Names = _names(*NOMINAL)
     """Nouns that it could be said of."""
