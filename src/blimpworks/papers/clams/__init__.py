@@ -1,1 +1,1 @@
-"""CLAMS: its evaluation sets, and the grammars that generate them."""
+"""CLAMS: evaluation sets, and the grammars that generate them."""

@@ -1,4 +1,4 @@
-"""Accuracies that CLAMS prints: Tables 1 to 3, and with Table 4 those with capitals."""
+"""Accuracies that CLAMS prints in Tables 1 to 3, and in Table 4 with capitals."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 ENGLISH, MULTILINGUAL = "eng", "bert-base-multilingual-cased"
 ALTERED = {"perplexity", "average", "agreement average", "reflexives average"}
-"""Rows of the tables that are no accuracies, or are means of them."""
+"""Rows that are no accuracies, or are means of them."""
 
 
 def _accuracy(
@@ -39,7 +39,9 @@ def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[Publi
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Collect accuracies by construction, each once; with capitals, Tables 1 and 4 added."""
+    """Yield each printed accuracy once; those with capitals are Table 1 plus the gains of Table
+    4.
+    """
     # Sets that masked models were scored on, where the paper says.
     sizes = {
         (row.row, row.column): int(row.value)

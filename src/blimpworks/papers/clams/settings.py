@@ -61,13 +61,13 @@ class ClamsOptions(Strict):
 
 
 def variant_of(options: ClamsOptions, decision: str) -> Variant:
-    """Find the variant of a decision: its own, or else that of the campaign."""
+    """Return the variant of a decision: its own, or else the campaign's."""
     chosen: Variant | None = getattr(options.decisions, decision)
     return chosen or options.variant
 
 
 def methods_of(options: ClamsOptions, architecture: str) -> tuple[Method, ...]:
-    """How models of an architecture decide a pair (section 5.2)."""
+    """Return the methods that decide a pair for models of an architecture (section 5.2)."""
     if architecture == "masked":
         return options.masked_methods
     published = variant_of(options, "end") == "published"
@@ -75,5 +75,5 @@ def methods_of(options: ClamsOptions, architecture: str) -> tuple[Method, ...]:
 
 
 def counts_one_more(options: ClamsOptions, architecture: str) -> bool:
-    """Whether a correct item too many is counted in each set, as in the authors' LSTM script."""
+    """Tell whether each set counts a correct item too many, as in the authors' LSTM script."""
     return architecture == "lstm" and variant_of(options, "counting") == "published"

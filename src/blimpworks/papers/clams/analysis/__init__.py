@@ -1,1 +1,1 @@
-"""Statistics that CLAMS alone has."""
+"""Statistics of CLAMS alone."""

@@ -2,10 +2,9 @@
 
 Source: Bentz, Ruzsics, Koplenig and Samardžić (2016), "A Comparison Between Morphological
 Complexity Measures: Typological Data vs. Language Corpora", section 2.1 and their table of
-features, which CLAMS (section 6.3) cites. Each of 28 features of the World Atlas of Language
-Structures is put in the order of how much morphology it takes, or reduced to whether it
-takes any, and divided by its highest value; a language's complexity is the mean over the
-features that it has.
+features, which CLAMS (section 6.3) cites. They rank the categories of 28 features of the World
+Atlas of Language Structures by the morphology needed, or reduce them to whether any is needed, and
+divide by the highest value. A language's complexity is the mean over its features.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,26 +19,26 @@ SCALES = {
     row["feature"]: tuple(None if each == "-" else int(each) for each in row["degrees"].split())
     for row in read_cells(Path(__file__).with_name("wals.tsv"))
 }
-"""By feature, what each of its categories counts, in WALS's order; None: set aside."""
+"""Value of each category in WALS's order, by feature; None: set aside."""
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """What a WALS language has of a feature: the category's number, counted from 1."""
+    """A feature, and the number (from 1) of the category that a language has of it."""
 
     feature: str
     number: int
 
     @property
     def value(self) -> float | None:
-        """From 0 to 1; None for a category that is set aside."""
+        """Value from 0 to 1; None for a category that is set aside."""
         scale = SCALES[self.feature]
         degree = scale[self.number - 1]
         return None if degree is None else degree / max(filter(None, scale))
 
 
 def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows of a WALS table, each with where it stands; the first of ``columns`` is their key."""
+    """Yield rows of a WALS table with path and line; the first of ``columns`` is a unique key."""
     seen: dict[str, int] = {}
     with reading(path, "a table of WALS's repository", "Retrieve it again."):
         for line, row in table_rows(path, columns):
@@ -50,7 +49,10 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
 
 
 def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Category]]:
-    """Read what counts of WALS's values, by language and feature. Raises UserError for a fault."""
+    """Read WALS's values of the quantified features, by language and feature.
+
+    Raises UserError for a value without a category of its feature, and for unknown categories.
+    """
     # Categories of the features that count, by WALS's internal key.
     known: dict[str, Category] = {}
     for element_at, element in _read(elements, ("pk", "id", "number")):
@@ -102,7 +104,7 @@ def choose_languages(
 
 
 def build_morphology(values: Path, elements: Path, languages: Path, output: Path) -> int:
-    """Write WALS features of languages, with values from 0 to 1; return how many languages."""
+    """Write WALS features of languages with values from 0 to 1; return the number of languages."""
     categories = read_categories(values, elements)
     rows = [
         {

@@ -1,1 +1,1 @@
-"""How CLAMS's items are built, from released evaluation sets or by grammars."""
+"""Items of CLAMS, from released evaluation sets or from grammars."""

@@ -1,10 +1,9 @@
-"""The evaluation sets of CLAMS: minimal sets, and the items made of their pairs.
+"""Evaluation sets of CLAMS: minimal sets, and the items made of their pairs.
 
-Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 4 and 5.2, appendices
-B and D. A file has a sentence per line, after True (grammatical) or False and a tab; each False
-line belongs to the True line before it. The authors' BERT script drops what differs in more than
-one word. Items have sentences as they are tokenised in the sets, with a full stop after them, as
-the authors score them, and their critical regions.
+Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 4 and 5.2, appendices B
+and D. A line of a file has True (grammatical) or False, a tab and a sentence; each False line
+belongs to the True line before it. The authors' BERT script drops pairs that differ in more than
+one word. The authors score tokenised sentences followed by a full stop, and so do the items.
 """
 
 from collections import Counter
@@ -24,11 +23,10 @@ Pair = tuple[str, str]
 
 
 def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
-    """The pairs of a file, in order, each with the line (from 1) of its second sentence.
+    """Yield the pairs of a file, each with the line (from 1) of its ungrammatical sentence.
 
-    Raises UserError naming the line that is none, a True line without a False one after it, and
-    a file that seems cut short: the last sentence has no line end (those of English have none) and
-    fewer words than its pair, or a word that no other sentence has.
+    Raises UserError for a malformed line, a True line without a False one after it, and a file that
+    seems cut short. A whole file may lack the last line end, as those of English do.
     """
     with reading(path, "an evaluation set of CLAMS", "Retrieve or generate it again."):
         text = text_of(path).replace("\r\n", "\n")
@@ -54,7 +52,7 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
 
 
 def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
-    """Raise UserError where the last sentence, which has no line end, seems cut short."""
+    """Raise UserError for a last sentence that has fewer words than its pair or an unknown word."""
     good, bad = (sentence.split(" ") for sentence in pair)
     known = {word for each in lines[:-1] for word in each.partition("\t")[2].split(" ")}
     if len(bad) < len(good) or not known.issuperset(bad):
@@ -65,7 +63,7 @@ def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
 
 
 def focus_of(pair: Pair) -> str | None:
-    """Name the only two words that tell a pair apart, sorted, as ``laugh/laughs``; else None."""
+    """Return the only two words that tell a pair apart, sorted, as ``laugh/laughs``; else None."""
     good, bad = (sentence.split() for sentence in pair)
     if len(good) != len(bad):
         return None
@@ -74,7 +72,9 @@ def focus_of(pair: Pair) -> str | None:
 
 
 def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
-    """Write how many minimal sets each file (language, path) has by focus words; return the sum."""
+    """Write the number of minimal sets of each file (language, path) and focus; return their
+    sum.
+    """
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))
@@ -95,7 +95,7 @@ ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 
 
 def capitalise(sentence: str, *, rest_too: bool) -> str:
-    """``sentence`` with a capital first letter; ``rest_too`` lower-cases the rest of its word."""
+    """Return ``sentence`` with a capital first letter; ``rest_too`` lower-cases the word's rest."""
     word, space, rest = sentence.partition(" ")
     word = word.capitalize() if rest_too else word[:1].upper() + word[1:]
     return word + space + rest
@@ -119,7 +119,6 @@ def _row(lang: str, phenomenon: str, path: Path, line: int, pair: Pair) -> dict[
 
 
 def _rows(lang: str, path: Path, options: ClamsOptions) -> Iterator[dict[str, Any]]:
-    """Items of a set, those with a capital first letter after the others."""
     pairs = evenly(list(read_pairs(path)), options.per_paradigm)
     for line, pair in pairs:
         yield _row(lang, phenomenon_of(path.stem), path, line, pair)
@@ -134,7 +133,7 @@ def _rows(lang: str, path: Path, options: ClamsOptions) -> Iterator[dict[str, An
 
 
 def build_items(sets: Sequence[Path], lang: str, output: Path, options: ClamsOptions) -> int:
-    """Write an item for each ungrammatical sentence of a language; return how many."""
+    """Write an item for each ungrammatical sentence of a language; return their number."""
     rows = [row for path in sets for row in _rows(lang, path, options)]
     write_rows(rows, ITEM_SCHEMA, output)
     return len(rows)

@@ -1,8 +1,8 @@
-"""The constructions of CLAMS, and what their item sets are called.
+"""Constructions of CLAMS, and the names of their evaluation sets.
 
-Source: Mueller et al. (2020), section 4 and Tables 1, 3 and 6. A construction's sets are the
-released files: ``subj_rel``, or ``prep_anim`` and ``prep_inanim`` where English has one of
-either kind of noun. The names of the files are the paradigms.
+Source: Mueller et al. (2020), section 4 and Tables 1, 3 and 6. A construction has one released file
+(``subj_rel``), or in English one for each kind of noun (``prep_anim``, ``prep_inanim``). A paradigm
+is a file's name.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from blimpworks.files import read_cells
 
 AGREEMENT, REFLEXIVES, NPIS = "agreement", "reflexives", "npis"
 CAPITALS = "agreement_capitals"
-"""Phenomenon of the same sentences with a capital first letter (appendix B)."""
+"""Phenomenon of the sentences with a capital first letter (appendix B)."""
 _ROWS = read_cells(Path(__file__).with_name("constructions.tsv"))
 
 
@@ -20,45 +20,44 @@ def _group(name: str) -> dict[str, str]:
 
 
 CONSTRUCTIONS = _group("all")
-"""The seven of all languages, in the order of Table 1, with their names in print."""
+"""Names of the seven that all languages have, in the order of Table 1."""
 ENGLISH = _group("english")
 """Agreement in English, in the order of Table 3."""
 ENGLISH_REFLEXIVES = _group("reflexives")
 """Reflexive anaphora in English, in the order of Table 3."""
 ENGLISH_NPIS = _group("npis")
-"""Negative polarity items of the English release, which the paper has no table of."""
+"""Negative polarity items of the English release; no table of the paper has them."""
 LANGUAGES = ("eng", "fra", "deu", "heb", "rus")
 CAPITALISED = ("eng", "fra", "deu", "rus")
 """Languages of appendix B: Hebrew has no capitals."""
 STOP = "."
-"""What the authors put after each sentence, as a word of its own."""
+"""Word that the authors put after each sentence."""
 ANIMATE, INANIMATE = "_anim", "_inanim"
 
 
 def paradigms(construction: str, *, inanimate: bool) -> list[str]:
-    """Name the paradigms of a construction: BERT's have ``inanimate`` nouns too (appendix D)."""
+    """Return the paradigms of a construction; BERT's have ``inanimate`` nouns too (appendix D)."""
     kinds = ("", ANIMATE, INANIMATE) if inanimate else ("", ANIMATE)
     return [construction + kind for kind in kinds]
 
 
 def construction_of(paradigm: str) -> str:
-    """The construction that a paradigm is of."""
     return paradigm.removesuffix(INANIMATE).removesuffix(ANIMATE)
 
 
 def is_paradigm(name: str) -> bool:
-    """Whether exhibits have a place for a paradigm of this name."""
+    """Tell whether exhibits show a paradigm of this name."""
     known = (CONSTRUCTIONS, ENGLISH, ENGLISH_REFLEXIVES, ENGLISH_NPIS)
     return any(construction_of(name) in names for names in known)
 
 
 def phenomenon_of(paradigm: str) -> str:
-    """The phenomenon that a paradigm belongs to; whatever is unknown is agreement."""
+    """Return the phenomenon of a paradigm; an unknown one is agreement."""
     if construction_of(paradigm) in ENGLISH_REFLEXIVES:
         return REFLEXIVES
     return NPIS if "npi" in paradigm.split("_") else AGREEMENT
 
 
 def has_capitals(paradigm: str) -> bool:
-    """Whether appendix B has a paradigm: one of Table 1, whose nouns are animate."""
+    """Tell whether appendix B has a paradigm: one of Table 1 with animate nouns."""
     return construction_of(paradigm) in CONSTRUCTIONS and not paradigm.endswith(INANIMATE)

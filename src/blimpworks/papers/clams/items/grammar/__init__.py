@@ -1,1 +1,1 @@
-"""Attribute-varying grammars: the small language that CLAMS's evaluation sets are written in."""
+"""Attribute-varying grammars, the language of CLAMS's evaluation sets."""

@@ -1,11 +1,9 @@
-"""Generating minimal sets from a grammar, in a stream.
+"""Generate minimal sets from a grammar, in a stream.
 
-A template is worked through from left to right. For a preterminal that does not vary, the outer
-loop goes over its alternatives and the inner one over the sentences so far, so that the first
-slot varies fastest; for one that varies, the outer loop goes over the sentences so far. The
-sentences so far are generated anew in each round of an outer loop, never held in a list, so
-memory does not grow with what is generated. The price is that every sentence passes through all
-slots, where with lists the first slots would be done once.
+A template is worked through from left to right. For a slot that does not vary, the outer loop goes
+over its alternatives and the inner one over the sentences so far: the first slot varies fastest.
+For a slot that varies, the outer loop goes over the sentences so far. Each round of an outer loop
+generates the sentences so far anew: lists of them would not fit into memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,21 +25,21 @@ from blimpworks.papers.clams.items.grammar.model import (
 )
 
 MinimalSet = tuple[str, ...]
-"""A grammatical sentence, then the ungrammatical ones that belong to it."""
+"""A grammatical sentence, then its ungrammatical ones."""
 Stream = Callable[[], Iterator[MinimalSet]]
 Column = tuple[str, ...]
-"""The k-th alternative of a varied preterminal, then that of each of its alternates."""
+"""The k-th alternative of a preterminal, then that of each preterminal that replaces it."""
 LINES_AT_ONCE = 4096
 MOST_LINES = 20_000_000
-"""Lines of the largest file of sets; the largest released one has fewer than 100,000."""
+"""Most lines of a file of sets; the released ones have fewer than 100,000."""
 
 
 def generate(grammar: Grammar, variant: Variant) -> Iterator[MinimalSet]:
-    """All minimal sets of a checked grammar, template by template (paper, section 3).
+    """Generate all minimal sets of a checked grammar, template by template (paper, section 3).
 
-    Where a template has several varied slots, ``published`` calls a sentence grammatical
-    whose last one is, as the authors' program does; ``corrected`` one all of whose slots are,
-    followed by all its ungrammatical variants.
+    Of several varied slots, the last one alone decides for ``published``, as in the authors'
+    program. For ``corrected`` a sentence is grammatical if all its slots are; all its variants
+    follow it.
     """
     for template in grammar.templates:
         yield from generate_template(grammar, template, variant)
@@ -50,7 +48,7 @@ def generate(grammar: Grammar, variant: Variant) -> Iterator[MinimalSet]:
 def generate_template(
     grammar: Grammar, template: Template, variant: Variant
 ) -> Iterator[MinimalSet]:
-    """The minimal sets of one of a grammar's templates."""
+    """Generate the minimal sets of one template."""
     segments = grammar.segments(template, variant)
     stream: Stream = partial(iter, [("",)] if segments else [])
     optional = False
@@ -69,7 +67,7 @@ def generate_template(
 def _columns(
     grammar: Grammar, segment: str | Reference, variant: Variant, space: str
 ) -> list[Column]:
-    """What a slot may hold, each alternative beside those that replace it."""
+    """Return the alternatives of a slot, each with those that replace it."""
     if isinstance(segment, str):
         return [(space + segment,)]
     columns: list[Column] = []
@@ -104,7 +102,7 @@ def _widened(stream: Stream, columns: Sequence[Column]) -> Iterator[MinimalSet]:
 
 
 def count_template(grammar: Grammar, template: Template, variant: Variant) -> tuple[int, int]:
-    """How many minimal sets and how many lines a template makes, without making them."""
+    """Count a template's minimal sets, and their lines, without generating them."""
     segments = grammar.segments(template, variant)
     if not segments:
         return 0, 0
@@ -119,7 +117,7 @@ def count_template(grammar: Grammar, template: Template, variant: Variant) -> tu
 
 
 def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
-    """Minimal sets as the released files have them: ``True`` or ``False``, tab, sentence."""
+    """Write minimal sets in the released form: ``True`` or ``False``, tab, sentence."""
     for good, *bad in sets:
         yield f"True\t{good}\n"
         for sentence in bad:
@@ -127,7 +125,7 @@ def lines_of(sets: Iterable[MinimalSet]) -> Iterator[str]:
 
 
 def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
-    """What ``generate_sets`` reads: files of common rules first, each once, then the grammars."""
+    """Return the files that ``generate_sets`` reads: common ones first, each once."""
     shared = [common or common_beside(path) for path in grammars]
     return [*dict.fromkeys(filter(None, shared)), *grammars]
 
@@ -135,12 +133,11 @@ def files_read(grammars: Sequence[Path], common: Path | None) -> list[Path]:
 def generate_sets(
     grammars: Sequence[Path], common: Path | None, outputs: Sequence[Path], variant: Variant
 ) -> list[int]:
-    """Write what each grammar generates to the output of the same position; lines of each.
+    """Write the sets of each grammar to the output of the same position; return the lines of each.
 
     ``common`` is read before each grammar; None stands for the ``common.avg`` beside each. All
-    grammars are read before the first file is written; each file is written whole or not at
-    all. Raises UserError for a grammar with a mistake or of too many sentences, for unequal
-    numbers of files, and for an output that would overwrite another one or a grammar.
+    grammars are read before the first file is written. Raises UserError for a mistake in a grammar,
+    too many sentences, unequal numbers of files, and an output that is another file of the command.
     """
     if len(grammars) != len(outputs):
         raise UserError(

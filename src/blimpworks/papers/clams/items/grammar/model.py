@@ -1,14 +1,13 @@
-"""What an attribute-varying grammar consists of, and what it must fulfil as a whole.
+"""Attribute-varying grammars: their parts, their syntax, and their consistency.
 
 Source: Mueller et al. (2020), section 3. A *template* is an expansion of ``S[]``: words and
-references to *preterminals*. A preterminal is a name with a set of attributes, ``V[3,s]``, and
-has *alternatives*, each a word or several. The *vary statement* names the preterminals whose
-other attribute sets make a sentence ungrammatical.
+references to *preterminals*. A preterminal is a name with a set of attributes, ``V[3,s]``, and has
+*alternatives* of one or more words. The *vary statement* names the preterminals whose other
+attribute sets make a sentence ungrammatical.
 
-In a file a line is empty, a comment (``#``), the vary statement, or a rule: a left-hand side with
-brackets, then alternatives with ``|`` between them. Rules for ``S[]`` are templates. A left-hand
-side that comes again adds alternatives. What the paper leaves open is as in the grammars that its
-authors released.
+A line is empty, a comment (``#``), the vary statement, or a rule: a left-hand side with brackets,
+then alternatives separated by ``|``. Rules of ``S[]`` are templates. A repeated left-hand side adds
+alternatives. The paper leaves some points open; the authors' released grammars decide them.
 """
 
 from collections.abc import Collection, Iterable
@@ -26,20 +25,19 @@ from blimpworks.errors import UserError
 from blimpworks.files import read_cells
 
 START = "S"
-"""Name of the left-hand side of templates."""
 
 MISTAKES = {
     row.pop("mistake"): tuple(row.values())
     for row in read_cells(Path(__file__).with_name("mistakes.tsv"))
 }
-"""What stands there, what was expected and what to do, by what is wrong."""
+"""Text found, text expected and advice, by mistake."""
 COMMON = "common.avg"
-"""The file that the authors' program reads before each other one of its directory."""
+"""File that the authors' program reads before each other grammar of its directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands: a file, a line and a column, both counted from 1."""
+    """A file, a line and a column, both counted from 1."""
 
     file: Path
     line: int
@@ -50,17 +48,14 @@ class Place:
 
 
 def fail(place: Place, mistake: str, **facts: object) -> NoReturn:
-    """Raise the UserError that says in one sentence what is wrong at a place of a grammar.
-
-    ``mistake`` is a key of ``MISTAKES``, whose texts have the ``facts`` in braces.
-    """
+    """Raise the UserError of a ``mistake`` at a place of a grammar; ``facts`` fill its text."""
     found, expected, advice = (text.format_map(facts) for text in MISTAKES[mistake])
     raise UserError(f"{place}: found {found}; expected {expected}; {advice}.")
 
 
 @dataclass(frozen=True, slots=True)
 class Preterminal:
-    """A name with an unordered set of attributes. ``written`` is how it first stood there."""
+    """A name with a set of attributes; ``written`` is its first spelling."""
 
     name: str
     attributes: frozenset[str]
@@ -72,7 +67,7 @@ class Preterminal:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A preterminal that is named in a template or in the vary statement."""
+    """A preterminal that a template or the vary statement names."""
 
     target: Preterminal
     place: Place
@@ -80,7 +75,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One right-hand side of a preterminal: words with single spaces between them."""
+    """A right-hand side of a preterminal: words with single spaces between them."""
 
     text: str
     place: Place
@@ -88,7 +83,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """All alternatives of a preterminal, in order; ``place`` is that of its first line."""
+    """All alternatives of a preterminal, in order, and the place of its first line."""
 
     defined: Preterminal
     alternatives: tuple[Alternative, ...]
@@ -97,27 +92,25 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """An expansion of ``S[]``: words, as they stand, and references."""
+    """An expansion of ``S[]``: words and references."""
 
     parts: tuple[str | Reference, ...]
     place: Place
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """Its references, from left to right."""
         return tuple(part for part in self.parts if isinstance(part, Reference))
 
     def __str__(self) -> str:
-        """As a line of a grammar has it."""
         parts = (part if isinstance(part, str) else str(part.target) for part in self.parts)
         return f"{START}[] {' '.join(parts)}"
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """A whole grammar: templates and rules in order of definition, and the vary statement.
+    """Templates and rules in order of definition, and the vary statement.
 
-    ``file`` is the grammar's own, not the one that it shares with others.
+    ``file`` is the grammar's own, not the common one.
     """
 
     templates: tuple[Template, ...]
@@ -127,28 +120,29 @@ class Grammar:
 
     @cached_property
     def by_preterminal(self) -> dict[Preterminal, Rule]:
-        """Rules by what they define."""
         return {rule.defined: rule for rule in self.rules}
 
     def named(self, name: str) -> list[Rule]:
-        """Rules of a name, whatever their attributes, in order of definition."""
+        """Return the rules of a name, in order of definition."""
         return [rule for rule in self.rules if rule.defined.name == name]
 
     def items_for(self, target: Preterminal) -> list[Preterminal]:
-        """The vary statement's items that a preterminal falls under."""
+        """Return the items of the vary statement that cover a preterminal."""
         items = (item.target for item in self.vary)
         return [item for item in items if _falls_under(target, item)]
 
     def uncovered(self, reference: Reference) -> bool:
-        """Whether its name is varied, but no item of the vary statement covers it."""
+        """Tell whether the vary statement has the name of a reference, but no item that covers
+        it.
+        """
         named = any(item.target.name == reference.target.name for item in self.vary)
         return named and not self.items_for(reference.target)
 
     def segments(self, template: Template, variant: Variant) -> tuple[str | Reference, ...]:
-        """The words and references that the sentences of a template consist of.
+        """Return the parts of a template that its sentences consist of.
 
-        The authors' program writes nothing for an uncovered slot and loses all before it; so
-        does ``published``. ``corrected`` keeps such a slot as it is.
+        The authors' program writes nothing for an uncovered slot and loses all words before it, and
+        so does ``published``; ``corrected`` keeps them.
         """
         lost = 0
         for count, segment in enumerate(template.parts, start=1):
@@ -159,7 +153,7 @@ class Grammar:
     def series(self, target: Preterminal, variant: Variant) -> list[list[Rule]]:
         """List the rule of a slot and those that replace it, by item of the vary statement.
 
-        ``published`` has a series for each item where all have attributes, and repeats ``target``
+        Where all items have attributes, ``published`` has a series for each and repeats ``target``
         among its wrong forms, as the authors' program does.
         """
         rule, named = self.by_preterminal[target], self.named(target.name)
@@ -173,7 +167,7 @@ class Grammar:
         return [[rule, *(form for form in forms if form is not rule)]]
 
     def slot_rules(self, target: Preterminal, variant: Variant) -> dict[Preterminal, Rule]:
-        """The rules that may fill a slot, by what they define; the right one first."""
+        """Return the rules that may fill a slot, by preterminal; the right one first."""
         return {rule.defined: rule for rules in self.series(target, variant) for rule in rules}
 
 
@@ -182,7 +176,7 @@ def _falls_under(target: Preterminal, item: Preterminal) -> bool:
 
 
 def listed(preterminals: Iterable[Preterminal]) -> str:
-    """Preterminals in a sentence: ``V[3,s] and V[3,p]``."""
+    """Write preterminals for a sentence: ``V[3,s] and V[3,p]``."""
     *first, last = map(str, preterminals)
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -191,7 +185,7 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
 
 
 def check_grammar(grammar: Grammar, variant: Variant, file: Path) -> None:
-    """Raise UserError for what keeps ``grammar`` of ``file`` from generating sets."""
+    """Raise UserError for a mistake that keeps ``grammar`` of ``file`` from generating sets."""
     if not grammar.templates:
         key = "no template common" if file.name == COMMON else "no template"
         fail(Place(file, 1, 1), key, common=COMMON)
@@ -211,7 +205,7 @@ def check_grammar(grammar: Grammar, variant: Variant, file: Path) -> None:
 
 
 def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoReturn:
-    """Say what is defined instead: the same name with other attributes, or a similar name."""
+    """Raise the UserError that names the same name's other attributes, or similar names."""
     name = reference.target.name
     same = [rule.defined for rule in grammar.named(name)]
     if same:
@@ -267,11 +261,13 @@ def _check_template(grammar: Grammar, template: Template, variant: Variant) -> N
 
 BLANKS = " \t\r"
 ARROWS = ("→", "->", "=>", "=", ":", "::=")
-"""What other notations have between the two sides of a rule; this one has a space."""
+"""Signs of other notations between the two sides of a rule; this notation has a space."""
 
 
 def common_beside(path: Path) -> Path | None:
-    """The ``common.avg`` in a grammar's directory, if there is one and it isn't the grammar."""
+    """Return the ``common.avg`` in a grammar's directory; None if there is none or it is the
+    grammar.
+    """
     common = path.with_name(COMMON)
     return common if common != path and common.is_file() else None
 
@@ -309,7 +305,7 @@ def _parser() -> Lark:
 
 @v_args(inline=True)
 class _Reader(Transformer[Token, None]):
-    """Collects the statements of files that are read one after another, in their order."""
+    """Collects the statements of files read one after another."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -319,7 +315,6 @@ class _Reader(Transformer[Token, None]):
         self.varied: list[Reference] = []
 
     def read(self, file: Path) -> None:
-        """Take in the statements of a file. Raises UserError for the first mistake."""
         self.file = file
         text = f"{_read(file)}\n"
         try:
@@ -333,7 +328,6 @@ class _Reader(Transformer[Token, None]):
         return _place(token, self.file)
 
     def REFERENCE(self, token: Token) -> Reference:
-        """What ``Name[a,b]`` denotes."""
         name, _, inside = token.removesuffix("]").partition("[")
         inside = inside.strip(BLANKS)
         attributes = [each.strip(BLANKS) for each in inside.split(",")] if inside else []
@@ -348,7 +342,6 @@ class _Reader(Transformer[Token, None]):
     LEFT = ITEM = REFERENCE
 
     def sentence(self, *parts: Token | Reference) -> Template:
-        """A template: its words and references."""
         first = parts[0]
         place = first.place if isinstance(first, Reference) else self._place(first)
         words = (part if isinstance(part, Reference) else str(part) for part in parts)
@@ -358,12 +351,10 @@ class _Reader(Transformer[Token, None]):
         return Alternative(" ".join(words), self._place(words[0]))
 
     def template(self, left: Token, *sentences: Template) -> None:
-        """A line of templates."""
         _check_arrow(str(left), str(sentences[0].parts[0]), sentences[0].place)
         self.templates += sentences
 
     def rule(self, left: Reference, *alternatives: Alternative | None) -> None:
-        """A line of alternatives, after those that the preterminal has had before."""
         written = [each or Alternative("", left.place) for each in alternatives]
         _check_arrow(str(left.target), written[0].text.split(" ")[0], written[0].place)
         known, _ = self.rules.setdefault(left.target, ([], left.place))
@@ -397,7 +388,7 @@ def _explain(token: Token, expected: Collection[str], line: str, file: Path) -> 
 
 
 def _misplaced(token: Token, expected: Collection[str], line: str) -> str:
-    """What is wrong with a token that would be right elsewhere, as ``MISTAKES`` has it."""
+    """Return the key of ``MISTAKES`` for a token that would be right elsewhere."""
     if "LEFT" in expected:
         if token.startswith("vary"):
             return "no colon"

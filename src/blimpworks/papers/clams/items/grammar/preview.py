@@ -1,4 +1,4 @@
-"""What an author of a grammar wants to see of it before its sets are generated."""
+"""Preview a grammar for its author before its sets are generated."""
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -20,7 +20,6 @@ from blimpworks.papers.clams.items.grammar.model import Grammar, Place, Referenc
 REMARKS = {
     row["remark"]: row["text"] for row in read_cells(Path(__file__).with_name("remarks.tsv"))
 }
-"""What is said of what is seldom meant."""
 
 
 def read_vocabulary(path: Path) -> set[str]:
@@ -40,7 +39,7 @@ def read_vocabulary(path: Path) -> set[str]:
 def preview(
     grammar: Grammar, variant: Variant, show: int, vocabulary: set[str] | None
 ) -> Iterator[str]:
-    """Lines that say how much each template makes, its first ``show`` sets, and what is odd."""
+    """Yield lines with each template's size and its first ``show`` sets, then remarks."""
     counts = [count_template(grammar, each, variant) for each in grammar.templates]
     varied = "; ".join(str(item.target) for item in grammar.vary)
     sets, lines = (sum(column) for column in zip(*counts, strict=True))
@@ -79,7 +78,7 @@ def _remark(place: Place | Path, remark: str, **facts: object) -> str:
 
 
 def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
-    """Remark on what is allowed but seldom meant, each with its place."""
+    """Remark on usage that is allowed but seldom meant, each with its place."""
     # A set is called like its grammar, and scored and shown by that name.
     name = grammar.file.stem
     if not is_paradigm(name):
@@ -134,13 +133,12 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
 
 
 def _distinct(grammar: Grammar) -> Iterable[Reference]:
-    """The references of all templates, one for each preterminal."""
     references = (each for template in grammar.templates for each in template.references)
     return {each.target: each for each in references}.values()
 
 
 def tokens_of(grammar: Grammar, variant: Variant) -> list[str]:
-    """All words that generated sentences have, in the order in which the grammar has them."""
+    """Return all words of the generated sentences, in the grammar's order."""
     tokens: dict[str, None] = {}
     for template in grammar.templates:
         for segment in grammar.segments(template, variant):
