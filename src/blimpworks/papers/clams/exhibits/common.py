@@ -1,4 +1,4 @@
-"""What CLAMS's exhibits share: accuracies by part, language and construction; tables of them."""
+"""Accuracies by part, language and construction, and the tables of them in CLAMS."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,21 +23,21 @@ from blimpworks.papers.clams.items.constructions import (
 from blimpworks.tables import ACCURACIES
 
 MASKED = "masked_critical_word"
-"""The method of the measured masked models (section 5.2)."""
+"""Method of the measured masked models (section 5.2)."""
 HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}
 AVERAGE, AGAIN = "Average accuracy", "Average accuracy, from the rows above"
 AVERAGE_KEY = "average"
 Place = tuple[str, str]
-"""Row and column: of a cell by their names, of a printed number by their keys."""
+"""Row and column: names for a cell, keys for a printed number."""
 
 
 def plain_or_list(values: Sequence[str]) -> str | list[str]:
-    """Values as a cell's filter holds them: a single one plainly, several as a list."""
+    """Return values as a filter has them: a single one plainly, several as a list."""
     return values[0] if len(values) == 1 else [*values]
 
 
 def narrowed(rows: pd.DataFrame, where: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop from a filter the values that none of its rows has; a list of none of them stays."""
+    """Drop the values of a filter that no row has; a list of which none would remain stays."""
     present = {
         column: [value for value in values if (rows[column] == value).any()]
         for column, values in where.items()
@@ -53,13 +53,13 @@ class Selection:
     rows: pd.DataFrame
     where: Mapping[str, Any]
     constructions: Sequence[str]
-    """Those that were selected, whether or not there are any accuracies of them."""
+    """All that were selected, even those without accuracies."""
     one_more: bool
-    """Whether a correct item too many is counted in each set, as in the authors' script."""
+    """Whether each set counts a correct item too many, as in the authors' script."""
 
     @property
     def complete(self) -> bool:
-        """Whether each model has accuracies of all constructions (in each phenomenon)."""
+        """Whether each model has accuracies of all constructions, in each phenomenon."""
         constructions = self.rows["paradigm"].map(construction_of)
         counts = constructions.groupby([self.rows["model"], self.rows["phenomenon"]]).nunique()
         return not counts.empty and bool((counts == len(self.constructions)).all())
@@ -72,7 +72,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:
-    """A table of accuracies, measured or printed, and whose they are."""
+    """A table of accuracies, measured or printed, with its models."""
 
     rows: pd.DataFrame
     models: Mapping[str, Sequence[str]]
@@ -86,7 +86,7 @@ class Accuracies:
         constructions: str | Iterable[str],
         phenomenon: str | Sequence[str] = AGREEMENT,
     ) -> Selection:
-        """Select accuracies of the models of a part, on languages and constructions."""
+        """Select accuracies of a part's models on languages and constructions."""
         selected = [constructions] if isinstance(constructions, str) else [*constructions]
         masked, measured = part in (BERT, MBERT), self.labels.source == "measured"
         where: dict[str, Any] = {
@@ -117,7 +117,6 @@ class Accuracies:
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
-    """Read accuracies of CLAMS by paradigm; none where no model knows the words of any pair."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     return Accuracies(rows, labels.facts["clams_models"], labels)
 
@@ -125,12 +124,13 @@ def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
 # What cells are computed from accuracies
 
 Measure = Callable[[Selection, Place, Place], Cell | None]
-"""Makes the cell of a selection, with its place and that of the printed number it stands for;
-None where the selection does not allow it."""
+"""Makes a selection's cell, given its place and that of the printed number it stands for; None if
+the selection does not allow it.
+"""
 
 
 def accuracy(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
-    """Measure accuracy over all pairs, of several seeds the mean; None without any pair."""
+    """Measure accuracy over all pairs, the mean of several seeds; None without any pair."""
     rows = selection.rows
     if rows.empty:
         return None
@@ -158,7 +158,7 @@ def measure_by(
     form: str = ".2f",
     applies: Callable[[Selection], bool] = lambda selection: not selection.rows.empty,
 ) -> Measure:
-    """Make the measure that a formula computes, written in a ``form``, where it ``applies``."""
+    """Make the measure that a formula computes for selections to which it ``applies``."""
 
     def measure(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
         if not applies(selection):
@@ -169,7 +169,7 @@ def measure_by(
 
 
 average = measure_by(mean_over(CONSTRUCTION), applies=lambda selection: selection.complete)
-"""Mean accuracy over constructions, each counting once; None if one is missing."""
+"""Mean accuracy over constructions, each of equal weight; None if one is missing."""
 
 
 # Tables by construction
@@ -182,26 +182,24 @@ class Column:
     lang: str
     part: str
     head: Place
-    """Heading in two lines, the upper one empty where one is enough."""
+    """Heading in two lines; the upper one is empty where one is enough."""
     printed_key: str = ""
-    """Key of the printed numbers' column, where it is not that of language and model."""
+    """Key of the printed numbers' column, if it is not that of language and model."""
     suffix: str = ""
-    """What tells its name from those of other parts of the table."""
+    """Ending that makes the name unique in the table."""
 
     @property
     def name(self) -> str:
-        """Its name, which no other column of the table has."""
         return " ".join(filter(None, self.head)) + self.suffix
 
     @property
     def key(self) -> str:
-        """Key of the printed numbers' column."""
         return self.printed_key or f"{self.lang} {PRINTED[self.part]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table, or a part of it under a title: constructions in rows, languages in columns."""
+    """A table, or a titled part of one: constructions in rows, languages in columns."""
 
     columns: Sequence[Column]
     rows: Mapping[str, str] = field(default_factory=lambda: CONSTRUCTIONS)
@@ -212,7 +210,7 @@ class Grid:
     def cells(
         self, accuracies: Accuracies, measure: Measure, overall: Mapping[str, str] | None = None
     ) -> list[Cell]:
-        """Measure each construction and column; ``overall`` rows have all constructions."""
+        """Measure each construction and column; ``overall`` rows take all constructions."""
         cells = [
             measure(
                 accuracies.of(
@@ -229,12 +227,12 @@ class Grid:
     def printed(
         self, tables: Tables, exhibit: str, rows: Mapping[str, str] | None = None
     ) -> list[Cell]:
-        """List the numbers that an exhibit prints in these columns, of these rows or of others."""
+        """List the numbers that an exhibit prints in these columns, in ``rows`` or the grid's."""
         columns = {column.key: column.name for column in self.columns}
         return printed_cells(tables, exhibit, rows or self.rows, columns)
 
     def section(self, *more_rows: str) -> Section:
-        """Lay out this part of a table, with the names of further rows below."""
+        """Lay out this part of a table, with further rows below."""
         names = dict.fromkeys([*self.rows.values(), *more_rows])
         columns = [column.name for column in self.columns]
         return Section(self.title, {name: name for name in names}, columns)
@@ -243,7 +241,7 @@ class Grid:
 def by_phenomenon(
     columns: Sequence[Column], parts: Iterable[tuple[str, str, Mapping[str, str]]]
 ) -> list[Grid]:
-    """Make a grid for each phenomenon; names of columns end in it, save those of agreement."""
+    """Make a grid for each phenomenon; names of columns end in it, except for agreement."""
     grids = []
     for phenomenon, title, rows in parts:
         suffix = "" if phenomenon == AGREEMENT else f", {phenomenon}"
@@ -258,14 +256,14 @@ def table_of(
     grids: Sequence[Grid],
     sections: Sequence[Section] | None = None,
 ) -> Exhibit:
-    """Lay out grids one below the other, in sections of their own unless given."""
+    """Lay out grids below one another, by default each in a section."""
     heads = {column.name: column.head for grid in grids for column in grid.columns}
     layout = [grid.section() for grid in grids] if sections is None else sections
     return Exhibit(**description, cells=[*cells], heads=heads, sections=layout)
 
 
 def shown_languages(labels: Labels) -> dict[str, str]:
-    """Name the languages that have a label, the paper's first."""
+    """Return names of the languages that have a label, the paper's first."""
     order = [lang for lang in LANGUAGES if lang in labels.languages]
     others = [] if labels.source == "published" else [*labels.languages]
     return {lang: labels.languages[lang] for lang in dict.fromkeys([*order, *others])}
@@ -274,7 +272,7 @@ def shown_languages(labels: Labels) -> dict[str, str]:
 def printed_cells(
     tables: Tables, exhibit: str, rows: Mapping[str, str], columns: Mapping[str, str]
 ) -> list[Cell]:
-    """List what an exhibit prints in rows and columns, given by key with their names."""
+    """List an exhibit's printed numbers in rows and columns, given by key with their names."""
     numbers = by_place(read_printed(tables, exhibit=exhibit))
     return [
         printed_cell(numbers[row, column], (row_name, column_name))

@@ -1,4 +1,4 @@
-"""Which of a campaign's models take which part in CLAMS's exhibits.
+"""Facts of a campaign for CLAMS's exhibits: models by part, training, scoring.
 
 Without heavy imports, because the Snakefile asks for these facts each time it is parsed.
 """
@@ -24,7 +24,7 @@ PRINTED = {
     BERT: "bert-base-uncased",
     MBERT: "bert-base-multilingual-cased",
 }
-"""The models that the paper prints numbers of, by part."""
+"""Models of the paper's numbers, by part."""
 
 
 def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str]]:
@@ -45,12 +45,10 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
 
 
 def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Whether the LSTMs' correct items are counted as ``published`` or ``corrected``."""
     return variant_of(campaign.section(ClamsOptions), "counting")
 
 
 def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
-    """Name what a corpus is built from: the files that the authors released, or what there is."""
     options = campaign.training.corpora[name]
     rows = [row for row in catalogue.sources.values() if row.kind == "corpus"]
     available = rows and all(is_usable(campaign, row) for row in rows)
@@ -65,7 +63,7 @@ def _corpus(campaign: Campaign, catalogue: Catalogue, name: str) -> str:
 
 
 def clams_training(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Describe the LSTMs that were trained here, in half a sentence; empty without any."""
+    """Describe the LSTMs trained here for a caption; empty without any."""
     models = clams_models(campaign, catalogue)
     texts = []
     for name in (*models[MONO], *models[MULTI]):
@@ -85,7 +83,7 @@ UNKNOWN = {
 
 
 def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
-    """Describe how the LSTMs decided pairs and how that was counted, for a caption."""
+    """Describe for a caption how LSTMs decide pairs and what counts as right."""
     options = campaign.section(ClamsOptions)
     method = find_method(methods_of(options, "lstm")[0])
     ties = clams_ties(campaign, catalogue)[method.name]
@@ -103,7 +101,7 @@ def clams_scoring(campaign: Campaign, catalogue: Catalogue) -> str:
 
 
 def clams_ties(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """List what ties of LSTMs count as, by the name of each method that they are judged by."""
+    """Return the tie policy of LSTMs, by the name of each method that judges them."""
     options = campaign.section(ClamsOptions)
     names = [find_method(named).name for named in methods_of(options, "lstm")]
     return {name: options.ties or tie_policy(BENCHMARK, options.variant, name) for name in names}

@@ -1,7 +1,7 @@
-"""CLAMS's figures of accuracy by construction (2) and complexity (3), and numbers of its text.
+"""Draw CLAMS's Figures 2 and 3, and compute the numbers of its text.
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), sections 5 and 6 and appendices
-B to D; morphological complexity by Bentz et al. (2016), see ``analysis.wals``.
+B to D; ``analysis.wals`` on morphological complexity.
 """
 
 import math
@@ -76,13 +76,13 @@ def read_morphology(tables: Tables, languages: Collection[str]) -> pd.DataFrame:
 
 
 def complexities(morphology: pd.DataFrame) -> dict[str, float]:
-    """Compute morphological complexity by language: the mean of its features, from 0 to 1."""
+    """Compute morphological complexity by language, from 0 to 1."""
     means = morphology.groupby("lang")["value"].mean()
     return {str(lang): float(value) for lang, value in means.items()}
 
 
 def in_order(complexity: Mapping[str, float]) -> list[list[str]]:
-    """Order languages by complexity, the least first; those of equal complexity stand together."""
+    """Group languages of equal complexity, the least complex first."""
     values = sorted({*complexity.values()})
     return [sorted(x for x in complexity if complexity[x] == value) for value in values]
 
@@ -94,7 +94,7 @@ SERIES = {MONO: ("LSTM", BLUE, "o"), MBERT: ("mBERT", VERMILION, "s")}
 COLUMN = "complexity"
 MEAN, SD = "mean", "SD"
 LEAST_SPAN = 0.2
-"""Of the axis of accuracies in Figure 3."""
+"""Least span of the axis of accuracies in Figure 3."""
 
 # Figure 2
 
@@ -202,10 +202,10 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
 
 
 ENOUGH = 3
-"""Languages that a rank correlation is given of."""
+"""Fewest languages of a rank correlation."""
 RECOMPUTATION = Recomputation({LEAD: "{:.0f}", LARGEST: "{:.2f}"})
 FORMATS = {KINDS: ".0f", LEAST: ".2f", MOST: ".2f"}
-"""Formulas of claims, and the formats of their numbers."""
+"""Formats of claims' numbers, by formula."""
 FORMULAS = {formula.sentence: formula for formula in FORMATS}
 EXPECTED = {
     "formula": ("", *FORMULAS),
@@ -213,17 +213,17 @@ EXPECTED = {
     "constructions": tuple(CONSTRUCTIONS),
     "phenomena": (AGREEMENT, CAPITALS),
 }
-"""Values that the cells of claims can have, by column."""
+"""Values allowed in claims, by column."""
 
 
 class Claim(Strict):
-    """A number of the text that accuracies decide, and which ones.
+    """A number of the text, and the accuracies that decide it.
 
     Without a formula it is the rank correlation of accuracy and morphological complexity.
     """
 
     row: str
-    """Key of the printed number; empty for one that is not printed."""
+    """Key of the printed number; empty if the paper does not print it."""
     column: str
     title: str
     formula: str
@@ -235,7 +235,6 @@ class Claim(Strict):
     @field_validator("formula", "langs", "constructions", "phenomena")
     @classmethod
     def _known(cls, value: str | tuple[str, ...], info: ValidationInfo) -> str | tuple[str, ...]:
-        """Raise ValueError for a value that is none of ``EXPECTED``."""
         expected = EXPECTED[str(info.field_name)]
         if not {*([value] if isinstance(value, str) else value)} <= {*expected}:
             raise ValueError(f"expected {', '.join(filter(None, expected))}")
@@ -243,7 +242,6 @@ class Claim(Strict):
 
     @property
     def place(self) -> Place | None:
-        """The printed number that it is; None for one that is not printed."""
         return (self.row, self.column) if self.row else None
 
 
@@ -255,7 +253,7 @@ CWALS = {
 
 
 def text(tables: Tables, labels: Labels) -> Exhibit:
-    """The correlations and other numbers of the text."""
+    """Numbers of the text: correlations and others."""
     accuracies, languages = read_accuracies(tables, labels), shown_languages(labels)
     paper = [lang for lang in LANGUAGES if lang in languages]
     morphology = read_morphology(tables, paper)

@@ -11,7 +11,7 @@ from blimpworks.papers.clams.items.constructions import CAPITALS, construction_o
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
 TABLE_1, AVERAGE_ROW = "table1", "average"
 Order = Sequence[Sequence[str]]
-"""Languages, lowest first; those of one rank stand together."""
+"""Languages, lowest first, grouped by rank."""
 
 
 ORDER = Notation(
@@ -33,10 +33,10 @@ MORE = Notation(
 
 
 def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
-    """Accuracy by ``unit``, a column or the construction.
+    """Compute mean accuracy by ``unit``, a column or the construction.
 
-    Inside one, each model's accuracy on each construction of a language counts once; that of
-    a construction is over all its pairs, whatever their nouns.
+    Each model's accuracy on each construction of a language has equal weight; that on a
+    construction is over all its pairs, animate or not.
     """
     known = rows.assign(
         construction=rows["paradigm"].astype(object).map(construction_of),
@@ -78,19 +78,22 @@ def _values(rows: pd.DataFrame) -> pd.Series:
 
 @formula("mean over {unit} of accuracy")
 def mean_over(rows: pd.DataFrame, unit: str) -> float:
-    """Mean accuracy over the values of a column, each of which counts once."""
+    """Average accuracy over the values of a column, each of equal weight."""
     return float(accuracies_by(rows, unit).mean())
 
 
 @formula("population SD over {unit} of accuracy")
 def sd_over(rows: pd.DataFrame, unit: str) -> float:
-    """Standard deviation of accuracy over the values of a column, as of all there is."""
+    """Compute the population standard deviation of accuracy over the values of a column."""
     return float(accuracies_by(rows, unit).std(ddof=0))
 
 
 @formula("Spearman's ρ of mean accuracy{mixed} and the order {order}", order=ORDER, mixed=MIXED)
 def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
-    """Correlate accuracy (``mixed``: with capitals if any) with an order; NaN if alike."""
+    """Correlate accuracy with an order; NaN if all accuracies are equal.
+
+    ``mixed`` takes accuracies with capitals for languages that have them.
+    """
     if mixed:
         with_capitals = rows["phenomenon"] == CAPITALS
         rows = rows[with_capitals | ~rows["lang"].isin(rows["lang"][with_capitals])]
@@ -105,19 +108,18 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
 
 @formula("sum of value × {numerator} ÷ {denominator}")
 def part(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
-    """Compute a fraction of a number."""
     return float(rows["value"].item() * (numerator / denominator))
 
 
 @formula("(sum(correct) + {sets}) ÷ (n + {sets})")
 def with_more(rows: pd.DataFrame, sets: int) -> float:
-    """Accuracy with one item too many that is correct in each of some sets of items."""
+    """Compute accuracy with a correct item too many in each of ``sets`` sets."""
     return float((rows["correct"].sum() + sets) / (rows["correct"].count() + sets))
 
 
 @formula("mean over construction of (correct{ties} ties{more}) ÷ (n{more})", ties=TIES, more=MORE)
 def counted(rows: pd.DataFrame, ties: float, more: int) -> float:
-    """Compute accuracy with ``ties`` added per tie, and ``more`` items that count as correct."""
+    """Compute accuracy with ``ties`` added per tie, and ``more`` correct items in each set."""
     right = rows["correct"] + ties * rows["ties"] + more
     again = rows.assign(accuracy=right / (rows["n"] + more))
     return float(accuracies_by(again, CONSTRUCTION).mean())

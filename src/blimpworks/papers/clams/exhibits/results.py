@@ -1,11 +1,11 @@
 """CLAMS's tables of accuracies: LSTMs (Tables 1, 4 and 5), BERT (Tables 2 and 3), and more.
 
-What the paper has no table of: how many pairs LSTMs could judge; all English sets, as the
-English release has Marvin and Linzen's (2018) reflexive anaphora and negative polarity items
-too, and sets with inanimate nouns; and what the authors' ways of scoring change.
+Exhibits beyond the paper: pairs that LSTMs could judge, all English sets, and effects of the
+authors' ways of scoring. The English release also has Marvin and Linzen's (2018) reflexive
+anaphora, negative polarity items, and sets with inanimate nouns.
 
-Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and
-the script that counts (docs/clams.md).
+Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020), section 5.2 on scoring, and the
+authors' counting script (docs/clams.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -74,7 +74,7 @@ ENGLISH_PARTS = (
 def _printed_elsewhere(
     tables: Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
-    """Numbers of a grid's rows as a ``column`` of another exhibit prints them."""
+    """Return the numbers of a grid's rows that a ``column`` of another exhibit prints."""
     cells = printed_cells(tables, exhibit, grid.rows, {column: name})
     return [
         replace(cell, printed=False, stands_for=(cell.where["row"], stands_for)) for cell in cells
@@ -109,7 +109,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 def table3(tables: Tables, labels: Labels) -> Exhibit:
     """Table 3: accuracy of English and multilingual masked models on all English sets.
 
-    The published form has the same numbers from Table 2, and averages of the rows.
+    The published form adds the same numbers from Table 2, and averages of the rows.
     """
     accuracies = read_accuracies(tables, labels)
     published = labels.source == "published"
@@ -145,7 +145,7 @@ SEEDS = 2
 
 
 def lstm_grid(labels: Labels, only: Collection[str] | None = None) -> Grid:
-    """Make the grid by language and part, of the languages shown or of some of them alone."""
+    """Make the grid by language and part, of all languages shown or ``only`` some."""
     return Grid(
         [
             Column(lang, part, (name, HEADINGS[part]))
@@ -159,7 +159,7 @@ def lstm_grid(labels: Labels, only: Collection[str] | None = None) -> Grid:
 def lstm_table(
     grid: Grid, description: Description, cells: Sequence[Cell], *groups: Mapping[str, str]
 ) -> Exhibit:
-    """Lay out the table with groups of rows apart; rows without any cell stay out of it."""
+    """Lay out the table in groups of rows, without rows that have no cell."""
     present = {cell.row for cell in cells if cell.printed}
     kept = [{k: name for k, name in group.items() if name in present} for group in groups]
     kept = kept if present else [CONSTRUCTIONS]
@@ -172,13 +172,13 @@ def lstm_table(
 
 
 def trained(labels: Labels) -> str:
-    """Write the start of a caption, on LSTMs that were trained here."""
+    """Write the start of a caption, on LSTMs trained here."""
     models = labels.facts.get("clams_training")
     return f"Models trained here, not the paper's: {models}. " if models else ""
 
 
 def scored(labels: Labels) -> str:
-    """Write the end of a measured table's caption, on how the LSTMs decided pairs."""
+    """Write the end of a measured table's caption, on the LSTMs' decisions."""
     sentences = labels.facts.get("clams_scoring") if labels.source == "measured" else ""
     return f" {sentences}" if sentences else ""
 
@@ -224,20 +224,20 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def gain(both: Selection, place: Place, stands_for: Place) -> Cell | None:
-    """Accuracy with a capital first letter less that without; None where one is missing."""
+    """Measure accuracy with a capital first letter less that without; None if one is missing."""
     if both.rows["phenomenon"].nunique() < 2 or not both.complete:
         return None
     return signed(both.cell(place, GAIN, stands_for=stands_for))
 
 
 def signed(cell: Cell) -> Cell:
-    """Write a gain as the paper does: with a sign, two digits; a dash where nothing changes."""
+    """Write a gain as the paper does: sign and two digits, or a dash if nothing changes."""
     rounded = round(cell.value, 2)
     return replace(cell, text=f"{rounded:+.2f}".replace("0.", ".", 1) if rounded else "—")
 
 
 def table4(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 4: what a capital first letter adds to the LSTMs' accuracy."""
+    """Table 4: gain in the LSTMs' accuracy from a capital first letter."""
     if labels.source == "measured":
         grid, last = lstm_grid(labels), AVERAGE_ROW
         both = replace(grid, phenomenon=(AGREEMENT, CAPITALS))
@@ -283,11 +283,10 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
 # Not in the paper: pairs judged, all English sets, ways of scoring
 
 ENGLISH_SETS = (*ENGLISH_PARTS, (NPIS, "Negative polarity items", ENGLISH_NPIS))
-"""Phenomena of English: code, title, constructions."""
 
 
 def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
-    """Count the minimal sets whose words the LSTMs know, in the form of Table 7."""
+    """Minimal sets whose words the LSTMs know, in the form of Table 7."""
     grid = lstm_grid(labels)
     return lstm_table(
         grid,
@@ -298,7 +297,7 @@ def lstm_sets(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def _paradigms(accuracies: Accuracies, phenomenon: str, names: Mapping[str, str]) -> dict[str, str]:
-    """Names of a phenomenon's English sets by paradigm, by kind of noun where there are both."""
+    """Name a phenomenon's English sets by paradigm, by kind of noun where both exist."""
     rows = accuracies.rows
     rows = rows[(rows["lang"] == ENG) & (rows["phenomenon"] == phenomenon)]
     scored_sets = {*rows["paradigm"]}
@@ -338,13 +337,14 @@ WAYS = (
     ("c ÷ n, ties half", "without_end", "half", 0),
     ("Corrected: and with the end of sentence", "full_sentence", "half", 0),
 )
-"""Ways to score and count: name, method, what ties count as, and right pairs too many in each set.
+"""Name, method, tie policy, and correct items too many in each set.
 
-Each changes one thing more; the last is ``variant: corrected``."""
+Each differs from the one before in one point; the last is ``variant: corrected``.
+"""
 
 
 def variants(tables: Tables, labels: Labels) -> Exhibit:
-    """Average accuracies of Table 1 by what the authors' code does and what corrects it."""
+    """Average accuracies of Table 1 by the authors' way of scoring and its corrections."""
     policies: Mapping[str, str] = labels.facts["clams_ties"]
     languages = shown_languages(labels)
     cells: list[Cell] = []

@@ -1,4 +1,4 @@
-"""CLAMS's minimal sets: examples (Figure 1), all (Table 6), those scored by BERT (Table 7).
+"""CLAMS's minimal sets: examples (Figure 1), sizes (Table 6), sets scored by BERT (Table 7).
 
 Source: Mueller, Nicolai, Petrou-Zeniou, Talmina and Linzen (2020).
 """
@@ -39,20 +39,20 @@ from blimpworks.tables import EVALUATION_SETS, ITEMS, read_table
 
 SIMPLE = "simple_agrmt"
 SAME_PREDICATES = ("vp_coord", "subj_rel", "obj_rel_across", "prep")
-"""Constructions whose focus words are those of simple agreement."""
+"""Constructions with the focus words of simple agreement."""
 ENGLISH_PREDICATES = ("vp_coord", "subj_rel")
-"""The same in English, where the others have sets with inanimate nouns too."""
+"""The same in English, where others have sets with inanimate nouns too."""
 MARKED = (
     *("item_id", "lang", "paradigm", "good", "bad"),
     *("good_start", "good_end", "bad_start", "bad_end"),
 )
 """Columns of items that an example needs."""
 WORDS_AT_MOST = 22
-"""Focus words of a language; all their subsets are tried."""
+"""Most focus words of a language, because all their subsets are tried."""
 
 
 def read_sets(tables: Tables) -> pd.DataFrame | None:
-    """Read the released evaluation sets, each with its construction; None without them."""
+    """Read the released evaluation sets with their constructions; None without them."""
     paths = tables.get("evaluation_sets") or []
     if not paths:
         return None
@@ -124,7 +124,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table7(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 7: minimal sets that the masked models could be scored on; recomputed if published."""
+    """Table 7: minimal sets that masked models could score; recomputed in the published form."""
     # A grid for each phenomenon: English has columns of both models, the others of one.
     columns = []
     for lang, name in shown_languages(labels).items():
@@ -158,7 +158,7 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
 def _from_words(
     printed: pd.DataFrame, sets: pd.DataFrame, column: Column, names: Mapping[str, str]
 ) -> Iterator[Cell]:
-    """Sets of the focus words that account for most of a column."""
+    """Count the sets of the focus words that account for most of a column."""
     numbers = select_rows(printed, {"exhibit": "table7", "column": column.key})
     sizes = dict(zip(numbers["row"], numbers["value"].astype(int), strict=True))
     focus = infer_vocabulary(sets, sizes)
@@ -170,7 +170,7 @@ def _from_words(
 
 
 def _from_share(printed: pd.DataFrame, column: Column, names: Mapping[str, str]) -> Iterator[Cell]:
-    """The share of sets left of simple agreement, of Table 6's sets with the same predicates."""
+    """Apply the share left of simple agreement to Table 6's sets with the same predicates."""
     values = printed.set_index(["exhibit", "row", "column"])["value"]
     used = values.get(("table7", SIMPLE, column.key))
     size = values.get(("table6", SIMPLE, column.lang))
@@ -189,8 +189,8 @@ def _from_share(printed: pd.DataFrame, column: Column, names: Mapping[str, str])
 def infer_vocabulary(sets: pd.DataFrame, left: Mapping[str, int]) -> list[str]:
     """Infer the focus words (``laugh/laughs``) that account for most of the numbers ``left``.
 
-    CLAMS (appendix D) skips sets whose focus words are not in the vocabulary, and prints how many
-    are left: a sum over words. ``sets`` has n by construction and focus, ``left`` by construction.
+    CLAMS (appendix D) skips sets whose focus words the vocabulary lacks, and prints the number
+    left: a sum over words. ``sets`` has n by construction and focus, ``left`` by construction.
     Fewest words win, then the first ones. Raises ValueError for too many words.
     """
     wide = sets.pivot_table(index="construction", columns="focus", values="n", aggfunc="sum")
