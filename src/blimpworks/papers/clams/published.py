@@ -39,9 +39,7 @@ def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[Publi
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Yield each printed accuracy once; those with capitals are Table 1 plus the gains of Table
-    4.
-    """
+    """Yield each printed accuracy once; those with capitals add Table 4 to Table 1."""
     # Sets that masked models were scored on, where the paper says.
     sizes = {
         (row.row, row.column): int(row.value)

@@ -1,4 +1,4 @@
-"""Settings of CLAMS: which evaluation sets, how they are judged, where code and paper part."""
+"""Settings of CLAMS."""
 
 from typing import Annotated, Literal
 
@@ -12,52 +12,51 @@ Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(dist
 
 
 class ClamsDecisions(Strict):
-    """Where the authors' code departs from the paper's text, or from what was meant.
+    """Points where the authors' code departs from the paper's text, or from what was meant.
 
-    Each decision follows ``variant`` of the campaign unless it is set here.
+    Each decision follows the campaign's ``variant`` unless it is set here.
     """
 
     alternates: Variant | None = None
     """published: a vary statement with attributes yields the grammatical string once more, as an
     ungrammatical one, and loses words that its name has without them, and the last varied word
-    alone decides; corrected: it does neither, and all varied words decide. No released grammar
-    is touched by it."""
+    alone decides; corrected: it does neither, and all varied words decide. No released grammar is
+    touched by it."""
     counting: Variant | None = None
-    """published: a correct item too many is counted in each set of sentences that an LSTM is
-    tested on, (c + 1) / (n + 1); corrected: c / n."""
+    """published: each set of sentences that an LSTM is tested on counts a correct item too many, (c
+    + 1) / (n + 1); corrected: c / n."""
     capitals: Variant | None = None
-    """published: a capital first letter turns the rest of the first word to lower case;
-    corrected: it leaves it."""
+    """published: with a capital first letter, the rest of the first word turns to lower case;
+    corrected: it stays."""
     end: Variant | None = None
-    """published: the end-of-sentence symbol is not among the words summed up; corrected: it is,
-    as "the total probability of each of the sentences" (section 5.2) asks for. Of no effect
-    where ``methods`` are given."""
+    """published: the sum leaves out the end-of-sentence symbol; corrected: it includes it, as "the
+    total probability of each of the sentences" (section 5.2) asks for. Without effect if
+    ``methods`` are given."""
 
 
 class ClamsOptions(Strict):
-    """The evaluation sets of CLAMS and how they are judged."""
+    """The evaluation sets of CLAMS, and the methods that judge them."""
 
     variant: Variant = "published"
-    """Behaviour of the authors' code, or of the paper's text where the two differ."""
+    """The authors' code, or the paper's text if the two differ."""
     decisions: ClamsDecisions = ClamsDecisions()
     grammars: Annotated[tuple[Lang, ...], AfterValidator(distinct)] = ()
-    """Languages whose sets are generated here, by the grammars in ``catalogue.grammars`` or
-    else by those that the authors released; all others have the released sets."""
+    """Languages whose sets are generated here, by the grammars in ``catalogue.grammars`` or else by
+    the authors' released ones; all others have the released sets."""
     per_paradigm: Positive | None = None
-    """At most so many pairs of each set, evenly from all of it; null for all, as in the paper."""
+    """Most pairs of each set, taken evenly; null for all, as in the paper."""
     capitals: bool = True
-    """Whether the pairs of Table 1 also stand with a capital first letter (appendix B)."""
+    """Whether to judge the pairs of Table 1 with a capital first letter too (appendix B)."""
     methods: Methods | None = None
-    """How models other than masked ones decide a pair: names of methods, or ``name=expression``
-    (docs/scoring.md), the first one is shown in exhibits; null for what ``end`` says."""
+    """Methods that decide a pair for all models but masked ones: names, or ``name=expression``
+    (docs/scoring.md). Exhibits show the first one; null for the method that ``end`` implies."""
     masked_methods: Methods = ("masked_critical_word",)
-    """The same of masked models (section 5.2)."""
+    """Methods for masked models (section 5.2)."""
     ties: TiePolicy | None = None
-    """What equal values count as; null for what variant and method have."""
+    """Value of a tie; null for that of variant and method."""
     unknown_words: Literal["any", "critical", "score"] = "critical"
-    """Pairs that models with a vocabulary of whole words do without: those with any unknown
-    word, those whose critical words are unknown, or none. The authors' models know every word
-    of their sets."""
+    """Pairs that models with a vocabulary of whole words leave out: with any unknown word, with
+    unknown critical words, or none. The authors' models know every word of their sets."""
 
 
 def variant_of(options: ClamsOptions, decision: str) -> Variant:

@@ -1,4 +1,4 @@
-"""Commands of UrBLiMP: its pairs, and what lengths do to decisions."""
+"""Commands of UrBLiMP."""
 
 from pathlib import Path
 

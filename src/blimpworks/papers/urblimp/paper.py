@@ -14,10 +14,9 @@ from blimpworks.papers.urblimp.phenomena import BENCHMARK, PARADIGMS
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 
 PAIRS = 9000
-"""Pairs of Urdu: some 2,000 of 1,087 sentences of UD_Urdu-UDTB, whose training part has 4,043
-more."""
+"""Pairs of Urdu: some 2,000 of 1,087 sentences of UD_Urdu-UDTB, whose training part has 4,043."""
 TEXT = "urblimp_text"
-"""Kind of the sources that are plain text to make pairs of."""
+"""Kind of sources of plain text for pairs."""
 
 
 def _options(campaign: Campaign) -> UrblimpOptions:
@@ -25,18 +24,18 @@ def _options(campaign: Campaign) -> UrblimpOptions:
 
 
 def rules_folder(campaign: Campaign, lang: str) -> Path:
-    """The folder of the rules for a language, whether it exists or not."""
+    """Return the folder of a language's rules, whether it exists or not."""
     return campaign.folder("urblimp") / lang
 
 
 def has_rules(campaign: Campaign, lang: str) -> bool:
-    """Whether a language has a pack and rules."""
+    """Tell whether a language has a pack and rules."""
     names = {path.name for path in rules_folder(campaign, lang).glob("*.yaml")}
     return "language.yaml" in names and len(names) > 1
 
 
 def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
-    """Languages of the campaign that have rules, or those of them that its settings name."""
+    """Return the campaign's languages that have rules, or those of them that its settings name."""
     named = _options(campaign).languages
     folders = {path.name for path in campaign.folder("urblimp").glob("*")}
     there = (lang for lang in catalogue.languages if lang in folders)
@@ -45,16 +44,13 @@ def languages(campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
 
 
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
-    """Pairs of a language, all of them as many as Urdu's."""
+    """Return the pairs of a language; every language is taken to have as many as Urdu."""
     most = _options(campaign).per_paradigm
     return min(PAIRS, most * len(PARADIGMS)) if most else PAIRS
 
 
 def check(campaign: Campaign, catalogue: Catalogue) -> None:
-    """Some language of the campaign, and each that is named, must have rules, and files exist.
-
-    Raises UserError else.
-    """
+    """Raise UserError for a language without rules, an unknown file, and for no rules at all."""
     options = _options(campaign)
     for lang in () if options.languages == "all" else options.languages:
         if lang not in catalogue.languages or not has_rules(campaign, lang):
@@ -78,7 +74,7 @@ def check(campaign: Campaign, catalogue: Catalogue) -> None:
 
 
 def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
-    """Lexicons and plain text of the languages."""
+    """Return the lexicons and plain text of the languages."""
     rows: list[Pinned] = []
     for lang in languages(campaign, catalogue):
         rows += lexicon_sources(campaign, catalogue, lang)
@@ -87,7 +83,7 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
 
 
 def spelling_pack(campaign: Campaign, lang: str) -> Path | None:
-    """The pack that says how pairs of a language are spelled, where there are such pairs."""
+    """Return the pack with the spelling of a language's pairs; None without rules."""
     path = rules_folder(campaign, lang) / "language.yaml"
     return path if has_rules(campaign, lang) else None
 

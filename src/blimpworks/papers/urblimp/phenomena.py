@@ -9,7 +9,7 @@ from blimpworks.files import read_cells
 
 BENCHMARK, LANG = "urblimp", "urd"
 HUMAN = "human"
-"""Stands for a model where people have judged."""
+"""Model name of people's judgements."""
 _ROWS = read_cells(Path(__file__).with_name("paradigms.tsv"))
 PHENOMENON_OF = {row["paradigm"]: row["phenomenon"] for row in _ROWS}
 PHENOMENA = {
@@ -19,7 +19,7 @@ PHENOMENA = {
     )
     for row in _ROWS
 }
-"""By key, in the order of the tables: the name, and its paradigms with what tells them apart."""
+"""Name and paradigms (with distinguishing parts of their names), by key in the tables' order."""
 PARADIGMS = {
     row["paradigm"]: f"{row['name']}: {row['part']}" if row["part"] else row["name"]
     for row in _ROWS

@@ -1,8 +1,7 @@
 """Accuracies that UrBLiMP prints of single paradigms: Tables 7 to 9, and section 4.1.
 
-The phenomena of Table 4 are means of these, and are recomputed from them. Those of mBERT and
-mT5, of which no paradigms are printed, are not among the accuracies: what they are shares of
-is not known.
+The phenomena of Table 4 are means of these, and are recomputed from them. mBERT and mT5 are left
+out: the paper prints none of their paradigms, so the denominators are unknown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,9 +12,9 @@ from blimpworks.reproduction.printed import PrintedAccuracy, printed_accuracy
 
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
-    """Accuracies of models over all pairs of a paradigm, and of people, over pairs unknown.
+    """Yield accuracies of models, over all pairs of a paradigm, and of people, over unknown pairs.
 
-    Raises UserError for an unknown paradigm, or one whose number of pairs is missing.
+    Raises UserError for an unknown paradigm, or one without a number of pairs.
     """
     # Pairs of each paradigm by Table 10: corrected where that is known, else as printed.
     rows = [row for row in printed if row.exhibit == "table10"]

@@ -1,4 +1,4 @@
-"""Settings of UrBLiMP: which pairs, how they are judged, and by which people."""
+"""Settings of UrBLiMP."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,33 +12,34 @@ from blimpworks.strict import Strict
 Methods = Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)]
 BY_TOKEN: tuple[Method, ...] = ("perplexity", "full_sentence")
 PSEUDO = {"perplexity": "pseudo_perplexity"}
-"""What the same expression is called over the scores of models that guess masked tokens."""
+"""Names of the same expressions over scores of models that guess masked tokens."""
 GUESSING = ("masked", "encoder-decoder")
 
 
 class UrblimpOptions(Strict):
-    """The pairs of UrBLiMP, made by rules from treebanks, and how they are judged."""
+    """The pairs of UrBLiMP, made by rules from treebanks, and the methods that judge them."""
 
     variant: Variant = "published"
-    """published: the sentence of the lower (pseudo-)perplexity is preferred, so that a pair's
-    sentences are compared by token whatever their lengths; corrected: that of the higher
-    log-probability in sum, as a deletion changes the number of tokens. Both are always judged."""
+    """published: the sentence of lower (pseudo-)perplexity is preferred, a mean per token whatever
+    the lengths; corrected: that of the higher sum of log-probabilities, because a deletion changes
+    the number of tokens. Both are always judged."""
     languages: tuple[str, ...] | Literal["all"] = "all"
-    """Languages to make pairs in, of the campaign's: all that have rules, or these."""
+    """Languages of the campaign to make pairs in: all that have rules, or these."""
     files: tuple[str, ...] | None = None
-    """Treebank files that pairs are made of, by name: a language's other files are left to
-    training text. Languages with none of these, and null: all."""
+    """Treebank files that pairs are made of, by name; a language's other files remain for training
+    text. Null means all, and so do languages with none of these."""
     per_paradigm: Positive | None = None
-    """At most so many pairs of each paradigm, evenly from all of it; null for all."""
+    """Most pairs of each paradigm, taken evenly; null for all."""
     methods: Methods | None = None
-    """How a pair is decided: names of methods, or ``name=expression`` (docs/scoring.md), the
-    first is the one that exhibits show; null for what the variant has. ``perplexity`` is
-    ``pseudo_perplexity`` of models that guess masked tokens."""
+    """Methods that decide a pair: names, or ``name=expression`` (docs/scoring.md).
+
+    Exhibits show the first one; null for those of the variant. Models that guess masked tokens take
+    ``pseudo_perplexity`` for ``perplexity``."""
     ties: TiePolicy | None = None
-    """What equal values count as; null for what the variant has."""
+    """Value of a tie; null for that of the variant."""
     unknown_words: Literal["any", "critical", "score"] = "score"
-    """Pairs that models with a vocabulary of whole words do without: those with any unknown
-    word, those whose critical words are unknown, or none."""
+    """Pairs that models with a vocabulary of whole words leave out: with any unknown word, with
+    unknown critical words, or none."""
 
     validation: ValidationOptions = ValidationOptions()
     annotations: tuple[Path, ...] = ()
@@ -56,7 +57,7 @@ class UrblimpOptions(Strict):
         return methods
 
     def methods_of(self, architecture: str) -> tuple[Method, ...]:
-        """How models of an architecture decide a pair (section 3.1)."""
+        """Return the methods that decide a pair for models of an architecture (section 3.1)."""
         by_default = BY_TOKEN if self.variant == "published" else BY_TOKEN[::-1]
         names = self.methods or by_default
         return tuple(PSEUDO.get(name, name) if architecture in GUESSING else name for name in names)

@@ -1,4 +1,4 @@
-"""Tables of UrBLiMP alone: its items, and what lengths do to decisions."""
+"""Tables of UrBLiMP alone."""
 
 from blimpworks.tables import ITEMS, read_schema
 

@@ -117,6 +117,7 @@ class Accuracies:
 
 
 def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
+    """Read accuracies of CLAMS by paradigm; none if no model knows the words of any pair."""
     rows = read_plain(ACCURACIES, tables["accuracies"][0])
     return Accuracies(rows, labels.facts["clams_models"], labels)
 
@@ -125,8 +126,7 @@ def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
 
 Measure = Callable[[Selection, Place, Place], Cell | None]
 """Makes a selection's cell, given its place and that of the printed number it stands for; None if
-the selection does not allow it.
-"""
+the selection does not allow it."""
 
 
 def accuracy(selection: Selection, place: Place, stands_for: Place) -> Cell | None:
@@ -190,10 +190,12 @@ class Column:
 
     @property
     def name(self) -> str:
+        """Unique name in the table."""
         return " ".join(filter(None, self.head)) + self.suffix
 
     @property
     def key(self) -> str:
+        """Key of the printed numbers' column."""
         return self.printed_key or f"{self.lang} {PRINTED[self.part]}"
 
 

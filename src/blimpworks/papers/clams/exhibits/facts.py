@@ -45,6 +45,7 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
 
 
 def clams_counting(campaign: Campaign, catalogue: Catalogue) -> str:
+    """Return the variant of the LSTMs' counting."""
     return variant_of(campaign.section(ClamsOptions), "counting")
 
 

@@ -242,6 +242,7 @@ class Claim(Strict):
 
     @property
     def place(self) -> Place | None:
+        """Place of the printed number; None if it is not printed."""
         return (self.row, self.column) if self.row else None
 
 

@@ -108,6 +108,7 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
 
 @formula("sum of value × {numerator} ÷ {denominator}")
 def part(rows: pd.DataFrame, numerator: int, denominator: int) -> float:
+    """Compute a fraction of a number."""
     return float(rows["value"].item() * (numerator / denominator))
 
 

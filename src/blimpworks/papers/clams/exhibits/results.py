@@ -339,8 +339,7 @@ WAYS = (
 )
 """Name, method, tie policy, and correct items too many in each set.
 
-Each differs from the one before in one point; the last is ``variant: corrected``.
-"""
+Each differs from the one before in one point; the last is ``variant: corrected``."""
 
 
 def variants(tables: Tables, labels: Labels) -> Exhibit:

@@ -72,9 +72,7 @@ def focus_of(pair: Pair) -> str | None:
 
 
 def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
-    """Write the number of minimal sets of each file (language, path) and focus; return their
-    sum.
-    """
+    """Write the minimal sets of each file (language, path) by focus; return their number."""
     rows: list[dict[str, Any]] = []
     for lang, path in sets:
         counts = Counter(focus_of(pair) for _, pair in read_pairs(path))

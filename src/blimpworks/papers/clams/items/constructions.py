@@ -42,6 +42,7 @@ def paradigms(construction: str, *, inanimate: bool) -> list[str]:
 
 
 def construction_of(paradigm: str) -> str:
+    """Return a paradigm's construction."""
     return paradigm.removesuffix(INANIMATE).removesuffix(ANIMATE)
 
 

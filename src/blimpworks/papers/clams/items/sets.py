@@ -19,6 +19,7 @@ SET, GRAMMAR = "clams_set", "clams_grammar"
 
 
 class Grammars(NamedTuple):
+    """Grammars of a language."""
 
     common: Path | None
     cases: tuple[Path, ...]
@@ -30,9 +31,7 @@ def _retrieved(campaign: Campaign, rows: Sequence[SourceRow]) -> list[Path]:
 
 
 def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars:
-    """Return a language's grammars: ours, or else the released ones. Raises UserError without
-    any.
-    """
+    """Return a language's grammars: ours, or else released ones. Raises UserError without any."""
     folder = campaign.folder("grammars") / lang
     paths = sorted(folder.glob("*.avg")) or _retrieved(
         campaign, catalogue.sources_of(GRAMMAR, lang)

@@ -1,1 +1,1 @@
-"""Statistics that this paper alone has."""
+"""Statistics of UrBLiMP alone."""

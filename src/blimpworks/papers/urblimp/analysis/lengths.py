@@ -1,8 +1,8 @@
-"""Where the mean per token and the sum of log-probabilities decide a pair differently.
+"""Pairs that the mean per token and the sum of log-probabilities decide differently.
 
 UrBLiMP compares perplexities (Adeeba, Dillon, Sajjad and Bhatt 2025, section 3.1), which are means
-per token. A deletion takes tokens away: both sums and means then compare sentences of unequal
-length, and they need not agree.
+per token. After a deletion the sentences have different numbers of tokens, and mean and sum need
+not agree.
 """
 
 from collections import Counter
@@ -27,15 +27,15 @@ SIDES = ("good", "bad")
 BY_TOKEN, BY_SUM = "per_token", "full_sentence"
 DELETION = "deletion"
 LONGEST = 14
-"""Words of the longest sentence that is shown if there are others."""
+"""Most words of a sentence that is shown, if there are such sentences."""
 KINDS = ("phenomenon", "paradigm", "change")
 Item = dict[str, Any]
 
 
 def _decisions(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: float) -> list[Item]:
-    """The pairs that a model has judged, with margins [nats] by token and in sum.
+    """Return the pairs that a model has judged, with margins [nats] by token and in sum.
 
-    ``scores`` are of the rows of ``items``; ``tie`` is what equal values count as.
+    ``scores`` are of the rows of ``items``; ``tie`` is the value of a tie.
     """
     good, bad = (side_of(items, scores, side) for side in SIDES)
     ahead = {name: margins(find_method(name), good, bad)[0] for name in (BY_TOKEN, BY_SUM)}
@@ -57,7 +57,7 @@ def _differs(pair: Item) -> bool:
 
 
 def _counts(evaluation: Evaluation, pairs: Sequence[Item]) -> list[Item]:
-    """One row of ``LENGTHS`` per paradigm and kind of change, in the order of the items."""
+    """Return a row of ``LENGTHS`` for each paradigm and kind of change, in the items' order."""
     if not pairs:
         return []
     frame = pd.DataFrame(pairs).astype(dict.fromkeys(KINDS, str))
@@ -74,10 +74,10 @@ def _counts(evaluation: Evaluation, pairs: Sequence[Item]) -> list[Item]:
 
 
 def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None:
-    """The pair that shows best how the two methods differ; None where they never do.
+    """Return the pair that shows best how the methods differ; None if they never do.
 
-    Of the paradigm with most ``deletions`` that has any such pair, otherwise of any; rather one
-    of short sentences; then that whose means per token are furthest apart.
+    It is of the paradigm with most ``deletions`` that has such a pair, else of any. Short sentences
+    come first, then the greatest difference of means per token.
     """
     differing = [pair for pair in pairs if _differs(pair) and pair["unequal"]]
     for paradigm, _ in sorted(deletions.items(), key=lambda each: (-each[1], each[0])):
@@ -87,7 +87,6 @@ def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None
             break
 
     def rank(pair: Item) -> tuple[object, ...]:
-        """Lower is better."""
         return len(pair["good"].split()) > LONGEST, -abs(pair[BY_TOKEN]), pair["item_id"]
 
     return min(differing, key=rank, default=None)
@@ -96,11 +95,11 @@ def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None
 def words_of(
     text: str, ends: Sequence[int], logprobs: Sequence[float | None]
 ) -> list[tuple[str | None, int, float]]:
-    """Words of a text, each with its number of scored tokens and their surprisal in bits.
+    """Return the words of a text, each with its scored tokens and its surprisal in bits.
 
     ``ends`` [tokens] are the characters complete after each token, ``logprobs`` [tokens] nats. A
-    token belongs to the word that its last character is in, one of white space alone to the word
-    after it; what follows the text is the last row, whose word is None, where there is such.
+    token belongs to the word with its last character; white space alone belongs to the word after
+    it. Tokens after the text, if any, make a last row whose word is None.
     """
     words = text.split()
     after, at = [], 0
@@ -124,11 +123,11 @@ def words_of(
 def compare_lengths(
     results: Sequence[Evaluation], ties: str, output: Path, surprisals: Path
 ) -> dict[str, int]:
-    """Write how often models decide differently by token and in sum, and one such pair by word.
+    """Write the decisions that differ by token and in sum, and one such pair word by word.
 
-    ``ties`` is what equal values count as. Returns how many pairs there are, and how many are
-    decided differently. Raises UserError when there is no table, one is missing or of another
-    schema, or an item has no scores.
+    ``ties`` is the tie policy. Returns the number of pairs, and of those decided differently.
+    Raises UserError for no table, one that is missing or of another schema, and an item without
+    scores.
     """
     if not results:
         raise UserError(f"{output}: no judgements are given; name at least one model.")

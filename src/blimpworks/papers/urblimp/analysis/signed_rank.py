@@ -1,9 +1,9 @@
-"""Which of several models is better over phenomena: Wilcoxon's signed-rank test, Holm's correction.
+"""Compare models over phenomena by Wilcoxon's signed-rank test and Holm's correction.
 
-Source: UrBLiMP, sections 4.3 and 4.4 and Tables 5 and 6. The text names the two-tailed test
-and Holm's correction; that the observations are the ten phenomena, that zero differences are
-dropped and that p is exact is what their p-values show (the 19 paradigms, Pratt's zeros or the
-normal approximation give others).
+Source: UrBLiMP, sections 4.3 and 4.4 and Tables 5 and 6. The text names the two-tailed test and
+Holm's correction. The p-values show the rest: observations are the ten phenomena, zero differences
+are dropped, and p is exact. The 19 paradigms, Pratt's zeros or the normal approximation give other
+values.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 
 DECIMALS = 9
-"""Differences that agree to so many digits are tied: beyond, floating point tells them apart."""
+"""Decimals to which tied differences agree; floating point decides beyond."""
 
 
 def signed_rank_p(first: ArrayLike, second: ArrayLike) -> float:
-    """Two-sided p of Wilcoxon's signed-rank test on paired scores, each of shape [n].
+    """Return the two-sided p of Wilcoxon's signed-rank test on paired scores, each of shape [n].
 
-    Zero differences are dropped, ties get the mean of their ranks. Exact for up to 50
-    differences, or 13 if some are tied, and normal beyond; 1 where no two scores differ.
+    Zero differences are dropped; ties get their mean rank. Exact for up to 50 differences, or 13 if
+    some are tied, and normal beyond; 1 if no scores differ.
     """
     differences = np.round(np.asarray(first, float) - np.asarray(second, float), DECIMALS)
     differences = differences[differences != 0]
@@ -34,16 +34,16 @@ def signed_rank_p(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Holm's step-down correction of some p-values, in their order; none of none."""
+    """Return Holm's step-down correction of p-values, in their order."""
     return [float(value) for value in multipletests(p, method="holm")[1]] if len(p) else []
 
 
 def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Signed-rank tests of ``pairs`` of models, corrected for their number.
+    """Test ``pairs`` of models by signed ranks, corrected for the number of pairs.
 
-    ``scores`` is [observations, models]; an observation that one of two models lacks does not
-    count for them. A row for each pair, in order: first, second, n (differences that are not
-    zero), p, holm.
+    ``scores`` is [observations, models]; observations that one of two models lacks are left out.
+    Returns a row for each pair, in order: first, second, n (differences that are not zero), p,
+    holm.
     """
     rows = []
     for first, second in pairs:

@@ -8,4 +8,3 @@ from blimpworks.exhibits.descriptions import Descriptions
 HERE = Path(__file__)
 describe = Descriptions(HERE.with_name("descriptions.yaml"))
 SPECS = read_specs(HERE.with_name("specs.tsv"), "urblimp", __package__)
-"""Ours last: what the rules make, and what lengths do to decisions."""

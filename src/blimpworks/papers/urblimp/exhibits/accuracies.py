@@ -1,4 +1,4 @@
-"""Read accuracies on UrBLiMP, the campaign's or the paper's, and make cells of them."""
+"""Accuracies on UrBLiMP, the campaign's or the paper's, and cells of them."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -23,7 +23,7 @@ PREFERRED = {
     "perplexity": "has the lower perplexity",
     "full_sentence": "has the higher log-probability",
 }
-"""What a pair's grammatical sentence does where a model is right, by method."""
+"""Property of the grammatical sentence when a model is right, by method."""
 
 
 def languages_of(present: Collection[str], labels: Labels) -> list[str]:
@@ -33,7 +33,7 @@ def languages_of(present: Collection[str], labels: Labels) -> list[str]:
 
 
 def preferred(rows: pd.DataFrame, labels: Labels) -> str:
-    """Say, as a part of a sentence, what the grammatical sentence does where a model is right."""
+    """Say for a caption which property decides that a model is right."""
     wording = PREFERRED.get(labels.method, f"is preferred by the method {labels.method}")
     if PSEUDO.get(labels.method) in {*rows["method"]}:
         wording += " or, of models that guess masked tokens, the lower pseudo-perplexity"
@@ -46,11 +46,10 @@ def in_order(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_paradigms(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read accuracies of single paradigms by the method shown, in the order of the paper's tables.
+    """Read accuracies of paradigms in the tables' order, of labelled models and people.
 
-    Only of models that have a label, and of people. Of models that the method has none of, those
-    by its form for masked tokens (section 3.1: pseudo-perplexity in place of perplexity). Raises
-    UserError when there are none.
+    They are by the method shown, or by its form for masked tokens for models that the method has
+    none of (section 3.1: pseudo-perplexity in place of perplexity). Raises UserError without any.
     """
     where = {"benchmark": BENCHMARK, "lang": LANG, "model": [*labels.models, HUMAN]}
     method = labels.method
@@ -72,7 +71,7 @@ def read_models(tables: Tables, labels: Labels) -> pd.DataFrame:
 
 
 def read_people(tables: Tables) -> pd.DataFrame:
-    """Read accuracies of people on single paradigms, in the paper's order; no rows without any."""
+    """Read people's accuracies of paradigms, in the paper's order; no rows without the table."""
     return in_order(read_plain(ACCURACIES, tables.get("people")))
 
 
@@ -93,7 +92,7 @@ def complete(rows: pd.DataFrame) -> list[str]:
 
 
 def printed_of(tables: Tables, labels: Labels, exhibit: str) -> dict[Place, pd.Series]:
-    """Read what the paper prints in an exhibit, by row and column; nothing for measured forms."""
+    """Read an exhibit's printed numbers by row and column; none for measured forms."""
     if labels.source == "measured":
         return {}
     return by_place(read_printed(tables, exhibit=exhibit))
@@ -109,8 +108,8 @@ def accuracy_cell(
 ) -> Cell:
     """Make an accuracy in percent: of one paradigm over its pairs, of several their mean.
 
-    ``rows`` are of one model, and what its 95 % interval is made of; those of several models
-    on the same pairs, or printed without a number of pairs, have no interval.
+    ``rows`` are of one model and decide its 95 % interval. Rows of several models on the same
+    pairs, or printed without a number of pairs, have no interval.
     """
     judged = labels.source == "measured" and HUMAN not in {*rows["model"]}
     ties = judged and rows["model"].nunique() == 1
@@ -123,7 +122,7 @@ def accuracy_cell(
 
 
 def macro_cell(rows: pd.DataFrame, place: Place, stands_for: Place | None = None) -> Cell:
-    """Make a model's average: each phenomenon counts once, and in it each paradigm."""
+    """Make a model's average: each phenomenon has equal weight, and in it each paradigm."""
     weights = list(macro_weights(rows))
     return accuracies.accuracy_cell(
         rows, place, MACRO, weights=weights, text=percent_text, stands_for=stands_for

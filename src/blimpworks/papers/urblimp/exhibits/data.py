@@ -58,7 +58,7 @@ def _beside_examples(
 ) -> Exhibit:
     """Make a table with a pair of each row's ``items`` beside its cells.
 
-    It is as if drawn at random: the ids are content hashes.
+    The pair is as good as random: it has the lowest id, and ids are content hashes.
     """
     tag = language_tag(LANG)
     firsts = {row: of_row.sort_values("item_id").iloc[0] for row, of_row in items.items()}
@@ -76,7 +76,7 @@ def _beside_examples(
 
 
 def kinds_cell(rows: pd.DataFrame, place: Place, key: Place) -> Cell:
-    """Count the paradigms that some ``rows`` of items or accuracies are of."""
+    """Count the paradigms among ``rows`` of items or accuracies."""
     if "accuracy" in rows:
         source, where = "accuracies", where_of(rows)
     else:
@@ -85,7 +85,7 @@ def kinds_cell(rows: pd.DataFrame, place: Place, key: Place) -> Cell:
 
 
 def table_models(tables: Tables, labels: Labels) -> pd.DataFrame:
-    """Read printed accuracies of the models of Tables 7 and 8, which have all paradigms."""
+    """Read accuracies of the models with all paradigms: those of Tables 7 and 8."""
     rows = acc.read_models(tables, labels)
     return rows[rows["model"].isin(acc.complete(rows))]
 
@@ -93,8 +93,8 @@ def table_models(tables: Tables, labels: Labels) -> pd.DataFrame:
 def table1(tables: Tables, labels: Labels) -> Exhibit:
     """Table 1: data sets of minimal pairs, their size and number of paradigms.
 
-    The measured form has the campaign's own data set alone; in the published one the size of
-    UrBLiMP follows from the paper's other numbers, too.
+    The measured form has the campaign's own data set alone. The published form also computes the
+    size of UrBLiMP from the paper's other numbers.
     """
     heads = {"size": SIZE, "paradigms": KINDS}
     cells = [
@@ -146,10 +146,7 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 3: the models with their sizes, and whether they are instruction-tuned.
-
-    The measured form has the number of pairs that each has judged too.
-    """
+    """Table 3: the models with their sizes and instruction tuning; measured, with pairs judged."""
     names = names_of(labels.models)
     if labels.source == "published":
         printed = read_printed(tables, exhibit="table3").set_index("row", drop=False)
@@ -179,8 +176,8 @@ def table3(tables: Tables, labels: Labels) -> Exhibit:
 def table10(tables: Tables, labels: Labels) -> Exhibit:
     """Table 10: pairs of each paradigm; measured, with one of them.
 
-    In the published form N is as printed, beside the number that the accuracies of Tables 7
-    and 8 are shares of.
+    The published form has N as printed, and the N that the accuracies of Tables 7 and 8 are shares
+    of.
     """
     cells: list[Cell] = []
     if labels.source == "published":

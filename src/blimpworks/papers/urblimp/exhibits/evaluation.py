@@ -24,7 +24,7 @@ DIGITS = 2
 
 
 def _best(cells: Sequence[Cell], by: str) -> set[Place]:
-    """Find the best cells of each row or column, all when they tie as printed."""
+    """Return the best cells of each row or column, all that tie as printed."""
     among = {cell.row if by == "column" else cell.column for cell in cells} - {AVERAGE_HEAD}
     return best_of_each(cells, among, by, DIGITS)
 
@@ -32,10 +32,10 @@ def _best(cells: Sequence[Cell], by: str) -> set[Place]:
 def table4(tables: Tables, labels: Labels) -> Exhibit:
     """Table 4: accuracy of each model by phenomenon, the unweighted mean of its paradigms.
 
-    The average is the unweighted mean of the phenomena. The published form is computed from
-    the paradigms of Tables 7 to 9; of the models that these leave out it has what Table 4
-    prints, and the mean of that. The measured form has people where a campaign has asked them,
-    on the paradigms that models have been judged on.
+    The average is the unweighted mean of the phenomena. The published form is computed from Tables
+    7 to 9; models that these leave out have the numbers of Table 4, and their mean. The measured
+    form includes people if a campaign has asked them, on the paradigms that models have been judged
+    on.
     """
     rows = acc.read_paradigms(tables, labels)
     people = acc.read_people(tables)
@@ -128,7 +128,7 @@ def table8(tables: Tables, labels: Labels) -> Exhibit:
 
 
 def table9(tables: Tables, labels: Labels) -> Exhibit:
-    """Table 9: how often people chose the grammatical sentence, and the mean of the paradigms."""
+    """Table 9: accuracy of people on each paradigm, and the mean."""
     place, key = (AVERAGE_HEAD, PEOPLE), (AVERAGE, "accuracy")
     if labels.source == "published":
         rows = acc.read_paradigms(tables, labels)

@@ -1,7 +1,7 @@
-"""Figures of UrBLiMP: gender agreement by family of models, and three models by paradigm.
+"""Draw UrBLiMP's figures: gender agreement by family of models, three models by paradigm.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025), Figures 1 and 2. The paper prints no numbers
-in them; the published forms take those of Tables 7 and 8, and of section 4.1.
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), Figures 1 and 2. The paper prints no numbers in
+them; the published forms take those of Tables 7 and 8, and of section 4.1.
 """
 
 import math
@@ -19,7 +19,7 @@ from blimpworks.papers.urblimp.phenomena import PARADIGMS
 CHANCE = 50
 GENDER = "subject_verb_gender"
 SPREAD = 0.28
-"""Rows that the models of a paradigm are apart in Figure 2."""
+"""Distance between the models of a paradigm in Figure 2, in rows."""
 SHORT = {
     "Subject-verb agreement": "S-V agreement",
     "Noun-adjective": "N-Adj",
@@ -27,7 +27,7 @@ SHORT = {
     "verb-object agreement": "V-O agreement",
     "masculine singular noun": "masc. sg. noun",
 }
-"""Parts of paradigms' names, and what stands for them in Figure 2."""
+"""Short forms of paradigms' names in Figure 2."""
 
 
 def fig1(tables: Tables, labels: Labels) -> Exhibit:

@@ -1,7 +1,7 @@
 """Formulas of UrBLiMP's exhibits: scores of models, tests between them, people's ratings.
 
-Those that compare models take either rows of accuracies, or printed numbers with a model as
-row and a phenomenon as column.
+Tests between models take either rows of accuracies, or printed numbers with a model as row and a
+phenomenon as column.
 """
 
 from collections.abc import Sequence
@@ -13,17 +13,14 @@ from blimpworks.exhibits.formulas import PHRASE, Formula, choice, formula, sum_o
 
 BY_PHENOMENON, BY_PARADIGM = "phenomenon", "paradigm"
 OVER = choice({"phenomena": BY_PHENOMENON, "paradigms": BY_PARADIGM})
-"""What a test is over."""
+"""Unit of a test's observations."""
 EACH_OTHER, TUNED = "all pairs of models", "base models and their -it"
 """Which tests Holm's correction is over."""
 TEST = "by Wilcoxon's signed-rank test over {over}"
 
 
 def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Percentages [phenomenon or paradigm, model]: means of accuracies, or as printed.
-
-    Models are in order of appearance.
-    """
+    """Return percentages [phenomenon or paradigm, model], with models in order of appearance."""
     if "accuracy" not in rows:
         wide = rows.pivot(index="column", columns="row", values="value")
         return wide[list(dict.fromkeys(rows["row"]))]
@@ -32,14 +29,14 @@ def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def pairs_among(models: Sequence[str], among: str) -> list[tuple[str, str]]:
-    """Pairs of ``models`` that are tested: each two, or each base model with its tuned one."""
+    """Return the pairs of ``models`` to test: each two, or each base model with its tuned one."""
     if among == EACH_OTHER:
         return list(combinations(models, 2))
     return [(model, f"{model}-it") for model in models if f"{model}-it" in models]
 
 
 def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
-    """The tests ``among`` the models of some rows, as ``compare_scores`` has them."""
+    """Return the tests ``among`` the models of some rows, in the form of ``compare_scores``."""
     # It takes scipy and statsmodels, which are slow to import.
     from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores
 
@@ -51,7 +48,7 @@ def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -
 # rounding moves it has no meaning.
 @formula(f"two-sided p of two models {TEST}", takes_as_printed=True, over=OVER)
 def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
-    """Return p of the test of the two models that there are."""
+    """Compute p of the test of the only two models."""
     from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores
 
     scores = scores_by(rows, over)
@@ -68,7 +65,7 @@ def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
 def holm_of(
     rows: pd.DataFrame, first: str, second: str, among: str, over: str = BY_PHENOMENON
 ) -> float:
-    """Return p of the test of two models, corrected for all that are done ``among`` models."""
+    """Compute p of the test of two models, corrected for all tests ``among`` models."""
     tests = corrected_tests(rows, among, over)
     pairs = zip(tests["first"], tests["second"], strict=True)
     chosen = [{*pair} == {first, second} for pair in pairs]
@@ -82,32 +79,32 @@ def holm_of(
     over=OVER,
 )
 def significant(rows: pd.DataFrame, below: float, among: str, over: str = BY_PHENOMENON) -> float:
-    """How many of the tests ``among`` models are significant after Holm's correction."""
+    """Count the tests ``among`` models that are significant after Holm's correction."""
     return float((corrected_tests(rows, among, over)["holm"] < below).sum())
 
 
 @formula("number of rows where accuracy > {limit}")
 def above(rows: pd.DataFrame, limit: float) -> float:
-    """How many accuracies are higher."""
+    """Count the accuracies above a limit."""
     return float((rows["accuracy"] > limit).sum())
 
 
 @formula("number of rows where accuracy < {limit}")
 def below(rows: pd.DataFrame, limit: float) -> float:
-    """How many accuracies are lower."""
+    """Count the accuracies below a limit."""
     return float((rows["accuracy"] < limit).sum())
 
 
 @formula("number of paradigms where {model} has the highest accuracy alone")
 def ahead(rows: pd.DataFrame, model: str) -> float:
-    """On how many paradigms a model is better than each of the others."""
+    """Count the paradigms on which a model is better than each other one."""
     wide = rows.pivot(index="paradigm", columns="model", values="accuracy")
     return float((wide[model] > wide.drop(columns=model).max(axis=1)).sum())
 
 
 @formula("100 × sum of {column} ÷ sum of n")
 def percent_of(rows: pd.DataFrame, column: str) -> float:
-    """Return a number of pairs in percent of all."""
+    """Compute a column's pairs in percent of all."""
     return float(100 * rows[column].sum() / rows["n"].sum())
 
 
@@ -118,10 +115,7 @@ def _implied(rows: pd.DataFrame) -> float:
 
 
 def macro_weights(rows: pd.DataFrame) -> pd.Series:
-    """Weights of accuracies in a mean where each phenomenon, and in it each paradigm, counts once.
-
-    Each is 1 divided by the rows of its phenomenon, and by the number of phenomena.
-    """
+    """Return weights that make phenomena equal, and the paradigms in each."""
     sizes = rows.groupby("phenomenon")["phenomenon"].transform("size")
     return 1 / (sizes * rows["phenomenon"].nunique())
 
@@ -150,14 +144,14 @@ KAPPAS = {
     "Fleiss' kappa of right and wrong": "corrected",
     "Randolph's free-marginal kappa": "free",
 }
-"""Names of kappas, by what sentences call them."""
+"""Keys of kappas, by their names in sentences."""
 PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 
 
 @formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
-    """Compute a kappa, over the pairs that have just so many judgements."""
     # It takes scipy and statsmodels, which are slow to import.
+    """Compute a kappa over the pairs with ``per_pair`` judgements."""
     from blimpworks.papers.urblimp.validation import kappas
 
     return kappas.kappa(name, rows, per_pair)
@@ -165,19 +159,19 @@ def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
 
 @formula("number of pairs" + OVER_PAIRS)
 def complete(rows: pd.DataFrame, per_pair: int) -> float:
-    """How many pairs have just so many judgements."""
+    """Count the pairs with ``per_pair`` judgements."""
     return float((rows.groupby("item_id").size() == per_pair).sum())
 
 
 @formula("number of pairs without {per_pair} judgements")
 def incomplete(rows: pd.DataFrame, per_pair: int) -> float:
-    """How many pairs have more or fewer judgements."""
+    """Count the pairs with more or fewer judgements."""
     return float((rows.groupby("item_id").size() != per_pair).sum())
 
 
 @formula("100 × share of couples of judgements of a pair that agree" + OVER_PAIRS)
 def agreement(rows: pd.DataFrame, per_pair: int) -> float:
-    """How many couples of judgements agree, in percent, mean of the pairs."""
+    """Compute the percentage of couples of judgements that agree, the mean of the pairs."""
     from blimpworks.papers.urblimp.validation.kappas import agreements
 
     return float(100 * agreements(rows, per_pair).mean())
@@ -185,7 +179,7 @@ def agreement(rows: pd.DataFrame, per_pair: int) -> float:
 
 @formula("100 × share of unanimous pairs" + OVER_PAIRS)
 def unanimous(rows: pd.DataFrame, per_pair: int) -> float:
-    """How many pairs all judgements agree on, in percent."""
+    """Compute the percentage of pairs whose judgements all agree."""
     from blimpworks.papers.urblimp.validation.kappas import agreements
 
     return float(100 * (agreements(rows, per_pair) == 1).mean())

@@ -1,7 +1,7 @@
 """Decisions by the mean per token beside decisions by the sum of log-probabilities.
 
-Exhibits of ours, about section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025), who compare
-perplexities, which are means per token: all pairs by kind of change, and one pair word by word.
+Exhibits of ours on section 3.1 of Adeeba, Dillon, Sajjad and Bhatt (2025), whose perplexities are
+means per token: all pairs by kind of change, and one pair word by word.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,17 +45,14 @@ MARKS: dict[str, dict[str, Any]] = {
 
 
 class Evaluation(NamedTuple):
-    """A model on a language: its name, and what selects its rows."""
+    """A model on a language: its name, and the filter of its rows."""
 
     name: str
     where: dict[str, Any]
 
 
 def _read(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, list[Evaluation]]:
-    """Read the rows, and list the models in the order of the paper's tables.
-
-    Names have the language where there are several.
-    """
+    """Read the rows, and list models in the paper's order, with languages if there are several."""
     rows = read_plain(LENGTHS, tables[SOURCE][0])
     rows = rows[rows["model"].isin(labels.models)]
     multilingual = rows["lang"].nunique() > 1
@@ -103,7 +100,7 @@ def _by_paradigm(rows: pd.DataFrame, evaluation: Evaluation) -> Iterator[Cell]:
 
 
 def lengths(tables: Tables, labels: Labels) -> Exhibit:
-    """What pairs of unequal length do to decisions: by kind of change, then by paradigm."""
+    """Effect of unequal lengths on decisions, by kind of change, then by paradigm."""
     rows, evaluations = _read(tables, labels)
     cells: list[Cell] = []
     sections: list[Section] = []
@@ -120,7 +117,7 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
 def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
     """Accuracy of each model by token and in sum, a panel for each kind of change.
 
-    Beside them stands the share of pairs that they decide differently.
+    Beside it is the share of pairs decided differently.
     """
     rows, evaluations = _read(tables, labels)
     cells = [cell for evaluation in evaluations for cell in _by_change(rows, evaluation)]
@@ -170,16 +167,16 @@ WORD, END = "Word", "(end)"
 IN_ALL, PER_TOKEN = "in all", "per token"
 SUMS = ((IN_ALL, BITS, ".1f"), (PER_TOKEN, BITS_PER_TOKEN, ".2f"))
 WIDTH = 0.4
-"""Of a bar, where the distance of two words is 1."""
+"""Width of a bar; two words are 1 apart."""
 Columns = list[dict[str, int | None]]
-"""Labels of rows by side, for each place in the figure; None where a sentence has no word."""
+"""Labels of rows by side, for each place in the figure; None if a sentence has no word there."""
 
 
 def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
-    """Surprisal of each word of a pair that the sum decides otherwise than the mean per token.
+    """Surprisal of each word of a pair that sum and mean per token decide differently.
 
-    Of the first model that predicts each token from those before it, in the paper's language if
-    there is one; of any model where none of them predicts so.
+    The model is the first that predicts each token from those before it, else the first of all; the
+    language is the paper's if there is a pair in it.
     """
     table = read_plain(SURPRISALS, tables[OF_WORDS][0]).fillna({"word": END})
     shown = [model for model in labels.models if (table["model"] == model).any()]

@@ -1,7 +1,7 @@
-"""Which models UrBLiMP's exhibits show, and what the paper calls them.
+"""Models of UrBLiMP's exhibits, and their names in the paper.
 
-Without heavy imports, because the Snakefile asks for the facts each time it is parsed. The
-papers' campaign shows what the paper shows; a campaign without those models shows its own.
+Without heavy imports, because the Snakefile asks for the facts each time it is parsed. A campaign
+with the paper's models shows these; another one shows its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,45 +43,44 @@ NAMES = (
         HUMAN: "Human",
     }
 )
-"""Models as the paper calls them, in the order of Table 4."""
+"""Models' names in the paper, in the order of Table 4."""
 INSTRUCTED = (*TUNED, ALIF, "granite-3.3-8b-instruct", "granite-3.3-2b-instruct")
-"""Models of Table 8; all others are in Table 7, what the catalogue calls tuned there included."""
+"""Models of Table 8; Table 7 has all others, even if the catalogue calls them tuned."""
 ALONE = {ALIF: "Alif"}
-"""Models that Figure 1 takes for families of their own, whatever they were made from."""
+"""Models that Figure 1 takes for families of their own."""
 FIRST = 4
-"""How many of a campaign's models exhibits show where it has none of the paper's."""
+"""Number of a campaign's models that exhibits show if it has none of the paper's."""
 
 
 def names_of(models: Mapping[str, str]) -> dict[str, str]:
-    """Names of the models that have a label: the paper's in its order, then others."""
+    """Return names of the models that have a label: the paper's in its order, then others."""
     known = {name: printed for name, printed in NAMES.items() if name in models}
     return known | {name: label for name, label in models.items() if name not in known}
 
 
 def chosen(preferred: Sequence[str], models: Sequence[str]) -> list[str]:
-    """Those ``preferred`` among ``models``; if they are not two, the first of ``models``."""
+    """Return the ``preferred`` among ``models``; with fewer than two, the first ``models``."""
     present = [name for name in preferred if name in models]
     return present if len(present) > 1 else [*models][:FIRST]
 
 
 def is_instructed(name: str, facts: Mapping[str, Any]) -> bool:
-    """Whether a model belongs into Table 8: the paper's view, or else the catalogue's."""
+    """Tell whether Table 8 has a model, according to the paper or else to the catalogue."""
     return name in INSTRUCTED if name in NAMES else facts[name]["tuning"] == "chat"
 
 
 def family(name: str, facts: Mapping[str, Any]) -> str:
-    """The architecture family that Figure 1 counts a model among."""
+    """Return the architecture family of a model in Figure 1."""
     return ALONE.get(name) or str(facts[name]["family"])
 
 
 def _models(catalogue: Catalogue) -> dict[str, ModelRow]:
-    """Models of the catalogue that the benchmark has; those of no paper are for all."""
     rows = catalogue.models.items()
     return {name: row for name, row in rows if not row.papers or BENCHMARK in row.papers}
 
 
 def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str, Any]]:
-    """Billions of parameters (None if unknown), family and tuning of each model."""
+    """Return billions of parameters (None if unknown), family and tuning of each model."""
     return {
         name: row.model_dump(include={"family", "tuning"}) | {"parameters": row.billions(campaign)}
         for name, row in _models(catalogue).items()
@@ -89,12 +88,12 @@ def model_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, dict[str,
 
 
 def validation_facts(campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
-    """How many people judge a pair."""
+    """Return the number of people who judge a pair."""
     return campaign.section(UrblimpOptions).validation.model_dump(include={"per_pair"})
 
 
 def left_to_right(campaign: Campaign, catalogue: Catalogue) -> list[str]:
-    """Models that predict each token from those before it, in the order of the catalogue."""
+    """Return the models that predict each token from those before it, in the catalogue's order."""
     models = _models(catalogue).items()
     return [name for name, row in models if row.architecture not in GUESSING]
 

@@ -1,7 +1,7 @@
-"""What the rules make of the treebanks: matches, pairs, why others gave none, and pairs to read.
+"""Outcomes of the rules over treebanks: matches, pairs, reasons for none, and pairs to read.
 
-Exhibits of ours, about section 2 of Adeeba, Dillon, Sajjad and Bhatt (2025): the paper's
-linguists reviewed their pairs, and ours want the same.
+Exhibits of ours on section 2 of Adeeba, Dillon, Sajjad and Bhatt (2025), whose linguists reviewed
+all pairs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,15 +45,13 @@ REASONS = {
     "beyond per_paradigm": "beyond limit",
     "faulty in the treebank": "faulty",
 }
-"""Columns of the reasons up to a colon, some together."""
+"""Columns of reasons (up to a colon), some together."""
 OTHER = "other"
-"""Column of all other reasons."""
 REJECTED = tuple(f"Rejected: {name}" for name in dict.fromkeys((*REASONS.values(), OTHER)))
 COLUMNS = (MATCHES, PAIRS, CONSTRUCTED, PRINTED, IMPLIED, *REJECTED)
-"""In the order of reading."""
 ALL = "All paradigms"
 MOST = 20
-"""Pairs of each paradigm to read, evenly from all of it."""
+"""Pairs of each paradigm to read, taken evenly."""
 PAIR, RULE, CHANGE, ORIGIN, PARADIGM = "Pair", "Rule", "Change", "Source", "Paradigm"
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 SHOWN = ("item_id", "lang", "paradigm", "good", "bad", *SPANS, "file", "line", "rule", "change")
@@ -66,9 +64,9 @@ def _counts(
     where: Mapping[str, Any],
     printed: Sequence[Cell] = (),
 ) -> Iterator[Cell]:
-    """Count matches of some rules, their pairs, constructed ones, and what gave none by reason.
+    """Count some rules' matches, pairs, constructed pairs, and matches without a pair by reason.
 
-    The ``printed`` cells stand before the reasons.
+    The ``printed`` cells come before the reasons.
     """
     kept = {**where, "outcome": KEPT}
     constructed = {**where, "constructed": True}
@@ -89,7 +87,7 @@ def _counts(
 def _language(
     rows: pd.DataFrame, items: pd.DataFrame, printed: pd.DataFrame, lang: str, prefix: str
 ) -> Iterator[Cell]:
-    """Make a language's rows: its paradigms, each with its rules below (in data alone), and all."""
+    """Make a language's rows: each paradigm, its rules below (in data alone), and all."""
     rows, items = rows[rows["lang"] == lang], items[items["lang"] == lang]
     for paradigm, name in PARADIGMS.items():
         matches, pairs = (table[table["paradigm"] == paradigm] for table in (rows, items))
@@ -121,7 +119,7 @@ def _language(
 def rules(tables: Tables, labels: Labels) -> Exhibit:
     """Matches of each paradigm's rules, pairs kept, and the others by reason.
 
-    Each language has a section under its name; without one where there is one language.
+    Of several languages, each has a section under its name.
     """
     counts = shared.read_plain(RULE_COUNTS, tables[SOURCE])
     keys = ["lang", "paradigm", "rule"]

@@ -31,13 +31,13 @@ ALPHA = 0.05
 P, HOLM, VERDICT = "p", "p, Holm", "Significant"
 OVER = {BY_PHENOMENON: "p over phenomena", BY_PARADIGM: "p over paradigms"}
 DECIMALS = {BY_PHENOMENON: 3, BY_PARADIGM: 5}
-"""Digits of p: over paradigms it gets smaller."""
+"""Decimals of p, which is smaller over paradigms."""
 NO_MODELS = " There are no two models to compare."
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores that are tested: rows, the kind of their table, and what selects them there."""
+    """Rows of scores to test, the kind of their table, and the filter of them."""
 
     rows: pd.DataFrame
     source: str
@@ -48,11 +48,10 @@ class Scores:
 def read_scores(
     tables: Tables, labels: Labels, models: Sequence[str], over: str = BY_PHENOMENON
 ) -> Scores:
-    """Read scores of ``models`` by phenomenon: of the campaign, or the cells of Table 4.
+    """Read scores of ``models`` by phenomenon: the campaign's, or the cells of Table 4.
 
-    The paper's own tests are on the cells of Table 4, which are rounded. It matters: two
-    differences that are equal there are not before rounding. Scores by paradigm are accuracies,
-    measured or printed.
+    The paper tests the rounded cells of Table 4, in which two differences are equal that are
+    unequal before rounding. Scores by paradigm are accuracies, measured or printed.
     """
     if labels.source == "measured" or over == BY_PARADIGM:
         table = acc.read_paradigms(tables, labels)
@@ -70,7 +69,7 @@ def pair_cells(
 ) -> Iterator[Cell]:
     """Make the p of each test ``among`` the models, before and after Holm's correction.
 
-    Where the paper prints it, it is cut off after as many digits as there: it truncates.
+    A p that the paper prints is cut off after as many digits: the paper truncates.
     """
     over = scores.over
     for _, test in corrected_tests(scores.rows, among, over).iterrows():
@@ -96,7 +95,6 @@ def pair_cells(
 
 
 def _ranked(tables: Tables, labels: Labels) -> list[str]:
-    """List the models that have been judged on all paradigms, the best first."""
     rows = acc.read_paradigms(tables, labels)
     averages = scores_by(rows[rows["model"].isin(acc.complete(rows))], BY_PHENOMENON).mean()
     return list(averages.sort_values(ascending=False, kind="stable").index)
@@ -139,8 +137,8 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
 def tests(tables: Tables, labels: Labels) -> Exhibit:
     """The tests of Tables 5 and 6 over the paradigms in place of the phenomena.
 
-    A phenomenon of one paradigm counts as much as one of five there, and ten observations can
-    give no p below .002.
+    A phenomenon of one paradigm weighs as much as one of five, and ten observations give no p below
+    .002.
     """
     ranked, names = _ranked(tables, labels), names_of(labels.models)
     groups = {"Table 5": chosen(GEMMA, ranked), "Table 6": chosen(TOP, ranked)}

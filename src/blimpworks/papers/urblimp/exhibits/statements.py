@@ -1,4 +1,4 @@
-"""The numbers that UrBLiMP gives in running text, and what its claims without numbers count.
+"""Numbers of UrBLiMP's running text, and counts for its claims without numbers.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), sections 1 to 4 and appendix B.
 """
@@ -49,7 +49,7 @@ LEVELS = (
     ("ergativity_dom", formulas.below(0.9), "below 90 %"),
     ("ergativity_verb_object_agreement", formulas.below(0.9), "below 90 %"),
 )
-"""Levels that the text names for "most" models, by paradigm."""
+"""Levels that the text states of "most" models, by paradigm."""
 RECOMPUTATION = Recomputation(
     {
         **dict.fromkeys((COUNT, formulas.PAPER_TOTAL, PRODUCT, VALUES), "{:,.0f}"),
@@ -68,7 +68,6 @@ def _on(rows: pd.DataFrame, names: Sequence[str], paradigms: Sequence[str]) -> p
 
 
 def _count(place: Place, key: Place | None, rows: pd.DataFrame, formula: Formula) -> Cell:
-    """Count how many of some accuracies are as the formula says."""
     n, where = int(formula(rows)), where_of(rows)
     total = rows["paradigm"].nunique() if rows["paradigm"].nunique() > 1 else len(rows)
     text = f"{n} of {total}"
@@ -78,9 +77,9 @@ def _count(place: Place, key: Place | None, rows: pd.DataFrame, formula: Formula
 def _measured(
     rows: pd.DataFrame, complete: Sequence[str], scores: Scores | None, labels: Labels
 ) -> dict[Place, Cell]:
-    """Make the cells of statements on accuracies, measured or printed, by the printed one's key.
+    """Make the cells of statements on accuracies, by the printed number's key.
 
-    ``complete`` are the models that have been judged on all paradigms.
+    The ``complete`` models have been judged on all paradigms.
     """
     cells: dict[Place, Cell] = {}
     for model in complete:
@@ -106,7 +105,7 @@ def _measured(
 def _claims(
     rows: pd.DataFrame, complete: Sequence[str], scores: Scores | None, names: Mapping[str, str]
 ) -> Iterator[Cell]:
-    """Count what claims without a number of their own are about."""
+    """Count the models or paradigms that claims without a number are about."""
     for paradigm, formula, level in LEVELS:
         single = _on(rows, complete, [paradigm])
         if len(single):
@@ -126,7 +125,7 @@ def _claims(
 def text(tables: Tables, labels: Labels) -> Exhibit:
     """Numbers in running text, and counts behind its claims.
 
-    The published form sets each printed number beside its value computed from others.
+    The published form has each printed number, and its value computed from others.
     """
     rows, names = acc.read_paradigms(tables, labels), models.names_of(labels.models)
     complete = [model for model in acc.complete(rows) if model != HUMAN]
@@ -147,7 +146,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
         return Exhibit(**describe("text"), cells=[*cells, *claims])
 
     def recomputed(key: Place, title: str) -> Cell | None:
-        """Make the cell of a printed number from the paper's accuracies, if they give it."""
+        """Make a printed number's cell from the paper's accuracies, if they give it."""
         place = (title, AGAIN)
         if key == ("dataset", "paradigms"):
             return kinds_cell(table_models(tables, labels), place, key)

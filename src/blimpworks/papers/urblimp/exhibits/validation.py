@@ -1,4 +1,4 @@
-"""How far people agree on the pairs, and who they are: an exhibit of ours.
+"""People's agreement on the pairs, and the participants: an exhibit of ours.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3, gives a mean accuracy and one kappa.
 """
@@ -31,9 +31,9 @@ INTERVAL = "95 % interval"
 
 
 def _counts(per_pair: int, paired: bool) -> list[tuple[str, Formula, str, dict[str, Any], str]]:
-    """Row, formula, source, filter and format of each number of participants and judgements.
+    """Return row, formula, source, filter and format of each number of participants and judgements.
 
-    Shares of pairs are there where some are ``paired``: have all their judgements, and several.
+    Shares of pairs are among them if some are ``paired``: have all their judgements, and several.
     """
     counts: list[tuple[str, Formula, str, dict[str, Any], str]] = [
         ("Participants", COUNT, PEOPLE, {}, ",.0f"),
@@ -53,7 +53,7 @@ def _counts(per_pair: int, paired: bool) -> list[tuple[str, Formula, str, dict[s
 
 
 def validation(tables: Tables, labels: Labels) -> Exhibit:
-    """Kappas of people's judgements, what they are made of, and the row of each participant."""
+    """Kappas of people's judgements, the numbers behind them, and a row for each participant."""
     from blimpworks.papers.urblimp.validation.kappas import kappa_interval
 
     ratings = read_plain(VALIDATION_RATINGS, tables[RATED][0])

@@ -1,1 +1,1 @@
-"""Its items: how they are made."""
+"""Items of UrBLiMP, by rules over treebanks."""

@@ -1,7 +1,7 @@
-"""Items of UrBLiMP: pairs from rules over treebanks, and what became of each match.
+"""Items of UrBLiMP: pairs from rules over treebanks, and the outcome of each match.
 
-Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2, anew from open data: neither the
-treebank nor the corpus of the paper is public.
+Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2. The data are open ones, because neither
+the paper's treebank nor its corpus is public.
 """
 
 import difflib
@@ -47,30 +47,29 @@ DELETION, MOVE, REPLACEMENT = "deletion", "move", "replacement"
 
 
 class Outcome(NamedTuple):
-    """A match of a rule, and what became of it."""
+    """A match of a rule, with its pair or the reason for none."""
 
     rule: str
     tree: Tree
     good: str
     bad: str
     change: str
-    """deletion, of a sentence with fewer words than the other; else move, or replacement. Empty
-    where no other sentence was begun."""
+    """deletion (fewer words than ``good``), move or replacement; empty without ``bad``."""
     constructed: bool
     """Whether the grammatical sentence is not the treebank's own."""
     reason: str
-    """Why it gives no pair; empty where it gives one."""
+    """Why there is no pair; empty where there is one."""
 
 
 @dataclass(frozen=True)
 class Maker:
-    """What rules of one language are applied with."""
+    """Applies the rules of one language."""
 
     language: Language
     attested: Attested
 
     def outcomes(self, rule: Rule, tree: Tree) -> Iterator[Outcome]:
-        """Make the outcome of each match of a rule in a tree, in the order of its words.
+        """Yield the outcome of each match of a rule in a tree, in the order of its words.
 
         Raises UserError for a rule that changes a word which it has left out.
         """
@@ -110,7 +109,7 @@ class Maker:
             )
 
     def _check(self, rule: Rule, good: Draft, bad: Draft) -> None:
-        """Raise Rejected where the two sentences are no pair."""
+        """Raise Rejected if the two sentences are no pair."""
         if bad.forms == good.forms:
             raise Rejected(SAME)
         # Between the words that change there may be auxiliaries alone.
@@ -148,9 +147,9 @@ def _outcomes(
     faults: Sequence[Fault],
     most: int | None,
 ) -> Iterator[Outcome]:
-    """Make the outcomes of a file's rules in treebanks and, for some, in plain text.
+    """Yield the outcomes of a file's rules in treebanks and, for some rules, in plain text.
 
-    Pairs of faulty sentences, those made before, and those beyond ``most`` (evenly) are rejected.
+    Pairs of faulty sentences, repeated pairs, and those beyond ``most`` (evenly) are rejected.
     """
     outcomes: list[Outcome] = []
     pairs: set[tuple[str, str]] = set()
@@ -176,7 +175,7 @@ def _outcomes(
 
 
 def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
-    """Raise UserError for a faulty sentence that is named, but that its file does not have."""
+    """Raise UserError if the pack names a faulty sentence that its file does not have."""
     present = {(tree.file, tree.sent_id) for tree in trees}
     files = {file for file, _ in present}
     for fault in language.faults:
@@ -190,7 +189,7 @@ def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
 
 
 def _check_files(rules: Path) -> None:
-    """Raise UserError for a file among the rules that nothing would read; hidden ones may be."""
+    """Raise UserError for a visible file among the rules that nothing would read."""
     known = {f"{name}.yaml" for name in (LANGUAGE, *PARADIGMS)}
     visible = {path.name for path in rules.glob("[!.]*")}
     if visible - known:
@@ -214,13 +213,12 @@ def build_items(
     lexicon: Path | None = None,
     text: Sequence[Path] = (),
 ) -> dict[str, int]:
-    """Write the items of a language, by all rules in the folder ``rules``, and what was rejected.
+    """Write a language's items, by all rules in the folder ``rules``; return pairs by paradigm.
 
-    They are made of the language's treebanks and lexicon, and of plain ``text`` by rules that need
-    no edges; ``counts`` says what became of matches, ``rejected`` has those without a pair. Items
-    stand in the order of the paper's paradigms, of their rules and of the treebanks. Returns how
-    many pairs each paradigm has. Raises UserError for rules or tables that are missing or
-    malformed, and where there is no pair at all.
+    Rules without edges also apply to plain ``text``. ``counts`` gets the numbers of matches by
+    outcome, ``rejected`` the matches without a pair. Items are in the order of the paper's
+    paradigms, their rules and the treebanks. Raises UserError for rules or tables that are missing
+    or malformed, and if there is no pair at all.
     """
     _check_files(rules)
     language = read_language(rules / f"{LANGUAGE}.yaml")

@@ -1,7 +1,4 @@
-"""What rules do to a sentence, operation by operation, and which word forms a language has.
-
-Forms are those of its treebanks, of UniMorph and of wordfreq's lists.
-"""
+"""Operations that rules carry out on a sentence, and a language's attested word forms."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -28,11 +25,11 @@ from blimpworks.tables import LEXICON, read_table
 
 BEGINNING, END = "^", "$"
 LIST = "small"
-"""wordfreq's list that all its languages have."""
+"""List that wordfreq has for all its languages."""
 
 
 class Attested:
-    """Forms that are attested, and the pairs of neighbours that treebanks have."""
+    """Attested forms, and the sentences and neighbouring words of treebanks."""
 
     def __init__(
         self,
@@ -43,8 +40,8 @@ class Attested:
     ) -> None:
         """Collect the forms of ``trees``, a table ``lexicon`` and wordfreq's language ``code``.
 
-        Raises UserError for a table that is missing or of another schema, and for a code that
-        wordfreq doesn't know.
+        Raises UserError for a table that is missing or of another schema, and for a code unknown to
+        wordfreq.
         """
         self.neighbours: set[tuple[str, str]] = set()
         self.sentences: set[tuple[str, ...]] = set()
@@ -69,17 +66,17 @@ class Attested:
         self.forms = {part for form in forms for part in form.split()}
 
     def has(self, form: str) -> bool:
-        """Whether all words of a form are attested."""
+        """Tell whether all words of a form are attested."""
         return all(part in self.forms for part in form.split())
 
 
 class Absent(LookupError):
-    """A word is looked up that the draft doesn't have: it was left out, or is being moved."""
+    """The draft does not have the word asked for: it was left out, or is being moved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in a draft: the index of the tree's word that it has, or one below zero."""
+    """A place in a draft: the tree's index of its word, or below zero for an added one."""
 
     word: int
     form: str
@@ -93,39 +90,38 @@ class Draft:
     tree: Tree
     slots: list[Slot]
     moved: bool = False
-    """Whether a word stands elsewhere than in the sentence that it is a draft of."""
+    """Whether a word has moved since the draft was made or copied."""
 
     @classmethod
     def of(cls, tree: Tree) -> Self:
-        """A sentence as the treebank has it."""
+        """Make a draft of an unchanged sentence."""
         return cls(tree, [Slot(i, word.form, word.space) for i, word in enumerate(tree.words)])
 
     def copy(self) -> "Draft":
-        """The same sentence, to be changed by itself; that a word was moved is forgotten."""
+        """Return an independent draft in which no word has moved."""
         return Draft(self.tree, [*self.slots])
 
     @property
     def forms(self) -> list[str]:
-        """Forms of its words, in their present order."""
+        """Forms of the words, in their present order."""
         return [slot.form for slot in self.slots]
 
     def _place_of(self, index: int) -> int:
-        """Where a word of the tree stands. Raises Absent where it is left out."""
         indices = [slot.word for slot in self.slots]
         if index not in indices:
             raise Absent(f"word {index} is not among those of the draft, {indices}")
         return indices.index(index)
 
     def size(self) -> int:
-        """How many words it has: a form such as that of a fused pronoun may be several."""
+        """Count the words; a form such as that of a fused pronoun may have several."""
         return sum(len(form.split()) for form in self.forms)
 
     def form(self, index: int) -> str:
-        """The present form of a word of the tree."""
+        """Return the present form of a word of the tree. Raises Absent if it was left out."""
         return self.slots[self._place_of(index)].form
 
     def word(self, index: int) -> Word:
-        """A word of the tree in its present form."""
+        """Return a word of the tree in its present form."""
         return self.tree.words[index].spelled(self.form(index))
 
     def delete(self, index: int) -> None:
@@ -140,7 +136,7 @@ class Draft:
         self.slots[place] = replace(self.slots[place], form=form)
 
     def add(self, form: str, after: int) -> int:
-        """Put a new word after one of the tree; its index, which is below zero."""
+        """Put a new word after one of the tree; return its index, which is below zero."""
         place = self._place_of(after)
         self._add_space(place)
         index = min(-1, *(slot.word for slot in self.slots)) - 1
@@ -163,14 +159,13 @@ class Draft:
             self.slots[place] = replace(self.slots[place], space=True)
 
     def text(self, orthography: Orthography) -> str:
-        """The sentence."""
+        """Return the sentence."""
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
     def changed_places(self, other: "Draft", *, absent: bool) -> list[int]:
-        """Places of the words that the other draft has in other forms.
+        """Return the places, in this draft, of words that the other draft has in other forms.
 
-        ``absent`` says whether words that it does not have at all count too. Places are those in
-        this draft: elsewhere than in the other where a word before was left out, added or moved.
+        ``absent`` says whether words that the other draft does not have count too.
         """
         forms = {slot.word: slot.form for slot in other.slots}
         return [
@@ -188,15 +183,14 @@ DISAGREEING = "does not agree as it is"
 
 
 class Rejected(Exception):
-    """A match that gives no pair; the text says why."""
+    """A match gives no pair; the text says why."""
 
 
 @dataclass(frozen=True)
 class Revision:
-    """A draft that operations change, and what they need to know.
+    """Changes a draft by operations.
 
-    ``match`` has the words of the tree by the names that a rule gives them; it gets those that
-    are added.
+    ``match`` has the tree's words by their names in the rule; ``apply`` adds the added words to it.
     """
 
     language: Language
@@ -207,8 +201,8 @@ class Revision:
     def apply(self, operation: Operation) -> None:
         """Carry out an operation on the draft.
 
-        Raises Rejected where it can't be done: no form by rule or table, none that is attested, or
-        one that is licensed too.
+        Raises Rejected if no rule or table has a form, if no form is attested, or if it is licensed
+        too.
         """
         draft, match = self.draft, self.match
         match operation:
@@ -231,14 +225,14 @@ class Revision:
                 draft.move(draft.tree.subtree(match[operation.move], {*match.values()}), last)
 
     def _attested(self, forms: Sequence[str]) -> str:
-        """The first form that is attested. Raises Rejected where there is none."""
+        """Return the first form that is attested. Raises Rejected without any."""
         for form in forms:
             if self.attested.has(form):
                 return form
         raise Rejected(UNATTESTED)
 
     def _inflect(self, operation: Inflect) -> None:
-        """Change each word of a complex that has the features; raises Rejected if none changes."""
+        """Change each word of a complex that has the features. Raises Rejected if none changes."""
         draft, inflection = self.draft, self.language.inflection
         # New values by feature; those of another word, written ``=NODE``, where it has any.
         to: dict[str, str] = {}
@@ -276,7 +270,7 @@ class Revision:
             raise Rejected(NO_FORM)
 
     def _added(self, operation: Add) -> str:
-        """The form of a closed class in the cell of the word that it agrees with."""
+        """Return the form of a closed class in the cell of the word that it agrees with."""
         inflection = self.language.inflection
         cells = inflection.paradigms[operation.add].forms("").items()
         for reading in inflection.readings(self.draft.word(self.match[operation.agreeing])):

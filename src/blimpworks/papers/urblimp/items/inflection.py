@@ -1,8 +1,8 @@
-"""Word forms by rule: which cells of a paradigm a form fills, and the form of another cell.
+"""Word forms by rule: the cells of a paradigm that a form fills, and the forms of other cells.
 
-A paradigm makes forms of a stem, which it cuts from the lemma, and of endings, one or more for
-each cell; closed classes are paradigms whose endings are whole words. A form is only changed
-where its lemma gives it by rule, so that a treebank's slips change nothing.
+A paradigm makes forms from a stem, cut from the lemma, and one or more endings for each cell. In
+closed classes the endings are whole words. A form only changes if its lemma gives it by rule, so
+that slips of a treebank change nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,16 +18,16 @@ from blimpworks.strict import Strict
 JOINT = "+"
 OTHER = "other"
 SUBJUNCTIVE = "Sub"
-"""The one mood of cells: its forms can look like participles."""
+"""The only mood of cells: its forms can look like participles."""
 OPPOSITE = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
 Cell = Mapping[str, str]
 """Features by name."""
 
 
 def cell_of(text: str) -> dict[str, str]:
-    """The features of a cell written as ``Gender=Masc|Number=Sing``.
+    """Return the features of a cell written as ``Gender=Masc|Number=Sing``.
 
-    Raises ValueError where a part is no such pair.
+    Raises ValueError for a part that is no such pair.
     """
     features = {}
     for pair in text.split("|"):
@@ -44,22 +44,21 @@ class Paradigm(Strict):
     """Forms of a class of words."""
 
     upos: tuple[str, ...] = ()
-    """Parts of speech that it is of; empty for any."""
+    """Parts of speech of its words; empty for any."""
     lemma: str = ".*"
     """Regular expression of its lemmas."""
     stem: tuple[str, str] = ("$", "")
-    """Regular expression in a lemma, and what replaces it, to have the stem."""
+    """Regular expression in a lemma, and its replacement, to get the stem."""
     cells: dict[str, tuple[str, ...]]
     """Endings of each cell, the usual one first."""
     inside: dict[str, str] = Field(default={})
-    """Cells that have the forms of another one where a word of the same complex follows."""
+    """Cells that take the forms of another cell if a word of the same complex follows."""
     joints: tuple[tuple[str, str], ...] = ()
-    """Spelling where stem and ending, with a ``+`` between, meet: regular expressions and what
-    replaces them."""
+    """Spelling at the ``+`` between stem and ending: regular expressions and replacements."""
     irregular: dict[str, dict[str, tuple[str, ...]]] = Field(default={})
     """Whole forms of cells, by lemma."""
     names: dict[str, str] = Field(default={})
-    """Lemmas that the treebank has for others."""
+    """Lemmas of the treebank, and the lemmas that they stand for."""
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
@@ -83,13 +82,13 @@ class Paradigm(Strict):
         return {}
 
     def has(self, word: Word) -> bool:
-        """Whether a word is of the class, by its part of speech and lemma."""
+        """Tell whether a word is of the class, by its part of speech and lemma."""
         of_class = not self.upos or word.upos in self.upos
         lemma = self.names.get(word.lemma, word.lemma)
         return of_class and regular.expression(self.lemma).fullmatch(lemma)
 
     def forms(self, lemma: str, *, inside: bool = False) -> dict[str, tuple[str, ...]]:
-        """Forms of each cell, the usual one first."""
+        """Return the forms of each cell, the usual one first."""
         lemma = self.names.get(lemma, lemma)
         if lemma not in self._forms_by_lemma:
             expression, new = self.stem
@@ -112,14 +111,14 @@ class Reading(NamedTuple):
 
 
 class Government(Strict):
-    """What form a word has before another word of its complex."""
+    """The form that a word has before another word of its complex."""
 
     before: tuple[str, ...] = ()
     """Lemmas of that other word."""
     paradigm: str | None = None
-    """Or the paradigm that its form is of."""
+    """Or the paradigm of its form."""
     cells: tuple[str, ...]
-    """What cells must have, one of these; the first that any reading has."""
+    """Features of the word's cell: the first of these that any reading has."""
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
@@ -131,7 +130,7 @@ class Government(Strict):
 
 
 class Inflection(Strict):
-    """All paradigms of a language, by name, and what words of a complex make of each other."""
+    """All paradigms of a language, by name, and the forms that words of a complex require."""
 
     paradigms: dict[str, Paradigm] = Field(default={})
     governments: tuple[Government, ...] = ()
@@ -148,7 +147,7 @@ class Inflection(Strict):
         return self
 
     def readings(self, word: Word, following: Word | None = None) -> list[Reading]:
-        """Cells that a word's form fills, given its lemma and the word after it in its complex."""
+        """Return the cells that a word's form fills, given the word after it in its complex."""
         readings = [
             Reading(name, cell_of(cell))
             for name, paradigm in self.paradigms.items()
@@ -180,20 +179,20 @@ class Inflection(Strict):
         following: Word | None = None,
         known: Cell | None = None,
     ) -> tuple[str, ...]:
-        """Forms of the word in the cell that ``change`` makes of the cell that its form fills.
+        """Return the word's forms in the cell that ``change`` makes of its present cell.
 
-        ``other`` stands for the opposite of a gender or number. If the form fills several cells,
-        that counts which ``known`` features and the treebank contradict least. Empty where it
-        fills no cell that has any feature of ``change``.
+        ``other`` means the opposite gender or number. Of several present cells, the one counts that
+        the ``known`` features and the treebank contradict least. Empty if no cell has a feature of
+        ``change``.
         """
 
         def other_kind(reading: Reading) -> bool:
-            """Whether it is a participle's of a subjunctive, or the other way round."""
+            """Tell whether only one of word and reading is subjunctive."""
             marked = any(name in word.features for name in ("Aspect", "Mood"))
             return marked and (word.features.get("Mood") == SUBJUNCTIVE) != ("Mood" in reading.cell)
 
         def doubt(reading: Reading) -> tuple[int, ...]:
-            """How much speaks against a reading: of the complex, of the word's kind, of it."""
+            """Count contradictions: to the complex, to the word's kind, to the word."""
             of_complex, of_word = (
                 sum(features.get(name, value) != value for name, value in reading.cell.items())
                 for features in (known or {}, word.features)
@@ -218,7 +217,7 @@ class Inflection(Strict):
 
 
 def shared(readings: Sequence[Sequence[Reading]]) -> dict[str, str]:
-    """Find the features that some words of a complex have for sure, of those that agree."""
+    """Return the gender and number that some word of a complex has in all its readings."""
     features = {}
     for name in ("Gender", "Number"):
         for of_word in readings:

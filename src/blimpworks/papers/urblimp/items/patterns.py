@@ -1,4 +1,4 @@
-"""Patterns over dependency trees, written as requests of Grew-match are, and where they hold.
+"""Patterns over dependency trees, in a part of Grew-match's request language, and their matches.
 
 A pattern is a list of clauses, separated by semicolons; all must hold of distinct words::
 
@@ -6,13 +6,13 @@ A pattern is a list of clauses, separated by semicolons; all must hold of distin
     S [form=@people]              a regular expression that the language's pack has under a name
     V -[nsubj]-> S                an edge; "a|b" for either relation, "^a|b" for neither
     V -> S                        any edge
-    S < K                         S stands right before K
-    S << V                        S stands somewhere before V
+    S < K                         S directly precedes K
+    S << V                        S precedes V
     S.Gender = V.Gender           the same value, which both have; "<>" for different values
 
-Besides the treebank's features a word has ``form``, ``lemma``, ``upos`` and ``xpos``. Syntax and
-meaning are those of Grew's request language (Guillaume 2021, Graph Matching and Graph Rewriting:
-GREW tools for corpus exploration, maintenance and conversion, EACL), of which this is a part.
+Besides the treebank's features a word has ``form``, ``lemma``, ``upos`` and ``xpos``. Source of
+syntax and meaning: Guillaume (2021), Graph Matching and Graph Rewriting: GREW tools for corpus
+exploration, maintenance and conversion, EACL.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ EXPECTED = (
 MOST_WORDS, MOST_APART = 10, 3
 """Most words of a pattern, and most that no edges connect: each of these can be any word."""
 Match = Mapping[str, int]
-"""Indices of words in a tree by the names that a pattern gives them."""
+"""Indices of words in a tree, by their names in the pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Exactly:
     text: str
 
     def fullmatch(self, text: str) -> bool:
-        """Whether it is the value."""
+        """Tell whether a text is the value."""
         return text == self.text
 
 
@@ -53,15 +53,15 @@ Value = Exactly | Expression
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What a word's feature must be: one of ``values`` or, negated, none of them."""
+    """A word's feature must be one of ``values`` or, negated, another one."""
 
     name: str
     values: tuple[Value, ...]
-    """Empty: any value; negated, that it is absent."""
+    """Empty: any value or, negated, no such feature."""
     negated: bool = False
 
     def holds(self, features: Mapping[str, str]) -> bool:
-        """Whether features fulfil it; other values than those named must be there."""
+        """Tell whether features fulfil it."""
         present = features.get(self.name)
         if not self.values:
             return (present is None) == self.negated
@@ -81,7 +81,7 @@ class Edge:
     negated: bool = False
 
     def holds(self, tree: Tree, first: int, second: int) -> bool:
-        """Whether the second word depends on the first by an allowed relation."""
+        """Tell whether the second word depends on the first by an allowed relation."""
         child = tree.words[second]
         allowed = self.relations is None or (child.relation in self.relations) != self.negated
         return allowed and child.head == first
@@ -89,48 +89,47 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """That the first word stands before the second, ``adjacent`` or not."""
+    """The first word precedes the second, directly if ``adjacent``."""
 
     first: str
     second: str
     adjacent: bool
 
     def holds(self, tree: Tree, first: int, second: int) -> bool:
-        """Whether the first word precedes the second."""
+        """Tell whether the first word precedes the second."""
         return second - first == 1 if self.adjacent else second > first
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """That two words have the same value of features, or different ones."""
+    """Two words have the same value of their features, or different ones."""
 
     first: str
     second: str
     features: tuple[str, str]
-    """Name of the first word's feature, and of the second word's."""
+    """Names of the first word's feature, and of the second word's."""
     equal: bool
 
     def holds(self, tree: Tree, first: int, second: int) -> bool:
-        """Whether both words have the features, with values that are equal as required."""
+        """Tell whether both words have the features, with equal or different values."""
         pairs = zip((first, second), self.features, strict=True)
         values = [tree.words[index].features.get(name) for index, name in pairs]
         return None not in values and (values[0] == values[1]) == self.equal
 
 
 Relation = Edge | Order | Comparison
-"""What must hold between two words of a pattern, given by their names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Features by word, for all words in order of first mention, and relations between words."""
+    """Features of each word in order of first mention, and relations between words."""
 
     nodes: Mapping[str, tuple[Feature, ...]]
     relations: tuple[Relation, ...] = ()
 
     @property
     def apart(self) -> int:
-        """Number of groups of its words, each connected by edges."""
+        """Number of groups of words that no edge connects."""
         groups = {name: {name} for name in self.nodes}
         for edge in self.relations:
             if isinstance(edge, Edge):
@@ -141,7 +140,7 @@ class Pattern:
 
 @v_args(inline=True)
 class _Reader(Transformer[Token, Any]):
-    """The parse tree's clauses as records."""
+    """Makes records of the parse tree's clauses."""
 
     NAME = RELATION = str
     any_edge = Edge
@@ -151,55 +150,44 @@ class _Reader(Transformer[Token, Any]):
         self.lists = lists
 
     def listed(self, name: Token) -> Value:
-        """A list of the pack, by its name. Raises UserError for one that it lacks."""
         if name not in self.lists:
             known = ", ".join(self.lists) or "none, for it has none"
             raise UserError(f"pattern names the list {str(name)!r}; the pack has {known}.")
         return expression(self.lists[name])
 
     def word(self, name: Token) -> Value:
-        """A value without quotation marks."""
         return Exactly(str(name))
 
     def string(self, text: Token) -> Value:
-        """A value between quotation marks."""
         return Exactly(str(text[1:-1]))
 
     def regex(self, text: Token) -> Value:
-        """A regular expression, as ``re"…"``."""
         return expression(str(text[3:-1]))
 
     def values(self, *expressions: Value) -> tuple[Value, ...]:
-        """Values between bars, of which one has to fit."""
         return expressions
 
     def feature(self, name: str, sign: str | None, values: Any) -> Feature:
-        """A feature that a node has, or has not, with some values."""
         return Feature(name, values or (), negated=sign == "<>")
 
     def absent(self, name: str) -> Feature:
-        """A feature that a node must not have."""
         return Feature(name, (), negated=True)
 
     def node(self, name: str, *features: Feature | None) -> tuple[str, tuple[Feature, ...]]:
-        """A word, by its name, with its features."""
         return name, tuple(feature for feature in features if feature is not None)
 
     def edge(self, head: str, negation: Token | None, *relations_and_child: str) -> Edge:
-        """An edge from one word to another, with one of some relations or none of them."""
         *relations, child = relations_and_child
         return Edge(head, child, frozenset(relations), negation is not None)
 
     def order(self, first: str, sign: str, second: str) -> Order:
-        """That one word stands before another."""
         return Order(first, second, adjacent=sign == "<")
 
     def compare(self, first: str, name: str, sign: str, second: str, other: str) -> Comparison:
-        """That features of two words have the same value, or different ones."""
         return Comparison(first, second, (name, other), sign == "=")
 
     def start(self, *clauses: Any) -> Pattern:
-        """The whole pattern; features of a word that is named several times add up."""
+        """Collect the pattern; features of a word that is named several times add up."""
         nodes: dict[str, tuple[Feature, ...]] = {}
         relations = []
         for clause in clauses:
@@ -218,10 +206,10 @@ def _parser() -> Lark:
 
 
 def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
-    """Read a pattern, of one word or more; ``lists`` has regular expressions by name.
+    """Read a pattern; ``lists`` has regular expressions by name.
 
-    Raises UserError with line and column of what the grammar doesn't have, and for a list that
-    there is none of.
+    Raises UserError, with line and column, for a syntax error, and for an unknown list, an empty
+    pattern and one of too many words.
     """
     try:
         pattern: Pattern = _Reader(lists or {}).transform(_parser().parse(text))
@@ -250,14 +238,13 @@ def parse_pattern(text: str, lists: Mapping[str, str] | None = None) -> Pattern:
 
 
 def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterator[Match]:
-    """Find each way in which distinct words fulfil a pattern, in the order of the words.
+    """Yield each way in which distinct words fulfil a pattern, in the order of the words.
 
-    ``known`` fixes the words that some names of the pattern stand for; they too must have the
-    features that the pattern asks for.
+    ``known`` fixes the words of some names; the pattern must hold of them too.
     """
 
     def fits(match: Match, node: str) -> bool:
-        """Whether a matched word has its features, and its relations to other matched words."""
+        """Tell whether a word has its features and its relations to other matched words."""
         features = tree.words[match[node]].features
         return all(feature.holds(features) for feature in pattern.nodes[node]) and all(
             relation.holds(tree, match[relation.first], match[relation.second])
@@ -266,7 +253,7 @@ def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterato
         )
 
     def candidates(match: Match, node: str) -> Sequence[int]:
-        """Words that a node can be: at the other end of an edge to a matched word, or else any."""
+        """Return the words at the other end of an edge to a matched word, or else all."""
         for edge in pattern.relations:
             if isinstance(edge, Edge) and edge.second == node and edge.first in match:
                 return tree.children.get(match[edge.first], ())
@@ -275,7 +262,6 @@ def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterato
         return range(len(tree.words))
 
     def extended(match: Match) -> Iterator[Match]:
-        """All ways to match the other nodes too."""
         node = next((name for name in pattern.nodes if name not in match), None)
         if node is None:
             yield match
@@ -291,5 +277,5 @@ def matches(pattern: Pattern, tree: Tree, known: Match | None = None) -> Iterato
 
 
 def holds(pattern: Pattern, tree: Tree, known: Match) -> bool:
-    """Tell whether a pattern holds in a tree, of some words that are known."""
+    """Tell whether a pattern holds of some known words."""
     return next(matches(pattern, tree, known), None) is not None

@@ -1,7 +1,7 @@
-"""Rules as data: which sentences a paradigm's pairs are made of, and by which change.
+"""Rules as data: the sentences that a paradigm's pairs are made of, and the change.
 
-A rule matches a pattern in a tree, prepares both sentences where the treebank's is not yet one of
-the pair, and changes the other. docs/urblimp.md says how to write one.
+A rule matches a pattern in a tree. It prepares both sentences where the treebank's does not fit the
+paradigm, then changes the ungrammatical one. docs/urblimp.md says how to write one.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,10 +31,10 @@ from blimpworks.papers.urblimp.phenomena import PARADIGMS
 from blimpworks.strict import Strict
 
 LANGUAGE = "language"
-"""Name of a language's pack among its files; all others are called after paradigms."""
+"""Name of the language's pack; all other files are called after paradigms."""
 Node = str
 OF = "="
-"""Before a word's name: the value that this word has."""
+"""Prefix of a word's name that stands for its value."""
 NODES = ("delete", "inflect", "replace", "after", "agreeing", "move")
 """Keys of operations that name a word."""
 
@@ -51,18 +51,18 @@ class Inflect(Strict):
     inflect: Node
     to: dict[str, str]
     """Features and their new values; ``other`` for the opposite gender or number, ``=NODE`` for
-    the value that another word has."""
+    another word's value."""
     along: tuple[str, ...] = ()
-    """Relations of children that follow the word and change with it, where they have the
-    features: a verb's auxiliaries."""
+    """Relations of following children that change too if they have the features: a verb's
+    auxiliaries."""
     agreeing: Node | None = None
-    """A word that it must have the same values of these features as."""
+    """A word whose values of these features it must have."""
     unless: dict[str, str] = Field(default={})
-    """Features that the place asks for: a new form that has them too is licensed."""
+    """Features that the place asks for; a new form with them is licensed too."""
 
 
 class Replace(Strict):
-    """Put another form for a word, by one of the language's tables."""
+    """Replace a form by another one of the language's tables."""
 
     replace: Node
     by: str
@@ -72,32 +72,32 @@ class Add(Strict):
     """Put a form of a closed class after a word."""
 
     add: str
-    """Name of the paradigm that the new word is of."""
+    """Paradigm of the new word."""
     name: Node
-    """What later operations call it."""
+    """Its name in later operations."""
     after: Node
     agreeing: Node
     """The word whose gender and number it has."""
 
 
 class Move(Strict):
-    """Put a word, with what is below it but other nodes of the pattern, after another word."""
+    """Put a word and its descendants, except the pattern's other nodes, after another word."""
 
     move: Node
     after: Node
     along: tuple[str, ...] = ()
-    """Relations of children that follow that word and stay before what is moved."""
+    """Relations of that word's following children, which stay before the moved words."""
 
 
 Operation = Delete | Inflect | Replace | Add | Move
 KINDS: dict[str, type[Operation]] = {
     kind.__name__.lower(): kind for kind in (Delete, Inflect, Replace, Add, Move)
 }
-"""Kinds of operations by the key that each is known by."""
+"""Kinds of operations, by their key."""
 
 
 def _kind(operation: object) -> str | None:
-    """Name the kind that the first of an operation's keys is of; None where it has none."""
+    """Return the kind of an operation's first key; None without any."""
     if isinstance(operation, Strict):
         return type(operation).__name__
     keys = operation if isinstance(operation, dict) else ()
@@ -106,7 +106,7 @@ def _kind(operation: object) -> str | None:
 
 
 def _complete(operation: object) -> object:
-    """Raise ValueError for an operation without all keys that its kind needs."""
+    """Raise ValueError for an operation that lacks a key of its kind."""
     keys = [key for key in operation if key in KINDS] if isinstance(operation, dict) else []
     if isinstance(operation, dict) and keys:
         fields = KINDS[keys[0]].model_fields.items()
@@ -135,7 +135,6 @@ Listed = TypeVar("Listed", bound=tuple[Any, ...])
 
 
 def _not_empty(members: Listed) -> Listed:
-    """A list that is not empty; checked when its members are known to be right."""
     if not members:
         raise ValueError("expected a list of one or more")
     return members
@@ -156,7 +155,7 @@ Request = Annotated[Pattern, BeforeValidator(_pattern)]
 
 
 def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
-    """Raise ValueError for an operation that names a word which is not there by then."""
+    """Raise ValueError for an operation that names a word which does not exist by then."""
     nodes, deleted, added = [*pattern.nodes], set[str](), set[str]()
     for operation in operations:
         named = [(key, node, "") for key, node in operation if key in NODES and node is not None]
@@ -196,25 +195,25 @@ def _check_names(pattern: Pattern, operations: Sequence[Operation]) -> None:
 
 
 class Rule(Strict, arbitrary_types_allowed=True):
-    """How pairs are made of one kind of sentence."""
+    """A way to make pairs of one kind of sentence."""
 
     name: str = "plain"
     variant: Variant | None = None
     """The only variant that has the rule; null for both."""
     source: Literal["treebank", "text"] = "treebank"
-    """text: of words without edges, as plain text has them too."""
+    """text: of words without edges, so that plain text has them too."""
     pattern: Request
     without: tuple[Request, ...] = ()
-    """Patterns that must not hold of the words found, one of which each names."""
+    """Patterns that must not hold; each names at least one of the words found."""
     corrected: tuple[Request, ...] = ()
-    """More of them, which the variant corrected alone has."""
+    """More of them, for the variant corrected alone."""
     prepare: tuple[Step, ...] = ()
-    """Changes of both sentences: the treebank's is not one of the pair."""
+    """Changes of both sentences: the grammatical one is not the treebank's."""
     change: Annotated[tuple[Step, ...], AfterValidator(_not_empty)]
     """Changes of the ungrammatical sentence alone."""
     context: tuple[Literal["previous", "next"], ...] = ()
-    """Refuse a changed word that the treebank has beside the same neighbours: it is licensed.
-    Of words that are left out or moved it says nothing."""
+    """Refuse a changed word that the treebank has beside the same neighbours, because it is
+    licensed. Deleted and moved words are not checked."""
 
     @model_validator(mode="after")
     def _about_its_words(self) -> Self:
@@ -230,7 +229,7 @@ class Rule(Strict, arbitrary_types_allowed=True):
 
 
 def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """Rules with different names. Raises ValueError where two have the same."""
+    """Return rules. Raises ValueError if two have the same name."""
     first: dict[str, int] = {}
     for number, rule in enumerate(rules):
         if first.setdefault(rule.name, number) != number:
@@ -246,11 +245,11 @@ class Declaration(Strict):
     """All rules of a paradigm."""
 
     about: str
-    """What makes the other sentence ungrammatical, in a sentence."""
+    """Why the other sentence is ungrammatical, in a sentence."""
     rules: Annotated[tuple[Rule, ...], AfterValidator(_not_empty), AfterValidator(_distinct)]
 
     def of_variant(self, variant: Variant) -> list[Rule]:
-        """The rules that a variant has."""
+        """Return the rules that a variant has."""
         rules = [rule for rule in self.rules if rule.variant in (None, variant)]
         if variant == "corrected":
             rules = [
@@ -260,23 +259,23 @@ class Declaration(Strict):
 
 
 class Attestation(Strict):
-    """Where forms are looked up, besides the treebanks and UniMorph."""
+    """Further sources of attested forms, besides the treebanks and UniMorph."""
 
     wordfreq: str | None = None
     """Language code in wordfreq (Speer 2022), a library of word frequencies."""
 
 
 class Fault(Strict, arbitrary_types_allowed=True):
-    """What makes sentences of treebanks ungrammatical as they are."""
+    """A fault that makes sentences of treebanks ungrammatical."""
 
     about: str
-    """What is wrong, as reasons of rejected matches have it."""
+    """The fault, for reasons of rejected matches."""
     pattern: Request | None = None
-    """What faulty sentences have; null where they are all named."""
+    """Pattern of faulty sentences; null if all are named."""
     without: tuple[Request, ...] = ()
     """Patterns that must not hold of the words found."""
     sentences: dict[str, tuple[str, ...]] = Field(default={})
-    """Faulty sentences that no pattern tells, by the name of their treebank's file."""
+    """Faulty sentences that no pattern finds, by the name of their treebank's file."""
 
     def is_in(self, tree: Tree) -> bool:
         """Tell whether a sentence has the fault."""
@@ -287,17 +286,17 @@ class Fault(Strict, arbitrary_types_allowed=True):
 
 
 class Language(Strict):
-    """What rules need to know of a language."""
+    """Everything that rules need to know of a language."""
 
     orthography: Orthography = Orthography()
     inflection: Inflection = Inflection()
     tables: dict[str, dict[str, str]] = Field(default={})
-    """Forms and what replaces them, by the name of the table."""
+    """Forms and their replacements, by the name of the table."""
     lists: dict[str, str] = Field(default={})
-    """Regular expressions of words, by the name that patterns have for them."""
+    """Regular expressions of words, by their names in patterns."""
     attestation: Attestation = Attestation()
     faults: tuple[Fault, ...] = ()
-    """What the variant corrected makes no pairs of."""
+    """Faults whose sentences the variant corrected leaves out."""
 
     @field_validator("lists")
     @classmethod
@@ -308,15 +307,15 @@ class Language(Strict):
 
 
 def read_language(path: Path) -> Language:
-    """Read a language's pack. Raises UserError, with the key, for what is malformed."""
+    """Read a language's pack. Raises UserError, with the key, if it is malformed."""
     return parse_yaml(Language, path, "language pack")
 
 
 def read_declaration(path: Path, language: Language) -> Declaration:
     """Read a paradigm's rules.
 
-    Raises UserError, with the key, for what is malformed, for a file that is not called after a
-    paradigm, and for tables and closed classes that the language does not have.
+    Raises UserError, with the key, for malformed rules, a file that no paradigm is called like, and
+    tables and closed classes that the language does not have.
     """
     if path.stem not in PARADIGMS:
         raise UserError(

@@ -1,4 +1,4 @@
-"""Sentences as trees of words, from the tables of tokens; and plain text as words without edges."""
+"""Sentences as trees of words, from tables of tokens; plain text as words without edges."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ class Word:
 
     form: str
     head: int
-    """Index of its head in the tree; -1 for the root and where there are no edges."""
+    """Index of its head in the tree; -1 for the root and without edges."""
     relation: str
     features: Mapping[str, str]
     """Of the treebank, and form, lemma, upos, xpos."""
@@ -29,22 +29,22 @@ class Word:
 
     @property
     def lemma(self) -> str:
-        """Its lemma; empty where it has none."""
+        """Lemma; empty without one."""
         return self.features.get("lemma", "")
 
     @property
     def upos(self) -> str:
-        """Its universal part of speech; empty where it has none."""
+        """Universal part of speech; empty without one."""
         return self.features.get("upos", "")
 
     def spelled(self, form: str) -> "Word":
-        """The same word in another form."""
+        """Return the word in another form."""
         return replace(self, form=form, features={**self.features, "form": form})
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A sentence: its words in order, and where it is from."""
+    """A sentence: its words in order, and its source."""
 
     words: tuple[Word, ...]
     treebank: str = ""
@@ -52,15 +52,15 @@ class Tree:
     sent_id: str = ""
     line: int = 0
     children: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """Indices of the children of each word, by its index."""
+    """Indices of each word's children, by its index."""
 
     def complex_of(self, head: int, relations: Sequence[str]) -> list[int]:
-        """A word and its children by some relations that follow it: a verb and its auxiliaries."""
+        """Return a word and its following children by some relations: verb and auxiliaries."""
         children = self.children.get(head, ())
         return [head, *(i for i in children if i > head and self.words[i].relation in relations)]
 
     def subtree(self, node: int, without: Collection[int]) -> list[int]:
-        """A word and all below it, in order, but words ``without`` and what is below them."""
+        """Return a word and its descendants in order, leaving out words ``without`` and theirs."""
         indices = [node]
         for index in indices:
             indices += [i for i in self.children.get(index, ()) if i not in without]
@@ -68,7 +68,7 @@ class Tree:
 
 
 def tree_of(words: Sequence[Word], **origin: str | int) -> Tree:
-    """Make a tree of words, with the children of each."""
+    """Make a tree of words."""
     children: dict[int, list[int]] = defaultdict(list)
     for index, word in enumerate(words):
         children[word.head].append(index)
@@ -76,10 +76,10 @@ def tree_of(words: Sequence[Word], **origin: str | int) -> Tree:
 
 
 def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[Word]:
-    """Make the words of a sentence's rows.
+    """Yield the words of a sentence's rows.
 
-    A last part of a token that stands for itself, such as an auxiliary of the future, is a word
-    of its own without features, and the token's auxiliary.
+    A last part of a token that is written apart, such as an auxiliary of the future, becomes a word
+    without features: an auxiliary of the token.
     """
     parts: list[tuple[Mapping[str, object], dict[str, str], bool]] = []
     indices: dict[object, int] = {0: -1}
@@ -109,7 +109,7 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
 
 
 def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Iterator[Tree]:
-    """The sentences of a language's treebanks in the order of the tables, spelled as its pack says.
+    """Yield the sentences of a language's treebanks in the tables' order, spelled as its pack says.
 
     Multiword ranges and empty nodes are left out. Raises UserError for a table that is missing or
     of another schema.
@@ -129,10 +129,10 @@ def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Itera
 
 
 def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
-    """The lines of a plain text as words without edges and features but their forms.
+    """Yield the lines of a plain text as words without edges; their only feature is the form.
 
-    Words are what spaces part, and the punctuation at their ends. Raises UserError for a file
-    that is missing or not UTF-8.
+    Spaces separate words, and so does punctuation at their ends. Raises UserError for a file that
+    is missing or not UTF-8.
     """
     from blimpworks.models.text import read_sentences
 

@@ -1,4 +1,4 @@
-"""People's judgements of UrBLiMP's pairs: lists to fill in, and what is made of them.
+"""People's judgements of UrBLiMP's pairs.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3.
 """

@@ -1,4 +1,4 @@
-"""How far people agree on pairs: three kappas that differ in what agreement by chance is.
+"""People's agreement on pairs: three kappas with different agreement by chance.
 
 Source: Adeeba, Dillon, Sajjad and Bhatt (2025), section 2.3, has a Fleiss' kappa of 0.89 without
 its categories; docs/urblimp.md says why they can only be the sentences, and not right and wrong.
@@ -15,11 +15,11 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 Z = float(norm.ppf(0.975))
 Counts = NDArray[np.int64]
-"""Judgements [pair, category]; as many of each pair."""
+"""Judgements [pair, category], as many of each pair."""
 
 
 def complete(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
-    """Right choices of each pair (index: item_id, sorted) that has just so many judgements."""
+    """Count right choices by item_id (sorted), of pairs with just ``per_pair`` judgements."""
     pairs = ratings.groupby("item_id")["chose_good"].agg(["sum", "count"])
     return pairs[pairs["count"] == per_pair]
 
@@ -37,11 +37,11 @@ KAPPAS = {
 
 
 def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
-    """Judgements in the two categories of a kappa of ``KAPPAS``.
+    """Count judgements in the two categories of a kappa.
 
-    They are right and wrong, or the first and second sentence of a pair: whichever a participant
-    saw first, these have one order, at random, so that of half of the pairs the grammatical one is
-    first.
+    Outcomes are right and wrong. Sentences are the first and second of a pair in a random order,
+    whose first is grammatical in half of the pairs; the order that participants saw does not
+    matter.
     """
     pairs = complete(ratings, per_pair)
     counts = np.column_stack([pairs["sum"], per_pair - pairs["sum"]]).astype(np.int64)
@@ -53,7 +53,7 @@ def counts_of(name: str, ratings: pd.DataFrame, per_pair: int) -> Counts:
 
 
 def _kappa(counts: Counts, method: str) -> float:
-    """A kappa by statsmodels; NaN without two judgements of a pair, or where it is 0 ÷ 0."""
+    """Compute a kappa; NaN without two judgements of a pair, or if it is 0 ÷ 0."""
     if not len(counts) or counts[0].sum() < 2:
         return math.nan
     if method == "fleiss" and (counts.sum(axis=0) == 0).any():
@@ -62,14 +62,14 @@ def _kappa(counts: Counts, method: str) -> float:
 
 
 def kappa(name: str, ratings: pd.DataFrame, per_pair: int) -> float:
-    """A kappa of ``KAPPAS``, over the pairs with just so many judgements; NaN if not defined."""
+    """Compute a kappa over the pairs with just ``per_pair`` judgements; NaN if undefined."""
     return _kappa(counts_of(name, ratings, per_pair), KAPPAS[name][1])
 
 
 def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[float, float]:
-    """95 % interval of a kappa of ``KAPPAS``, by the jackknife over pairs; NaN where there is none.
+    """Return a kappa's 95 % interval by the jackknife over pairs; NaN if undefined.
 
-    Symmetric about the estimate, and no further than 1.
+    It is symmetric about the estimate, but ends at 1.
     """
     method = KAPPAS[name][1]
     counts = counts_of(name, ratings, per_pair)
@@ -84,7 +84,7 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
 
 
 def agreements(ratings: pd.DataFrame, per_pair: int) -> pd.Series:
-    """Of each complete pair the share of its couples of judgements that agree (0 to 1)."""
+    """Return the share (0 to 1) of each complete pair's couples of judgements that agree."""
     pairs = complete(ratings, per_pair)
     right = pairs["sum"]
     agreeing = right * (right - 1) + (per_pair - right) * (per_pair - right - 1)

@@ -99,6 +99,7 @@ class Template:
 
     @property
     def references(self) -> tuple[Reference, ...]:
+        """References, from left to right."""
         return tuple(part for part in self.parts if isinstance(part, Reference))
 
     def __str__(self) -> str:
@@ -120,6 +121,7 @@ class Grammar:
 
     @cached_property
     def by_preterminal(self) -> dict[Preterminal, Rule]:
+        """Rules by preterminal."""
         return {rule.defined: rule for rule in self.rules}
 
     def named(self, name: str) -> list[Rule]:
@@ -132,9 +134,7 @@ class Grammar:
         return [item for item in items if _falls_under(target, item)]
 
     def uncovered(self, reference: Reference) -> bool:
-        """Tell whether the vary statement has the name of a reference, but no item that covers
-        it.
-        """
+        """Tell whether the vary statement has a reference's name, but covers it by no item."""
         named = any(item.target.name == reference.target.name for item in self.vary)
         return named and not self.items_for(reference.target)
 
@@ -265,9 +265,7 @@ ARROWS = ("→", "->", "=>", "=", ":", "::=")
 
 
 def common_beside(path: Path) -> Path | None:
-    """Return the ``common.avg`` in a grammar's directory; None if there is none or it is the
-    grammar.
-    """
+    """Return the ``common.avg`` in a grammar's directory, unless it is the grammar itself."""
     common = path.with_name(COMMON)
     return common if common != path and common.is_file() else None
 
