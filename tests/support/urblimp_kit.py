@@ -10,7 +10,7 @@ import yaml
 
 from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.linguistics.treebanks import build_tokens
-from blimpworks.papers.urblimp.items.build import KEPT, Maker, build_items
+from blimpworks.papers.urblimp.items.build import KEPT, build_items, outcomes_of
 from blimpworks.papers.urblimp.items.changes import Attested
 from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
 from blimpworks.papers.urblimp.items.trees import Word, tree_of
@@ -84,8 +84,8 @@ def outcomes(folder, sentence, language=None, beside=(), **rule):
     write_rules(folder, language=language, about="x", rules=[rule])
     pack = read_language(folder / "language.yaml")
     declared = read_declaration(folder / "honorific.yaml", pack)
-    maker = Maker(pack, Attested([sentence, *beside], pack.orthography))
-    return list(maker.outcomes(declared.rules[0], sentence))
+    attested = Attested([sentence, *beside], pack.orthography)
+    return list(outcomes_of(declared.rules[0], sentence, pack, attested))
 
 
 def golden():

@@ -11,7 +11,7 @@ from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.papers.clams.exhibits.sets import table6
 from blimpworks.papers.clams.items.build import build_items, capitalise, regions_of
-from blimpworks.papers.clams.items.constructions import CAPITALS, CONSTRUCTIONS, phenomenon_of
+from blimpworks.papers.clams.items.sets import CAPITALS, CONSTRUCTIONS, phenomenon_of
 from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
 from blimpworks.tables import ITEMS, read_table
 from support import clams_kit

@@ -7,10 +7,10 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.papers.clams.items.build import focus_of
-from blimpworks.papers.clams.items.constructions import CONSTRUCTIONS, construction_of
 from blimpworks.papers.clams.items.grammar.generator import generate
 from blimpworks.papers.clams.items.grammar.model import common_beside, read_grammar
 from blimpworks.papers.clams.items.grammar.preview import remarks
+from blimpworks.papers.clams.items.sets import CONSTRUCTIONS, construction_of
 from support import grammar_kit as kit
 from support.paths import REPOSITORY
 

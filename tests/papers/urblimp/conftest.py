@@ -7,14 +7,14 @@ import pytest
 @pytest.fixture(scope="session", autouse=True)
 def each_test_of_ranks_once():
     """scipy's exact test of the same tied differences is done once: it goes through all signs."""
-    from blimpworks.papers.urblimp.analysis import signed_rank
+    from blimpworks.papers.urblimp.analysis import statistics
 
-    wilcoxon = signed_rank.wilcoxon
+    wilcoxon = statistics.wilcoxon
 
     @cache
     def known(differences, method):
         return wilcoxon(np.array(differences), method=method)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(signed_rank, "wilcoxon", lambda d, method: known(tuple(d), method))
+        patch.setattr(statistics, "wilcoxon", lambda d, method: known(tuple(d), method))
         yield

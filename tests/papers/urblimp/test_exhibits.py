@@ -10,7 +10,7 @@ import pytest
 from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.analysis.signed_rank import signed_rank_p
+from blimpworks.papers.urblimp.analysis.statistics import signed_rank_p
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table3, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8
 from blimpworks.papers.urblimp.exhibits.figures import fig1, fig2

@@ -3,7 +3,7 @@
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.items.build import Maker
+from blimpworks.papers.urblimp.items.build import outcomes_of
 from blimpworks.papers.urblimp.items.changes import Attested
 from blimpworks.papers.urblimp.items.rules import read_declaration
 from support.urblimp_kit import (
@@ -547,6 +547,6 @@ def test_a_demonstrative_may_go_with_a_coordination_whose_last_noun_is_marked(va
     )
     pack = urdu()
     declared = read_declaration(RULES / "experiencer_subject.yaml", pack).of_variant(variant)
-    maker = Maker(pack, Attested([sentence, tree("اس/PRON/0/root")], pack.orthography))
-    made = [o for rule in declared for o in maker.outcomes(rule, sentence) if not o.reason]
-    assert len(made) == kept
+    attested = Attested([sentence, tree("اس/PRON/0/root")], pack.orthography)
+    made = [o for rule in declared for o in outcomes_of(rule, sentence, pack, attested)]
+    assert len([outcome for outcome in made if not outcome.reason]) == kept

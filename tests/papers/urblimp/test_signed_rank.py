@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.shares import fits, implied_denominator
-from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores, holm, signed_rank_p
+from blimpworks.papers.urblimp.analysis.statistics import compare_scores, holm, signed_rank_p
 
 SCORES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=8)
 

@@ -7,10 +7,10 @@ import pytest
 from blimpworks.annotation.tables import VALIDATION_RATINGS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.shared import read_plain
+from blimpworks.papers.urblimp.analysis import statistics
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table9
 from blimpworks.papers.urblimp.exhibits.validation import validation
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
-from blimpworks.papers.urblimp.validation import kappas
 from blimpworks.tables import ACCURACIES, read_table, write_table
 from support.urblimp_models_kit import LABELS, SKILL, cell, simulate
 from support.validation_kit import OPTIONS, measured_people
@@ -71,10 +71,10 @@ def test_the_exhibit_has_three_kappas_with_intervals(tables):
         "corrected": "Right and wrong (corrected)",
         "free": "Free-marginal (Randolph)",
     }
-    pairs = len(kappas.complete(ratings, 3))
+    pairs = len(statistics.complete(ratings, 3))
     for name, row in names.items():
         number = cell(exhibit, row, "κ")
-        assert number.value == pytest.approx(kappas.kappa(name, ratings, 3))
+        assert number.value == pytest.approx(statistics.kappa(name, ratings, 3))
         assert number.low < number.value < number.high
         assert number.n == pairs
     first, second = (cell(exhibit, names[name], "κ").value for name in ("published", "corrected"))

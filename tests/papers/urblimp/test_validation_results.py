@@ -19,8 +19,8 @@ from blimpworks.annotation.spreadsheet import write_sheet
 from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
 from blimpworks.cli import app
 from blimpworks.errors import UserError
-from blimpworks.papers.urblimp.validation import kappas
-from blimpworks.papers.urblimp.validation.kappas import kappa
+from blimpworks.papers.urblimp.analysis import statistics
+from blimpworks.papers.urblimp.analysis.statistics import kappa
 from blimpworks.tables import ACCURACIES, read_table
 from support.paths import REPOSITORY
 from support.validation_kit import fill, items, key_of, rows_of, write_items
@@ -307,8 +307,8 @@ def test_kappas_of_five_pairs_are_those_by_hand():
     # Agreement (1 + 1 + 1/3 + 1/3 + 1) / 5 = 11/15; by chance .8² + .2² = .68, or one half.
     assert kappa("corrected", ratings, 3) == pytest.approx((11 / 15 - 0.68) / 0.32)
     assert kappa("free", ratings, 3) == pytest.approx(2 * 11 / 15 - 1)
-    assert kappas.agreements(ratings, 3).mean() == pytest.approx(11 / 15)
-    counts = kappas.counts_of("published", ratings, 3)
+    assert statistics.agreements(ratings, 3).mean() == pytest.approx(11 / 15)
+    counts = statistics.counts_of("published", ratings, 3)
     assert sorted(map(max, counts.tolist())) == [2, 2, 3, 3, 3]
     chance = float(((counts.sum(axis=0) / 15) ** 2).sum())
     expected = (11 / 15 - chance) / (1 - chance)
@@ -318,7 +318,7 @@ def test_kappas_of_five_pairs_are_those_by_hand():
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=40))
 def test_kappas_are_statsmodels_on_the_same_categories(right):
     ratings = rated(right, 4)
-    counts = kappas.counts_of("corrected", ratings, 4)
+    counts = statistics.counts_of("corrected", ratings, 4)
     by_id = {f"i{n}": good for n, good in enumerate(right)}
     expected = [[by_id[name], 4 - by_id[name]] for name in sorted(by_id)]
     assert counts.tolist() == expected
@@ -333,8 +333,8 @@ def test_kappas_are_statsmodels_on_the_same_categories(right):
 def test_of_half_the_pairs_the_grammatical_sentence_is_the_first_category(right):
     ratings = rated(right)
     counts, plain = (
-        kappas.counts_of("published", ratings, 3),
-        kappas.counts_of("corrected", ratings, 3),
+        statistics.counts_of("published", ratings, 3),
+        statistics.counts_of("corrected", ratings, 3),
     )
     turned = sum(a.tolist() != b.tolist() for a, b in zip(counts, plain, strict=True))
     assert turned == len(right) // 2
@@ -344,9 +344,9 @@ def test_of_half_the_pairs_the_grammatical_sentence_is_the_first_category(right)
 def test_only_pairs_with_all_their_judgements_enter():
     ratings = rated([3, 2, 1, 3])
     lacking = pd.concat([ratings, rated([0, 0])[:5].assign(item_id=["x", "x", "y", "y", "y"])])
-    assert len(kappas.complete(lacking, 3)) == 5
+    assert len(statistics.complete(lacking, 3)) == 5
     more = pd.concat([ratings, ratings[:1]])
-    assert [*kappas.complete(more, 3).index] == ["i1", "i2", "i3"]
+    assert [*statistics.complete(more, 3).index] == ["i1", "i2", "i3"]
     assert math.isnan(kappa("free", ratings[:0], 3))
 
 
@@ -356,7 +356,7 @@ def test_an_interval_covers_the_value_about_as_often_as_it_says():
     truth = 1 - 4 * float(np.mean(wrong * (1 - wrong)))
     for _ in range(200):
         ratings = rated(random.binomial(3, 1 - random.choice(wrong, 300)))
-        low, high = kappas.kappa_interval("free", ratings, 3)
+        low, high = statistics.kappa_interval("free", ratings, 3)
         covered += low <= truth <= high
     assert 180 <= covered <= 199
 
@@ -397,7 +397,7 @@ def test_errors_on_any_pairs_make_a_kappa_of_85_of_sentences_and_0_of_outcomes(p
     errors = float((printed * (1 - printed)).mean())
     assert 1 - 4 * errors == pytest.approx(0.852, abs=5e-4)
     runs = [scattered(printed, seed) for seed in range(60)]
-    result = {name: [kappa(name, r, 3) for r in runs] for name in kappas.KAPPAS}
+    result = {name: [kappa(name, r, 3) for r in runs] for name in statistics.KAPPAS}
     for name in ("published", "free"):
         assert np.mean(result[name]) == pytest.approx(0.852, abs=0.002)
         assert max(result[name]) < 0.87

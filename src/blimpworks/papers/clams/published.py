@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from blimpworks.campaign.reference import PublishedRow
-from blimpworks.papers.clams.items.constructions import (
+from blimpworks.papers.clams.items.sets import (
     AGREEMENT,
     CAPITALS,
     CONSTRUCTIONS,

@@ -13,7 +13,7 @@ from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.shared import Tables, by_place, printed_cell, read_plain, read_printed
 from blimpworks.papers.clams.exhibits.facts import BENCHMARK, BERT, MBERT, MONO, MULTI, PRINTED
 from blimpworks.papers.clams.exhibits.formulas import CONSTRUCTION, CORRECT, mean_over, with_more
-from blimpworks.papers.clams.items.constructions import (
+from blimpworks.papers.clams.items.sets import (
     AGREEMENT,
     CONSTRUCTIONS,
     LANGUAGES,

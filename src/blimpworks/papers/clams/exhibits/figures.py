@@ -59,7 +59,7 @@ from blimpworks.papers.clams.exhibits.formulas import (
     rho,
     sd_over,
 )
-from blimpworks.papers.clams.items.constructions import (
+from blimpworks.papers.clams.items.sets import (
     AGREEMENT,
     CAPITALS,
     CONSTRUCTIONS,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from blimpworks.exhibits.formulas import Formula, Notation, choice, column_mean, formula
-from blimpworks.papers.clams.items.constructions import CAPITALS, construction_of
+from blimpworks.papers.clams.items.sets import CAPITALS, construction_of
 
 CONSTRUCTION, LANGUAGE, MODEL = "construction", "lang", "model"
 TABLE_1, AVERAGE_ROW = "table1", "average"

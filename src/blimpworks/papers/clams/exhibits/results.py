@@ -47,7 +47,7 @@ from blimpworks.papers.clams.exhibits.formulas import (
     counted,
     sd_over,
 )
-from blimpworks.papers.clams.items.constructions import (
+from blimpworks.papers.clams.items.sets import (
     AGREEMENT,
     ANIMATE,
     CAPITALISED,

@@ -14,7 +14,7 @@ from typing import Any
 from blimpworks.errors import UserError, reading
 from blimpworks.files import text_of
 from blimpworks.items import evenly, item_id, regions_of
-from blimpworks.papers.clams.items.constructions import CAPITALS, STOP, has_capitals, phenomenon_of
+from blimpworks.papers.clams.items.sets import CAPITALS, STOP, has_capitals, phenomenon_of
 from blimpworks.papers.clams.settings import ClamsOptions, variant_of
 from blimpworks.tables import EVALUATION_SETS, ITEMS, read_schema, write_rows
 

@@ -38,7 +38,7 @@ def pairs_among(models: Sequence[str], among: str) -> list[tuple[str, str]]:
 def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
     """Return the tests ``among`` the models of some rows, in the form of ``compare_scores``."""
     # It takes scipy and statsmodels, which are slow to import.
-    from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores
+    from blimpworks.papers.urblimp.analysis.statistics import compare_scores
 
     scores = scores_by(rows, over)
     return compare_scores(scores, pairs_among([*scores.columns], among))
@@ -49,7 +49,7 @@ def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -
 @formula(f"two-sided p of two models {TEST}", takes_as_printed=True, over=OVER)
 def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
     """Compute p of the test of the only two models."""
-    from blimpworks.papers.urblimp.analysis.signed_rank import compare_scores
+    from blimpworks.papers.urblimp.analysis.statistics import compare_scores
 
     scores = scores_by(rows, over)
     first, second = scores.columns
@@ -136,7 +136,7 @@ BITS_PER_TOKEN = Formula(
 )
 
 
-# People's ratings: see ``urblimp.validation.kappas``
+# People's ratings
 
 OVER_PAIRS = ", over pairs with {per_pair} judgements"
 KAPPAS = {
@@ -152,9 +152,9 @@ PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
     # It takes scipy and statsmodels, which are slow to import.
     """Compute a kappa over the pairs with ``per_pair`` judgements."""
-    from blimpworks.papers.urblimp.validation import kappas
+    from blimpworks.papers.urblimp.analysis import statistics
 
-    return kappas.kappa(name, rows, per_pair)
+    return statistics.kappa(name, rows, per_pair)
 
 
 @formula("number of pairs" + OVER_PAIRS)
@@ -172,7 +172,7 @@ def incomplete(rows: pd.DataFrame, per_pair: int) -> float:
 @formula("100 × share of couples of judgements of a pair that agree" + OVER_PAIRS)
 def agreement(rows: pd.DataFrame, per_pair: int) -> float:
     """Compute the percentage of couples of judgements that agree, the mean of the pairs."""
-    from blimpworks.papers.urblimp.validation.kappas import agreements
+    from blimpworks.papers.urblimp.analysis.statistics import agreements
 
     return float(100 * agreements(rows, per_pair).mean())
 
@@ -180,6 +180,6 @@ def agreement(rows: pd.DataFrame, per_pair: int) -> float:
 @formula("100 × share of unanimous pairs" + OVER_PAIRS)
 def unanimous(rows: pd.DataFrame, per_pair: int) -> float:
     """Compute the percentage of pairs whose judgements all agree."""
-    from blimpworks.papers.urblimp.validation.kappas import agreements
+    from blimpworks.papers.urblimp.analysis.statistics import agreements
 
     return float(100 * (agreements(rows, per_pair) == 1).mean())

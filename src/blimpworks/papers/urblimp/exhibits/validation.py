@@ -54,7 +54,7 @@ def _counts(per_pair: int, paired: bool) -> list[tuple[str, Formula, str, dict[s
 
 def validation(tables: Tables, labels: Labels) -> Exhibit:
     """Kappas of people's judgements, the numbers behind them, and a row for each participant."""
-    from blimpworks.papers.urblimp.validation.kappas import kappa_interval
+    from blimpworks.papers.urblimp.analysis.statistics import kappa_interval
 
     ratings = read_plain(VALIDATION_RATINGS, tables[RATED][0])
     people = read_plain(VALIDATION_PARTICIPANTS, tables[PEOPLE][0])

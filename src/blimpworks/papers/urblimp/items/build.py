@@ -7,7 +7,6 @@ the paper's treebank nor its corpus is public.
 import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,14 +36,6 @@ from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS
 from blimpworks.tables import write_rows
 
-SAME = "the same sentence"
-SCATTERED = "differs in several places"
-LICENSED = "the treebank has it beside the same words"
-SENTENCE = "a sentence of the treebank"
-EXCLUDED = "excluded by the rule"
-AUX = "AUX"
-DELETION, MOVE, REPLACEMENT = "deletion", "move", "replacement"
-
 
 class Outcome(NamedTuple):
     """A match of a rule, with its pair or the reason for none."""
@@ -61,78 +52,66 @@ class Outcome(NamedTuple):
     """Why there is no pair; empty where there is one."""
 
 
-@dataclass(frozen=True)
-class Maker:
-    """Applies the rules of one language."""
+def outcomes_of(
+    rule: Rule, tree: Tree, language: Language, attested: Attested
+) -> Iterator[Outcome]:
+    """Yield the outcome of each match of a rule in a tree, in the order of its words.
 
-    language: Language
-    attested: Attested
-
-    def outcomes(self, rule: Rule, tree: Tree) -> Iterator[Outcome]:
-        """Yield the outcome of each match of a rule in a tree, in the order of its words.
-
-        Raises UserError for a rule that changes a word which it has left out.
-        """
-        orthography = self.language.orthography
-        for match in matches(rule.pattern, tree):
-            good, bad, reason = Draft.of(tree), None, ""
-            nodes = dict(match)
-            try:
-                if any(holds(excluded, tree, match) for excluded in rule.without):
-                    raise Rejected(EXCLUDED)
-                for operation in rule.prepare:
-                    Revision(self.language, self.attested, nodes, good).apply(operation)
-                bad = good.copy()
-                for operation in rule.change:
-                    Revision(self.language, self.attested, nodes, bad).apply(operation)
-                self._check(rule, good, bad)
-            except Rejected as error:
-                reason = str(error)
-            except Absent:
-                raise UserError(
-                    f"rule {rule.name!r} changes a word, or puts another after it, that it leaves "
-                    f"out or moves itself, in sentence {tree.sent_id!r} ({tree.file}:{tree.line}); "
-                    "expected a word that stays: see what its operations have under along."
-                ) from None
-            change = ""
-            if bad:
-                change = MOVE if bad.moved else REPLACEMENT
-                change = DELETION if bad.size() < good.size() else change
-            yield Outcome(
-                rule=rule.name,
-                tree=tree,
-                good=good.text(orthography),
-                bad=bad.text(orthography) if bad else "",
-                change=change,
-                constructed=bool(rule.prepare),
-                reason=reason,
-            )
-
-    def _check(self, rule: Rule, good: Draft, bad: Draft) -> None:
-        """Raise Rejected if the two sentences are no pair."""
-        if bad.forms == good.forms:
-            raise Rejected(SAME)
-        # Between the words that change there may be auxiliaries alone.
-        changed = good.changed_places(bad, absent=False)
-        for at in range(min(changed, default=0), max(changed, default=0)):
-            word = good.slots[at].word
-            if at not in changed and word >= 0 and good.tree.words[word].upos != AUX:
-                raise Rejected(SCATTERED)
-        if tuple(bad.forms) in self.attested.sentences:
-            raise Rejected(SENTENCE)
-        # Whether the treebank has all new words beside the neighbours that count.
-        beside = []
-        for at in bad.changed_places(good, absent=True) if rule.context else ():
-            previous, form, following = [BEGINNING, *bad.forms, END][at : at + 3]
-            pairs = {"previous": (previous, form), "next": (form, following)}
-            beside += [pairs[side] in self.attested.neighbours for side in rule.context]
-        if beside and all(beside):
-            raise Rejected(LICENSED)
+    Raises UserError for a rule that changes a word which it has left out.
+    """
+    for match in matches(rule.pattern, tree):
+        good, bad, reason = Draft.of(tree), None, ""
+        nodes = dict(match)
+        try:
+            if any(holds(excluded, tree, match) for excluded in rule.without):
+                raise Rejected("excluded by the rule")
+            for operation in rule.prepare:
+                Revision(language, attested, nodes, good).apply(operation)
+            bad = good.copy()
+            for operation in rule.change:
+                Revision(language, attested, nodes, bad).apply(operation)
+            # Raise Rejected if the two sentences are no pair.
+            if bad.forms == good.forms:
+                raise Rejected("the same sentence")
+            # Between the words that change there may be auxiliaries alone.
+            changed = good.changed_places(bad, absent=False)
+            for at in range(min(changed, default=0), max(changed, default=0)):
+                word = good.slots[at].word
+                if at not in changed and word >= 0 and good.tree.words[word].upos != "AUX":
+                    raise Rejected("differs in several places")
+            if tuple(bad.forms) in attested.sentences:
+                raise Rejected("a sentence of the treebank")
+            # Whether the treebank has all new words beside the neighbours that count.
+            beside = []
+            for at in bad.changed_places(good, absent=True) if rule.context else ():
+                previous, form, following = [BEGINNING, *bad.forms, END][at : at + 3]
+                pairs = {"previous": (previous, form), "next": (form, following)}
+                beside += [pairs[side] in attested.neighbours for side in rule.context]
+            if beside and all(beside):
+                raise Rejected("the treebank has it beside the same words")
+        except Rejected as error:
+            reason = str(error)
+        except Absent:
+            raise UserError(
+                f"rule {rule.name!r} changes a word, or puts another after it, that it leaves "
+                f"out or moves itself, in sentence {tree.sent_id!r} ({tree.file}:{tree.line}); "
+                "expected a word that stays: see what its operations have under along."
+            ) from None
+        change = ""
+        if bad:
+            change = "move" if bad.moved else "replacement"
+            change = "deletion" if bad.size() < good.size() else change
+        yield Outcome(
+            rule=rule.name,
+            tree=tree,
+            good=good.text(language.orthography),
+            bad=bad.text(language.orthography) if bad else "",
+            change=change,
+            constructed=bool(rule.prepare),
+            reason=reason,
+        )
 
 
-REPEATED = "made before"
-FAULTY = "faulty in the treebank"
-BEYOND = "beyond per_paradigm"
 KEPT, DROPPED = "kept", "rejected"
 ORIGIN = ("treebank", "file", "sent_id", "line")
 Row = dict[str, Any]
@@ -140,7 +119,8 @@ Row = dict[str, Any]
 
 def _outcomes(
     path: Path,
-    maker: Maker,
+    language: Language,
+    attested: Attested,
     rules: Sequence[Rule],
     trees: Sequence[Tree],
     plain: Sequence[Tree],
@@ -156,22 +136,22 @@ def _outcomes(
     for rule in rules:
         for tree in (*trees, *(plain if rule.source == "text" else ())):
             try:
-                made = [*maker.outcomes(rule, tree)]
+                made = [*outcomes_of(rule, tree, language, attested)]
             except UserError as error:
                 raise UserError(f"{path}: {error}") from None
             for outcome in made:
                 reason, pair = outcome.reason, (outcome.good, outcome.bad)
                 if not reason and (fault := next((f for f in faults if f.is_in(tree)), None)):
-                    reason = f"{FAULTY}: {fault.about}"
+                    reason = f"faulty in the treebank: {fault.about}"
                 elif not reason and pair in pairs:
-                    reason = REPEATED
+                    reason = "made before"
                 elif not reason:
                     pairs.add(pair)
                 outcomes.append(outcome._replace(reason=reason))
     kept = {id(outcome) for outcome in evenly([o for o in outcomes if not o.reason], most)}
     for outcome in outcomes:
         beyond = not outcome.reason and id(outcome) not in kept
-        yield outcome._replace(reason=BEYOND) if beyond else outcome
+        yield outcome._replace(reason="beyond per_paradigm") if beyond else outcome
 
 
 def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
@@ -224,7 +204,7 @@ def build_items(
     language = read_language(rules / f"{LANGUAGE}.yaml")
     trees = list(read_trees(tokens, sentences, language.orthography))
     code = language.attestation.wordfreq
-    maker = Maker(language, Attested(trees, language.orthography, lexicon, code))
+    attested = Attested(trees, language.orthography, lexicon, code)
     # All files where none of those named is of this language.
     chosen = {*(options.files or ())} & {tree.file for tree in trees}
     selected = [tree for tree in trees if not chosen or tree.file in chosen]
@@ -244,7 +224,7 @@ def build_items(
         declared = read_declaration(path, language).of_variant(options.variant)
         most = options.per_paradigm
         numbers: Counter[tuple[str, str]] = Counter()
-        for outcome in _outcomes(path, maker, declared, selected, plain, faults, most):
+        for outcome in _outcomes(path, language, attested, declared, selected, plain, faults, most):
             numbers[outcome.rule, outcome.reason] += 1
             origin = {name: getattr(outcome.tree, name) for name in ORIGIN}
             row = keys | outcome._asdict() | origin

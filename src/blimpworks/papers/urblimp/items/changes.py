@@ -175,13 +175,6 @@ class Draft:
         ]
 
 
-NO_FORM = "no form by rule"
-UNATTESTED = "not in the lexicon"
-NOT_IN_TABLE = "not in the table"
-LICENSED = "the new form is licensed too"
-DISAGREEING = "does not agree as it is"
-
-
 class Rejected(Exception):
     """A match gives no pair; the text says why."""
 
@@ -214,9 +207,9 @@ class Revision:
                 index, table = match[operation.replace], self.language.tables[operation.by]
                 old = draft.form(index)
                 if old not in table:
-                    raise Rejected(NOT_IN_TABLE)
+                    raise Rejected("not in the table")
                 if table[old] == old:
-                    raise Rejected(NO_FORM)
+                    raise Rejected("no form by rule")
                 draft.spell(index, self._attested([table[old]]))
             case Add():
                 match[operation.name] = draft.add(self._added(operation), match[operation.after])
@@ -229,7 +222,7 @@ class Revision:
         for form in forms:
             if self.attested.has(form):
                 return form
-        raise Rejected(UNATTESTED)
+        raise Rejected("not in the lexicon")
 
     def _inflect(self, operation: Inflect) -> None:
         """Change each word of a complex that has the features. Raises Rejected if none changes."""
@@ -250,7 +243,7 @@ class Revision:
         if operation.agreeing:
             features = draft.tree.words[self.match[operation.agreeing]].features
             if any(name in certain and certain[name] != features.get(name) for name in to):
-                raise Rejected(DISAGREEING)
+                raise Rejected("does not agree as it is")
         changed: list[tuple[int, Word, tuple[str, ...]]] = []
         for index, (word, following), cells in zip(indices, followed, readings, strict=True):
             if any(to.keys() & reading.cell.keys() for reading in cells):
@@ -264,10 +257,10 @@ class Revision:
             # The new form must not fill a cell that the place asks for.
             licensed = inflection.readings(word.spelled(new)) if unless else []
             if any(unless <= reading.cell.items() for reading in licensed):
-                raise Rejected(LICENSED)
+                raise Rejected("the new form is licensed too")
             draft.spell(index, new)
         if not changed:
-            raise Rejected(NO_FORM)
+            raise Rejected("no form by rule")
 
     def _added(self, operation: Add) -> str:
         """Return the form of a closed class in the cell of the word that it agrees with."""
@@ -277,4 +270,4 @@ class Revision:
             for cell, forms in cells:
                 if cell_of(cell).items() <= reading.cell.items():
                     return forms[0]
-        raise Rejected(NO_FORM)
+        raise Rejected("no form by rule")

@@ -29,7 +29,6 @@ MinimalSet = tuple[str, ...]
 Stream = Callable[[], Iterator[MinimalSet]]
 Column = tuple[str, ...]
 """The k-th alternative of a preterminal, then that of each preterminal that replaces it."""
-LINES_AT_ONCE = 4096
 MOST_LINES = 20_000_000
 """Most lines of a file of sets; the released ones have fewer than 100,000."""
 
@@ -166,9 +165,8 @@ def generate_sets(
 
 def write_sets(sets: Iterable[MinimalSet], output: Path) -> int:
     """Write minimal sets in the released form, atomically; return the number of lines."""
-    lines, count = lines_of(sets), 0
+    count = 0
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        while chunk := [*islice(lines, LINES_AT_ONCE)]:
-            file.write("".join(chunk))
-            count += len(chunk)
+        for count, line in enumerate(lines_of(sets), start=1):
+            file.write(line)
     return count

@@ -184,13 +184,13 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
 # What must hold before anything is generated
 
 
-def check_grammar(grammar: Grammar, variant: Variant, file: Path) -> None:
-    """Raise UserError for a mistake that keeps ``grammar`` of ``file`` from generating sets."""
+def check_grammar(grammar: Grammar, variant: Variant) -> None:
+    """Raise UserError for a mistake that keeps a grammar from generating sets."""
     if not grammar.templates:
-        key = "no template common" if file.name == COMMON else "no template"
-        fail(Place(file, 1, 1), key, common=COMMON)
+        key = "no template common" if grammar.file.name == COMMON else "no template"
+        fail(Place(grammar.file, 1, 1), key, common=COMMON)
     if not grammar.vary:
-        fail(Place(file, 1, 1), "no vary statement")
+        fail(Place(grammar.file, 1, 1), "no vary statement")
     for item in grammar.vary:
         # A vary statement's item must be of some preterminal.
         rules = grammar.named(item.target.name)
@@ -277,7 +277,7 @@ def read_grammar(path: Path, common: Path | None, variant: Variant) -> Grammar:
         reader.read(file)
     rules = [Rule(name, tuple(words), place) for name, (words, place) in reader.rules.items()]
     grammar = Grammar(tuple(reader.templates), tuple(rules), tuple(reader.varied), path)
-    check_grammar(grammar, variant, path)
+    check_grammar(grammar, variant)
     return grammar
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from blimpworks.campaign.variants import Variant
 from blimpworks.errors import UserError, reading
 from blimpworks.files import read_cells, text_of
-from blimpworks.papers.clams.items.constructions import (
+from blimpworks.papers.clams.items.grammar.generator import count_template, generate_template
+from blimpworks.papers.clams.items.grammar.model import Grammar, Place, Reference
+from blimpworks.papers.clams.items.sets import (
     CONSTRUCTIONS,
     ENGLISH,
     is_paradigm,
     phenomenon_of,
 )
-from blimpworks.papers.clams.items.grammar.generator import count_template, generate_template
-from blimpworks.papers.clams.items.grammar.model import Grammar, Place, Reference
 
 REMARKS = {
     row["remark"]: row["text"] for row in read_cells(Path(__file__).with_name("remarks.tsv"))
