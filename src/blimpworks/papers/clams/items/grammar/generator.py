@@ -167,6 +167,7 @@ def write_sets(sets: Iterable[MinimalSet], output: Path) -> int:
     """Write minimal sets in the released form, atomically; return the number of lines."""
     count = 0
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        for count, line in enumerate(lines_of(sets), start=1):
+        for line in lines_of(sets):
             file.write(line)
+            count += 1
     return count
