@@ -78,15 +78,6 @@ def test_a_bound_for_a_language_that_there_is_not_is_refused():
         load_catalogue(check_campaign(settings, "x.yaml"))
 
 
-def test_the_papers_models_are_trained_from_five_seeds_with_its_settings():
-    campaign, catalogue = loaded("config")
-    models = clams_models(campaign, catalogue)
-    assert models["multi"] == [f"clams-lstm-multi-seed{number}" for number in range(1, 6)]
-    mono, _ = clams_training(campaign, catalogue).split("; ")
-    assert "(2 × 800 units, embeddings of 800, trained on the authors' Wikipedia text)" in mono
-    assert mono.endswith(", 5 seeds")
-
-
 def test_each_seed_is_scored_by_parts_of_its_own():
     campaign, catalogue = loaded()
     parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))

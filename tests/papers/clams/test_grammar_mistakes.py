@@ -82,11 +82,6 @@ def test_the_grammar_of_which_the_mistakes_are_made_has_none(write):
     assert flagged(kit.lines(write(GOOD))) == ["T the man sings", "F the man sing"]
 
 
-def test_a_word_may_hold_what_starts_a_comment(write):
-    path = write(GOOD.replace("man", "c# man"))
-    assert flagged(kit.lines(path)) == ["T the c# man sings", "F the c# man sing"]
-
-
 def test_common_rules_have_no_sets_of_their_own(write):
     common = write("N[s] man\n", "common.avg")
     sentence = mistake(lambda: kit.lines(common))
@@ -94,12 +89,6 @@ def test_common_rules_have_no_sets_of_their_own(write):
         f"{common}:1:1: found no template, as common.avg is read with each of the others of its "
         "directory; expected a grammar with templates"
     )
-
-
-def test_a_mistake_in_common_rules_is_told_with_their_file(write):
-    common = write("N[s] man\nN[p\n", "common.avg")
-    sentence = mistake(lambda: kit.lines(write(GOOD), common=common))
-    assert sentence.startswith(f"{common}:2:2: found a bracket that is not closed")
 
 
 def test_only_corrected_refuses_a_vary_item_of_a_single_attribute_set(write):

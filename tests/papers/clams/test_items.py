@@ -3,29 +3,18 @@
 import csv
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from blimpworks.campaign.catalogue import SourceRow
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.items import regions_of
 from blimpworks.papers.clams.exhibits.sets import table6
-from blimpworks.papers.clams.items.build import build_items, capitalise, regions_of
-from blimpworks.papers.clams.items.sets import CAPITALS, CONSTRUCTIONS, phenomenon_of
+from blimpworks.papers.clams.items.build import build_items, capitalise
+from blimpworks.papers.clams.items.sets import CAPITALS, CONSTRUCTIONS
 from blimpworks.papers.clams.settings import ClamsDecisions, ClamsOptions
 from blimpworks.tables import ITEMS, read_table
 from support import clams_kit
 from support.mirror_kit import CONFIG, fetch, rows_of
-
-WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
-
-
-def region(good, bad):
-    regions = regions_of(good, bad)
-    return (
-        good[regions.good_start : regions.good_end],
-        bad[regions.bad_start : regions.bad_end],
-    )
 
 
 @pytest.mark.parametrize(
@@ -34,21 +23,14 @@ def region(good, bad):
         ("the author laughs .", "the author laugh .", ("laughs", "laugh")),
         ("il est petit .", "il sont petits .", ("est petit", "sont petits")),
         ("he sings .", "he does sing .", ("sings", "does sing")),
-        ("no birds that the owls see fly .", "the birds that no owls see fly .", None),
+        ("no bird the owl", "the bird no owl", ("no bird the", "the bird no")),
         ("a b .", "a .", ("b .", ".")),
     ],
 )
 def test_the_critical_region_is_what_differs(good, bad, expected):
-    assert region(good, bad) == (expected or ("no birds that the", "the birds that no"))
-
-
-@given(WORDS, WORDS)
-def test_around_the_regions_sentences_are_the_same_and_no_region_is_empty(good, bad):
-    regions = regions_of(good, bad)
-    assert good[: regions.good_start] == bad[: regions.bad_start]
-    assert all(region(good, bad))
-    rests = good[regions.good_end :], bad[regions.bad_end :]
-    assert rests[0] == rests[1] or good == bad
+    spans = regions_of(good, bad)
+    found = good[spans.good_start : spans.good_end], bad[spans.bad_start : spans.bad_end]
+    assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -63,12 +45,6 @@ def test_around_the_regions_sentences_are_the_same_and_no_region_is_empty(good, 
 def test_a_capital_lowers_the_rest_of_its_word_only_as_published(sentence, published, corrected):
     assert capitalise(sentence, rest_too=True) == published
     assert capitalise(sentence, rest_too=False) == corrected
-
-
-def test_each_paradigm_is_of_a_phenomenon():
-    names = ("subj_rel", "prep_inanim", "reflexives_across", "npi_across_anim", "simple_npi_inanim")
-    phenomena = [phenomenon_of(name) for name in names]
-    assert phenomena == ["agreement", "agreement", "reflexives", "npis", "npis"]
 
 
 @pytest.fixture

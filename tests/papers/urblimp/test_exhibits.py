@@ -48,13 +48,6 @@ def tables(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """A campaign with one model, which the paper does not have, and few paradigms."""
-    few = ("aspect", "oblique_verb", "oblique_pronoun")
-    return simulate(tmp_path_factory.mktemp("alone"), {"ours": 0.7}, few)
-
-
-@pytest.fixture(scope="module")
 def accuracy(tables):
     frame = read_table(ACCURACIES, tables["accuracies"][0]).to_pandas()
     return frame.set_index(["model", "paradigm"])["accuracy"]
@@ -114,24 +107,6 @@ def test_table_5_tests_phenomena_without_their_rounding(tables, accuracy):
     for result in exhibit.cells:
         if result.column == "p, Holm":
             assert verdicts[result.row] == ("yes" if result.value < 0.05 else "no")
-
-
-def test_paradigms_are_tested_beside_phenomena_each_among_the_models_of_its_table(tables, accuracy):
-    exhibit = paradigm_tests(tables, LABELS)
-    assert len(exhibit.cells) == 3 * (6 + 3)
-    scores = [[accuracy[model, name] for name in PARADIGMS] for model in GEMMA[:2]]
-    row = "gemma-3-1b-pt and gemma-3-4b-pt (Table 5)"
-    assert cell(exhibit, row, "p over paradigms").value == pytest.approx(signed_rank_p(*scores))
-    same = cell(table5(tables, LABELS), row.removesuffix(" (Table 5)"), "p, Holm")
-    assert cell(exhibit, row, "p over phenomena, Holm").value == same.value
-    twice = [
-        c.value for c in exhibit.cells if c.row.startswith("gemma-3-12b-pt and gemma-3-27b-pt")
-    ]
-    assert len(twice) == 6
-    for result in exhibit.cells:
-        if result.column == "p over paradigms, Holm":
-            verdict = exhibit.remarks[result.row]["Significant, over paradigms"]
-            assert verdict == ("yes" if result.value < 0.05 else "no")
 
 
 def test_figure_1_has_the_best_model_of_each_family(tables, accuracy):

@@ -9,32 +9,20 @@ from blimpworks.papers.urblimp.items.inflection import Inflection, cell_of
 from support.urblimp_kit import urdu, word
 
 PARTICIPLES = [
-    # after a consonant
     ("دیکھنا", "Perf", "دیکھا دیکھے دیکھی دیکھیں"),
     ("دیکھنا", "Imp", "دیکھتا دیکھتے دیکھتی دیکھتیں"),
-    # a stem in ن
-    ("سننا", "Perf", "سنا سنے سنی سنیں"),
-    ("بننا", "Imp", "بنتا بنتے بنتی بنتیں"),
     # after vowels
     ("آنا", "Perf", "آیا آئے آئی آئیں"),
-    ("بتانا", "Perf", "بتایا بتائے بتائی بتائیں"),
-    ("بتانا", "Imp", "بتاتا بتاتے بتاتی بتاتیں"),
     ("سونا", "Perf", "سویا سوئے سوئی سوئیں"),
-    ("رونا", "Imp", "روتا روتے روتی روتیں"),
-    # stems in ہ, whose lemmas the treebank has with another ہ
-    ("کہنا", "Perf", "کہا کہے کہی کہیں"),
+    ("بتانا", "Imp", "بتاتا بتاتے بتاتی بتاتیں"),
+    # stems in ن and in ہ, whose lemmas the treebank has with another ہ
+    ("سننا", "Perf", "سنا سنے سنی سنیں"),
     ("کہہنا", "Perf", "کہا کہے کہی کہیں"),
-    ("رہنا", "Perf", "رہا رہے رہی رہیں"),
     # irregular ones
     ("کرنا", "Perf", "کیا کیے کی کیں"),
-    ("کرنا", "Imp", "کرتا کرتے کرتی کرتیں"),
     ("جانا", "Perf", "گیا گئے گئی گئیں"),
-    ("جانا", "Imp", "جاتا جاتے جاتی جاتیں"),
     ("دینا", "Perf", "دیا دیے دی دیں"),
-    ("لینا", "Perf", "لیا لیے لی لیں"),
-    ("لینا", "Imp", "لیتا لیتے لیتی لیتیں"),
     ("ہونا", "Perf", "ہوا ہوئے ہوئی ہوئیں"),
-    ("ہونا", "Imp", "ہوتا ہوتے ہوتی ہوتیں"),
     ("پینا", "Perf", "پیا پیے پی پیں"),
 ]
 
@@ -74,23 +62,13 @@ def test_infinitives_have_case_and_gender(inflection, lemma, forms):
 @pytest.mark.parametrize(
     ("lemma", "upos", "form", "change", "expected"),
     [
-        ("جانا", "VERB", "گیا", {"Gender": "other"}, "گئی"),
         ("جانا", "VERB", "گئیں", {"Gender": "other"}, "گئے"),
-        ("جانا", "VERB", "گئیں", {"Number": "other"}, "گئی"),
         ("جانا", "VERB", "گیے", {"Number": "other"}, "گیا"),
         ("کرنا", "VERB", "کی", {"Aspect": "Imp"}, "کرتی"),
-        ("دینا", "VERB", "دیا", {"Aspect": "Imp"}, "دیتا"),
-        ("لینا", "VERB", "لیے", {"Aspect": "Imp"}, "لیتے"),
-        ("ہونا", "VERB", "ہوئی", {"Gender": "other"}, "ہوا"),
         ("لکھنا", "VERB", "لکھنے", {"VerbForm": "Inf", "Case": "Nom", "Gender": "Masc"}, "لکھنا"),
-        ("ہے", "AUX", "ہے", {"Number": "other"}, "ہیں"),
         ("ہے", "AUX", "ہے", {"Person": "1"}, "ہوں"),
         ("تھا", "AUX", "تھیں", {"Gender": "other"}, "تھے"),
-        ("تھا", "AUX", "تھا", {"Number": "other"}, "تھے"),
         ("اچھا", "ADJ", "اچھا", {"Gender": "other"}, "اچھی"),
-        ("اچھا", "ADJ", "اچھی", {"Gender": "other"}, "اچھا"),
-        ("لڑکا", "NOUN", "لڑکے", {"Case": "Nom", "Number": "Sing"}, "لڑکا"),
-        ("لڑکا", "NOUN", "لڑکوں", {"Case": "Nom"}, "لڑکے"),
         ("لڑکی", "NOUN", "لڑکیوں", {"Case": "Nom"}, "لڑکیاں"),
         ("کتاب", "NOUN", "کتابوں", {"Case": "Nom", "Gender": "Fem", "Number": "Plur"}, "کتابیں"),
     ],
@@ -112,18 +90,6 @@ def test_a_form_is_put_into_another_cell(inflection, lemma, upos, form, change, 
 def test_a_form_that_its_lemma_does_not_give_by_rule_is_not_changed(inflection, lemma, upos, form):
     assert inflection.changed(word(form, lemma, upos), {"Gender": "other"}) == ()
     assert inflection.changed(word(form, lemma, upos), {"Number": "other"}) == ()
-
-
-@pytest.mark.parametrize(
-    ("features", "expected"),
-    [
-        ({"Gender": "Masc", "Number": "Sing", "Case": "Acc"}, "بڑی"),
-        ({"Gender": "Masc", "Number": "Plur", "Case": "Nom"}, "بڑی"),
-    ],
-)
-def test_ambiguous_forms_are_read_as_the_treebank_says(inflection, features, expected):
-    adjective = word("بڑے", "بڑا", "ADJ", **features)
-    assert inflection.changed(adjective, {"Gender": "other"})[0] == expected
 
 
 def test_the_treebank_tells_an_oblique_singular_from_a_direct_plural(inflection):
@@ -159,24 +125,6 @@ def test_before_the_future_a_verb_is_a_subjunctive(inflection):
     assert {r.cell.get("Mood") for r in inflection.readings(go, future)} == {"Sub"}
     assert len(inflection.readings(go)) > len(inflection.readings(go, future))
     assert inflection.changed(go, {"Number": "Sing"}, future)[0] == "آئے"
-
-
-def test_the_opposite_of_a_changed_participle_is_the_participle(inflection):
-    verb = inflection.paradigms["verb"]
-    for lemma, aspect, _ in PARTICIPLES:
-        for form in cells(verb, lemma, Aspect=aspect):
-            features = next(
-                cell_of(cell)
-                for cell, spellings in verb.forms(lemma).items()
-                if form == spellings[0] and cell_of(cell).get("Aspect") == aspect
-            )
-            for name in ("Gender", "Number"):
-                changed = word(form, lemma, "VERB", **features)
-                other = inflection.changed(changed, {name: "other"})[0]
-                value = {"Masc": "Fem", "Fem": "Masc", "Sing": "Plur", "Plur": "Sing"}
-                there = features | {name: value[features[name]]}
-                back = inflection.changed(word(other, lemma, "VERB", **there), {name: "other"})
-                assert back[0] == form
 
 
 @pytest.mark.parametrize("text", ["", "Gender", "Gender=", "=Masc", "Gender=Masc|"])
@@ -223,18 +171,15 @@ def unimorph_participles(mirror):
 def test_unimorphs_participles_are_what_the_rules_make(mirror, inflection):
     """UniMorph gives the feminine plural as it is before an auxiliary."""
     verb = inflection.paradigms["verb"]
-    exact, near, missed = 0, 0, []
+    exact, missed = 0, []
     rows = list(unimorph_participles(mirror))
     for lemma, form, cell in rows:
         spellings = next(
             forms for c, forms in verb.forms(lemma, inside=True).items() if cell_of(c) == cell
         )
         exact += form == spellings[0]
-        near += form in spellings
         if form not in spellings:
             missed.append((lemma, form, spellings[0]))
-    print(f"UniMorph's participles: {exact} of {len(rows)} the usual form, {near} a form;")
-    print("missed", sorted(set(missed)))
     assert len(rows) == 448
     assert exact >= 436
     # After vowels UniMorph writes a yeh for the hamza, or both letters in one.

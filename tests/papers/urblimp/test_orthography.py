@@ -31,49 +31,31 @@ def own_trees(tmp_path_factory):
         # letters of Arabic keyboards
         ("كتاب", "کتاب"),
         ("علي", "علی"),
-        ("علىٰ", "علی"),
         ("هم", "ہم"),
-        ("سورة", "سورۃ"),
         ("٢٠١٣", "۲۰۱۳"),
         # marks that say nothing
         ("کتـــاب", "کتاب"),
-        ("\u200fاردو\u200e", "اردو"),
         ("\ufeffاردو", "اردو"),
-        ("ا\u200dردو", "اردو"),
         # short vowels
         ("اُردُو", "اردو"),
-        ("مُحَمَّد", "محمد"),
         # letters and marks in one code point
         ("ا\u0653پ", "آپ"),
-        ("گاو\u0654ں", "گاؤں"),
         ("آۓ", "آئے"),
         # final letters within words
         ("مےں", "میں"),
-        ("ہےں", "ہیں"),
         ("اےک", "ایک"),
-        ("دےنا", "دینا"),
         ("جائےگا", "جائے گا"),
-        ("جائےگی", "جائے گی"),
         ("کرےںگے", "کریں گے"),
         ("بےشمار", "بے شمار"),
-        ("بےروزگار", "بے روزگار"),
-        ("رائےدہی", "رائے دہی"),
         ("ھم", "ہم"),
         # what keeps letters apart
         ("کریں_گے", "کریں گے"),
         (f"خوب{ZWNJ}صورت", "خوب صورت"),
-        ("رائے_دہی", "رائے دہی"),
         # what is well spelled stays
         ("ہے", "ہے"),
-        ("بے", "بے"),
-        ("گے", "گے"),
         ("بڑے", "بڑے"),
-        ("کھیل", "کھیل"),
-        ("آگے", "آگے"),
         ("مانگے", "مانگے"),
-        ("لگا", "لگا"),
         ("گاؤں", "گاؤں"),
-        ("MPJ", "MPJ"),
         ("۔", "۔"),
     ],
 )
@@ -111,14 +93,9 @@ def test_a_spelled_word_is_composed_and_has_no_foreign_letter(text):
     assert once == " ".join(once.split())
 
 
-@pytest.mark.parametrize("last", ["گا", "گے", "گی"])
-def test_auxiliaries_of_the_future_stand_apart(last):
-    assert URDU.stands_apart(last)
-
-
-@pytest.mark.parametrize("last", ["گیا", "دہی", "گ", "شمار"])
-def test_other_words_do_not_stand_apart(last):
-    assert not URDU.stands_apart(last)
+def test_only_auxiliaries_of_the_future_stand_apart():
+    words = ("گا", "گے", "گی", "گیا", "دہی", "گ", "شمار")
+    assert [word for word in words if URDU.stands_apart(word)] == [*words[:3]]
 
 
 @pytest.mark.parametrize(

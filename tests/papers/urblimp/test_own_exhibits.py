@@ -10,8 +10,6 @@ from pathlib import Path
 import matplotlib as mpl
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits
@@ -170,24 +168,6 @@ def test_a_deleted_cheap_word_is_right_by_token_and_wrong_in_sum(tables):
         assert (same.value, same.n) == (0, 2)
 
 
-words = st.text("ابکدہے", min_size=1, max_size=5)
-
-
-@given(st.lists(words, min_size=1, max_size=6), st.data())
-def test_bits_of_words_add_up_to_those_of_all_tokens(sentence, data):
-    text = " ".join(sentence)
-    cuts = data.draw(st.sets(st.integers(1, len(text))))
-    ends = sorted({*cuts, len(text)}) + [len(text)] * data.draw(st.booleans())
-    values = [
-        data.draw(st.floats(-9, 0, allow_nan=False) | st.just(math.nan) | st.none()) for _ in ends
-    ]
-    result = words_of(text, ends, values)
-    known = [value for value in values if value is not None and not math.isnan(value)]
-    assert [word for word, *_ in result if word] == sentence
-    assert sum(count for _, count, _ in result) == len(known)
-    assert sum(bits for *_, bits in result) == pytest.approx(-sum(known) / math.log(2))
-
-
 def test_a_token_counts_for_the_word_that_it_ends_in():
     text = "اس کو دی"
     # "اس", " ", "ک", "و", " دی", end
@@ -278,18 +258,3 @@ def test_a_campaign_where_nothing_parts_has_a_figure_that_says_so(tmp_path):
 
 
 # Fonts
-
-
-def test_a_font_has_all_letters_that_it_is_chosen_for():
-    assert fonts.font_for(["Latin", "äß"]) == "DejaVu Sans"
-    for text in ("کتاب", "ہے۔", "किताब", "ᚠ"):
-        family = fonts.font_for([text])
-        paths = [f.fname for f in fonts.font_manager.fontManager.ttflist if f.name == family]
-        assert family is None or any(
-            fonts.letters_of([text]) <= fonts._charmap(path) for path in paths
-        )
-
-
-def test_the_script_is_that_of_most_letters():
-    assert fonts.script_of(fonts.letters_of(["2G اسکیم"])) == "ARABIC"
-    assert fonts.script_of(fonts.letters_of(["किताब (x)"])) == "DEVANAGARI"

@@ -1,45 +1,20 @@
 """Tests between models over phenomena, denominators of shares, intervals of means."""
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import rankdata
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.shares import fits, implied_denominator
 from blimpworks.papers.urblimp.analysis.statistics import compare_scores, holm, signed_rank_p
 
-SCORES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=8)
-
-
-def by_hand(differences):
-    """P by going through all signs of the differences that are not zero."""
-    result = np.array([d for d in differences if d])
-    if not len(result):
-        return 1.0
-    ranks = rankdata(np.abs(result))
-    middle = ranks.sum() / 2
-    sums = np.array([ranks @ np.array(signs) for signs in product((0, 1), repeat=len(ranks))])
-    off = abs(ranks @ (result > 0) - middle)
-    return float((np.abs(sums - middle) >= off - 1e-9).mean())
-
-
-@pytest.mark.slow
-@given(SCORES)
-def test_p_is_the_share_of_signs_that_are_as_extreme(pairs):
-    first, second = zip(*pairs, strict=True)
-    expected = by_hand([a - b for a, b in pairs])
-    assert signed_rank_p(first, second) == pytest.approx(expected)
-
 
 def test_differences_that_only_floating_point_tells_apart_are_tied():
     # 0.3 - 0.2 and 0.2 - 0.1 differ in the last bit.
     first, second = [0.3, 0.1, 0.9, 0.5], [0.2, 0.2, 0.4, 0.1]
-    assert signed_rank_p(first, second) == by_hand([1, -1, 5, 4])
+    assert signed_rank_p(first, second) == 0.375
 
 
 def test_holm_multiplies_the_smallest_p_by_their_number_and_never_sinks():
@@ -80,18 +55,6 @@ def bounded(*counts):
 def test_the_interval_of_one_accuracy_is_its_own():
     rows = bounded((80, 100))
     assert mean_interval(rows, [1.0]) == pytest.approx(wilson(80, 100))
-
-
-@pytest.mark.slow
-def test_the_interval_of_a_mean_covers_the_true_mean_as_often_as_it_says():
-    random = np.random.default_rng(7)
-    truth, sizes = np.array([0.6, 0.85, 0.97]), [120, 60, 200]
-    hits = 0
-    for _ in range(600):
-        rows = bounded(*((random.binomial(n, p), n) for n, p in zip(sizes, truth, strict=True)))
-        low, high = mean_interval(rows, [1 / 3] * 3)
-        hits += low <= truth.mean() <= high
-    assert 0.92 <= hits / 600 <= 0.98
 
 
 def test_an_accuracy_without_an_interval_leaves_the_mean_without():

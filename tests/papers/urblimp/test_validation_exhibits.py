@@ -7,7 +7,6 @@ import pytest
 from blimpworks.annotation.tables import VALIDATION_RATINGS
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.shared import read_plain
-from blimpworks.papers.urblimp.analysis import statistics
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table9
 from blimpworks.papers.urblimp.exhibits.validation import validation
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
@@ -61,24 +60,6 @@ def test_table_4_has_a_row_of_people_that_is_never_the_best_model(tables, labels
     models = [c for c in exhibit.cells if c.row != "Human"]
     assert models == table4(without, labels).cells
     assert exhibit.bold == table4(without, labels).bold
-
-
-def test_the_exhibit_has_three_kappas_with_intervals(tables):
-    exhibit = validation(tables, ALONE)
-    ratings = read_plain(VALIDATION_RATINGS, tables["validation_ratings"][0])
-    names = {
-        "published": "Sentence chosen (published)",
-        "corrected": "Right and wrong (corrected)",
-        "free": "Free-marginal (Randolph)",
-    }
-    pairs = len(statistics.complete(ratings, 3))
-    for name, row in names.items():
-        number = cell(exhibit, row, "κ")
-        assert number.value == pytest.approx(statistics.kappa(name, ratings, 3))
-        assert number.low < number.value < number.high
-        assert number.n == pairs
-    first, second = (cell(exhibit, names[name], "κ").value for name in ("published", "corrected"))
-    assert first > second
 
 
 def test_the_exhibit_counts_who_and_what_is_left_out(tables):

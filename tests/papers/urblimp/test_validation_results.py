@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statsmodels.stats.inter_rater import fleiss_kappa
 from typer.testing import CliRunner
 
 from blimpworks.annotation.lists import CHECK, PAIR
@@ -120,17 +119,6 @@ def test_a_pair_that_somebody_judges_twice_is_refused_with_both_places(lists, tm
     last = len(rows) + 2
     assert str(error.value).startswith(f"{path}:{last}: anna has judged the item of row ")
     assert f"before, in {path}:7; keep one of the two." in str(error.value)
-
-
-def test_two_lists_of_one_name_that_share_pairs_are_refused(lists, tmp_path):
-    sheets, key = lists
-    (tmp_path / "again").mkdir()
-    paths = [
-        fill(sheets[number], key, always, folder / "urd.anna.csv")
-        for number, folder in enumerate((tmp_path, tmp_path / "again"))
-    ]
-    with pytest.raises(UserError, match="anna has judged the item of row"):
-        read(lists, *paths)
 
 
 @pytest.mark.parametrize(
@@ -254,13 +242,6 @@ def test_accuracy_is_the_mean_over_pairs_of_the_share_of_right_choices(measured)
     assert result["low"]["word_order"] == pytest.approx(n / (n + z**2))
 
 
-def test_without_anybody_who_passes_the_message_says_what_to_do(lists, measured, tmp_path):
-    _, filled, _ = measured
-    outputs = tuple(tmp_path / f"{n}.parquet" for n in range(3))
-    with pytest.raises(UserError, match=r"any of 1 participants who pass 75% .*check_threshold"):
-        read_validation(filled[4:], [lists[1]], "urblimp", outputs, OPTIONS)
-
-
 def test_an_attention_check_that_is_deleted_is_not_passed(lists, tmp_path):
     sheets, key = lists
     path = fill(sheets[0], key, always, tmp_path / "urd.anna.csv")
@@ -313,20 +294,6 @@ def test_kappas_of_five_pairs_are_those_by_hand():
     chance = float(((counts.sum(axis=0) / 15) ** 2).sum())
     expected = (11 / 15 - chance) / (1 - chance)
     assert kappa("published", ratings, 3) == pytest.approx(expected)
-
-
-@given(st.lists(st.integers(0, 4), min_size=2, max_size=40))
-def test_kappas_are_statsmodels_on_the_same_categories(right):
-    ratings = rated(right, 4)
-    counts = statistics.counts_of("corrected", ratings, 4)
-    by_id = {f"i{n}": good for n, good in enumerate(right)}
-    expected = [[by_id[name], 4 - by_id[name]] for name in sorted(by_id)]
-    assert counts.tolist() == expected
-    assert kappa("free", ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected), "randolph"))
-    if 0 < sum(right) < 4 * len(right):
-        assert kappa("corrected", ratings, 4) == pytest.approx(fleiss_kappa(np.array(expected)))
-    else:
-        assert math.isnan(kappa("corrected", ratings, 4))
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
@@ -414,48 +381,3 @@ def test_a_kappa_of_89_of_sentences_is_one_of_27_of_outcomes(printed):
         result = [kappa(name, run, 3) for run in runs]
         # Three standard errors of a mean of so many runs.
         assert np.mean(result) == pytest.approx(expected, abs=3 * np.std(result) / 60**0.5)
-
-
-def test_a_kappa_of_89_of_outcomes_would_want_pairs_that_everybody_gets_wrong(printed):
-    share = float(printed.mean())
-    apart = (1 - 0.89) * 2 * share * (1 - share)
-    # Of three judgements that are not the same, two couples of three differ.
-    split = 1.5 * apart
-    assert split == pytest.approx(0.0124, abs=5e-5)
-    all_wrong = [1 - share - split * part for part in (1 / 3, 2 / 3)]
-    assert all_wrong == pytest.approx([0.0349, 0.0307], abs=5e-5)
-
-
-def test_seventeen_accuracies_of_table_9_are_multiples_of_one_480th(printed):
-    def shares_of(n):
-        return abs(np.round(printed * n) / n - printed) <= 5e-5 + 1e-9
-
-    assert [*printed.index[~shares_of(480)]] == ["experiencer_subject", "subject_verb_number"]
-    assert [n for n in range(1, 960) if shares_of(n).sum() >= 12] == [480]
-
-
-def least_disagreement(units, kinds):
-    """Least sum over pairs of disagreeing couples, for errors of so many twelfths of a pair."""
-    costs = {12: 0.0}
-    for judges in kinds:
-        for wrong in range(1, judges):
-            apart = 2 * wrong * (judges - wrong) / (judges * (judges - 1))
-            part = wrong * 12 // judges
-            costs[part] = min(apart, costs.get(part, math.inf))
-    best = [0.0] + [math.inf] * units
-    for total in range(1, units + 1):
-        best[total] = min(
-            (best[total - part] + cost for part, cost in costs.items() if part <= total),
-            default=math.inf,
-        )
-    return best[units]
-
-
-@pytest.mark.parametrize(("kinds", "most"), [((3, 4), 0.754), ((3, 4, 6), 0.833)])
-def test_forty_pairs_a_paradigm_leave_no_kappa_of_89_of_outcomes(printed, kinds, most):
-    share = float(printed.mean())
-    units = (1 - printed) * 480
-    whole = units[abs(units - units.round()) < 0.03].round().astype(int)
-    assert len(whole) == 17
-    apart = sum(least_disagreement(int(each), kinds) for each in whole) / (40 * 19)
-    assert 1 - apart / (2 * share * (1 - share)) == pytest.approx(most, abs=5e-4)
