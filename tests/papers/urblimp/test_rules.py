@@ -92,21 +92,17 @@ def test_both_sentences_are_prepared_and_the_pair_says_so(tmp_path):
             "differs in several places",
         ),
         ({"pattern": "N [form=لڑکی]", "change": [inflect("N")]}, "no form by rule"),
-        (
-            {"pattern": "V [upos=VERB]", "change": [{"inflect": "V", "to": {"Number": "Plur"}}]},
-            "no form by rule",
-        ),
-        ({"pattern": "N [form=لڑکی]", "change": [replace("N", "homes")]}, "not in the table"),
         ({"pattern": "N [form=گھر]", "change": [replace("N", "same")]}, "no form by rule"),
-        ({"pattern": "V -[obl]-> N", "change": [move("N", "S")]}, None),
+        ({"pattern": "N [form=لڑکی]", "change": [replace("N", "homes")]}, "not in the table"),
+        (
+            {"pattern": "A [upos=AUX]", "change": [inflect("A", unless={"Gender": "Masc"})]},
+            "the new form is licensed too",
+        ),
+        ({"pattern": "A [upos=AUX]", "change": [inflect("A", unless={"Gender": "Fem"})]}, ""),
     ],
 )
 def test_a_match_that_gives_no_pair_says_why(tmp_path, rule, reason):
-    if reason is None:
-        with pytest.raises(UserError, match="after has 'S', expected a word of the pattern: V, N"):
-            outcome(tmp_path, **rule)
-    else:
-        assert outcome(tmp_path, **rule).reason == reason
+    assert outcome(tmp_path, **rule).reason == reason
 
 
 def test_a_form_that_is_attested_nowhere_makes_no_pair(tmp_path):
@@ -176,7 +172,6 @@ TABLES = {
     "tables": {
         "apart": {"گھر": "مکان کو"},
         "bare": {"مکان کو": "مکان"},
-        "fused": {"تھی": "تھا نہیں"},
         "homes": {"گھر": "مکان"},
         "was": {"تھی": "تھا"},
     },
@@ -193,25 +188,18 @@ HOME = tree("مکان/NOUN/3/obl کو/ADP/1/case آتا/VERB/0/root تھا/AUX/3
             "deletion",
         ),
         ({"change": [inflect("A")]}, "لڑکی گھر آتی نہیں تھا۔", "replacement"),
-        ({"change": [delete("N")]}, "لڑکی آتی نہیں تھی۔", "deletion"),
         ({"change": [delete("A")]}, "لڑکی گھر آتی نہیں۔", "deletion"),
         (
             {"change": [move("N", "V", along=["aux", "advmod"])]},
             "لڑکی آتی نہیں تھی گھر۔",
             "move",
         ),
-        ({"change": [replace("A", "fused")]}, "لڑکی گھر آتی نہیں تھا نہیں۔", "replacement"),
         ({"change": [add("P", "V")]}, "لڑکی گھر آتی تھی نہیں تھی۔", "replacement"),
         ({"change": [move("N", "A"), delete("V")]}, "لڑکی نہیں تھی گھر۔", "deletion"),
         ({"change": [move("N", "A"), replace("A", "was")]}, "لڑکی آتی نہیں تھا گھر۔", "move"),
         (
             {"prepare": [move("N", "A")], "change": [replace("A", "was")]},
             "لڑکی آتی نہیں تھا گھر۔",
-            "replacement",
-        ),
-        (
-            {"prepare": [delete("N")], "change": [replace("A", "was")]},
-            "لڑکی آتی نہیں تھا۔",
             "replacement",
         ),
     ],
@@ -224,42 +212,37 @@ def test_the_kind_of_change_is_told_by_the_two_sentences(tmp_path, rule, bad, ch
     assert (result.reason, result.bad, result.change) == ("", bad, change)
 
 
-@pytest.mark.parametrize("context", [["next"], ["previous"], ["previous", "next"]])
 @pytest.mark.parametrize("change", [delete("N"), move("N", "V")])
-def test_words_that_are_left_out_or_moved_are_not_licensed_by_neighbours(tmp_path, change, context):
-    result = outcome(tmp_path, pattern="V -[obl]-> N", change=[change], context=context)
-    assert result.reason == ""
+def test_words_that_are_left_out_or_moved_are_not_licensed_by_neighbours(tmp_path, change):
+    context = ["previous", "next"]
+    assert outcome(tmp_path, pattern="V -[obl]-> N", change=[change], context=context).reason == ""
 
 
 @pytest.mark.parametrize(
-    "before",
-    [delete("N"), add("P", "N"), move("N", "A"), move("N", "V")],
-    ids=["left out", "added", "moved behind", "moved before"],
+    ("before", "follows"),
+    [(delete("N"), "۔"), (add("P", "N"), "۔"), (move("N", "A"), "گھر")],
+    ids=["left out", "added", "moved"],
 )
-@pytest.mark.parametrize("beside", ["گھر/NOUN/0/root", "۔/PUNCT/0/root", "نہیں/PART/0/root"])
 @pytest.mark.parametrize("step", ["prepare", "change"])
 def test_neighbours_are_those_in_the_bad_sentence_whatever_else_changed_before(
-    tmp_path, before, beside, step
+    tmp_path, before, follows, step
 ):
     rule = {"prepare": [], "change": [replace("A", "was")]}
     rule[step] = [before, *rule[step]]
-    (result,) = outcomes(
-        tmp_path / "rules",
-        GIRL,
-        language=TABLES,
-        beside=(
-            tree(f"آتی/VERB/2/x تھا/AUX/0/root {beside}"),
-            tree("گھر/X/0/root تھی/AUX/1/x آتی/X/1/x"),
-        ),
-        pattern="V [upos=VERB]; V -[obl]-> N; V -[aux]-> A",
-        context=["next"],
-        **rule,
-    )
-    changed = result.bad.replace("۔", " ۔").split()
-    follows = changed[changed.index("تھا") + 1]
-    # A word that is added is a new one too; the treebank has it beside what follows it here.
-    licensed = beside.startswith(f"{follows}/")
-    assert result.reason == (ATTESTED if licensed else "")
+    for beside in ("گھر", "۔", "نہیں"):
+        (result,) = outcomes(
+            tmp_path / "rules",
+            GIRL,
+            language=TABLES,
+            beside=(
+                tree(f"آتی/VERB/2/x تھا/AUX/0/root {beside}/X/2/x"),
+                tree("گھر/X/0/root تھی/AUX/1/x آتی/X/1/x"),
+            ),
+            pattern="V [upos=VERB]; V -[obl]-> N; V -[aux]-> A",
+            context=["next"],
+            **rule,
+        )
+        assert result.reason == (ATTESTED if beside == follows else "")
 
 
 @pytest.mark.parametrize("along", [["aux"], ["advmod", "aux"]])
@@ -305,14 +288,6 @@ def test_a_word_that_does_not_agree_as_it_is_makes_no_pair(tmp_path, gender, rea
         change=[inflect("A", agreeing="M")],
     )
     assert result.reason == reason
-
-
-@pytest.mark.parametrize("unless", [{"Gender": "Masc"}, {"Gender": "Fem"}])
-def test_a_form_that_the_place_asks_for_is_licensed(tmp_path, unless):
-    change = inflect("A", "Masc", unless=unless)
-    result = outcome(tmp_path, pattern="A [upos=AUX]", change=[change])
-    licensed = unless == {"Gender": "Masc"}
-    assert result.reason == ("the new form is licensed too" if licensed else "")
 
 
 def test_a_word_is_added_that_agrees_and_can_be_changed(tmp_path):
@@ -378,38 +353,22 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
     [
         # Operations
         ({"change": [{"remove": "V"}]}, "rules.0.change.0", f"is {{'remove': 'V'}}: {KEYS}"),
-        ({"prepare": [{}]}, "rules.0.prepare.0", f"is {{}}: {KEYS}"),
         ({"change": ["V"]}, "rules.0.change.0", f"is 'V': {KEYS}"),
-        ({"change": [None]}, "rules.0.change.0", f"is None: {KEYS}"),
-        ({"change": [{"inflect": "V"}]}, "rules.0.change.0", "inflect lacks to, expected inflect,"),
         (
             {"change": [{"add": "past", "after": "V"}]},
             "rules.0.change.0",
             "add lacks name, agreeing, expected add, name, after, agreeing.",
         ),
-        ({"change": [{"move": "V"}]}, "rules.0.change.0", "move lacks after, expected move, after"),
         (
             {"change": [{"delete": "V", "alon": ["aux"]}]},
             "rules.0.change.0.alon",
             "did you mean 'along'?",
-        ),
-        ({"change": [{"delete": 3}]}, "rules.0.change.0.delete", "is 3: input should be a valid"),
-        (
-            {"change": [{"inflect": "V", "to": "Fem"}]},
-            "rules.0.change.0.to",
-            "is 'Fem': input should be a valid dictionary.",
         ),
         ({"change": []}, "rules.0.change", "is []: expected a list of one or more."),
         # Words of the rule
         ({"change": [delete("X")]}, "rules.0", "delete has 'X', expected a word of the pattern: V"),
         ({"change": [inflect("V", "=X")]}, "rules.0", "to has '=X', expected = and a word of the"),
         ({"change": [delete("O"), move("V", "O")]}, "rules.0", "after has 'O', which an operation"),
-        (
-            {"prepare": [delete("O")], "change": [delete("O")]},
-            "rules.0",
-            "delete has 'O', which an operation before leaves out; expected a word that stays.",
-        ),
-        ({"change": [delete("O"), inflect("V", "=O")]}, "rules.0", "to has '=O', which an operat"),
         ({"change": [add("P", "V"), inflect("P")]}, "rules.0", "'P', which an operation before ad"),
         (
             {"change": [move("V", "V")]},
@@ -417,7 +376,6 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
             "move and after are both 'V', expected",
         ),
         ({"change": [add("V", "V")]}, "rules.0", "name has 'V', expected another than those of"),
-        ({"change": 2 * [add("P", "V")]}, "rules.0", "the words that there are: V, O, P."),
         (
             {"without": ["V -> O", "S [upos=NOUN]; S < T"]},
             "rules.0",
@@ -425,15 +383,11 @@ PATTERN = "expected a pattern as text, such as V [upos=VERB]; V -[nsubj]-> S."
         ),
         # Patterns
         ({"pattern": 3}, "rules.0.pattern", f"is 3: {PATTERN}"),
-        ({"without": [["V"]]}, "rules.0.without.0", f"is ['V']: {PATTERN}"),
         ({"without": ["V ["]}, "rules.0.without.0", "separated by semicolons."),
         ({"pattern": ""}, "rules.0.pattern", "is '': pattern is empty; expected clauses such as V"),
         ({"pattern": 'V [form=re"("]'}, "rules.0.pattern", "expected one as RE2 reads it, such as"),
         # Other keys
         ({"variant": "ours"}, "rules.0.variant", "is 'ours': "),
-        ({"kontext": []}, "rules.0.kontext", "did you mean 'context'?"),
-        ({"context": ["after"]}, "rules.0.context.0", "is 'after': "),
-        ({"source": "web"}, "rules.0.source", "is 'web': "),
         ({"change": [replace("V", "x")]}, None, "rule 'plain' names 'x', which "),
         ({"change": [add("A", "V", "V", "article")]}, None, "names 'article', which "),
     ],
@@ -452,42 +406,37 @@ def test_a_malformed_rule_is_refused_in_a_sentence_with_file_and_key(
 
 
 @pytest.mark.parametrize(
-    ("rules", "paradigm", "message"),
+    ("rules", "paradigm", "language", "message"),
     [
-        ([], "honorific", "key 'rules' is []: expected a list of one or more."),
-        ([GOOD_RULE] * 2, "honorific", "rules.0.name and rules.1.name are both 'plain'"),
-        ([GOOD_RULE], "honour", "honour.yaml is called after no paradigm; expected one of"),
+        ([], "honorific", {}, "key 'rules' is []: expected a list of one or more."),
+        ([GOOD_RULE] * 2, "honorific", {}, "rules.0.name and rules.1.name are both 'plain'"),
+        ([GOOD_RULE], "honour", {}, "honour.yaml is neither a language pack nor called after"),
+        (
+            [GOOD_RULE],
+            "honorific",
+            {"orthography": {"spellings": [["(x", ""]]}},
+            "language.yaml: key 'orthography.spellings' is [['(x', '']]: '(x' is no",
+        ),
+        (
+            [GOOD_RULE],
+            "honorific",
+            {"inflection": {"paradigms": {"v": {"cells": {"A": ["x"]}}}}},
+            "is malformed at 'A'",
+        ),
+        ([GOOD_RULE], "honorific", {"table": {}}, "key 'table' is not a setting"),
+        (
+            [{**GOOD_RULE, "pattern": "V [upos=SYM]"}],
+            "honorific",
+            {},
+            "; expected some.",
+        ),
     ],
 )
-def test_a_malformed_file_of_rules_is_refused(tmp_path, rules, paradigm, message):
-    folder = write_rules(tmp_path / "rules", paradigm, about="x", rules=rules)
-    with pytest.raises(UserError) as raised:
-        read_declaration(folder / f"{paradigm}.yaml", urdu())
-    assert message in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("language", "message"),
-    [
-        ({"orthography": {"spellings": [["(x", ""]]}}, "'(x' is no regular expression"),
-        ({"inflection": {"paradigms": {"v": {"cells": {"A": ["x"]}}}}}, "is malformed at 'A'"),
-        ({"tables": {"x": ["y"]}}, "tables.x"),
-        ({"table": {}}, "table"),
-    ],
-)
-def test_a_malformed_language_pack_is_refused_with_its_key(tmp_path, language, message):
-    folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[GOOD_RULE])
+def test_malformed_rules_and_packs_are_refused(tmp_path, rules, paradigm, language, message):
+    folder = write_rules(tmp_path / "rules", paradigm, language, about="x", rules=rules)
     with pytest.raises(UserError) as raised:
         build(tmp_path, rules=folder)
     assert message in str(raised.value)
-    assert "language.yaml" in str(raised.value)
-
-
-def test_rules_without_a_single_pair_are_refused(tmp_path):
-    rule = {**GOOD_RULE, "pattern": "V [upos=SYM]"}
-    folder = write_rules(tmp_path / "rules", about="x", rules=[rule])
-    with pytest.raises(UserError, match=r"no rule gives a pair of .*; expected some\."):
-        build(tmp_path, rules=folder)
     assert not (tmp_path / "items").exists()
 
 
