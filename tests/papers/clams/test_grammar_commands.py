@@ -107,11 +107,43 @@ def test_authors_see_sizes_first_sets_and_missing_words(write):
     ]
 
 
-def test_authors_are_told_of_forms_that_do_not_differ_and_of_alternatives_that_come_twice(write):
-    case = write("vary: V[]\nS[] N[] V[s]\nN[] he | it | he\nV[s] put | is\nV[p] put | are\n")
-    output = run("try-grammar", case).output
-    assert f"{case}:3:15: 'he' comes twice in N[]: so do all sentences with it" in output
-    assert f"{case}:5:6: 'put' is the same for V[s] and V[p]" in output
+REMARKS = [
+    # grammar, file, its remarks
+    (
+        "vary: V[]\nS[] N[] V[s]\nN[] he | it | he\nV[s] put | is\nV[p] put | are\n",
+        "vp_coord.avg",
+        [
+            ":3:15: 'he' comes twice in N[]: so do all sentences with it",
+            ":5:6: 'put' is the same for V[s] and V[p]: sentences with it come as True and as "
+            "False",
+        ],
+    ),
+    (
+        "vary: V[]\nS[] the N[s] V[s]\nV[s] is\nV[p] are\nN[p] cats | dogs\nNN[s] dog\n",
+        "vp_coord.avg",
+        [
+            ":5:6: no template uses N[p], and no wrong sentence has it",
+            ":6:1: no template uses NN[s], and no wrong sentence has it",
+        ],
+    ),
+    (
+        "vary: V[]\nS[] he A[] V[s]\nA[] | now\nV[s] is\nV[p] are | be\n",
+        "vp_coord.avg",
+        [
+            ":3:1: an alternative of A[] is empty",
+            ":5:12: 'be' of V[p] replaces nothing, as V[s] has fewer alternatives",
+        ],
+    ),
+    (
+        GOOD,
+        "simple_agreement.avg",
+        [
+            ": simple_agreement is none of CLAMS's paradigms (is simple_agrmt meant?): the set "
+            "will be scored as agreement, but no exhibit shows it"
+        ],
+    ),
+    *((GOOD, name, []) for name in ("simple_npi_anim.avg", "sent_comp.avg", "prep_inanim.avg")),
+]
 
 
 def remarks_of(text, write, *options, name="vp_coord.avg"):
@@ -122,13 +154,12 @@ def remarks_of(text, write, *options, name="vp_coord.avg"):
     return done.output.replace(f"{case}", name).rpartition("\n\n")[2].splitlines()
 
 
-def test_authors_are_told_of_rules_that_no_template_uses_but_for_common_ones(write):
-    write("N[s] man\nN[p] men\nM[] now\n", "common.avg")
-    text = "vary: V[]\nS[] the N[s] V[s]\nV[s] is\nV[p] are\nN[p] cats | dogs\nNN[s] dog\n"
-    assert remarks_of(text, write) == [
-        "vp_coord.avg:5:6: no template uses N[p], and no wrong sentence has it",
-        "vp_coord.avg:6:1: no template uses NN[s], and no wrong sentence has it",
-    ]
+@pytest.mark.parametrize(("text", "name", "remarks"), REMARKS)
+def test_authors_are_told_what_is_seldom_meant(write, text, name, remarks):
+    # Of common rules, each grammar uses some.
+    write("N[s] boy\nN[p] men\nM[] now\n", "common.avg")
+    told = remarks_of(text, write, name=name)
+    assert [line for line in told if line.startswith(name)] == [name + each for each in remarks]
 
 
 @pytest.mark.parametrize(
@@ -147,32 +178,10 @@ def test_authors_are_told_what_only_the_published_program_does(
     write, grammar, place, beginning, end
 ):
     text = f"{grammar}V[s,x] is\nV[p,x] are\n"
-    told = [remark for remark in remarks_of(text, write) if "published" in remark]
-    assert [remark.startswith(f"vp_coord.avg:{place}: {beginning}") for remark in told] == [True]
-    assert told[0].endswith(end)
+    (told,) = [remark for remark in remarks_of(text, write) if "published" in remark]
+    assert told.startswith(f"vp_coord.avg:{place}: {beginning}")
+    assert told.endswith(end)
     assert "published" not in "".join(remarks_of(text, write, "--variant=corrected"))
-
-
-def test_authors_are_told_of_empty_alternatives_and_of_those_that_replace_nothing(write):
-    text = "vary: V[]\nS[] he A[] V[s]\nA[] | now\nV[s] is\nV[p] are | be\n"
-    assert remarks_of(text, write) == [
-        "vp_coord.avg:3:1: an alternative of A[] is empty",
-        "vp_coord.avg:5:12: 'be' of V[p] replaces nothing, as V[s] has fewer alternatives",
-    ]
-
-
-def test_authors_are_told_of_a_file_that_is_called_like_no_paradigm(write):
-    for name in (
-        "simple_npi_anim.avg",
-        "reflexives_across.avg",
-        "sent_comp.avg",
-        "prep_inanim.avg",
-    ):
-        assert "paradigm" not in "".join(remarks_of(GOOD, write, name=name))
-    assert remarks_of(GOOD, write, name="simple_agreement.avg") == [
-        "simple_agreement.avg: simple_agreement is none of CLAMS's paradigms (is simple_agrmt "
-        "meant?): the set will be scored as agreement, but no exhibit shows it"
-    ]
 
 
 def test_a_vocabulary_of_several_words_a_line_is_refused(write):
