@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from blimpworks.campaign.catalogue import load_catalogue
-from blimpworks.campaign.load import load_campaign
+from blimpworks.campaign.load import check_campaign, load_campaign
 from blimpworks.campaign.parts import item_sets, languages_of, score_parts
 from blimpworks.campaign.reference import groups_of_models
 from blimpworks.campaign.registry import find_benchmark
@@ -68,6 +68,13 @@ def test_a_recipe_with_seeds_makes_a_model_of_each():
     text = "trained on treebanks and plain text, 1,500 sentences a language at most"
     assert f"{text}, 20,000 of English), 5 seeds; " in description
     assert f"{text}), 5 seeds" in description
+
+
+def test_a_bound_for_a_language_that_there_is_not_is_refused():
+    settings = {"campaign": "x", "training": {"corpora": {"c": {"max_sentences_of": {"en": 9}}}}}
+    message = r"corpora\.c\.max_sentences_of: language 'en' .* is not in .*'eng'"
+    with pytest.raises(UserError, match=message):
+        load_catalogue(check_campaign(settings, "x.yaml"))
 
 
 def test_each_seed_is_scored_by_parts_of_its_own():
@@ -152,6 +159,15 @@ def test_the_files_to_retrieve_are_those_of_its_models_and_benchmarks():
     assert {name.partition("/")[0] for name in files(models=())} == {"clams"}
     generated = campaign.clams.model_copy(update={"grammars": ("fra",)})
     assert any("fr_replication" in name for name in files(clams=generated))
+
+
+def test_released_corpora_take_the_place_of_treebanks():
+    lstms = ("clams-lstm-mono", "clams-lstm-multi")
+    campaign, catalogue = loaded("config", benchmarks=("clams",), languages=FIVE, models=lstms)
+    parts = score_parts(campaign, catalogue, groups_of_models(campaign, catalogue))
+    names = retrieved_files(campaign, catalogue, parts)
+    assert sum(catalogue.sources[name].kind == "corpus" for name in names) == 4 * len(FIVE)
+    assert not any(name.startswith("ud/") for name in names)
 
 
 def test_pairs_are_expected_by_benchmark_language_and_settings():

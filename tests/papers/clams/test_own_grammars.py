@@ -97,26 +97,3 @@ def test_the_page_shows_how_mistakes_are_told(tmp_path, monkeypatch):
             kit.lines(Path("simple.avg"))
         messages.append(str(caught.value))
     assert messages == printed
-
-
-def right_article(word, plural):
-    """The Italian masculine definite article before ``word``."""
-    if re.match(r"[aeiou]", word):
-        return "gli" if plural else "l'"
-    if re.match(r"z|s[^aeiou]|gn|ps|x|y", word):
-        return "gli" if plural else "lo"
-    return "i" if plural else "il"
-
-
-AFTER_A = {"il": "al", "lo": "allo", "l'": "all'", "i": "ai", "gli": "agli"}
-
-
-@pytest.mark.parametrize("name", ["NP_1", "NP_2"])
-def test_italian_articles_suit_the_words_that_they_stand_before(name):
-    path = REPOSITORY / "config" / "grammars" / "ita" / "prep_anim.avg"
-    for rule in read_grammar(path, common_beside(path), "corrected").named(name):
-        attributes = rule.defined.attributes
-        for alternative in rule.alternatives:
-            article, word, *_ = alternative.text.split()
-            expected = right_article(word, "p" in attributes)
-            assert article == (AFTER_A[expected] if "a" in attributes else expected)

@@ -1,7 +1,5 @@
 """Inflection by rule: Urdu's paradigms, what words of a complex make of each other, UniMorph."""
 
-import lzma
-
 import pytest
 from pydantic import ValidationError
 
@@ -147,40 +145,3 @@ def test_a_malformed_cell_is_refused(text):
 def test_a_malformed_paradigm_is_refused(paradigm, message):
     with pytest.raises(ValidationError, match=message):
         Inflection(paradigms={"x": paradigm})
-
-
-ASPECT = {"PFV": "Perf", "IPFV": "Imp"}
-NAMED = {"MASC": "Masc", "FEM": "Fem", "SG": "Sing", "PL": "Plur"}
-
-
-def unimorph_participles(mirror):
-    """Lemma, form and features of UniMorph's participles; of compound verbs the last word."""
-    path = mirror / "unimorph/urd/urd.xz"
-    if not path.exists():
-        pytest.skip(f"the mirror has no UniMorph of Urdu at {path}")
-    spelled = urdu().orthography.sentence
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        rows = [line.strip().split("\t") for line in lines]
-    for lemma, form, tags in (row for row in rows if len(row) == 3):
-        if tags.startswith("V;V.PTCP;"):
-            _, _, gender, number, aspect = tags.split(";")
-            cell = {"Aspect": ASPECT[aspect], "Gender": NAMED[gender], "Number": NAMED[number]}
-            yield spelled(lemma).split(" ")[-1], spelled(form).split(" ")[-1], cell
-
-
-def test_unimorphs_participles_are_what_the_rules_make(mirror, inflection):
-    """UniMorph gives the feminine plural as it is before an auxiliary."""
-    verb = inflection.paradigms["verb"]
-    exact, missed = 0, []
-    rows = list(unimorph_participles(mirror))
-    for lemma, form, cell in rows:
-        spellings = next(
-            forms for c, forms in verb.forms(lemma, inside=True).items() if cell_of(c) == cell
-        )
-        exact += form == spellings[0]
-        if form not in spellings:
-            missed.append((lemma, form, spellings[0]))
-    assert len(rows) == 448
-    assert exact >= 436
-    # After vowels UniMorph writes a yeh for the hamza, or both letters in one.
-    assert all(form.endswith(("یی", "ۓ")) and form not in usual for _, form, usual in missed)

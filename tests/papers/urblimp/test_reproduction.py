@@ -1,5 +1,6 @@
 """UrBLiMP's printed numbers: what its other numbers make of each, and what is wrong with some."""
 
+import json
 from collections import Counter
 
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.papers.urblimp.exhibits.models import model_facts
 from blimpworks.papers.urblimp.published import accuracies
@@ -146,6 +148,14 @@ def test_figure_1_has_the_models_that_the_text_names_and_granite(paper):
         "mT5-large": 57.30,
     }
     assert all(cell["low"] < cell["value"] < cell["high"] for cell in cells)
+
+
+@pytest.mark.slow
+def test_every_cell_can_be_computed_again_from_the_rows_it_names(paper):
+    for path in paper.cells.values():
+        for cell in pq.read_table(path, schema=CELLS.arrow()).to_pylist():
+            rows = paper.tables[cell["source"]].select(json.loads(cell["filter"]))
+            assert formula_of(cell["formula"])(rows) == pytest.approx(cell["value"], abs=1e-9), cell
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from support.urblimp_kit import (
     RULES,
     build,
     check_counts,
-    check_items,
     outcomes,
     tree,
     urdu,
@@ -245,28 +244,15 @@ def test_neighbours_are_those_in_the_bad_sentence_whatever_else_changed_before(
         assert result.reason == (ATTESTED if beside == follows else "")
 
 
-@pytest.mark.parametrize("along", [["aux"], ["advmod", "aux"]])
 @pytest.mark.parametrize(
     "change", [[move("A", "V")], [delete("A"), move("N", "V")], [delete("A"), inflect("V", "Masc")]]
 )
-def test_an_operation_on_a_word_that_was_left_out_is_refused_by_rule_and_sentence(
-    tmp_path, change, along
-):
+def test_an_operation_on_a_word_that_was_left_out_is_refused_by_rule_and_sentence(tmp_path, change):
     *_, last = change
-    rule = {"change": [*change[:-1], {**last, "along": along}], "name": "mine"}
+    rule = {"change": [*change[:-1], {**last, "along": ["advmod", "aux"]}], "name": "mine"}
     message = r"^rule 'mine' changes a word, .* that it leaves out .*; expected a word that stays"
     with pytest.raises(UserError, match=message):
         outcome(tmp_path, pattern="V [upos=VERB]; V -[aux]-> A; V -[obl]-> N", **rule)
-
-
-def test_a_rule_that_fails_in_a_sentence_is_told_with_its_file(tmp_path):
-    rule = {
-        "pattern": 'V [form="دوڑتا"]; V -> E; E [upos=PUNCT]',
-        "change": [delete("E"), inflect("V", "Fem", along=["punct"])],
-    }
-    folder = write_rules(tmp_path / "rules", about="x", rules=[rule])
-    with pytest.raises(UserError, match=r"honorific\.yaml: rule 'plain' changes a word"):
-        build(tmp_path, rules=folder)
 
 
 def test_a_word_takes_the_values_of_another_word(tmp_path):
@@ -281,13 +267,9 @@ def test_a_word_takes_the_values_of_another_word(tmp_path):
 
 @pytest.mark.parametrize(("gender", "reason"), [("Fem", ""), ("Masc", "does not agree as it is")])
 def test_a_word_that_does_not_agree_as_it_is_makes_no_pair(tmp_path, gender, reason):
-    result = outcome(
-        tmp_path,
-        pattern="A [upos=AUX]; M [upos=PRON]",
-        sentence=tree(f"وہ/PRON/2/nsubj/Gender={gender} آتی/VERB/0/root تھی/AUX/2/aux/lemma=تھا"),
-        change=[inflect("A", agreeing="M")],
-    )
-    assert result.reason == reason
+    sentence = tree(f"وہ/PRON/2/nsubj/Gender={gender} آتی/VERB/0/root تھی/AUX/2/aux/lemma=تھا")
+    rule = {"pattern": "A [upos=AUX]; M [upos=PRON]", "change": [inflect("A", agreeing="M")]}
+    assert outcome(tmp_path, sentence, **rule).reason == reason
 
 
 def test_a_word_is_added_that_agrees_and_can_be_changed(tmp_path):
@@ -332,12 +314,7 @@ def test_rules_that_need_no_edges_read_plain_text_too(tmp_path):
     assert [(i["good"], i["bad"], i["treebank"], i["line"], i["sent_id"]) for i in of_text] == [
         ("وہ روز کام کرتا رہا ہے۔", "وہ روز کام کرتا ہے۔", None, 1, "1")
     ]
-    check_items(result)
     check_counts(result)
-    rules = [{**rule, "source": "treebank", "change": [delete("T")]}]
-    write_rules(folder, language=language, about="x", rules=[*rules, {**rule, "name": "text"}])
-    again = build(tmp_path, rules=folder, texts=[tmp_path / "more.txt"])
-    assert {i["rule"] for i in again.items if i["file"] == "more.txt"} == {"text"}
 
 
 # Malformed rule files.
@@ -473,26 +450,11 @@ def test_a_faulty_sentence_that_its_file_lacks_is_refused(tmp_path):
         build(tmp_path, rules=folder, variant="corrected")
 
 
-@pytest.mark.parametrize("nouns", [0, 1, 2])
 @pytest.mark.parametrize(("variant", "kept"), [("published", 1), ("corrected", 0)])
-def test_a_demonstrative_may_go_with_a_coordination_whose_last_noun_is_marked(variant, kept, nouns):
-    names = ["شمالی/PROPN", "نئی/PROPN"][:nouns]
-    head = nouns + 2
-    before = [f"{name}/{head}/compound" for name in names]
-    verb = head + 5
+def test_a_demonstrative_may_go_with_a_coordination_whose_last_noun_is_marked(variant, kept):
     sentence = tree(
-        " ".join(
-            [
-                f"اسے/PRON/{verb}/nsubj",
-                *before,
-                f"کوریا/PROPN/{verb}/obj",
-                f"اور/CCONJ/{head + 2}/cc",
-                f"ہندوستان/PROPN/{head}/conj",
-                f"سے/ADP/{head + 2}/case",
-                f"مقابلہ/NOUN/{verb}/compound",
-                "کرنا/VERB/0/root",
-            ]
-        )
+        "اسے/PRON/8/nsubj شمالی/PROPN/3/compound کوریا/PROPN/8/obj اور/CCONJ/5/cc "
+        "ہندوستان/PROPN/3/conj سے/ADP/5/case مقابلہ/NOUN/8/compound کرنا/VERB/0/root"
     )
     pack = urdu()
     declared = read_declaration(RULES / "experiencer_subject.yaml", pack).of_variant(variant)

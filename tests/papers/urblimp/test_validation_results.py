@@ -344,17 +344,6 @@ def scattered(printed, seed):
     return rated(right)
 
 
-def clustered(printed, seed, correlation):
-    """The same with errors drawn by pairs: the correlation of two judgements of a pair is given."""
-    random, right = np.random.default_rng(seed), []
-    size = 1 / correlation - 1
-    for share in printed:
-        alike = share < 1
-        chances = random.beta(share * size, (1 - share) * size, 57) if alike else np.ones(57)
-        right += [*random.binomial(3, chances)]
-    return rated(right)
-
-
 def test_errors_on_any_pairs_make_a_kappa_of_85_of_sentences_and_0_of_outcomes(printed):
     errors = float((printed * (1 - printed)).mean())
     assert 1 - 4 * errors == pytest.approx(0.852, abs=5e-4)
@@ -365,14 +354,3 @@ def test_errors_on_any_pairs_make_a_kappa_of_85_of_sentences_and_0_of_outcomes(p
         assert max(result[name]) < 0.87
     assert np.mean(result["corrected"]) == pytest.approx(0.008, abs=0.01)
     assert max(result["corrected"]) < 0.1
-
-
-def test_a_kappa_of_89_of_sentences_is_one_of_27_of_outcomes(printed):
-    share = float(printed.mean())
-    within = (1 - 0.89) / 4
-    assert 1 - within / (share * (1 - share)) == pytest.approx(0.266, abs=5e-4)
-    runs = [clustered(printed, seed, 0.26) for seed in range(60)]
-    for name, expected in {"published": 0.89, "free": 0.89, "corrected": 0.266}.items():
-        result = [kappa(name, run, 3) for run in runs]
-        # Three standard errors of a mean of so many runs.
-        assert np.mean(result) == pytest.approx(expected, abs=3 * np.std(result) / 60**0.5)
