@@ -81,11 +81,11 @@ PAPER = Paper(
             languages=languages,
             methods=lambda campaign, architecture: methods_of(_options(campaign), architecture),
             expected_units=expected_pairs,
-            # 8.7 words (7.6 to 9.9 by language, the stop counted), frequent ones, and an end.
+            # 8.7 words (7.6 to 9.9 by language, with the stop), most of one token, and an end.
             tokens=10.0,
-            # The LSTM code wants a surprisal no greater than the other's, so that ties are right,
-            # which two words outside the vocabulary always are; BERT's wants a strictly greater
-            # logit. Half keeps a model that can't tell at chance in both.
+            # The authors' LSTM code asks for a surprisal no greater than the other's. Ties are
+            # right, and two unknown words always tie. Their BERT code asks for a strictly greater
+            # logit. Half keeps a model that cannot tell at chance in both.
             ties={
                 "published": {ANY: "right", "masked_critical_word": "wrong"},
                 "corrected": {ANY: "half"},

@@ -40,7 +40,7 @@ def _numbers_of(printed: Sequence[PublishedRow], exhibit: str) -> Iterator[Publi
 
 def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
     """Yield each printed accuracy once; those with capitals add Table 4 to Table 1."""
-    # Sets that masked models were scored on, where the paper says.
+    # Numbers of sets that masked models were scored on.
     sizes = {
         (row.row, row.column): int(row.value)
         for row in _numbers_of(printed, "table7")
@@ -58,7 +58,6 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
         n = sizes.get((row.row, f"{ENGLISH} {row.column}"))
         phenomenon = REFLEXIVES if row.row in ENGLISH_REFLEXIVES else AGREEMENT
         yield _accuracy(row, row.column, ENGLISH, n, phenomenon)
-    # Accuracies with a capital first letter: those of Table 1 plus the gains of Table 4.
     numbers = {(row.row, row.column): row for row in _numbers_of(printed, "table1")}
     for gain in _numbers_of(printed, "table4"):
         before = numbers.get((gain.row, gain.column))

@@ -118,9 +118,9 @@ PAPER = Paper(
             languages=languages,
             methods=lambda campaign, architecture: _options(campaign).methods_of(architecture),
             expected_units=expected_pairs,
-            # 27 words of UDTB's sentences.
+            # UDTB's sentences have 27 words.
             tokens=55.0,
-            # Perplexity of the good sentence strictly lower (section 4).
+            # The good sentence must have the strictly lower perplexity (section 4).
             ties={"published": {ANY: "wrong"}, "corrected": {ANY: "wrong"}},
             spelling=spelling_pack,
         ),

@@ -16,7 +16,7 @@ def accuracies(printed: Sequence[PublishedRow]) -> Iterator[PrintedAccuracy]:
 
     Raises UserError for an unknown paradigm, or one without a number of pairs.
     """
-    # Pairs of each paradigm by Table 10: corrected where that is known, else as printed.
+    # Pairs of each paradigm by Table 10: the corrected number if there is one.
     rows = [row for row in printed if row.exhibit == "table10"]
     sizes = {row.row: int(row.sound) for row in rows if row.sound}
     for row in printed:

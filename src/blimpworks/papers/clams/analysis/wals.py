@@ -53,7 +53,7 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Categor
 
     Raises UserError for a value without a category of its feature, and for unknown categories.
     """
-    # Categories of the features that count, by WALS's internal key.
+    # Categories by WALS's internal key.
     known: dict[str, Category] = {}
     for element_at, element in _read(elements, ("pk", "id", "number")):
         element_feature = element["id"].partition("-")[0]

@@ -122,8 +122,6 @@ def read_accuracies(tables: Tables, labels: Labels) -> Accuracies:
     return Accuracies(rows, labels.facts["clams_models"], labels)
 
 
-# What cells are computed from accuracies
-
 Measure = Callable[[Selection, Place, Place], Cell | None]
 """Makes a selection's cell, given its place and that of the printed number it stands for; None if
 the selection does not allow it."""
@@ -170,9 +168,6 @@ def measure_by(
 
 average = measure_by(mean_over(CONSTRUCTION), applies=lambda selection: selection.complete)
 """Mean accuracy over constructions, each of equal weight; None if one is missing."""
-
-
-# Tables by construction
 
 
 @dataclass(frozen=True, slots=True)

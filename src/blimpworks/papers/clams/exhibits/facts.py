@@ -38,7 +38,7 @@ def clams_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, list[str
             else:
                 part = MONO if monolingual else MULTI
             parts[part].setdefault(catalogue.row_of(name), []).append(name)
-    # Of several of ours the first: models of two rows are not seeds of one another.
+    # Only the first of several rows of ours: models of two rows are no seeds of one model.
     return {
         part: rows.get(PRINTED[part], next(iter(rows.values()), [])) for part, rows in parts.items()
     }

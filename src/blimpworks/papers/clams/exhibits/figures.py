@@ -96,8 +96,6 @@ MEAN, SD = "mean", "SD"
 LEAST_SPAN = 0.2
 """Least span of the axis of accuracies in Figure 3."""
 
-# Figure 2
-
 
 def fig2(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 2: mean and standard deviation over languages of the LSTMs' accuracy."""
@@ -111,7 +109,6 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     figure = new_figure(COLUMN_INCHES, 2.9)
     axes = figure.add_subplot()
     if cells:
-        # Horizontal bars, the first construction on top, with whiskers of one SD either way.
         rows = frame_of(cells)
         rows[["series", "kind"]] = rows["column"].str.split(" ", expand=True)
         wide = rows.pivot(index=["row", "series"], columns="kind", values="value").reset_index()
@@ -132,9 +129,6 @@ def fig2(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**describe("fig2", of=of), cells=cells, figure=figure)
 
 
-# Figure 3
-
-
 def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
     x = {cell.row: cell.value for cell in cells if cell.column == COLUMN}
     points = frame_of(cell for cell in cells if cell.row in x and cell.column != COLUMN)
@@ -143,7 +137,7 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
         palette={name: colour for name, colour, _ in SERIES.values()},
         markers={name: marker for name, _, marker in SERIES.values()}, s=32, linewidth=0, ax=axes,
     )  # fmt: skip
-    # Names of neighbours stand on different sides, so that they don't meet.
+    # Names of neighbours are on different sides, so that they do not overlap.
     for place, row in enumerate(sorted(x, key=lambda row: x[row])):
         values = [c.value for c in cells if c.row == row and c.column != COLUMN]
         if values:
@@ -156,7 +150,7 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
             axes.plot([x[row]] * 2, [min(values), max(values)], color=GREY, lw=0.5, zorder=1)
     axes.set(xlabel="morphological complexity (CWALS)", ylabel="average accuracy")
     axes.margins(0.12, 0.15)
-    # Models that all guess must not look as far apart as good and bad ones.
+    # Without a least span, models that all guess would look far apart.
     middle, half = np.mean(axes.get_ylim()), np.ptp(axes.get_ylim()) / 2
     axes.set_ylim(middle - max(half, LEAST_SPAN / 2), middle + max(half, LEAST_SPAN / 2))
     sns.move_legend(axes, "lower center", bbox_to_anchor=(0.5, 1), ncol=2, title=None)
@@ -174,7 +168,7 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         cell = formula_cell(morphology, place, COMPLEXITY, "morphology", where, ".3f")
         n = int(select_rows(morphology, where)["value"].notna().sum())
         cells.append(replace(cell, n=n))
-    # Average accuracy by language, over the constructions that all of a series' languages have.
+    # Averages are over the constructions that all of a series' languages have.
     for part, (name, *_) in SERIES.items():
         scored = {*accuracies.of(part, languages, CONSTRUCTIONS).rows["lang"]}
         langs = [lang for lang in languages if lang in scored]
@@ -190,7 +184,6 @@ def fig3(tables: Tables, labels: Labels) -> Exhibit:
         say(axes, "There are no WALS features to place languages by.")
     else:
         _draw_points(axes, cells)
-    # What the caption says of each series' rank correlation.
     values = []
     for part, (name, *_) in SERIES.items():
         shared = accuracies.shared(part, placed) if len(placed) > 2 else None
@@ -276,10 +269,9 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
                 order = in_order({lang: complexity[lang] for lang in langs})
                 formula = rho(order, mixed=len(claim.phenomena) > 1)
                 cell = shared.cell(place, formula, ".1f", stands_for=claim.place)
-                # Languages that are all alike have no ranks.
+                # NaN: equal languages have no ranks.
                 if not math.isnan(cell.value):
                     correlations.append(replace(cell, text=cell.text.replace("-", "−")))
-    # How many features the complexity is a mean of.
     where = {"lang": sorted({*morphology["lang"]})}
     for key, (title, formula) in CWALS.items() if where["lang"] else ():
         place, source = (title, column), "morphology"

@@ -59,7 +59,7 @@ def _printed_gain(rows: pd.DataFrame) -> float:
     averages = rows["row"] == AVERAGE_ROW
     parts = rows[~averages]
     before = rows[averages & (rows["exhibit"] == TABLE_1)]["value"].item()
-    # Hundredths: what is left of floating point would make a gain of nothing.
+    # Values are hundredths: a floating-point remainder would look like a gain.
     return round(float(parts["value"].sum() / parts["row"].nunique() - before), 9)
 
 
@@ -68,7 +68,7 @@ def _lead(rows: pd.DataFrame) -> float:
         language=rows["column"].str.partition(" ")[0], model=rows["column"].str.partition(" ")[2]
     )
     wide = known.pivot(index="language", columns="model", values="value")
-    # Mono before multi: models by name.
+    # Sorted by name, mono comes before multi.
     return float(100 * (wide.iloc[:, 0] - wide.iloc[:, 1]).min())
 
 
@@ -101,7 +101,7 @@ def rho(rows: pd.DataFrame, order: Order, *, mixed: bool = False) -> float:
     means = accuracies_by(rows, LANGUAGE)
     if means.nunique() < 2:
         return math.nan
-    # By pandas, and a frame's: scipy takes longer to import than explaining a number may.
+    # scipy is slow to import; a frame's correlation, unlike a series', does without it.
     both = pd.DataFrame({"rank": [ranks[str(lang)] for lang in means.index], "mean": [*means]})
     return float(both.corr(method="spearman").to_numpy()[0, 1])
 

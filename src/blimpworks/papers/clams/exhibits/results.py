@@ -81,9 +81,6 @@ def _printed_elsewhere(
     ]
 
 
-# Table 2
-
-
 def table2(tables: Tables, labels: Labels) -> Exhibit:
     """Table 2: accuracy of the multilingual masked model by construction and language."""
     languages = shown_languages(labels)
@@ -101,9 +98,6 @@ def table2(tables: Tables, labels: Labels) -> Exhibit:
         cells,
         [grid],
     )
-
-
-# Table 3
 
 
 def table3(tables: Tables, labels: Labels) -> Exhibit:
@@ -168,9 +162,6 @@ def lstm_table(
     return table_of(description, cells, [grid], sections)
 
 
-# Table 1
-
-
 def trained(labels: Labels) -> str:
     """Write the start of a caption, on LSTMs trained here."""
     models = labels.facts.get("clams_training")
@@ -194,7 +185,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         caption = "As printed; the last row is the mean of the seven printed accuracies above. "
     else:
         cells, caption = [], trained(labels)
-        # Mean perplexity over seeds of each part's models on each language's test text.
+        # The mean over seeds, on each language's test text.
         perplexities = read_plain(PERPLEXITIES, tables.get("perplexities"))
         for column in grid.columns:
             where = {"lang": column.lang, "model": [*accuracies.models[column.part]]}
@@ -214,13 +205,9 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
         CONSTRUCTIONS,
         last,
     )
-    # Only accuracies compare across columns.
     comparable = [cell for cell in cells if cell.row in CONSTRUCTIONS.values()]
     exhibit.bold = best_of_each(comparable, {column.name for column in grid.columns}, digits=2)
     return exhibit
-
-
-# Table 4
 
 
 def gain(both: Selection, place: Place, stands_for: Place) -> Cell | None:
@@ -246,7 +233,7 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
         return lstm_table(grid, describe("table4"), cells, CONSTRUCTIONS, last)
     grid, last = lstm_grid(labels, CAPITALISED), AVERAGE_ROW | {"again": AGAIN}
     cells = grid.printed(tables, "table4", CONSTRUCTIONS | AVERAGE_ROW)
-    # Average gains from the gains and Table 1, relative to whose averages they are given.
+    # The paper gives average gains relative to the averages of Table 1.
     printed = read_printed(tables)
     keys = [*CONSTRUCTIONS, AVERAGE_KEY]
     for column in grid.columns:
@@ -260,8 +247,6 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
             cells.append(signed(replace(cell, stands_for=(AVERAGE_KEY, column.key))))
     return lstm_table(grid, describe("table4_published"), cells, CONSTRUCTIONS, last)
 
-
-# Table 5
 
 spread = measure_by(
     sd_over(MODEL), applies=lambda selection: selection.rows["model"].nunique() >= SEEDS
@@ -279,8 +264,6 @@ def table5(tables: Tables, labels: Labels) -> Exhibit:
     none = "" if cells else " No model was trained from several seeds."
     return lstm_table(grid, describe("table5", none=none), cells, CONSTRUCTIONS)
 
-
-# Not in the paper: pairs judged, all English sets, ways of scoring
 
 ENGLISH_SETS = (*ENGLISH_PARTS, (NPIS, "Negative polarity items", ENGLISH_NPIS))
 

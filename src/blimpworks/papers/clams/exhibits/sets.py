@@ -60,9 +60,6 @@ def read_sets(tables: Tables) -> pd.DataFrame | None:
     return sets.assign(construction=sets["paradigm"].map(construction_of))
 
 
-# Figure 1
-
-
 def fig1(tables: Tables, labels: Labels) -> Exhibit:
     """Figure 1: an English minimal set of each construction; the cell's filter names it."""
     paths = [path for path in tables["items"] if path.stem == ENG]
@@ -80,9 +77,6 @@ def fig1(tables: Tables, labels: Labels) -> Exhibit:
         widths={"Set": 0.65},
         textual=True,
     )
-
-
-# Table 6
 
 
 def table6(tables: Tables, labels: Labels) -> Exhibit:
@@ -120,12 +114,9 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     return table_of(describe("table6", caption="Of the campaign's pairs."), cells, [grid])
 
 
-# Table 7
-
-
 def table7(tables: Tables, labels: Labels) -> Exhibit:
     """Table 7: minimal sets that masked models could score; recomputed in the published form."""
-    # A grid for each phenomenon: English has columns of both models, the others of one.
+    # Both models have columns in English, one in the other languages.
     columns = []
     for lang, name in shown_languages(labels).items():
         if lang == ENG:
@@ -133,7 +124,6 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
         else:
             columns.append(Column(lang, MBERT, ("", name)))
     agreement, reflexives = by_phenomenon(columns, ENGLISH_PARTS)
-    # Called as in the tables of all languages.
     names = {**agreement.rows, SIMPLE: CONSTRUCTIONS[SIMPLE]}
     grids = [replace(agreement, rows=names), reflexives]
     if labels.source == "published":

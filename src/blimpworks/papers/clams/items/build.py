@@ -84,10 +84,7 @@ def count_sets(sets: Sequence[tuple[str, Path]], output: Path) -> int:
     return sum(row["n"] for row in rows)
 
 
-# Items
-
-
-# focus: the two words that tell a pair apart, null where there are more; line: of the
+# focus: the two words that tell a pair apart, null if there are more; line: that of the
 # ungrammatical sentence in its file.
 ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 

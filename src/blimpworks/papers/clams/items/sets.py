@@ -151,7 +151,7 @@ CAPITALISED_SETS = 7
 def expected_pairs(campaign: Campaign, catalogue: Catalogue, lang: str) -> int:
     """Return the pairs of a language, by its released sets or by grammars of ours."""
     options = campaign.section(ClamsOptions)
-    # The authors released no English grammars, so sets that are generated are by ours.
+    # The authors released no English grammars.
     ours = lang in options.grammars and lang == "eng"
     expected = OURS if ours else RELEASED.get(lang, OURS)
     most = options.per_paradigm or expected.pairs

@@ -109,7 +109,7 @@ def words_of(
     counts, bits = [0] * (len(words) + 1), [0.0] * (len(words) + 1)
     before = 0
     for end, value in zip(ends, logprobs, strict=True):
-        # An empty token is a part of the character that follows, or the end of the text.
+        # An empty token is part of the next character, or the end of the text.
         reached = end if text[before:end].strip() else end + 1
         place = next((i for i, last in enumerate(after) if reached <= last), len(words))
         if value is not None and not np.isnan(value):

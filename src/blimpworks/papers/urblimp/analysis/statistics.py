@@ -32,8 +32,7 @@ def signed_rank_p(first: ArrayLike, second: ArrayLike) -> float:
     differences = differences[differences != 0]
     if not len(differences):
         return 1.0
-    # scipy's "auto" goes through all signs of few tied differences, where its "exact" would
-    # take a distribution that holds for untied ones.
+    # "auto" tries all signs of few tied differences; "exact" has the distribution of untied ones.
     return float(wilcoxon(differences, method="auto").pvalue)
 
 
@@ -73,10 +72,10 @@ def complete(ratings: pd.DataFrame, per_pair: int) -> pd.DataFrame:
 
 
 KAPPAS = {
-    # Fleiss' kappa of the sentences chosen: with these categories .89 goes with 96 % right.
+    # Fleiss' kappa of the sentences chosen: these categories fit .89 beside 96 % right.
     "published": ("sentences", "fleiss"),
-    # Of right and wrong, categories that mean the same of every pair. It is how far the errors
-    # fall on the same pairs: 0 where they are spread by chance, however few.
+    # Of right and wrong, categories that mean the same of every pair: how far errors gather on the
+    # same pairs, and 0 if they are spread by chance, however few.
     "corrected": ("outcomes", "fleiss"),
     # Randolph's free-marginal kappa: chance is one half, whatever the categories.
     "free": ("outcomes", "randolph"),

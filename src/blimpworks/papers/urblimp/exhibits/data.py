@@ -105,7 +105,7 @@ def table1(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         name = f"{name}, Tables 7, 8 and 10"
         rows = table_models(tables, labels)
-        # Of rows that we cannot read, the total takes the numbers implied.
+        # Some printed numbers are illegible: the total takes the implied ones for them.
         where = {"exhibit": "table10", "column": "n"}
         numbers = read_printed(tables, **where)
         total = formula_cell(

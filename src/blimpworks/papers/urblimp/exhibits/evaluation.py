@@ -72,9 +72,6 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     return Exhibit(**description, cells=cells, bold=best)
 
 
-# Tables 7 and 8
-
-
 def _paradigm_table(
     exhibit: str, instructed: bool, kind: str, tables: Tables, labels: Labels
 ) -> Exhibit:
@@ -101,7 +98,7 @@ def _paradigm_table(
                 cells.append(accuracy_cell(by_model.loc[[model]], place, labels, key))
         place, key = (title, AVERAGE_HEAD), (str(paradigm), AVERAGE)
         cells.append(accuracy_cell(inside, place, labels, key))
-    # Names in two lines, the lower with the size; in one if the upper would be the same for all.
+    # Names in two lines, the lower with the size; in one if all have the same upper line.
     heads = {}
     for name in names.values():
         parts = name.rsplit("-", 2)

@@ -4,7 +4,6 @@ Tests between models take either rows of accuracies, or printed numbers with a m
 phenomenon as column.
 """
 
-from collections.abc import Sequence
 from itertools import combinations
 
 import pandas as pd
@@ -28,24 +27,18 @@ def scores_by(rows: pd.DataFrame, unit: str) -> pd.DataFrame:
     return 100 * means.unstack()[list(dict.fromkeys(rows["model"]))]
 
 
-def pairs_among(models: Sequence[str], among: str) -> list[tuple[str, str]]:
-    """Return the pairs of ``models`` to test: each two, or each base model with its tuned one."""
-    if among == EACH_OTHER:
-        return list(combinations(models, 2))
-    return [(model, f"{model}-it") for model in models if f"{model}-it" in models]
-
-
 def corrected_tests(rows: pd.DataFrame, among: str, over: str = BY_PHENOMENON) -> pd.DataFrame:
     """Return the tests ``among`` the models of some rows, in the form of ``compare_scores``."""
-    # It takes scipy and statsmodels, which are slow to import.
+    # scipy and statsmodels are slow to import.
     from blimpworks.papers.urblimp.analysis.statistics import compare_scores
 
     scores = scores_by(rows, over)
-    return compare_scores(scores, pairs_among([*scores.columns], among))
+    models = [*scores.columns]
+    pairs = [(model, f"{model}-it") for model in models if f"{model}-it" in models]
+    return compare_scores(scores, [*combinations(models, 2)] if among == EACH_OTHER else pairs)
 
 
-# p is no smooth function of rounded cells, and the paper's tests are on those of Table 4: how far
-# rounding moves it has no meaning.
+# Taken as printed: the paper tests rounded cells, and p is no smooth function of them.
 @formula(f"two-sided p of two models {TEST}", takes_as_printed=True, over=OVER)
 def signed_rank(rows: pd.DataFrame, over: str = BY_PHENOMENON) -> float:
     """Compute p of the test of the only two models."""
@@ -124,7 +117,7 @@ MACRO = Formula(
     "100 × mean over phenomena of mean(accuracy)",
     lambda rows: 100 * (macro_weights(rows) * rows["accuracy"]).sum(),
 )
-# It allows for rounding itself.
+# The function allows for rounding itself.
 IMPLIED = Formula("smallest n of which every accuracy is a share", _implied, takes_as_printed=True)
 PAPER_TOTAL = Formula(
     "sum of value, or of corrected where there is no value",
@@ -135,8 +128,6 @@ BITS_PER_TOKEN = Formula(
     "sum of bits ÷ sum of tokens", lambda rows: rows["bits"].sum() / rows["tokens"].sum()
 )
 
-
-# People's ratings
 
 OVER_PAIRS = ", over pairs with {per_pair} judgements"
 KAPPAS = {
@@ -150,7 +141,6 @@ PAIRS = Formula("number of pairs", lambda rows: rows["item_id"].nunique())
 
 @formula("{name}" + OVER_PAIRS, name=choice(KAPPAS))
 def kappa(rows: pd.DataFrame, name: str, per_pair: int) -> float:
-    # It takes scipy and statsmodels, which are slow to import.
     """Compute a kappa over the pairs with ``per_pair`` judgements."""
     from blimpworks.papers.urblimp.analysis import statistics
 

@@ -188,7 +188,7 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
     langs = [*rows["lang"]]
     rows = rows[rows["lang"] == (LANG if LANG in langs else langs[0])]
 
-    # Both sentences share places as far as they can.
+    # Words that both sentences have share a place.
     sides = {side: rows[rows["side"] == side].sort_values("position") for side in SIDES}
     good, bad = sides.values()
     columns: Columns = []
@@ -230,7 +230,7 @@ def examples_fig(tables: Tables, labels: Labels) -> Exhibit:
         label = f"{name}: {total.text} bits in {total.n} tokens, {mean.text} per token"
         heights = [at + shift * WIDTH for at in places]
         axes.bar(heights, bits, WIDTH, color=COLOURS[side], label=label)
-    # Without a font of the script, words are numbered, and listed in the caption.
+    # Without a font of the script the axis has numbers, and the caption lists the words.
     family = font_for(words)
     axes.set_xticks(range(len(words)), words if family else [str(n + 1) for n in range(len(words))])
     for tick in axes.get_xticklabels():

@@ -94,7 +94,7 @@ def _language(
         if matches.empty and lang != LANG:
             continue
         row, where = f"{prefix}{name}", {"lang": lang, "paradigm": paradigm}
-        # The paper's number of pairs, and where it differs the one that its accuracies imply.
+        # The paper's accuracies imply another number of pairs than it prints for some paradigms.
         of_paper: list[Cell] = []
         numbers = printed[(printed["row"] == paradigm) & (lang == LANG)]
         for _, number in numbers.iterrows():

@@ -156,7 +156,7 @@ def tests(tables: Tables, labels: Labels) -> Exhibit:
                     verdict = "yes" if cell.value < ALPHA else "no"
                     remarks.setdefault(row, {})[head] = verdict
                 elif over == BY_PHENOMENON:
-                    continue  # it is that of Tables 5 and 6
+                    continue  # Tables 5 and 6 have it
                 cells.append(replace(cell, row=row, column=cell.column.replace(P, name, 1)))
     none = "" if cells else NO_MODELS
     return Exhibit(**describe("tests", none=none), cells=cells, remarks=remarks)

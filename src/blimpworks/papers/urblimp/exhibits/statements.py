@@ -111,13 +111,11 @@ def _claims(
         if len(single):
             title = f"{PARADIGMS[paradigm]}, models {level}"
             yield _count((title, VALUE), None, single, formula)
-    # On how many paradigms the small model of Figure 2 is ahead of the larger ones.
     if {*models.RIVALS} <= {*complete}:
         rivals = _on(rows, models.RIVALS, [*PARADIGMS])
         small, *large = (names[model] for model in models.RIVALS)
         title = f"{small} ahead of {' and '.join(large)}: paradigms"
         yield _count((title, VALUE), None, rivals, formulas.ahead(models.RIVALS[0]))
-    # The tests of section 4.4, each with its p.
     for cell in pair_cells(scores, formulas.TUNED, names, {}) if scores else ():
         yield replace(cell, row=f"{cell.row}: {cell.column}", column=VALUE)
 
@@ -129,7 +127,7 @@ def text(tables: Tables, labels: Labels) -> Exhibit:
     """
     rows, names = acc.read_paradigms(tables, labels), models.names_of(labels.models)
     complete = [model for model in acc.complete(rows) if model != HUMAN]
-    # Gemma of the sizes that there are both pretrained and tuned.
+    # The sizes of Gemma that were judged both pretrained and tuned.
     pairs = zip(models.GEMMA, models.TUNED, strict=True)
     tuned = [model for pair in pairs if {*pair} <= {*complete} for model in pair]
     scores = read_scores(tables, labels, tuned) if tuned else None

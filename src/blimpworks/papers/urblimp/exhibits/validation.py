@@ -73,7 +73,7 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
         for row, formula, source, where, form in _counts(per_pair, pairs > 0 and per_pair > 1)
     ]
 
-    # Keys of rows that cannot be those of others, whatever people are called.
+    # A participant may be called like another row.
     names = {f"participant {name}": str(name) for name in people["participant"]}
     columns = {JUDGED: TOTAL, CHECKS: of_row("checks"), PASSED: of_row("passed")}
     participants: list[Cell] = []

@@ -70,10 +70,9 @@ def outcomes_of(
             bad = good.copy()
             for operation in rule.change:
                 Revision(language, attested, nodes, bad).apply(operation)
-            # Raise Rejected if the two sentences are no pair.
             if bad.forms == good.forms:
                 raise Rejected("the same sentence")
-            # Between the words that change there may be auxiliaries alone.
+            # Only auxiliaries may stand between changed words.
             changed = good.changed_places(bad, absent=False)
             for at in range(min(changed, default=0), max(changed, default=0)):
                 word = good.slots[at].word
@@ -81,7 +80,7 @@ def outcomes_of(
                     raise Rejected("differs in several places")
             if tuple(bad.forms) in attested.sentences:
                 raise Rejected("a sentence of the treebank")
-            # Whether the treebank has all new words beside the neighbours that count.
+            # Licensed if the treebank has all new words beside the same neighbours.
             beside = []
             for at in bad.changed_places(good, absent=True) if rule.context else ():
                 previous, form, following = [BEGINNING, *bad.forms, END][at : at + 3]
@@ -205,7 +204,7 @@ def build_items(
     trees = list(read_trees(tokens, sentences, language.orthography))
     code = language.attestation.wordfreq
     attested = Attested(trees, language.orthography, lexicon, code)
-    # All files where none of those named is of this language.
+    # A language with none of the named files has all of its own.
     chosen = {*(options.files or ())} & {tree.file for tree in trees}
     selected = [tree for tree in trees if not chosen or tree.file in chosen]
     faults: Sequence[Fault] = ()
@@ -243,7 +242,7 @@ def build_items(
                     "focus_bad": bad[spans.bad_start : spans.bad_end],
                 }
             )
-        # A rule without any match has kept none, and a row that says so.
+        # A rule without a match has a row too.
         matched = {rule for rule, _ in numbers}
         numbers.update({(rule.name, ""): 0 for rule in declared if rule.name not in matched})
         for (rule, reason), n in numbers.items():

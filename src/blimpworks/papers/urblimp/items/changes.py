@@ -154,7 +154,7 @@ class Draft:
         self.moved = True
 
     def _add_space(self, place: int) -> None:
-        # Punctuation goes without by itself.
+        # ``Orthography.joined`` takes it away before punctuation.
         if place >= 0:
             self.slots[place] = replace(self.slots[place], space=True)
 
@@ -227,7 +227,7 @@ class Revision:
     def _inflect(self, operation: Inflect) -> None:
         """Change each word of a complex that has the features. Raises Rejected if none changes."""
         draft, inflection = self.draft, self.language.inflection
-        # New values by feature; those of another word, written ``=NODE``, where it has any.
+        # New values by feature; ``=NODE`` stands for that word's value, if it has one.
         to: dict[str, str] = {}
         for name, value in operation.to.items():
             node = value.removeprefix(OF)
@@ -248,13 +248,13 @@ class Revision:
         for index, (word, following), cells in zip(indices, followed, readings, strict=True):
             if any(to.keys() & reading.cell.keys() for reading in cells):
                 forms = inflection.changed(word, to, following, certain)
-                # A form that serves both cells says nothing of the feature.
+                # A form that fills both cells does not show the feature.
                 if forms and word.form not in forms:
                     changed.append((index, word, forms))
         unless = operation.unless.items()
         for index, word, forms in changed:
             new = self._attested(forms)
-            # The new form must not fill a cell that the place asks for.
+            # The sentence stays grammatical if the new form has the features asked for.
             licensed = inflection.readings(word.spelled(new)) if unless else []
             if any(unless <= reading.cell.items() for reading in licensed):
                 raise Rejected("the new form is licensed too")

@@ -157,7 +157,7 @@ class Inflection(Strict):
         ]
         for government in self.governments if following else ():
             if following and self._applies(government, following):
-                # None where the word must have a form that it does not have.
+                # No reading, if the word does not have the form required.
                 for cell in map(cell_of, government.cells):
                     allowed = [r for r in readings if cell.items() <= r.cell.items()]
                     if allowed:
@@ -202,7 +202,7 @@ class Inflection(Strict):
         for reading in sorted(self.readings(word, following), key=doubt):
             if not change.keys() & reading.cell.keys():
                 continue
-            # Before another word of the complex that one may say what form it is.
+            # The following word of a complex may require the other kind.
             if following is None and other_kind(reading):
                 continue
             target = dict(reading.cell)

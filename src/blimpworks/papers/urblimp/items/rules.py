@@ -101,7 +101,7 @@ def _kind(operation: object) -> str | None:
     if isinstance(operation, Strict):
         return type(operation).__name__
     keys = operation if isinstance(operation, dict) else ()
-    # Not the key itself: in the places of errors it would stand for what the key has.
+    # Not the key itself: pydantic puts the tag into the places of errors.
     return next((KINDS[key].__name__ for key in keys if key in KINDS), None)
 
 

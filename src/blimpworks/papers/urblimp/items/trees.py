@@ -100,7 +100,7 @@ def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> It
         if apart:
             parts.append((row, {"form": last, "lemma": last, "upos": "AUX", "xpos": ""}, True))
     for (row, features, cut), following in zip_longest(parts, parts[1:]):
-        # What is cut off from an auxiliary is one of the same verb.
+        # A part cut off from an auxiliary is an auxiliary of the same verb.
         beside = cut and not str(row["deprel"]).startswith((AUX, "cop", "compound"))
         head = indices[row["word"]] if beside else indices.get(row["head"], -1)
         relation = AUX if cut else str(row["deprel"] or "")

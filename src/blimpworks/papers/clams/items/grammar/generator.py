@@ -58,7 +58,7 @@ def generate_template(
             stream = partial(_fixed, stream, [words for (words,) in columns])
         else:
             stream = partial(_split if variant == "published" else _widened, stream, columns)
-    if optional:  # Without the first word, the space before the second one comes first.
+    if optional:  # Sentences without their first word begin with the space before the second.
         return (tuple([text.removeprefix(" ") for text in sentences]) for sentences in stream())
     return stream()
 
@@ -72,7 +72,7 @@ def _columns(
     columns: list[Column] = []
     for rules in grammar.series(segment.target, variant):
         texts = ([f"{space}{e.text}" if e.text else "" for e in r.alternatives] for r in rules)
-        # Beyond the alternatives of the first rule there is nothing to replace.
+        # Further alternatives of the other rules have nothing to replace.
         columns += islice(zip(*texts, strict=False), len(rules[0].alternatives))
     return columns
 
@@ -80,7 +80,7 @@ def _columns(
 def _fixed(stream: Stream, words: Sequence[str]) -> Iterator[MinimalSet]:
     for word in words:
         for sentences in stream():
-            # Nearly all sets are pairs, and written out these take half the time.
+            # Nearly all sets are pairs; a case of their own takes half the time.
             if len(sentences) == 2:
                 yield sentences[0] + word, sentences[1] + word
             else:
@@ -152,7 +152,6 @@ def generate_sets(
             )
     parsed = [read_grammar(path, common or common_beside(path), variant) for path in grammars]
     for grammar in parsed:
-        # Raise UserError, before anything is generated, for a grammar that makes too much.
         lines = {each: count_template(grammar, each, variant)[1] for each in grammar.templates}
         largest = max(lines, key=lambda each: lines[each])
         if sum(lines.values()) > MOST_LINES:

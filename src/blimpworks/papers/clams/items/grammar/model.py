@@ -181,9 +181,6 @@ def listed(preterminals: Iterable[Preterminal]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-# What must hold before anything is generated
-
-
 def check_grammar(grammar: Grammar, variant: Variant) -> None:
     """Raise UserError for a mistake that keeps a grammar from generating sets."""
     if not grammar.templates:
@@ -192,7 +189,6 @@ def check_grammar(grammar: Grammar, variant: Variant) -> None:
     if not grammar.vary:
         fail(Place(grammar.file, 1, 1), "no vary statement")
     for item in grammar.vary:
-        # A vary statement's item must be of some preterminal.
         rules = grammar.named(item.target.name)
         if not rules:
             _fail_undefined(grammar, item, "in the vary statement")
@@ -212,7 +208,7 @@ def _fail_undefined(grammar: Grammar, reference: Reference, where: str) -> NoRet
         expected = f"one of the attribute sets that {name} is defined with: {listed(same)}"
     else:
         names = list(dict.fromkeys(rule.defined.name for rule in grammar.rules))
-        # Of a misspelt name the likely ones; of anything else a few, to show what there is.
+        # The likely names for a misspelt one, else a few names as examples.
         close = get_close_matches(name, names) or names[:5]
         known = f", such as {' or '.join(close)}" if close else "; there is none yet"
         expected = f"a name that a rule defines{known}"
@@ -229,12 +225,11 @@ def _check_template(grammar: Grammar, template: Template, variant: Variant) -> N
     segments = grammar.segments(template, variant)
     references = (segment for segment in segments if isinstance(segment, Reference))
     varied = [reference for reference in references if grammar.items_for(reference.target)]
-    # A template of which published leaves nothing makes no sentence.
+    # ``published`` may leave nothing of a template.
     if segments and not varied:
         items = listed(item.target for item in grammar.vary)
         fail(template.place, "nothing varies", items=items)
     for reference in varied:
-        # There must be something to vary with, of one alternative for each of the referenced.
         target = reference.target
         series = grammar.series(target, variant)
         if len({len(rules) for rules in series}) > 1:
@@ -254,9 +249,6 @@ def _check_template(grammar: Grammar, template: Template, variant: Variant) -> N
                         right=rule.defined,
                         place_of_right=rule.place,
                     )
-
-
-# Reading a file
 
 
 BLANKS = " \t\r"

@@ -79,7 +79,6 @@ def _remark(place: Place | Path, remark: str, **facts: object) -> str:
 
 def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
     """Remark on usage that is allowed but seldom meant, each with its place."""
-    # A set is called like its grammar, and scored and shown by that name.
     name = grammar.file.stem
     if not is_paradigm(name):
         close = get_close_matches(name, {**CONSTRUCTIONS, **ENGLISH})
@@ -88,7 +87,7 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
         yield _remark(
             grammar.file, "unknown paradigm", name=name, meant=meant, phenomenon=phenomenon
         )
-    # Rules of the grammar's own file; of common ones, each grammar uses some.
+    # Only rules of the grammar's own file: no grammar uses all common ones.
     used = {
         defined
         for reference in _distinct(grammar)
@@ -100,7 +99,7 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
         if places and rule.defined not in used:
             yield _remark(places[0], "unused", rule=rule.defined)
     if variant == "published":
-        # Items of the vary statement for which the authors' program has its latent fault.
+        # The authors' program repeats the right form for items that all have attributes.
         covering = [grammar.items_for(reference.target) for reference in _distinct(grammar)]
         faulty = {item for items in covering if all(i.attributes for i in items) for item in items}
         for item in grammar.vary:
