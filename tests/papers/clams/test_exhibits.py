@@ -10,12 +10,14 @@ import pytest
 
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.table_files import read_rows
+from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.exhibits.render import build_exhibit, markdown_text
 from blimpworks.papers.clams.exhibits.facts import clams_models
-from blimpworks.papers.clams.exhibits.figures import fig2, text
+from blimpworks.papers.clams.exhibits.figures import Claim, fig2, text
 from blimpworks.papers.clams.exhibits.results import (
     english,
     table1,
@@ -27,7 +29,9 @@ from blimpworks.papers.clams.exhibits.results import (
 )
 from blimpworks.papers.clams.exhibits.sets import fig1, table6, table7
 from blimpworks.tables import ACCURACIES, ITEMS, MORPHOLOGY, PERPLEXITIES, write_table
+from support.paths import REPOSITORY
 
+CLAIMS = REPOSITORY / "src/blimpworks/papers/clams/exhibits/claims.tsv"
 LANGUAGES = {"deu": "German", "eng": "English", "fra": "French"}
 MODELS = {"mono": ["one", "two"], "multi": ["many"], "bert": ["masked-eng"], "mbert": ["masked"]}
 LABELS = Labels(
@@ -99,22 +103,11 @@ def tables(tmp_path):
 
 
 def items_of(tmp_path, **paradigms):
+    spans = {"good_start": 4, "good_end": 9, "bad_start": 4, "bad_end": 8}
+    pair = {"lang": "eng", "phenomenon": "agreement", "good": "she sings", "bad": "she sing"}
+    origin = dict.fromkeys(("treebank", "file", "sent_id"), "")
     rows = [
-        {
-            "item_id": f"{paradigm}-{number}",
-            "lang": "eng",
-            "phenomenon": "agreement",
-            "paradigm": paradigm,
-            "good": "she sings",
-            "bad": "she sing",
-            "good_start": 4,
-            "good_end": 9,
-            "bad_start": 4,
-            "bad_end": 8,
-            "treebank": "",
-            "file": "",
-            "sent_id": "",
-        }
+        pair | spans | origin | {"item_id": f"{paradigm}-{number}", "paradigm": paradigm}
         for paradigm, n in paradigms.items()
         for number in range(n)
     ]
@@ -347,3 +340,19 @@ def test_models_take_part_by_their_kind_and_the_papers_own_come_first():
         "bert": [],
         "mbert": ["bert"],
     }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("least accuracy", "lowest", "column 'formula' is 'lowest': .* expected .*least accuracy"),
+        ("deu,heb,rus", "deu,nld", "column 'langs' .* expected eng, fra"),
+        ("long_vp_coord,prep", "longest", "column 'constructions' .* expected simple_agrmt"),
+        ("\tmbert\t", "\tgpt\t", "column 'part' is 'gpt'"),
+    ],
+)
+def test_a_claim_about_what_there_is_not_is_refused_with_its_line(tmp_path, old, new, message):
+    path = tmp_path / "claims.tsv"
+    path.write_text(CLAIMS.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises(UserError, match=rf"claims\.tsv:\d+: {message}"):
+        read_rows(Claim, path)

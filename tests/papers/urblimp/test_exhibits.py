@@ -1,4 +1,4 @@
-"""UrBLiMP's exhibits on a campaign's own judgements, which stand for any campaign's."""
+"""UrBLiMP's exhibits of a campaign's own judgements and people."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,20 +7,25 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from blimpworks.annotation.tables import VALIDATION_RATINGS
 from blimpworks.campaign.exhibits import of_benchmarks
 from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Labels
+from blimpworks.exhibits.shared import read_plain
 from blimpworks.papers.urblimp.analysis.statistics import signed_rank_p
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10
-from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8
+from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8, table9
 from blimpworks.papers.urblimp.exhibits.figures import fig1
 from blimpworks.papers.urblimp.exhibits.models import GEMMA, TUNED
 from blimpworks.papers.urblimp.exhibits.significance import table5
 from blimpworks.papers.urblimp.exhibits.statements import text
+from blimpworks.papers.urblimp.exhibits.validation import validation
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from blimpworks.tables import ACCURACIES, read_table, write_table
 from support.urblimp_models_kit import LABELS, SKILL, N, cell, simulate
+from support.validation_kit import OPTIONS, measured_people
 
 MEASURED = {*(f"table{number}" for number in (*range(1, 9), 10)), "fig1", "fig2", "text", "tests"}
 OWN = {"rules", "samples", "lengths", "lengths_fig", "examples_fig"}
@@ -154,3 +159,67 @@ def test_people_are_measured_only_in_a_campaign_that_has_asked_them():
     assert names(Path("p01.csv"), evaluated=("urblimp",)) == {*MEASURED, *OWN, *people}
     assert names(evaluated=()) == data
     assert names(Path("p01.csv"), evaluated=()) == data | people
+
+
+@pytest.fixture(scope="module")
+def people(tables, tmp_path_factory):
+    """With lists that six people have filled in, by a script."""
+    return tables | measured_people(tmp_path_factory.mktemp("people"))
+
+
+ALONE = Labels({"urd": "Urdu"}, facts={"urblimp_validation": {"per_pair": 3}})
+"""Of a campaign without models."""
+
+
+def test_table_9_has_people_on_each_paradigm_and_both_means(people):
+    exhibit = table9(people, ALONE)
+    rows = read_plain(ACCURACIES, people["people"][0]).set_index("paradigm")
+    for paradigm, name in PARADIGMS.items():
+        number = cell(exhibit, name, "Accuracy")
+        assert number.value == pytest.approx(100 * rows["accuracy"][paradigm])
+    average = cell(exhibit, "Average", "Accuracy")
+    assert average.value == pytest.approx(100 * rows["accuracy"].mean())
+    phenomena = rows.groupby("phenomenon")["accuracy"].mean()
+    macro = cell(exhibit, "Mean of the phenomena", "Accuracy")
+    assert macro.value == pytest.approx(100 * phenomena.mean())
+    assert exhibit.remarks["Average"]["95 % interval"] == f"{average.low:.1f} to {average.high:.1f}"
+
+
+def test_table_4_has_a_row_of_people_that_is_never_the_best_model(people):
+    exhibit = table4(people, LABELS)
+    rows = read_plain(ACCURACIES, people["people"][0])
+    for phenomenon, (name, _) in PHENOMENA.items():
+        expected = rows["accuracy"][rows["phenomenon"] == phenomenon].mean()
+        assert cell(exhibit, "Human", name).value == pytest.approx(100 * expected)
+    assert "Human" not in {row for row, _ in exhibit.bold}
+    without = {kind: paths for kind, paths in people.items() if kind != "people"}
+    models = [c for c in exhibit.cells if c.row != "Human"]
+    assert models == table4(without, LABELS).cells
+    assert exhibit.bold == table4(without, LABELS).bold
+
+
+def test_the_exhibit_counts_who_and_what_is_left_out(people):
+    exhibit = validation(people, ALONE)
+    number = {c.row: c.value for c in exhibit.cells if c.column == "Number"}
+    assert number["Participants"] == 6
+    assert number["left out: failed attention checks"] == 1
+    assert (number["Attention checks"], number["passed"]) == (24, 20)
+    assert number["Pairs judged"] == 19 * 8
+    # p06 is out: its pairs have two judgements.
+    assert number["with 3 judgements"] + number["left out of κ"] == number["Pairs judged"]
+    assert number["left out of κ"] == number["Pairs judged"] * 3 - number["Judgements that count"]
+    assert 0 < number["left out of κ"] < number["Pairs judged"]
+    (rows,) = [section.rows for section in exhibit.sections if section.title == "Participant"]
+    assert [*rows.values()] == [*OPTIONS.names]
+    assert [exhibit.remarks[row]["Counted"] for row in rows] == ["yes"] * 5 + ["no"]
+    assert cell(exhibit, "participant p06", "Passed").value == 0
+
+
+def test_kappas_that_are_not_defined_are_left_out(people, tmp_path):
+    table = read_table(VALIDATION_RATINGS, people["validation_ratings"][0])
+    right = table.filter(table["chose_good"])
+    path = tmp_path / "ratings.parquet"
+    write_table(right, VALIDATION_RATINGS, path)
+    exhibit = validation(people | {"validation_ratings": [path]}, ALONE)
+    rows = {c.row for c in exhibit.cells if c.column == "κ"}
+    assert rows == {"Sentence chosen (published)", "Free-marginal (Randolph)"}
