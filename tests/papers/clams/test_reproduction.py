@@ -2,13 +2,26 @@
 
 import shutil
 
+import pandas as pd
 import pytest
 
+from blimpworks.campaign.catalogue import SourceRow
+from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
+from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.render import build_exhibit
+from blimpworks.papers.clams.analysis.wals import build_morphology
+from blimpworks.papers.clams.exhibits.facts import PRINTED
+from blimpworks.papers.clams.items.build import count_sets
 from blimpworks.reproduction.printed import read_published
-from support import clams_kit
+from blimpworks.reproduction.published import Paper, compare
+from blimpworks.tables import ACCURACIES, EVALUATION_SETS, MORPHOLOGY, read_table
+from support.mirror_kit import fetch, rows_of
+from support.paths import REPOSITORY
 
 pytestmark = pytest.mark.xdist_group("clams-print")  # they share what is made once
 
@@ -27,15 +40,69 @@ ROUNDED = [
 ]
 
 
+FOLDER = REPOSITORY / "config" / "published" / "clams"
+NAMES = ("German", "English", "French", "Hebrew", "Russian")
+LANGUAGES = dict(zip(("deu", "eng", "fra", "heb", "rus"), NAMES, strict=True))
+LABELS = Labels(
+    LANGUAGES,
+    {name: name for name in PRINTED.values()},
+    "printed",
+    {"clams_models": {part: [name] for part, name in PRINTED.items()}},
+    "published",
+)
+
+
+def beside(mirror, directory):
+    """Tables made of the mirror's WALS and released sets, for the exhibits that can use them."""
+    sources = rows_of(SourceRow, "sources.tsv")
+    wals = {row.name: fetch(row, mirror, directory) for row in sources if row.kind == "wals"}
+    files = ("wals/raw/value.csv", "wals/raw/domainelement.csv", "wals/cldf/languages.csv")
+    build_morphology(*(wals[name] for name in files), directory / "morphology")
+    sets = [(r.lang, fetch(r, mirror, directory)) for r in sources if r.kind == "clams_set"]
+    count_sets(sets, directory / "sets")
+    return {"morphology": [directory / "morphology"], "evaluation_sets": [directory / "sets"]}
+
+
+def reproduce(directory, more, folder=FOLDER):
+    """The published forms, the comparison with the print, and the tables behind both."""
+    printed = sorted(folder.glob("*.csv"))
+    accuracies = directory / "accuracies.parquet"
+    read_published(printed, "clams", accuracies)
+    tables = {"accuracies": [accuracies], "printed": printed, **more}
+    built, cells = {}, {}
+    for spec in exhibits().values():
+        if spec.paper == "clams" and spec.published:
+            cells[spec.name] = directory / f"{spec.name}.cells.parquet"
+            built[spec.name] = build_exhibit(spec, tables, LABELS, cells[spec.name], [])
+    paper = Paper("clams", printed, FOLDER / "reasons.tsv", cells, accuracies)
+    return built, pd.DataFrame(compare(paper)), sources(tables)
+
+
+def sources(tables):
+    """Tables by the name that cells have for them."""
+    printed = [row for path in tables["printed"] for row in read_rows(PublishedRow, path)]
+    schemas = {
+        "accuracies": ACCURACIES,
+        "morphology": MORPHOLOGY,
+        "evaluation_sets": EVALUATION_SETS,
+    }
+    frames = {
+        kind: read_table(schema, path).to_pandas()
+        for kind, schema in schemas.items()
+        for path in tables.get(kind, ())
+    }
+    return frames | {"published": pd.DataFrame([row.model_dump() for row in printed])}
+
+
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
-    return clams_kit.reproduce(tmp_path_factory.mktemp("printed"), {})
+    return reproduce(tmp_path_factory.mktemp("printed"), {})
 
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory, mirror):
     directory = tmp_path_factory.mktemp("released")
-    return clams_kit.reproduce(directory, clams_kit.released(mirror, directory))
+    return reproduce(directory, beside(mirror, directory))
 
 
 def statuses(comparison):
@@ -163,12 +230,12 @@ def test_every_cell_can_be_computed_again_from_its_rows(released):
 )
 def test_a_changed_digit_deviates(tmp_path, table, before, after, place):
     folder = tmp_path / "printed"
-    shutil.copytree(clams_kit.FOLDER, folder)
+    shutil.copytree(FOLDER, folder)
     path = folder / f"{table}.csv"
     text = path.read_text(encoding="utf-8")
     assert text.count(before) == 1
     path.write_text(text.replace(before, after), encoding="utf-8")
-    _, comparison, _ = clams_kit.reproduce(tmp_path, {}, folder)
+    _, comparison, _ = reproduce(tmp_path, {}, folder)
     rows = comparison[comparison["exhibit"] == table].set_index(["row", "column"])
     assert rows.loc[place, "status"] == "deviates"
 
