@@ -1,7 +1,6 @@
 """Attribute-varying grammars of the tests, and their expansion in the plainest way."""
 
 import lzma
-from itertools import product
 from pathlib import Path
 from textwrap import dedent
 
@@ -40,44 +39,6 @@ def mistake(read):
 def lines(path, variant="published", common=None):
     """The lines of what a grammar's file generates."""
     return [*lines_of(generate(read_grammar(path, common, variant), variant))]
-
-
-def expand(templates, rules, vary, variant):
-    """Flags and sentences, by lists; the reading of the paper and of the released files.
-
-    ``templates``: parts, each a word or (name, attributes); ``rules``: alternatives by (name,
-    attributes); ``vary``: (name, attributes). All attributes are frozensets.
-    """
-    published, sets = variant == "published", []
-    for template in templates:
-        sentences = [(True, [])]
-        for number, part in enumerate(template, start=1):
-            if isinstance(part, str):
-                sentences = [(flag, [*words, part]) for flag, words in sentences]
-                continue
-            name, attributes = part
-            named = [key for key in rules if key[0] == name]
-            items = [v for n, v in dict.fromkeys(vary) if n == name and v <= attributes]
-            if not items and published and name in dict(vary):
-                sentences = [(True, [])] if number < len(template) else []
-            elif not items:
-                sentences = [(f, [*words, new]) for new in rules[part] for f, words in sentences]
-            else:
-                groups = [[k for k in named if k != part and any(v <= k[1] for v in items)]]
-                if published and all(items):
-                    groups = [[key for key in named if v <= key[1]] for v in items]
-                forms = [
-                    (new == 0, rules[key][k])
-                    for group in groups
-                    for k, (new, key) in product(range(len(rules[part])), enumerate([part, *group]))
-                ]
-                sentences = [
-                    (right and (flag or published), [*words, form])
-                    for flag, words in sentences
-                    for right, form in forms
-                ]
-        sets += [(flag, " ".join(filter(None, words))) for flag, words in sentences]
-    return sets
 
 
 def released(mirror, directory, lang):
