@@ -9,21 +9,20 @@ from blimpworks.errors import UserError
 from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
 from blimpworks.papers.urblimp.items.build import KEPT
 from blimpworks.papers.urblimp.items.trees import read_trees
-from blimpworks.papers.urblimp.phenomena import PARADIGMS
+from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from support.urblimp_kit import (
     HINDI,
     LETTERS,
     OWN,
     OWN_HINDI,
     build,
-    check_items,
+    check_counts,
     golden,
     tables_of,
     unpacked,
     urdu,
     write_rules,
 )
-from support.urblimp_kit import check_counts as check_matches
 
 GOLDEN = golden()
 TRAINED = "ur_own-ud-train.conllu"
@@ -52,115 +51,77 @@ def udtb(tmp_path_factory, mirror):
     return build(folder, treebanks=unpacked(source, folder))
 
 
-def pairs(built, paradigm, sent_id):
-    return [
-        (item["good"], item["bad"])
-        for item in built.items
-        if (item["paradigm"], item["sent_id"]) == (paradigm, sent_id)
-    ]
-
-
-# Pairs written by hand.
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("row", GOLDEN, ids=lambda row: f"{row['paradigm']}-{row['sent_id']}")
 def test_a_sentence_gives_the_pair_that_was_written_by_hand(own, hindi, row):
-    own = {"urd": own, "hin": hindi}[row["lang"]]
-    expected = [(row["good"], row["bad"])] if row["good"] else []
-    assert pairs(own, row["paradigm"], row["sent_id"]) == expected, row["reason"]
+    place = row["paradigm"], row["sent_id"]
+    items = {"urd": own, "hin": hindi}[row["lang"]].items
+    made = [(i["good"], i["bad"]) for i in items if (i["paradigm"], i["sent_id"]) == place]
+    assert made == ([(row["good"], row["bad"])] if row["good"] else []), row["reason"]
 
 
-# Whatever the rules.
-
-
-def words(item):
-    return item["good"].split(" "), item["bad"].split(" ")
-
-
-def check_changes(built):
-    """What the kind of change says of the two sentences."""
+def check(built):
+    """What every item must have, and what its kind of change says of the two sentences."""
+    assert len({item["item_id"] for item in built.items}) == len(built.items) > 0
+    assert len({(i["paradigm"], i["good"], i["bad"]) for i in built.items}) == len(built.items)
     for item in built.items:
-        good, bad = words(item)
-        before, after = item["good_start"], len(item["good"]) - item["good_end"]
-        assert item["good"][:before] == item["bad"][: item["bad_start"]]
-        assert item["bad_end"] == len(item["bad"]) - after
-        assert item["good"][item["good_end"] :] == item["bad"][item["bad_end"] :]
+        assert item["phenomenon"] == PHENOMENON_OF[item["paradigm"]]
+        around = []
+        for side in ("good", "bad"):
+            text, start, end = item[side], item[f"{side}_start"], item[f"{side}_end"]
+            assert text == " ".join(text.split())
+            assert text[start:end] == item[f"focus_{side}"] != ""
+            around.append((text[:start], text[end:]))
+        assert around[0] == around[1]
+        good, bad = item["good"].split(" "), item["bad"].split(" ")
         if item["change"] == "move":
             assert Counter("".join(good)) == Counter("".join(bad))
         elif item["change"] == "deletion":
             assert len(good) - len(bad) == 1
             left = iter(good)
             assert all(word in left for word in bad)
-
-
-def check_counts(built):
-    """Counts of what matched; and rules without a match, each with one row that says so."""
-    none = [row for row in built.counts if row["n"] == 0]
-    others = [row for row in built.counts if row["n"] > 0]
-    assert all((row["outcome"], row["reason"]) == (KEPT, "") for row in none)
-    rules = Counter((row["paradigm"], row["rule"]) for row in none)
-    assert max(rules.values(), default=1) == 1
-    assert not rules.keys() & {(row["paradigm"], row["rule"]) for row in others}
-    check_matches(built._replace(counts=others))
-
-
-def codes(built):
-    """All code points of the sentences."""
-    return {code for item in built.items for side in ("good", "bad") for code in item[side]}
+        else:
+            assert item["change"] == "replacement"
+    check_counts(built)
 
 
 def check_codes(built):
-    """No look-alikes, no marks that aren't seen, everything composed."""
-    result = codes(built)
-    assert not result & {*urdu().orthography.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
-    assert not {c for c in result if unicodedata.category(c) in ("Mn", "Cf", "Co", "Cn")}
-    assert all(unicodedata.is_normalized("NFC", i[s]) for i in built.items for s in ("good", "bad"))
+    """No look-alikes, no marks that aren't seen, everything composed; all code points."""
+    sentences = [item[side] for item in built.items for side in ("good", "bad")]
+    codes = {*"".join(sentences)}
+    assert not codes & {*urdu().orthography.characters, *map(chr, INVISIBLE), ZWNJ, "_"}
+    assert not {c for c in codes if unicodedata.category(c) in ("Mn", "Cf", "Co", "Cn")}
+    assert all(unicodedata.is_normalized("NFC", sentence) for sentence in sentences)
+    return codes
 
 
-def sentences_of(folder, treebanks):
-    """The sentences as they are shown, by file and sentence."""
+def check_origins(built, folder, treebanks):
+    """A good sentence is the treebank's own unless it says that it is constructed."""
     spelled = urdu().orthography
-    return {
+    sentences = {
         (tree.file, tree.sent_id): spelled.joined((w.form, w.space) for w in tree.words)
         for tree in read_trees(*tables_of(folder, treebanks), spelled)
     }
-
-
-def check_origins(built, sentences):
-    """A good sentence is the treebank's own unless it says that it is constructed."""
     for item in built.items:
         source = sentences[item["file"], item["sent_id"]]
         assert (item["good"] == source) != item["constructed"], item["item_id"]
         assert item["bad"] not in sentences.values()
 
 
-@pytest.mark.parametrize("check", [check_items, check_changes, check_counts])
-def test_all_items_of_our_treebanks_hold(own, hindi, check):
+def test_all_items_of_our_treebanks_hold(own, hindi, tmp_path):
     check(own)
     check(hindi)
+    assert check_codes(own) <= {*LETTERS, *" ۔؟"}
+    check_origins(own, tmp_path, (OWN,))
 
 
-@pytest.mark.parametrize(
-    "check",
-    [check_items, check_changes, check_counts, check_codes],
-)
-def test_all_items_of_udtb_hold(udtb, check):
+def test_all_items_of_udtb_hold_and_each_paradigm_has_some(udtb, tmp_path, mirror):
     check(udtb)
-
-
-def test_items_of_our_treebank_have_no_code_points_but_urdus(own):
-    check_codes(own)
-    assert codes(own) <= {*LETTERS, *" ۔؟"}
-
-
-def test_good_sentences_are_the_treebanks_own_unless_constructed(own, tmp_path):
-    check_origins(own, sentences_of(tmp_path, (OWN,)))
-
-
-def test_good_sentences_of_udtb_are_its_own_unless_constructed(udtb, tmp_path, mirror):
-    files = unpacked(mirror / "ud/r2.15/UD_Urdu-UDTB", tmp_path)
-    check_origins(udtb, sentences_of(tmp_path, files))
+    check_codes(udtb)
+    check_origins(udtb, tmp_path, unpacked(mirror / "ud/r2.15/UD_Urdu-UDTB", tmp_path))
+    assert udtb.kept.keys() == PARADIGMS.keys()
+    assert min(udtb.kept.values()) >= 4
+    assert sum(udtb.kept.values()) >= 1300
 
 
 def test_a_rule_without_a_match_is_counted_with_none_in_its_place(tmp_path):
@@ -208,9 +169,3 @@ def test_at_most_so_many_pairs_of_a_paradigm_are_kept_evenly(own, tmp_path, most
         assert chosen == [all_of_it[i * n // min(n, most)] for i in range(min(n, most))]
         beyond = [r["reason"] for r in capped.rejected if r["paradigm"] == paradigm]
         assert beyond.count("beyond per_paradigm") == n - len(chosen)
-
-
-def test_udtb_gives_each_paradigm_pairs(udtb):
-    assert udtb.kept.keys() == PARADIGMS.keys()
-    assert min(udtb.kept.values()) >= 4
-    assert sum(udtb.kept.values()) >= 1300
