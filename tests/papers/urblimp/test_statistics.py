@@ -52,9 +52,12 @@ def bounded(*counts):
     return pd.DataFrame(rows, columns=["accuracy", "low", "high"])
 
 
-def test_the_interval_of_one_accuracy_is_its_own():
-    rows = bounded((80, 100))
-    assert mean_interval(rows, [1.0]) == pytest.approx(wilson(80, 100))
+def test_the_interval_of_a_mean_narrows_with_the_number_of_accuracies():
+    low, high = wilson(80, 100)
+    assert mean_interval(bounded((80, 100)), [1.0]) == pytest.approx((low, high))
+    of_two = mean_interval(bounded((80, 100), (80, 100)), [0.5, 0.5])
+    ends = [0.8 + (end - 0.8) / 2**0.5 for end in (low, high)]
+    assert of_two == pytest.approx(ends)
 
 
 def test_an_accuracy_without_an_interval_leaves_the_mean_without():
