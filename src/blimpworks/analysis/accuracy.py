@@ -1,4 +1,4 @@
-"""From judgements to accuracies, each with its uncertainty."""
+"""Compute accuracies with their intervals from judgements."""
 
 import logging
 import math
@@ -18,30 +18,30 @@ from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_frame
 log = logging.getLogger(__name__)
 
 Z95 = NormalDist().inv_cdf(0.975)
-"""Standard deviations that 95 % of a normal distribution lie within, on either side."""
+"""Standard deviations from the mean that hold 95 % of a normal distribution."""
 ALL = "all"
 KEYS = ["phenomenon", "paradigm", "method"]
 COLUMNS = [*KEYS, "correct", "tie", "near_tie"]
 Judged = tuple[str, str, Path]
 """Model, language, and table of judgements."""
 TABLE = "table"
-"""Number of the table that a row is from, where several are summarised at once."""
+"""Column with a row's table, where several tables are summarised at once."""
 BLOCK = 200_000
-"""Rows that are summarised at once: one by one, small tables take several times as long."""
+"""Rows summarised at once; single small tables would take several times as long."""
 NOMINAL = "nominal"
-"""How many prompts a template has by the release's settings, in judgements of responses.
+"""Column with a template's number of prompts in the release's settings.
 
-Accuracies by the published method are shares of those numbers, as in the release's scripts."""
+The release's scripts divide by it, and so do accuracies by the method ``published``.
+"""
 TEMPLATE = r"^template=(\d+)$"
 """A paradigm that is the whole of a template."""
 
 
 def wilson(correct: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a proportion of ``correct`` in ``n`` > 0.
+    """Return Wilson's 95 % interval of a proportion of ``correct`` in ``n`` > 0.
 
-    ``correct`` is rounded to a whole number, to even: halves come from ties counted half.
-    Source: Wilson (1927). SciPy and statsmodels have it too, but take a second to import, which
-    is most of what many jobs take.
+    ``correct`` is rounded to even, because ties can count half. Source: Wilson (1927). SciPy and
+    statsmodels have it too, but importing them takes a second, most of a small job's time.
     """
     whole = round(correct)
     total = int(n) + Z95**2
@@ -51,11 +51,11 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
 
 
 def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
-    """95 % interval of the weighted sum of independent accuracies, from their own intervals.
+    """Return the 95 % interval of a weighted sum of independent accuracies, from their intervals.
 
-    ``rows`` have columns accuracy, low and high, all from 0 to 1. The squared distances to the
-    single bounds add up (Zou and Donner 2008, "Construction of confidence limits about effect
-    measures: a general approach"). NaN where a bound is missing.
+    ``rows`` have columns accuracy, low and high, from 0 to 1. Squared distances to the bounds add
+    up (Zou and Donner 2008, "Construction of confidence limits about effect measures: a general
+    approach"). NaN where a bound is missing.
     """
     share, accuracy = np.asarray(weights, float), rows["accuracy"].to_numpy(float)
     below, above = (
@@ -67,7 +67,7 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
 
 
 def _templates(judgements: pd.DataFrame) -> pd.Series:
-    """Nominal number of prompts of each phenomenon and template (index)."""
+    """Return the nominal number of prompts by phenomenon and template."""
     template = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
     keys = [judgements["phenomenon"].astype(str), template]
     nominal: pd.Series = judgements[NOMINAL].groupby(keys).max()
@@ -75,7 +75,7 @@ def _templates(judgements: pd.DataFrame) -> pd.Series:
 
 
 def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
-    """Factor for each row of ``accuracies``: n divided by the nominal number of prompts."""
+    """Return n divided by the nominal number of prompts, for each row of ``accuracies``."""
     each = _templates(judgements)
     whole = each.groupby(level=0).sum()
     template = accuracies["paradigm"].astype(str).str.extract(TEMPLATE, expand=False)
@@ -89,19 +89,16 @@ def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
 
 
 def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:
-    """Accuracies of one model and language, by phenomenon, paradigm and method.
+    """Compute accuracies by phenomenon, paradigm and method, and by ``table`` if that is a column.
 
-    Where there is a column ``table``, of each table for itself.
+    Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a pair in
+    two paradigms counts in both (Jumelet et al. 2025, section 6). Rows without a verdict are
+    counted as skipped; a group without verdicts has no row. With ``one_more`` a paradigm's accuracy
+    is (correct + 1) / (n + 1); the rest of its row, the interval too, is of the actual pairs.
 
-    Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a
-    pair that stands in two paradigms counts in both (Jumelet et al. 2025, section 6). Rows
-    without a judgement are skipped: they don't count but are counted. Where nothing was judged
-    there is no row. With ``one_more`` the accuracy of a paradigm is (correct + 1) / (n + 1);
-    everything else in its row, the interval too, is of the pairs there are.
-
-    Where there is a column ``nominal``, accuracies and intervals by the method ``published``
-    are shares of the nominal numbers of prompts instead (Moroni et al. 2025: of a template
-    correct ÷ nominal, of a task correct ÷ the sum over its templates); n stays what was judged.
+    With a column ``nominal``, accuracies and intervals by the method ``published`` are shares of
+    the nominal numbers of prompts (Moroni et al. 2025: a template's correct ÷ nominal, a task's
+    correct ÷ the sum over its templates). n stays the judged number.
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
     keys = [TABLE, *KEYS] if TABLE in judgements else KEYS
@@ -145,7 +142,6 @@ def _read(path: Path) -> pa.Table:
 def _summary(
     block: Sequence[Judged], tables: Sequence[pa.Table], one_more: Collection[str]
 ) -> pd.DataFrame:
-    """Compute the accuracies of some tables, with their models and languages."""
     numbered = [
         table.append_column(TABLE, pa.array(np.full(len(table), number)))
         for number, table in enumerate(tables)
@@ -159,7 +155,7 @@ def _summary(
 
 
 def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:
-    """Accuracies of tables in their order: neighbours together that are counted alike."""
+    """Yield accuracies of tables in their order, in blocks of tables that are counted alike."""
     block: list[Judged] = []
     tables: list[pa.Table] = []
     kind: tuple[bool, int] | None = None
@@ -184,11 +180,11 @@ def compute_accuracies(
     output: Path,
     one_more: Collection[str] = (),
 ) -> int:
-    """Write the accuracies table of ``benchmark`` from (model, language, judgements table).
+    """Write the accuracies table of ``benchmark``; return its number of rows.
 
-    One row per model, language, phenomenon, paradigm and method, and rows ``all`` for
-    paradigm and for phenomenon; each with Wilson's 95 % interval. ``one_more``: models for
-    which ``summarise`` counts so. Returns the number of rows.
+    One row per model, language, phenomenon, paradigm and method, and rows ``all`` for paradigm and
+    phenomenon, with Wilson's 95 % interval. ``one_more`` names models for that option of
+    ``summarise``.
 
     Raises UserError when there is no table, or one is missing or of another schema.
     """

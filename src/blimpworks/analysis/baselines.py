@@ -1,4 +1,4 @@
-"""How many items of a benchmark are right by length, by frequency of words, or by chance alone."""
+"""Count the items that length, frequency of words, or chance alone get right."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +17,7 @@ BASELINES = {
     "majority": "commoner label",
     "chance": "chance",
 }
-"""What baselines are called in print."""
+"""Printed names."""
 COLUMNS = (*GROUP, "baseline", "correct", "n")
 SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
 """wordfreq's code of languages whose macrolanguage langcodes does not know."""
@@ -25,9 +25,9 @@ SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
 
 @cache
 def frequency_code(lang: str) -> str | None:
-    """Find the code of wordfreq's list of a language (ISO 639-3), or of its macrolanguage's.
+    """Return wordfreq's code for a language (ISO 639-3), or for its macrolanguage.
 
-    None where wordfreq has none, or lacks the library that finds the language's words.
+    None where wordfreq has no list, or the library that splits the language's words is missing.
     """
     tags = [str(langcodes.standardize_tag(lang, macro=macro)) for macro in (False, True)]
     codes = [SERBO_CROATIAN.get(lang), *tags]
@@ -44,16 +44,16 @@ def _zipf(word: str, code: str) -> float:
 
 
 def frequency(sentence: str, code: str) -> float:
-    """Compute the mean Zipf frequency of a sentence's words: log10 of how many in a billion.
+    """Return the mean Zipf frequency of a sentence's words: log10 of the count in a billion words.
 
-    ``code`` is wordfreq's. Words that its list lacks have 0, and sentences without words too.
+    ``code`` is wordfreq's. Unknown words count 0; so do sentences without words.
     """
     values = [_zipf(word, code) for word in tokenize(sentence, code)]
     return sum(values) / len(values) if values else 0.0
 
 
 def ahead(first: pd.Series, second: pd.Series) -> float:
-    """Count how often the first is above the second; equal values count half."""
+    """Count rows whose first value is above the second; equal values count half."""
     return float((first > second).sum() + 0.5 * (first == second).sum())
 
 
@@ -81,7 +81,7 @@ def _of_group(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]
 
 
 def compared(items: pd.DataFrame) -> pd.DataFrame:
-    """Take one row of each item; none of items of several conditions that are no options."""
+    """Return one row per item; none where an item's conditions are no options."""
     if "item" not in items:
         return items
     if "alternatives" not in items:
@@ -90,16 +90,16 @@ def compared(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Count what each baseline gets right in each paradigm, a row each.
+    """Count the right items of each baseline in each paradigm; columns ``COLUMNS``.
 
-    ``pairs`` has a row for each item, with the columns lang, phenomenon, paradigm, good and bad,
-    and perhaps acceptable (of single sentences), and alternatives (number of sentences that an
-    item chooses among) or chance (how probable a right answer is).
+    ``pairs`` has a row per item: lang, phenomenon, paradigm, good, bad. Optional columns are
+    acceptable (of single sentences), alternatives (number of an item's options), and chance
+    (probability of a right answer).
 
-    The baselines are ``longer`` and ``shorter`` (in characters) and ``frequent`` (the higher mean
-    Zipf frequency of words, where ``frequency_code`` knows the language) of pairs, ``majority`` of
-    single sentences (the commoner label of the paradigm), and ``chance`` where it is given. Ties
-    count half. Columns of the result: those of ``COLUMNS``.
+    Pairs have ``longer`` and ``shorter`` (in characters) and ``frequent`` (higher mean Zipf
+    frequency of words, where ``frequency_code`` knows the language). Single sentences have
+    ``majority`` (the paradigm's commoner label), and items with options ``chance``. Ties count
+    half.
     """
     optional = dict.fromkeys({"acceptable", "alternatives", "chance"} - {*pairs.columns})
     frame = pairs.assign(**optional).reset_index(drop=True)

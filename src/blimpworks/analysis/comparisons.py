@@ -1,10 +1,10 @@
-"""Comparing two models on a language: McNemar's test over its pairs.
+"""Compare two models on a language by McNemar's test over its pairs.
 
-Source: Jumelet et al. (2025), sections 7.1 (footnote 7) and 7.3. The text names McNemar's test
-but not its form; the p-values of Table B.2 do. Albanian's 0.041 (241 of 243 pairs right against
-235) comes from chi-squared with continuity correction alone, which can also give each of the
-other 18 that Table 5 lets one check; the exact test and chi-squared without correction can't. As
-correctness asks (``mcnemar`` corrected), few pairs are tested exactly.
+Source: Jumelet et al. (2025), sections 7.1 (footnote 7) and 7.3. The text does not name the test's
+form, but Table B.2's p-values do. Only chi-squared with continuity correction gives Albanian's
+0.041 (241 of 243 pairs right against 235). It also fits the 18 other p-values that Table 5 lets one
+check; the exact test and chi-squared without correction do not. With ``mcnemar`` corrected, few
+pairs are tested exactly.
 """
 
 import logging
@@ -29,10 +29,10 @@ KEY = ["item_id", "paradigm"]
 
 
 def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
-    """Two-sided p of McNemar's test: ``only_a`` pairs right for one model, ``only_b`` for other.
+    """Return the two-sided p of McNemar's test from the pairs that only one model gets right.
 
-    Exact for fewer than ``exact_below`` such pairs, else chi-squared with continuity
-    correction; 1 when there are as many of each.
+    The test is exact for fewer than ``exact_below`` such pairs, else chi-squared with continuity
+    correction; p is 1 for equal counts.
     """
     if only_a == only_b:
         return 1.0
@@ -44,7 +44,6 @@ def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
 
 
 def _mirrored(row: dict[str, object]) -> dict[str, object]:
-    """The same comparison in the other order: p is the same."""
     other = {"a": "b", "b": "a", "only_a": "only_b", "only_b": "only_a"}
     other |= {"accuracy_a": "accuracy_b", "accuracy_b": "accuracy_a"}
     return {key: row[other.get(key, key)] for key in row}
@@ -53,11 +52,11 @@ def _mirrored(row: dict[str, object]) -> dict[str, object]:
 def compare(
     right: NDArray[np.bool_], judged: NDArray[np.bool_], exact_below: int = 0
 ) -> Iterator[dict[str, object]]:
-    """Comparisons of all models with each other on one language.
+    """Yield comparisons of all models with each other on one language, in both orders.
 
-    ``right`` and ``judged`` are [items, models]. Only items that both models have judged
-    count; two models without such an item have no row. Yields both orders of each two.
-    McNemar's test is exact for fewer than ``exact_below`` pairs.
+    ``right`` and ``judged`` are [items, models]. Only items that both models have judged count; two
+    models without such an item have no row. McNemar's test is exact for fewer than ``exact_below``
+    pairs.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
@@ -79,7 +78,6 @@ def compare(
 
 
 def _verdicts(path: Path, method: str) -> pd.Series:
-    """Verdicts of a model by item and paradigm, NaN where it has none."""
     frame: pd.DataFrame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
     chosen = frame[frame["method"] == method].astype({"paradigm": object})
     verdicts: pd.Series = chosen.set_index(KEY)["correct"]
@@ -89,7 +87,6 @@ def _verdicts(path: Path, method: str) -> pd.Series:
 def _language(
     models: Sequence[tuple[str, Path]], method: str, exact_below: int
 ) -> Iterator[dict[str, object]]:
-    """Comparisons of all models on one language, with the models' names."""
     columns = {model: _verdicts(path, method) for model, path in models}
     verdicts = pd.DataFrame(columns)
     names = list(verdicts)
@@ -106,11 +103,11 @@ def compare_models(
     output: Path,
     mcnemar: Variant = "published",
 ) -> int:
-    """Write the comparisons table from (model, language, judgements table); count its rows.
+    """Write the comparisons table from (model, language, judgements table); return its length.
 
-    A verdict is right or not: a tie that counts half is not. ``mcnemar`` decides the form of the
-    test: published is chi-squared for any number of pairs, corrected exact where they are few.
-    Raises UserError when there is no table, or one is missing or of another schema.
+    A tie that counts half is not right. With ``mcnemar`` published the test is chi-squared for any
+    number of pairs; with corrected it is exact for few. Raises UserError when there is no table, or
+    one is missing or of another schema.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")

@@ -1,4 +1,4 @@
-"""Ordinary least squares as rows of the regressions table."""
+"""Fit ordinary least squares, as rows of the regressions table."""
 
 import numpy as np
 import pandas as pd
@@ -8,12 +8,12 @@ NAMES = ("coefficient", "standard_error", "t", "p", "low", "high")
 
 
 def standardise(values: pd.Series) -> pd.Series:
-    """``values`` as standard deviations (of the sample) from their mean."""
+    """Return ``values`` as standard deviations (of the sample) from their mean."""
     return (values - values.mean()) / values.std()
 
 
 def varying(predictors: pd.DataFrame) -> pd.DataFrame:
-    """Columns that are not the same in all rows; of the others nothing can be said."""
+    """Return the columns that vary between rows; the others have no estimable effect."""
     kept = [name for name in predictors if predictors[name].nunique() > 1]
     return predictors[kept]
 
@@ -25,12 +25,12 @@ def _design(predictors: pd.DataFrame) -> pd.DataFrame:
 
 
 def enough(predictors: pd.DataFrame) -> bool:
-    """Whether there are more observations than terms, the intercept among them."""
+    """Return whether there are more observations than terms, the intercept included."""
     return len(predictors) > predictors.shape[1] + 1
 
 
 def estimable(predictors: pd.DataFrame) -> bool:
-    """Whether there are enough observations, and no collinear predictors."""
+    """Return whether there are enough observations, and no collinear predictors."""
     design = _design(predictors)
     return enough(predictors) and int(np.linalg.matrix_rank(design)) == design.shape[1]
 
@@ -38,11 +38,10 @@ def estimable(predictors: pd.DataFrame) -> bool:
 def ordinary_least_squares(
     response: pd.Series, predictors: pd.DataFrame
 ) -> list[dict[str, float | str]]:
-    """One row per term, the intercept first: coefficient, its error, t, p, 95 % interval.
+    """Return one row per term, the intercept first: coefficient, its error, t, p, 95 % interval.
 
-    ``response`` is [n], ``predictors`` [n, terms]; n and R² are repeated in each row. No row
-    when there are no more observations than terms, or when the predictors are collinear:
-    then nothing can be estimated.
+    ``response`` is [n], ``predictors`` [n, terms]; n and R² are repeated in each row. No rows where
+    the terms are not ``estimable``.
     """
     if not estimable(predictors):
         return []

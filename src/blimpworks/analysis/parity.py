@@ -1,8 +1,8 @@
-"""The parity report: one model scored in several ways, against a reference.
+"""Report the differences between scores of one model by several variants and a reference.
 
-How far two engines, number formats or first tokens are apart is no matter of belief: the same
-items are scored by each, by the commands of the workflow, and compared by token, by sentence
-and by decision. The items are a fixed sample: those with the lowest digests of their ids.
+Engines, number formats and first tokens are compared by token, sentence and decision, on the same
+items and with the workflow's commands. The items are a fixed sample: those with the lowest digests
+of their ids.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 SIDES = ("good", "bad")
 EXACT = 2**31
-"""McNemar's test is exact whatever the number of pairs."""
+"""McNemar's test is exact for any number of pairs."""
 ABSENT = "–"
 NOTES = """\
 Differences are absolute, in nats. A flip is a pair that one of the two gets right and the other
@@ -59,9 +59,8 @@ Row = Mapping[str, Any]
 def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
     """Write the ``count`` items whose ids have the lowest digests as an items table.
 
-    Any larger sample holds a smaller one, whatever else the tables hold. Returns the SHA-256
-    of the sample's ids and sentences. Raises UserError for a missing table, or an id that
-    stands for two pairs.
+    A larger sample always contains a smaller one. Returns the SHA-256 of the sample's ids and
+    sentences. Raises UserError when a table is missing, or two pairs share an id.
     """
     tables = [read_table(ITEMS, path, ITEMS.names) for path in items]
     rows = {
@@ -99,15 +98,15 @@ class Compared:
     engine: str
     seconds: float | None
     start: str = ""
-    """What conditions the first token, in words; empty where the engine has no choice."""
+    """Condition of the first token, in words; empty where the engine has no choice."""
 
     def values(self, column: str) -> NDArray[Any]:
-        """A column of the scores, with NaN for what is missing."""
+        """Return a column of the scores, with NaN for missing values."""
         values: NDArray[Any] = self.scores[column].to_numpy(zero_copy_only=False)
         return values
 
     def tokens(self, side: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Sentence [t], id [t] and log-probability [t] of every token of one side."""
+        """Return sentence [t], id [t] and log-probability [t] of every token of one side."""
         ids = self.scores[f"{side}_ids"].combine_chunks()
         logprobs = self.scores[f"{side}_logprobs"].combine_chunks()
         rows = pc.list_parent_indices(ids).to_numpy(zero_copy_only=False)
@@ -115,13 +114,13 @@ class Compared:
         return rows, ids.flatten().to_numpy(zero_copy_only=False), flat
 
     def margins(self, method: Method) -> tuple[Floats, Floats]:
-        """Margin of each pair [n], and the divisor of its noise [n]."""
+        """Return each pair's margin [n], and the divisor of its noise [n]."""
         good, bad = (side_of(self.items, self.scores, side) for side in SIDES)
         return margins(method, good, bad)
 
 
 def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
-    """Largest and mean absolute difference; None where nothing could be compared."""
+    """Return the largest and the mean absolute difference; None where nothing could be compared."""
     absolute = np.abs(np.concatenate(differences))
     absolute = absolute[~np.isnan(absolute)]
     if not len(absolute):
@@ -132,7 +131,7 @@ def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float |
 def _token_differences(
     variant: Compared, reference: Compared, side: str
 ) -> tuple[NDArray[Any], int, int]:
-    """Differences of tokens [t], how many tokens only one has scored, how many the first has."""
+    """Return differences [t], the number of unmatched tokens, and that of the variant's tokens."""
     (rows, ids, ours), (their_rows, their_ids, theirs) = (
         each.tokens(side) for each in (variant, reference)
     )
@@ -148,10 +147,10 @@ def _token_differences(
 
 
 def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
-    """Differences of two variants' log-probabilities, in nats, by token and sentence.
+    """Return the differences of two variants' log-probabilities, in nats, by token and sentence.
 
-    Tokens are compared where both have scored the same ones; ``unmatched`` counts the others
-    (the first token under ``skip``), which the sentences' differences include.
+    Tokens are compared where both variants have the same ones. ``unmatched`` counts the others
+    (such as the first token under ``skip``), which the sentences' differences include.
     """
     by_token, unmatched, tokens = [np.empty(0)], 0, 0
     for side in SIDES:
@@ -170,11 +169,10 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
 def decision_differences(
     method: Method, variant: Compared, reference: Compared, near: NearTies
 ) -> dict[str, Any]:
-    """Numbers of decisions that differ between two variants, and accuracies.
+    """Return accuracies, and the numbers of decisions that differ between two variants.
 
-    A tie is wrong here, so that every pair is right or wrong. A near tie is one of either
-    variant, by the threshold of its engine and number format; ``flips_beyond`` is how many flipped
-    decisions are none.
+    A tie is wrong here, so every pair is right or wrong. A near tie is one of either variant, by
+    the threshold of its engine and number format; ``flips_beyond`` leaves these out.
     """
     (ours, divisor), (theirs, other_divisor) = (v.margins(method) for v in (variant, reference))
     both = ~np.isnan(ours) & ~np.isnan(theirs)
@@ -215,7 +213,7 @@ def _compared(
     settings: Mapping[str, Any],
     pythons: Mapping[str, str],
 ) -> Compared | str:
-    """Scores of ``items`` (the table ``sample``) by a variant, or why there are none."""
+    """Return a variant's scores of ``items`` (the table ``sample``), or why there are none."""
     log.info("%s: scoring %d pairs", variant.name, len(items))
     try:
         scored = score_variant(variant, sample, checkpoint, sample.parent, settings, pythons)
@@ -252,16 +250,15 @@ def measure_parity(
     settings: Mapping[str, Any],
     pythons: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Score a sample of ``items`` in several ways and write how far these are apart.
+    """Score a sample of ``items`` by variants, and write their differences from the reference.
 
-    Into directory ``output`` go the sample, each variant's scores, and ``parity.parquet``,
+    Directory ``output`` gets the sample, each variant's scores, and ``parity.parquet``,
     ``parity.csv`` and ``parity.md``: one row per method and variant, the reference first.
-    ``settings`` are those of scoring that all share. Returns the sample's size and
-    SHA-256, and the engine keys of the variants. A variant that the model cannot have has rows
-    with the reason.
+    ``settings`` of scoring are common to all. An impossible variant's rows have the reason. Returns
+    the sample's size and SHA-256, and the engine keys of the variants.
 
-    Raises UserError for unknown variants or methods, when the reference is not possible, and
-    when the scoring of a variant breaks off.
+    Raises UserError when a variant or method is unknown, the reference is impossible, or scoring
+    fails.
     """
     names = dict.fromkeys([reference, *with_starts(variants, checkpoint)])
     chosen = [parse_variant(name) for name in names]

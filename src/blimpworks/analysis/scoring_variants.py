@@ -1,4 +1,4 @@
-"""Ways to score with one model, and the scores of some items by each of them."""
+"""Score some items with one model by variants of engine and settings."""
 
 import json
 import os
@@ -31,17 +31,17 @@ SHORT: dict[str, str] = {
     "within-word": "masked.pll=within_word_l2r",
     "in-process": "vllm.mode=in_process",
 }
-"""Settings that a variant's name can have in short."""
+"""Short forms of settings in a variant's name."""
 
 PACKAGES = {"kenlm": "kenlm", "lstm": "torch", "transformers": "transformers", "vllm": "vllm"}
-"""What a Python must have for an engine."""
+"""Python package that an engine needs."""
 
 REFUSED, SAID = 2, "blimpworks: "
 """Exit status of a command that says in its last line why it did nothing, and how it begins."""
 
 
 class Impossible(Exception):
-    """A model cannot be scored by some variant; the message is the reason."""
+    """The model cannot be scored by a variant; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class Variant:
     name: str
     engine: str
     settings: dict[str, Any]
-    """Settings of scoring that it changes, as in a campaign."""
+    """Changed settings of scoring, as in a campaign."""
 
     def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
-        """The reason why no model of an architecture can be scored so here; None if one can be.
+        """Return why no model of an architecture can be scored so here; None if one can.
 
-        ``pythons`` are interpreters by engine, for engines that this one does not have.
+        ``pythons`` are interpreters by engine, for engines that this one lacks.
         """
         missing = self.engine not in pythons and find_spec(PACKAGES[self.engine]) is None
         reason = obstacle(self.engine, architecture, self.settings)
@@ -68,7 +68,10 @@ class Variant:
         return reason
 
     def options(self, base: Mapping[str, Any]) -> ScoringOptions:
-        """``base`` settings, changed. Raises UserError for settings that don't exist."""
+        """Return ``base`` settings with the changes.
+
+        Raises UserError for settings that do not exist.
+        """
         return parse_options(ScoringOptions, json.dumps(_merged(base, self.settings)))
 
 
@@ -82,7 +85,7 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def _setting(part: str, name: str) -> dict[str, Any]:
-    """The settings that one part of a variant's name stands for."""
+    """Return the settings of one part of a variant's name."""
     key, given, value = SHORT.get(part, part).partition("=")
     if not given:
         raise UserError(
@@ -97,9 +100,9 @@ def _setting(part: str, name: str) -> dict[str, Any]:
 
 
 def parse_variant(name: str) -> Variant:
-    """A variant by its name: an engine, and settings behind colons.
+    """Parse a variant's name: an engine, and settings after colons.
 
-    Raises UserError for an engine or a setting that doesn't exist.
+    Raises UserError when the engine or a setting does not exist.
     """
     # A token may have colons of its own.
     head, _, token = name.partition(f":first_token={TOKEN}")
@@ -118,10 +121,10 @@ def parse_variant(name: str) -> Variant:
 
 
 def with_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
-    """Names of variants, in place of ``ENGINE:starts`` one for each start that a model can have.
+    """Expand each name ``ENGINE:starts`` to one name per possible condition of the first token.
 
-    These are all that the engine leaves open, of causal models the candidates of the tokenizer.
-    Raises UserError for an engine that cannot run the model.
+    These are the engine's policies; for causal models they are the tokenizer's candidates. Raises
+    UserError when the engine cannot run the model.
     """
     described, expanded = read_description(checkpoint), list[str]()
     for name in names:
@@ -140,7 +143,7 @@ def with_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
 
 
 def default_pythons() -> dict[str, str]:
-    """Interpreters of engines that have an environment of their own in this checkout."""
+    """Return the interpreters of engines with their own environment in this checkout."""
     own = REPOSITORY / ".vllm/bin/python"
     return {"vllm": str(own)} if own.exists() else {}
 
@@ -150,15 +153,14 @@ class Scored:
     """Scores of some items by one variant."""
 
     table: Path
-    """Scores table."""
     engine: str
-    """Key of the engine that scored."""
+    """Key of the engine."""
     seconds: float | None
-    """Time that scoring took, loading included; None if it was never all done in one go."""
+    """Seconds of scoring and loading; None if no single run scored everything."""
 
 
 def _run(command: Sequence[str], log: Path, name: str) -> None:
-    """Run a command; what it says goes to ``log``."""
+    """Run a command with its output in ``log``. Raises Impossible for a refusal."""
     source = str(Path(blimpworks.__file__).parents[1])
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -176,7 +178,7 @@ def _run(command: Sequence[str], log: Path, name: str) -> None:
 
 
 def _seconds(folder: Path, engine: str, *, fresh: bool) -> float | None:
-    """Seconds that ``engine`` (its key) took to score all in one go; None if it never did."""
+    """Return the seconds of a single run that scored everything; None without such a run."""
     kept = folder / "seconds.json"
     if fresh:
         record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))
@@ -196,9 +198,8 @@ def score_variant(
 ) -> Scored:
     """Score ``items`` by ``variant`` below directory ``output``, as the workflow does.
 
-    The engine runs in a process of its own, by the interpreter that ``pythons`` has for it.
-    What has been scored before is not scored again. Raises Impossible, with the reason, where
-    the model cannot be scored so, and UserError when scoring breaks off.
+    The engine runs in its own process, by its interpreter in ``pythons``. Earlier scores are
+    reused. Raises Impossible when the model cannot be scored so, and UserError when scoring fails.
     """
     described = read_description(checkpoint)
     if reason := variant.obstacle(described.architecture, pythons):

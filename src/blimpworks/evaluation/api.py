@@ -1,4 +1,4 @@
-"""The public interface for notebooks: evaluate models, load items and results as pandas tables."""
+"""Offer evaluations, items and results to notebooks, as pandas tables."""
 
 import re
 import subprocess
@@ -38,20 +38,26 @@ SCORED = ["item_id", "status", "logprob_good", "logprob_bad", "tokens_good", "to
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What an evaluation has measured."""
+    """The tables of an evaluation."""
 
     accuracies: "pd.DataFrame"
-    """One row per benchmark, model, language, phenomenon, paradigm and method, and rows ``all``
-    for paradigms and phenomena; ``accuracy``, ``low`` and ``high`` (95 %) from 0 to 1, ``n``,
-    ``ties``."""
+    """One row per benchmark, model, language, phenomenon, paradigm and method.
+
+    Paradigms and phenomena also have rows ``all``. Columns ``accuracy``, ``low`` and ``high`` (95
+    %) from 0 to 1, ``n`` and ``ties``.
+    """
     items: "pd.DataFrame"
-    """One row per benchmark, model and row of the items: sentences, and their log-probabilities
-    in nats (``logprob_good``, ``logprob_bad``); for prompts, the prompts alone."""
+    """One row per benchmark, model and item, with its sentences or prompt.
+
+    Sentences have log-probabilities in nats: ``logprob_good`` and ``logprob_bad``.
+    """
     judgements: "pd.DataFrame"
-    """One row per benchmark, model, item and method: ``margin``, ``correct``, ``tie``. ``item_id``
-    is that of ``items``; of items with several conditions, their column ``item``."""
+    """One row per benchmark, model, item and method: ``margin``, ``correct``, ``tie``.
+
+    ``item_id`` is that of ``items``; for items with several conditions it is their column ``item``.
+    """
     directory: Path
-    """Where the evaluation lies, with ``campaign.yaml`` and the report card."""
+    """The evaluation's directory, with ``campaign.yaml`` and the report card."""
 
 
 def evaluate(
@@ -65,10 +71,10 @@ def evaluate(
 ) -> Results:
     """Evaluate models on benchmarks, as ``blimpworks evaluate`` does, and load the results.
 
-    ``models`` are hub ids, directories, n-gram files or names of the catalogue; ``out`` is the
-    directory of the evaluation; further ``options`` are those of the command (``engine``,
-    ``data``, ``mirror``, ``profile``, ``cores``, …). What was computed before is not computed
-    again. Raises UserError for what cannot be done.
+    ``models`` are hub ids, directories, n-gram files or names of the catalogue. ``out`` is the
+    evaluation's directory; further ``options`` are those of the command (``engine``, ``data``,
+    ``mirror``, ``profile``, ``cores``, …). Earlier results are reused. Raises UserError when the
+    command fails.
     """
     names = [models] if isinstance(models, str | Path) else models
     options = {"benchmarks": benchmarks, "languages": languages, "limit": limit, **options}
@@ -93,9 +99,9 @@ def _read(schema: TableSchema, path: str, columns: Sequence[str] | None = None) 
 
 
 def load_results(directory: str | Path) -> Results:
-    """The results of a finished evaluation.
+    """Load the results of a finished evaluation.
 
-    Raises UserError for a directory that holds none, or one that is not finished.
+    Raises UserError when the directory holds no evaluation, or an unfinished one.
     """
     import pandas as pd
 
@@ -139,10 +145,10 @@ def load_results(directory: str | Path) -> Results:
 def load_items(
     benchmark: str, language: str, *, data: str = AUTO, mirror: str | Path | None = None
 ) -> "pd.DataFrame":
-    """Items of a benchmark in a language, built or retrieved where they are not there yet.
+    """Load a benchmark's items in a language; build or retrieve them first if they are missing.
 
-    One row per pair, sentence, condition of an item, or prompt. Raises UserError for a benchmark
-    or a language that cannot be had.
+    One row per pair, sentence, condition of an item, or prompt. Raises UserError when the benchmark
+    has no such items.
     """
     [benchmark] = parse_benchmarks(benchmark)
     [lang] = parse_languages(language)

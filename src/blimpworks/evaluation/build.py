@@ -1,4 +1,4 @@
-"""Building the report card of an evaluation from its tables."""
+"""Build the report card of an evaluation from its tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -55,7 +55,6 @@ TEMPLATE, STYLE = "assets/card.html.jinja", "assets/card.css"
 
 
 def _bar(accuracy: Accuracy, chance: float | None) -> str:
-    """CSS variables of the bar that shows an accuracy and its interval, in percent."""
     shares = {"a": accuracy["accuracy"], "l": accuracy["low"], "h": accuracy["high"]}
     if chance is not None:
         shares["c"] = chance
@@ -63,14 +62,14 @@ def _bar(accuracy: Accuracy, chance: float | None) -> str:
 
 
 def _detailed(benchmark: Benchmark) -> list[tuple[str, list[Row]]]:
-    """Languages, all together first, that have several phenomena, with these."""
+    """Return the languages that have several phenomena, with these; all together come first."""
     languages = dict.fromkeys([ALL, *(row["lang"] for row in benchmark["rows"])])
     phenomena = [(lang, show.phenomena(benchmark, lang)) for lang in languages if lang != MEAN]
     return [(lang, rows) for lang, rows in phenomena if any(row["models"] for row in rows)]
 
 
 def page_of(card: Card) -> str:
-    """The page as HTML."""
+    """Return the card's page as HTML."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -90,12 +89,11 @@ def page_of(card: Card) -> str:
 
 
 def write_page(card: Card, path: Path) -> None:
-    """Write the report card as one file of HTML."""
+    """Write the card's page as one file of HTML."""
     write_text(path, page_of(card))
 
 
 def _model(facts: ModelFacts) -> Model:
-    """A model with the revision that its first checkpoint was made of."""
     source = read_description(Path(facts["checkpoint"])).source
     revision = getattr(source, "revision", "") or getattr(source, "sha256", "")
     checks = [read_manifest(Path(path), Manifest).checks for path in facts["manifests"]]
@@ -122,9 +120,9 @@ def _model(facts: ModelFacts) -> Model:
 
 
 def _first_tokens(path: Path, lang: str, method: str) -> Iterable[FirstToken]:
-    """Rows of a parity table by a method, one for each thing that conditions the first token.
+    """Yield a method's rows of a parity table, one per condition of the first token.
 
-    The first is the evaluation's own.
+    The evaluation's own condition comes first.
     """
     rows = read_table(PARITY, path).to_pylist()
     possible = [row for row in rows if row["method"] == method and row["impossible"] is None]
@@ -145,7 +143,7 @@ def _first_tokens(path: Path, lang: str, method: str) -> Iterable[FirstToken]:
 
 
 def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
-    """All that the card says of a benchmark, with p-values that are not corrected yet."""
+    """Return the card's entry of a benchmark; its p-values are not corrected yet."""
     accuracies, printed = main_accuracies(benchmark), printed_accuracies(benchmark)
     results, count = facts["results"], facts["worst"]
     models = [*benchmark["languages"]]
@@ -195,7 +193,7 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
 
 
 def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
-    """The report card of a campaign whose tables are there; ``files`` are those that show it.
+    """Return the report card of a campaign from its tables; ``files`` are the card's own files.
 
     Raises UserError when no model is run on a benchmark, or a table is missing or broken.
     """
@@ -234,10 +232,10 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write the report card: its data, its page, and a results file for each model, in this order.
+    """Write the report card's data, its page, and a results file per model, in this order.
 
-    Returns how many benchmarks, models and tests there are. Raises UserError when a table is
-    missing or broken.
+    Returns the numbers of benchmarks, models and tests. Raises UserError when a table is missing or
+    broken.
     """
     data, page, *results = outputs
     card = build_card(facts, [str(path) for path in outputs])

@@ -1,8 +1,8 @@
-"""The report card of an evaluation as data: what ``card.json`` holds.
+"""The report card of an evaluation as data, the content of ``card.json``.
 
-Accuracies, bounds of intervals and differences are shares of 1, log-probabilities and margins
-are in nats (margins per token, character or byte where the method divides), and intervals are at
-95 %. ``all`` as a language or phenomenon stands for all of them together.
+Accuracies, bounds of intervals and differences are shares of 1; intervals are at 95 %.
+Log-probabilities and margins are in nats; margins are per token, character or byte where the method
+divides. ``all`` as a language or phenomenon means all of them together.
 """
 
 import json
@@ -20,20 +20,20 @@ ALL = "all"
 FORMAT: Literal[2] = 2
 """Of the file; it changes with the meaning of a field."""
 MEAN = "mean"
-"""As a language: the mean over languages, each of which counts once."""
+"""As a language: the unweighted mean over languages."""
 
 
 class Model(Described):
-    """A model, and what was read of it."""
+    """A model, with facts from its checkpoint and its self-test."""
 
     revision: str
     """Commit of the hub's repository, or digest of the directory's files; empty without any."""
     start: str
-    """What conditions the first token, in words; empty where the engine has no choice."""
+    """Condition of the first token, in words; empty where the engine has no choice."""
     better_start: str
-    """A sentence on a start after which texts are likelier by far; empty where there is none."""
+    """A sentence on a start that makes texts far likelier; empty where there is none."""
     checks: dict[str, str]
-    """Findings of the self-test of its first checkpoint, in words, by check."""
+    """Findings of its first checkpoint's self-test, in words, by check."""
 
 
 class Accuracy(TypedDict):
@@ -44,20 +44,20 @@ class Accuracy(TypedDict):
     high: float
     n: int
     skipped: int
-    """Items that could not be judged, and don't count."""
+    """Items without a verdict, which do not count."""
     ties: int
     near_ties: int
-    """Items whose margin is within what rounding can move; ties are among them."""
+    """Items, ties included, whose margin rounding can change."""
 
 
 class Skipped(TypedDict):
-    """Items that a model could not be judged on."""
+    """Items on which a model has no verdict."""
 
     n: int
     of: int
-    """Items, those that were judged included."""
+    """All items, judged or skipped."""
     reasons: dict[str, int]
-    """Items by why they were skipped, in words."""
+    """Number of items by reason, in words."""
 
 
 class Row(TypedDict):
@@ -75,7 +75,7 @@ class Row(TypedDict):
 
 
 class Items(TypedDict):
-    """How many items of a language models were run on, of how many there are."""
+    """Number of a language's items that models were run on, and of all items."""
 
     lang: str
     n: int
@@ -89,7 +89,7 @@ class Ranked(TypedDict):
     model: str
     label: str
     ours: bool
-    """Whether it is of this evaluation, not of print."""
+    """Measured by this evaluation; else printed."""
     accuracy: float
     low: float | None
     high: float | None
@@ -98,16 +98,16 @@ class Ranked(TypedDict):
 
 
 class Ranking(TypedDict):
-    """The models that a paper prints accuracies of and ours, the best first."""
+    """The models with printed accuracies and ours, the best first."""
 
     lang: str
     places: list[Ranked]
     notes: list[str]
-    """In which ways the printed numbers are not of the same items as ours."""
+    """Differences between the printed numbers' items and ours."""
 
 
 class Gap(TypedDict):
-    """How far a model is behind (below 0) the printed models of its size."""
+    """Difference between a model and the printed models of its size."""
 
     label: str
     """Phenomenon, or language where print has no phenomena."""
@@ -115,15 +115,16 @@ class Gap(TypedDict):
     printed: float
     """Mean accuracy of the printed models of its size."""
     difference: float
+    """Below 0 where the model is worse."""
 
 
 class SizeClass(TypedDict):
-    """The printed models of a model's size, and where it is most behind them."""
+    """The printed models of a model's size, and the largest gaps to them."""
 
     models: list[str]
     gaps: list[Gap]
     note: str
-    """Why there are no gaps; else empty."""
+    """Reason why there are no gaps; else empty."""
 
 
 class PairedTest(TypedDict):
@@ -134,7 +135,7 @@ class PairedTest(TypedDict):
     b: str
     n: int
     skipped: int
-    """Items that one of them, or neither, could be judged on."""
+    """Items without a verdict of one of them or of both."""
     only_a: int
     only_b: int
     p: float
@@ -146,13 +147,13 @@ class Side(TypedDict):
     """A sentence, and the log-probability of all its tokens."""
 
     name: str
-    """``good``, ``bad``, or what its condition is called."""
+    """``good``, ``bad``, or the name of its condition."""
     text: str
     logprob: float | None
 
 
 class WorstItem(TypedDict):
-    """An item that a model got wrong by a large margin."""
+    """A wrongly judged item with a large margin."""
 
     item_id: str
     lang: str
@@ -161,11 +162,11 @@ class WorstItem(TypedDict):
     margin: float
     sides: list[Side]
     blocks: list[list[Column]]
-    """The sides' words: both aligned, or a block for each where they are no pair."""
+    """The sides' words: both sides of a pair aligned in one block, else a block for each side."""
 
 
 class WrongAnswer(TypedDict):
-    """A prompt that a model answered wrongly."""
+    """A prompt with a model's wrong answer."""
 
     item_id: str
     lang: str
@@ -176,33 +177,33 @@ class WrongAnswer(TypedDict):
     """Empty where many answers are right."""
     answer: str
     status: str
-    """``ok``, or why there is no answer."""
+    """``ok``, or the reason why there is no answer."""
 
 
 class Written(TypedDict):
-    """What a model's answers in a language are, whether right or wrong."""
+    """Counts of a model's answers in a language, right or wrong."""
 
     lang: str
     n: int
     cut: int | None
-    """Answers that the limit of tokens ended; None where that is not known."""
+    """Answers that the limit of tokens ended; None where unknown."""
     limit: int
-    """Tokens of the longest of them."""
+    """Tokens of the longest answer that was cut."""
     echoes: int | None
-    """Answers that repeat the prompt and say nothing else; None where that is not known."""
+    """Answers that only repeat the prompt; None where unknown."""
 
 
 class FirstToken(TypedDict):
-    """Accuracy on a sample of a language's pairs, with one way to condition the first token."""
+    """Accuracy on a sample of a language's pairs, with one condition of the first token."""
 
     lang: str
     first_token: str
     """In words where the token is known, else the policy."""
     own: bool
-    """Whether it is how the evaluation was run."""
+    """The evaluation's own condition."""
     n: int
     skipped: int
-    """Pairs of the sample that this way or the evaluation's own gave no score."""
+    """Pairs of the sample without a score by this condition or the evaluation's own."""
     accuracy: float | None
     """None where every pair was skipped."""
     low: float | None
@@ -210,11 +211,11 @@ class FirstToken(TypedDict):
     flips: int
     """Decisions that differ from the evaluation's own."""
     flips_beyond: int
-    """Those of them that are no near ties."""
+    """Flips without near ties."""
 
 
 class Benchmark(TypedDict):
-    """All that the card says of a benchmark."""
+    """A benchmark in the card."""
 
     name: str
     label: str
@@ -223,10 +224,10 @@ class Benchmark(TypedDict):
     unit: str
     """``pair`` (of sentences), ``prompt``, or ``item`` of several or single sentences."""
     data: str
-    """Where the items come from, as a phrase; empty where nothing is said of it."""
+    """Origin of the items, as a phrase; may be empty."""
     phenomena: dict[str, str]
     methods: dict[str, str]
-    """Method that each model's items are judged by."""
+    """Judging method by model."""
     chance: float | None
     items: list[Items]
     rows: list[Row]
@@ -238,10 +239,10 @@ class Benchmark(TypedDict):
     """By model, the worst first."""
     wrong: dict[str, list[WrongAnswer]]
     written: dict[str, list[Written]]
-    """By model; none where items are no prompts."""
+    """By model; only for prompts."""
     sensitivity: dict[str, list[FirstToken]]
     unknown: dict[str, float]
-    """Share of its sentences' words that a model of words does not know, by such a model."""
+    """Share of the sentences' words that are unknown, by model of words."""
 
 
 class Card(TypedDict):
@@ -251,11 +252,11 @@ class Card(TypedDict):
     campaign: str
     description: str
     date: str
-    """When the last table was made, in UTC; empty where no record says so."""
+    """End of the job that made the last table, in UTC; empty without a record."""
     version: str
     """Of blimpworks."""
     commit: str
-    """Of the repository that the tables were made with; empty where no record says so."""
+    """Commit of the repository that made the tables; empty without a record."""
     limit: int | None
     """Most items of a benchmark and language that models were run on; None for all."""
     rerun: str
@@ -270,7 +271,7 @@ class Card(TypedDict):
 
 
 def read_card(path: Path) -> Card:
-    """The report card in a file ``card.json``.
+    """Read a report card from a file ``card.json``.
 
     Raises UserError when the file is missing, no JSON, or of another version of the format.
     """

@@ -1,4 +1,4 @@
-"""Two evaluations item by item: what moved between them, as data and as text."""
+"""Compare two evaluations item by item, as data and as text."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A phenomenon of a benchmark in a language, or all of them, in both evaluations."""
+    """A phenomenon of a benchmark in a language, or all of them, in evaluations A and B."""
 
     benchmark: str
     lang: str
@@ -39,28 +39,28 @@ class Moved:
     phenomenon: str
     method: str
     accuracy_a: float | None
-    """From 0 to 1, over all items that it has judged; None where there are none."""
+    """From 0 to 1, over all items that A has judged; None where there are none."""
     accuracy_b: float | None
     n_a: int
-    """Items that it has judged."""
+    """Items that A has judged."""
     n_b: int
     both: int
     """Items that both have judged."""
     only_a: int
-    """Of these, those that are right in the first alone."""
+    """Items of ``both`` that are right in A alone."""
     only_b: int
     p: float
-    """McNemar's, two-sided, not corrected for the number of tests."""
+    """McNemar's two-sided p, not corrected for the number of tests."""
     items_only_a: int
-    """Items that the first alone has judged."""
+    """Items that A alone has judged."""
     items_only_b: int
     skipped_a: dict[str, int]
-    """Items of the first that it could not judge, by why."""
+    """Items without a verdict in A, by reason."""
     skipped_b: dict[str, int]
 
     @property
     def difference(self) -> float | None:
-        """The second accuracy minus the first."""
+        """B's accuracy minus A's."""
         if self.accuracy_a is None or self.accuracy_b is None:
             return None
         return self.accuracy_b - self.accuracy_a
@@ -79,7 +79,7 @@ class Flip:
     item_id: str
     right_in: Literal["a", "b"]
     margin_a: float | None
-    """In nats of what the method compares; None of prompts."""
+    """In nats of the method's score; None for prompts."""
     margin_b: float | None
     texts: Sequence[str]
     """Its sentences, or the prompt and both answers."""
@@ -93,46 +93,44 @@ class Comparison:
     b: str
     models: Sequence[tuple[str, str]]
     rows: Sequence[Moved]
-    """Of each language all phenomena together first."""
+    """All phenomena together come first in each language."""
     flipped: int
-    """How many items are right in one of them alone."""
+    """Number of items that are right in one evaluation alone."""
     flips: Sequence[Flip]
-    """Those of them whose margin changes most."""
+    """The flipped items with the largest changes of margin."""
     reasons: Sequence[Reason]
-    """What was done differently."""
+    """Differences in procedure."""
     notes: Sequence[str]
-    """What was not compared, and why."""
+    """Sentences on models and languages that were not compared."""
 
     def as_json(self) -> dict[str, Any]:
-        """The comparison as plain values."""
+        """Return the comparison as plain values."""
         rows = [{**asdict(row), "difference": row.difference} for row in self.rows]
         return {**asdict(self), "rows": rows}
 
 
 @dataclass(frozen=True)
 class _Joined:
-    """Items of a benchmark in a language, as two models have judged them."""
+    """A benchmark's items in a language, with the judgements of two models."""
 
     sides: tuple[Side, Side]
     benchmark: str
     lang: str
     models: tuple[str, str]
     method: str
-    """The first that both are judged by; empty where one has judged nothing."""
+    """The first method that both are judged by; empty where one has judged nothing."""
     rows: "pd.DataFrame"
     """A row per item of either side, with ``correct``, ``margin`` and ``why`` (skipped) of both.
 
-    NaN where a side has no such item; ``correct`` also where it has no verdict on it.
+    NaN where a side has no such item; ``correct`` also where the side has no verdict.
     """
 
     @property
     def labels(self) -> dict[str, str]:
-        """Return the columns that tell its rows from others."""
         names = {"model_a": self.models[0], "model_b": self.models[1]}
         return {"benchmark": self.benchmark, "lang": self.lang, **names}
 
     def texts(self, item: str) -> list[str]:
-        """Read lines about an item; see ``texts_of``."""
         pairs = [*zip(self.sides, self.models, strict=True)]
         items = [side.items(self.benchmark, self.lang, model) for side, model in pairs]
         answers = [side.table("answers", self.benchmark, self.lang, model) for side, model in pairs]
@@ -140,7 +138,7 @@ class _Joined:
 
 
 def _join(sides: tuple[Side, Side], benchmark: str, lang: str, models: tuple[str, str]) -> _Joined:
-    """Join two models' judgements. Raises UserError where they have no method in common."""
+    """Join two models' judgements. Raises UserError when they have no method in common."""
     pairs = [*zip(sides, models, strict=True)]
     tables = [side.judgements(benchmark, lang, model) for side, model in pairs]
     first, second = (list(dict.fromkeys(table["method"])) for table in tables)
@@ -169,7 +167,6 @@ def _join(sides: tuple[Side, Side], benchmark: str, lang: str, models: tuple[str
 
 
 def _moved(joined: _Joined, phenomenon: str, rows: "pd.DataFrame") -> Moved:
-    """Count in the joined rows of a phenomenon what moved."""
     has_a, has_b = (rows[f"correct_{side}"].notna() for side in "ab")
     right_a, right_b = (rows[f"correct_{side}"] == 1 for side in "ab")
     only_a, only_b = (
@@ -204,7 +201,7 @@ def _moved(joined: _Joined, phenomenon: str, rows: "pd.DataFrame") -> Moved:
 
 
 def _largest_flips(compared: Sequence[_Joined], count: int) -> tuple[int, list[Flip]]:
-    """Count the items that are right in one side alone; name those whose margin changes most."""
+    """Return the number of flipped items, and the ``count`` with the largest changes of margin."""
     import pandas as pd
 
     tables = []
@@ -234,10 +231,10 @@ def _largest_flips(compared: Sequence[_Joined], count: int) -> tuple[int, list[F
 
 
 def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[str]:
-    """Lines about an item: its sentences, or the prompt and both answers to it.
+    """Return lines about an item: its sentences, or the prompt and both answers to it.
 
-    They are of the first of the ``items`` tables that has it, and of each of the ``answers``
-    tables that exist. Raises UserError where an items table is missing or broken.
+    The first table of ``items`` that has it counts, and each existing table of ``answers``. Raises
+    UserError when an items table is missing or broken.
     """
 
     def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -267,16 +264,15 @@ def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[
 def compare_evaluations(
     first: Path, second: Path, models: tuple[str, str] | None = None, flips: int = 10
 ) -> Comparison:
-    """What moved between two evaluations, and what was done differently.
+    """Compare two evaluations: numbers that moved, and differences in procedure.
 
-    Each is the directory of an evaluation, or a results tree; the second may also be what
-    lm-evaluation-harness wrote of a model, with its samples. ``models``: which model of the first
-    is compared with which of the second; by default those of the same name, or the only ones.
-    ``flips``: how many items that are right in one of them alone are named, those whose margin
-    changes most. Of each language the first method is compared that judges both.
+    Each is the directory of an evaluation, or a results tree; the second may also be
+    lm-evaluation-harness's output, with samples. ``models`` names one model of each; by default
+    models of the same name are compared, or the only ones. ``flips`` limits the items that are
+    named. In each language the first method that judges both is compared.
 
-    Raises UserError where one of them is no finished evaluation, no two models can be compared, or
-    the two have no language of a benchmark in common.
+    Raises UserError when one is no finished evaluation, no two models can be compared, or the two
+    have no language of a benchmark in common.
     """
     a = read_side(first)
     samples = read_samples(second, a)
@@ -324,14 +320,14 @@ def compare_evaluations(
 
 
 FEW = 5
-"""Languages of a benchmark up to which all their phenomena are shown."""
+"""Most languages of a benchmark for which all phenomena are shown."""
 MOST = 12
-"""Reasons that are shown."""
+"""Reasons shown."""
 SIGNIFICANT = 0.05
 
 
 def _item_lines(rows: Sequence[Moved]) -> Iterator[str]:
-    """Lines where the two have judged different items, and on what either has skipped and why."""
+    """Yield lines on items that only one side has judged, and on skipped items."""
     totals = [row for row in rows if row.phenomenon == ALL]
     a, b = (sum(getattr(row, f"items_only_{side}") for row in totals) for side in "ab")
     if a or b:
@@ -351,8 +347,8 @@ def _item_lines(rows: Sequence[Moved]) -> Iterator[str]:
 def print_comparison(comparison: Comparison, console: Console, *, whole: bool = False) -> None:
     """Print a comparison within the console's width; ``whole``: every phenomenon and reason.
 
-    A benchmark, two models and a method have a table: a language, and below it its phenomena. Of
-    many languages only phenomena that moved for sure are shown, unless ``whole``.
+    There is a table per benchmark, pair of models and method. Of more than ``FEW`` languages only
+    significant phenomena are shown, unless ``whole``.
     """
     say(console, f"A: {comparison.a}")
     say(console, f"B: {comparison.b}")

@@ -1,4 +1,4 @@
-"""The numbers of a report card as cells, which are explained as those of exhibits are."""
+"""Explain the numbers of a report card as cells of exhibits."""
 
 import json
 import os
@@ -25,17 +25,16 @@ from blimpworks.records.job import REPOSITORY
 from blimpworks.records.reading import Record, read_record
 
 FILES = 6
-"""Files from outside that are named with their checksums."""
+"""Outside files that are named with their checksums."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """An accuracy of a report card, or what is there of one where every item was skipped."""
+    """An accuracy of a report card; without a value where every item was skipped."""
 
     card: Card
     benchmark: Benchmark
     cells: Row
-    """The row that it stands in."""
     model: str
 
     @property
@@ -50,17 +49,17 @@ class Number:
 
     @property
     def column(self) -> str:
-        """The label of the model."""
+        """The model's label."""
         return self.card["models"][self.model]["label"]
 
     @property
     def is_measured(self) -> bool:
-        """Whether some item was judged."""
+        """Some item was judged."""
         return self.model in self.cells["models"]
 
     @property
     def counted(self) -> str:
-        """How many items it is of, and what was skipped."""
+        """Number of items, and of skipped items with reasons."""
         if skipped := self.cells["skipped"].get(self.model):
             return show.skipped_phrase(skipped, self.benchmark["unit"])
         return f"n = {self.cells['models'][self.model]['n']:,}, none skipped"
@@ -75,7 +74,7 @@ class Number:
 
     @property
     def languages(self) -> list[str]:
-        """Languages that it is over."""
+        """The languages that it is over."""
         if self.cells["lang"] not in (ALL, MEAN):
             return [self.cells["lang"]]
         return [
@@ -85,7 +84,7 @@ class Number:
         ]
 
     def is_called(self, wanted: Sequence[str]) -> bool:
-        """Whether its row is called by these names: a missing one means all of them together."""
+        """Return whether these names mean its row; a missing name means all of them together."""
         lang, phenomenon = self.cells["lang"], self.cells["phenomenon"]
         language = show.language(lang, self.card["languages"])
         names = (
@@ -103,11 +102,11 @@ class Number:
 
 
 def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
-    """Numbers of a card in a row and of a model, None for any.
+    """Find the numbers of a card in a row and of a model, None for any.
 
-    A row is called by benchmark, language and phenomenon, or some of them, divided by commas; what
-    is not named is the whole. Raises UserError, with what there is, where there is none, and where
-    row and column mean several.
+    A row's name is some of benchmark, language and phenomenon, divided by commas; the missing ones
+    mean the whole. Raises UserError, with the choices, when there is none, or row and column mean
+    several.
     """
     card = read_card(source)
     every = [
@@ -140,10 +139,9 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
 
 
 def _as_recorded(source: Path, named: Path) -> tuple[Path, Record]:
-    """The card's path as its record has it, from the directory of the workflow, and the record.
+    """Change to the workflow's directory; return the card's path in its record, and the record.
 
-    That directory becomes the current one. Raises UserError where the card is not where it was
-    made, or the card or the file that was named is not what its job wrote.
+    Raises UserError when the card was moved, or the card or the named file is not its job's output.
     """
     source, named = source.resolve(), named.resolve()
     record = read_record(sidecar_path(source))
@@ -167,9 +165,9 @@ def explain_number(
 ) -> Explanation:
     """Explain an accuracy of the card ``source``, with at most ``items`` of its items, or one.
 
-    ``named`` is the file of the report card that the user named. Works in the workflow's directory
-    from then on. Raises UserError when a table behind it, or the item, is missing, and where the
-    card or that file is not what its job wrote.
+    ``named`` is the card's file that the user named. Changes to the workflow's directory. Raises
+    UserError when a table behind the number, or the item, is missing, or a file is not its job's
+    output.
     """
     recorded, record = _as_recorded(source, named)
     facts: Facts = record["params"]["facts"]
@@ -226,7 +224,6 @@ def _facts(
     tables: Sequence[tuple[Path, Path]],
     record: Record,
 ) -> Iterator[str]:
-    """What the number is of: items, statuses of their scores, where they come from, and code."""
     yield f"{number.counted}."
     statuses: Counter[str] = Counter()
     for path, (items, outputs) in zip(judged, tables, strict=True):

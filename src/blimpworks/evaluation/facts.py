@@ -1,6 +1,6 @@
-"""What a report card is built from: models, benchmarks, and where their tables lie.
+"""Collect the inputs of a report card: models, benchmarks, and the paths of their tables.
 
-Without heavy imports, because the workflow asks.
+Without heavy imports, because the workflow calls it.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import find_benchmark, paper_of
 
 OUTPUTS = {"pair": "scores", "prompt": "answers"}
-"""Folder of models' results on a benchmark's items, by the benchmark's unit."""
+"""Folder of models' results by the benchmark's unit."""
 TWO_SENTENCES = "judge"
-"""The command that judges pairs of sentences, of which a coin gets half right."""
+"""The command that judges pairs of sentences; chance gets half of them right."""
 
 
 class Described(TypedDict):
@@ -31,21 +31,21 @@ class Described(TypedDict):
     engine: str
     dtype: str
     first_token: str
-    """Policy by which the first token is conditioned."""
+    """Policy for the condition of the first token."""
     tuning: str
     note: str
-    """A sentence on a model of this machine, for whoever reads the card; else empty."""
+    """A sentence on a model of this machine, for readers of the card; else empty."""
     checkpoints: int
-    """How many there are: of a monolingual model there is a checkpoint for each language."""
+    """A monolingual model has one per language."""
 
 
 class ModelFacts(Described):
-    """A model with the files that say more of it."""
+    """A model with the files about it."""
 
     manifests: list[str]
     """Of the jobs that score sentences with it."""
     checkpoint: str
-    """Path of the description of its checkpoint, or of the first of several."""
+    """Path of its first checkpoint's description."""
 
 
 class BenchmarkFacts(TypedDict):
@@ -58,41 +58,41 @@ class BenchmarkFacts(TypedDict):
     unit: str
     """``pair`` or ``prompt``."""
     noun: str
-    """What an item is called: ``pair`` of sentences, ``prompt``, or ``item`` of any other kind."""
+    """An item's name: ``pair`` of sentences, ``prompt``, or ``item`` of any other kind."""
     data: str
-    """Where its items come from, in words; empty where its paper says nothing of it."""
+    """Origin of its items, in words; may be empty."""
     methods: dict[str, list[str]]
-    """Methods of each model, the main one first."""
+    """By model, the main method first."""
     mcnemar: str
     """Form of McNemar's test between its models."""
     chance: float | None
-    """Accuracy of guessing, where it is known."""
+    """Accuracy of guessing; None where unknown."""
     own_items: bool
-    """Whether its items are those that its paper prints accuracies of."""
+    """Its paper prints accuracies of these items."""
     languages: dict[str, list[str]]
-    """Languages of each model."""
+    """By model."""
     items: dict[str, str]
-    """Items of each language that models are run on."""
+    """Tables by language of the items that models are run on."""
     whole: dict[str, str]
-    """All items of each language, where models are run on a sample of them."""
+    """Tables by language of all items, where ``items`` is a sample."""
     accuracies: str
     printed: str
-    """Accuracies that its paper prints; empty where there are none."""
+    """Table of the accuracies that its paper prints; empty where there are none."""
     names: str
     """Printed names of its phenomena, as ``module:name``; empty where keys are names."""
     sensitivity: dict[str, list[str]]
-    """Languages in which each model is also scored with other first tokens."""
+    """By model, the languages that are also scored with other first tokens."""
 
 
 class PrintedModel(TypedDict):
-    """A model of which papers print accuracies."""
+    """A model with printed accuracies."""
 
     label: str
     parameters: float | None
 
 
 class Facts(TypedDict):
-    """All that a report card needs to know of a campaign."""
+    """All inputs of a campaign's report card."""
 
     campaign: str
     description: str
@@ -101,9 +101,9 @@ class Facts(TypedDict):
     limit: int | None
     """Most items of a benchmark and language that models are run on; None for all."""
     worst: int
-    """Worst items that are shown of each model and benchmark."""
+    """Worst items shown of each model and benchmark."""
     languages: dict[str, str]
-    """Names of languages by code."""
+    """Names by code."""
     models: dict[str, ModelFacts]
     benchmarks: dict[str, BenchmarkFacts]
     printed: dict[str, PrintedModel]
@@ -115,7 +115,7 @@ Coverage = Mapping[str, Mapping[str, list[str]]]
 
 
 def coverage(layout: Layout) -> Coverage:
-    """What models of a campaign are run on; without benchmarks that no model is run on."""
+    """Return the languages by benchmark and model, without benchmarks that no model is run on."""
     covered = {
         name: {model: layout.covered_by(model, name) for model in layout.models_of(name)}
         for name in layout.campaign.benchmarks
@@ -124,31 +124,31 @@ def coverage(layout: Layout) -> Coverage:
 
 
 def is_of_pairs(name: str) -> bool:
-    """Whether a benchmark's items are pairs of sentences, of which one is to be preferred."""
+    """Return whether a benchmark's items are pairs of a good and a bad sentence."""
     benchmark = find_benchmark(name)
     return benchmark.unit == "pair" and benchmark.judge == TWO_SENTENCES
 
 
 def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> str:
-    """Path of how scores of first tokens change a model's accuracy."""
+    """Return the path of a table of accuracies by first token."""
     return f"{results}/sensitivity/{benchmark}/{lang}/{model}/parity.parquet"
 
 
 def card_files(layout: Layout) -> list[str]:
-    """Files of the report card, the data first; results of several models are a file each."""
+    """Return the report card's files, the data first, with a results file for each model."""
     models = card_models(layout, coverage(layout))
     names = [f"results_{name}.json" for name in models] if len(models) > 1 else ["results.json"]
     return [f"{layout.results}/report_card/{name}" for name in ("card.json", "index.html", *names)]
 
 
 def card_models(layout: Layout, covered: Coverage) -> list[str]:
-    """Models of a campaign that are run on a benchmark, in the catalogue's order."""
+    """Return the models that are run on a benchmark, in the catalogue's order."""
     running = {model for models in covered.values() for model in models}
     return [name for name in layout.catalogue.models if name in running]
 
 
 def card_tables(facts: Facts) -> list[str]:
-    """Every table and description that a report card is made from."""
+    """Return every table and description that a report card is made from."""
     results, paths = facts["results"], []
     for name, benchmark in facts["benchmarks"].items():
         paths += [benchmark["accuracies"], *filter(None, [benchmark["printed"]])]
@@ -164,7 +164,7 @@ def card_tables(facts: Facts) -> list[str]:
 
 
 def model_table(results: str, folder: str, benchmark: str, lang: str, model: str) -> str:
-    """Path of a model's table (``judgements``, ``scores`` or ``answers``) of a language."""
+    """Return the path of a model's ``judgements``, ``scores`` or ``answers`` in a language."""
     return f"{results}/{folder}/{benchmark}/{lang}/{model}.parquet"
 
 
@@ -240,7 +240,7 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
 
 
 def card_facts(layout: Layout, configfile: str) -> Facts:
-    """What the report card of a campaign, the file ``configfile``, is built from."""
+    """Collect the facts for the report card of a campaign, whose file is ``configfile``."""
     campaign, covered = layout.campaign, coverage(layout)
     codes = {lang for models in covered.values() for each in models.values() for lang in each}
     return {

@@ -1,4 +1,4 @@
-"""Judgements of an evaluation by the main methods, and the tests between models on them."""
+"""Read an evaluation's judgements by the main methods, and test between models."""
 
 import json
 from collections import Counter
@@ -22,17 +22,17 @@ WORDS = {
     "not_finite": "with a score that is no number",
     "empty": "without a token that could be scored",
 }
-"""Statuses of sentences and prompts without a result, in words; without ``too_long``."""
+"""Reasons by status of a sentence or prompt without a result, except ``too_long``."""
 Cells = dict[tuple[str, str], dict[str, Skipped]]
-"""By language and phenomenon, then by model; ``all`` as a phenomenon is all of them."""
+"""By language and phenomenon (``all`` for all of them), then by model."""
 
 
 Judgements = Mapping[str, Mapping[str, pd.DataFrame]]
-"""By language and model: one row for each item and paradigm, a pair of two paradigms twice."""
+"""By language and model: one row per item and paradigm; a pair of two paradigms has two."""
 
 
 def _too_long(outputs: Path) -> str:
-    """What a text that does not fit is, with the limit that the manifest of the scores states."""
+    """Return the reason ``too_long`` in words, with the limit from the scores' manifest."""
     for entry in (made_by(outputs) or {}).get("inputs", []):
         if entry["path"].endswith("/manifest.json"):
             manifest = outputs.parents[3].joinpath(*Path(entry["path"]).parts[-4:])
@@ -45,7 +45,7 @@ def _too_long(outputs: Path) -> str:
 
 
 def why_skipped(ids: Sequence[str], items: Path, outputs: Path, method: str) -> list[str]:
-    """Say in words why each of some items has no verdict by ``method``.
+    """Return in words why each of some items has no verdict by ``method``.
 
     ``outputs`` is the table of scores or answers, in a tree of results. Raises UserError when a
     table is broken.
@@ -68,10 +68,10 @@ def why_skipped(ids: Sequence[str], items: Path, outputs: Path, method: str) -> 
 def skipped_items(
     name: str, benchmark: BenchmarkFacts, judgements: Judgements, results: str
 ) -> Cells:
-    """Count the items that got no verdict by the main methods, by why; also where all got one.
+    """Count the items without a verdict by the main methods, by reason; cells with none included.
 
-    Of several languages also over all of them, and for their mean. Raises UserError when a table
-    is missing or broken.
+    With several languages, cells of all together and of their mean follow. Raises UserError when a
+    table is missing or broken.
     """
     cells: Cells = {}
     for lang, models in judgements.items():
@@ -110,7 +110,7 @@ COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 
 
 def read_judgements(path: Path) -> pd.DataFrame:
-    """Read judgements by all methods, without a value where there is no verdict or margin.
+    """Read judgements by all methods; NaN where there is no verdict or margin.
 
     Raises UserError when the table is missing or broken.
     """
@@ -119,7 +119,7 @@ def read_judgements(path: Path) -> pd.DataFrame:
 
 
 def judgements_of(name: str, benchmark: BenchmarkFacts, results: str) -> Judgements:
-    """Read the judgements of a benchmark by each model's main method.
+    """Read a benchmark's judgements by each model's main method.
 
     Raises UserError when a table is missing or broken.
     """
@@ -135,9 +135,9 @@ def judgements_of(name: str, benchmark: BenchmarkFacts, results: str) -> Judgeme
 
 
 def paired_tests(benchmark: BenchmarkFacts, judgements: Judgements) -> list[PairedTest]:
-    """McNemar's test between each two models: in all languages together, and in each.
+    """Test each two models by McNemar, in all languages together and in each.
 
-    The adjusted p is still the plain one (see ``with_holm``). A tie that counts half is not right.
+    ``adjusted`` is not corrected yet (see ``with_holm``). A tie that counts half is not right.
     """
     models = [*benchmark["languages"]]
     if len(models) < 2:
@@ -181,7 +181,7 @@ def paired_tests(benchmark: BenchmarkFacts, judgements: Judgements) -> list[Pair
 
 
 def with_holm(tests: Sequence[PairedTest]) -> list[PairedTest]:
-    """Correct the p-values of tests by Holm's method for how many there are."""
+    """Correct the tests' p-values by Holm's method for their number."""
     if not tests:
         return []
     from statsmodels.stats.multitest import multipletests  # slow; one model has no tests

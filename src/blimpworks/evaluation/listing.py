@@ -1,4 +1,4 @@
-"""What there is to evaluate models on: benchmarks, languages, numbers of items, files at hand."""
+"""List the benchmarks for evaluations: languages, numbers of items, files on the disk."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,33 +22,33 @@ PAIRS = "judge"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A benchmark as some data have it."""
+    """A benchmark in some data."""
 
     name: str
     label: str = ""
     """Short name of its paper; empty where its declaration cannot be used."""
     items: str = ""
-    """What its items are called, in the plural."""
+    """Name of its items, in the plural."""
     expected: Mapping[str, int | None] = field(default_factory=dict)
-    """Number of items by language, before they are built; None where that is not known."""
+    """Number of items by language, before they are built; None where unknown."""
     files: int = 0
-    """How many files its items are made from that are not in the repository."""
+    """Number of files outside the repository that its items are made from."""
     at_hand: int = 0
-    """How many of them are on the disk: retrieved, or in the campaign's mirror."""
+    """Number of these files that are retrieved, or in the campaign's mirror."""
     origin: str = "in the repository"
-    """Where its items come from, if not made from such files."""
+    """Origin of its items, if not made from such files."""
     more: tuple[str, ...] = ()
-    """Further languages that it has where they are named."""
+    """Further languages, run only where they are named."""
     by_name: bool = False
-    """Whether it is run where it, or a language of it, is named alone."""
+    """Run only where the benchmark, or a language of it, is named."""
     counted: bool = False
-    """Whether these numbers are of the items, not of what its paper has."""
+    """These numbers are counts of the items, not the paper's."""
     obstacle: str = ""
-    """Why these data do not have it; empty where they do."""
+    """Reason why these data lack it; else empty."""
 
 
 def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
-    """Whether a pinned file is on the disk: retrieved, or in the mirror (plain or .xz)."""
+    """Return whether a pinned file is retrieved, or in the mirror (plain or .xz)."""
     copies = [Path(campaign.pathvars.resources, "sources", row.name)]
     if campaign.mirror is not None and row.mirror:
         names = (row.mirror, f"{row.mirror}.xz")
@@ -57,9 +57,9 @@ def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
 
 
 def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
-    """Languages of a campaign in which a benchmark can be had. Raises UserError for none.
+    """Return a campaign's languages that have the benchmark's files, treebanks included.
 
-    Where items are made from treebanks, those of the language must be there.
+    Raises UserError when there is none.
     """
     paper = paper_of(benchmark.name)
     paper.check(campaign, catalogue)
@@ -79,7 +79,10 @@ def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -
 
 
 def own_languages(campaign: Campaign) -> list[str]:
-    """Languages that a campaign's benchmarks can be had in. Raises UserError for one without."""
+    """Return the languages of a campaign's benchmarks.
+
+    Raises UserError when a benchmark has none.
+    """
     languages: dict[str, None] = {}
     for name in campaign.benchmarks:
         alone = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
@@ -88,7 +91,6 @@ def own_languages(campaign: Campaign) -> list[str]:
 
 
 def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
-    """A benchmark in the languages of a campaign; ``obstacle`` says why its data lack it."""
     campaign = campaign.model_copy(update={"benchmarks": (benchmark.name,)})
     paper = paper_of(benchmark.name)
     noun = "pairs" if benchmark.judge == PAIRS else "items"
@@ -124,10 +126,10 @@ def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
 
 
 def list_benchmarks(campaign: Campaign) -> list[Listed]:
-    """All benchmarks that there are, those of the campaign first, in its data and languages.
+    """List all benchmarks, the campaign's first, in its data and languages.
 
-    Other languages of the same data are listed as such, and so are benchmarks that have no others.
-    ``obstacle`` says why the data lack a benchmark, or what is wrong with its declaration.
+    Other languages of the same data are in ``more``. A benchmark without the campaign's languages,
+    or with a faulty declaration, is listed too.
     """
     everywhere = campaign.model_copy(update={"languages": "all"})
     rows = []
@@ -143,7 +145,6 @@ def list_benchmarks(campaign: Campaign) -> list[Listed]:
 
 
 def _lines(row: Listed) -> Iterator[str]:
-    """Say of a benchmark its languages with the number of items, and what is on the disk of it."""
     if row.obstacle:
         yield row.obstacle
         return
@@ -171,9 +172,9 @@ def _lines(row: Listed) -> Iterator[str]:
 
 
 def listing_text(rows: Sequence[Listed], width: int = WIDTH) -> str:
-    """Benchmarks as lines of text of at most ``width`` characters.
+    """Return the benchmarks as lines of at most ``width`` characters.
 
-    First those that are run anyway, then those that are run where they are named, and the others.
+    Benchmarks that always run come first, then those that run where named, then the others.
     """
     sections = {
         "": [row for row in rows if not (row.obstacle or row.by_name)],

@@ -1,11 +1,11 @@
-"""The accuracies of one model as lm-evaluation-harness writes its results, without samples.
+"""Write a model's accuracies as a results file of lm-evaluation-harness, without samples.
 
 Source of the layout: lm-eval 0.4.13 (``result_schema.py``). A task is a benchmark in a language,
-``BENCHMARK_LANG``; its phenomena are tasks below it, ``BENCHMARK_LANG_PHENOMENON``. ``acc`` is
-the accuracy by the full sentence's log-probability, as in the harness, or, where no item was
-judged by that, by the benchmark's main method; the other methods' names are those of the export
-(``interop.lm_eval_export``). A standard error is that of a mean of rights and wrongs. What the
-harness would say of things that don't exist here is left out.
+``BENCHMARK_LANG``; its phenomena are tasks below it, ``BENCHMARK_LANG_PHENOMENON``. ``acc`` is the
+accuracy by the full sentence's log-probability, as in the harness. Where no item was judged by
+that, ``acc`` is by the benchmark's main method. The other methods have the export's names
+(``interop.lm_eval_export``). Standard errors are of a mean of rights and wrongs. Fields without a
+counterpart here are left out.
 """
 
 import json
@@ -24,19 +24,18 @@ from blimpworks.interop.lm_eval_export import metric_name, sanitized
 
 MAIN = "acc"
 Row = Mapping[Any, Any]
-"""A row of a table of accuracies."""
 SECTIONS = ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
-"""Parts of the file that have an entry for each task."""
+"""Parts of the file with an entry per task."""
 OUTPUT_TYPES = {"pair": "multiple_choice", "prompt": "generate_until"}
 
 
 def task_name(*names: str) -> str:
-    """A task's name: names joined by ``_``, with nothing in them that file names can't have."""
+    """Join names by ``_``, without characters that file names cannot have."""
     return "_".join(re.sub(r"[^\w.+#-]+", "_", name).strip("_") for name in names)
 
 
 def _numbers(rows: Sequence[Row], main: str) -> dict[str, tuple[float, int]]:
-    """Accuracy and number of items by metric; the first is ``acc`` where anything was judged."""
+    """Return accuracy and number of items by metric, ``acc`` first."""
     by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
     metrics = {metric_name(method): value for method, value in by_method.items()}
     is_extra = MAIN not in metrics and main in by_method
@@ -44,7 +43,7 @@ def _numbers(rows: Sequence[Row], main: str) -> dict[str, tuple[float, int]]:
 
 
 def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
-    """The content of a results file: the accuracies of one model on all its benchmarks.
+    """Return a results file's content: one model's accuracies on all its benchmarks.
 
     Raises UserError when a table is missing or broken.
     """

@@ -1,4 +1,4 @@
-"""What this machine has to run models with, the engine that suits, and whether models fit."""
+"""Read this machine's resources, choose an engine, and check that models fit."""
 
 import os
 import shutil
@@ -21,23 +21,25 @@ from blimpworks.records.job import REPOSITORY
 
 MEMINFO = Path("/proc/meminfo")
 VLLM = ".vllm/bin/python"
-"""Interpreter of the environment of vLLM, in the repository (``make vllm``)."""
+"""Interpreter of vLLM's environment, in the repository (``make vllm``)."""
 WORKING_GB = {"transformers": 1.5, "lstm": 1.5, "kenlm": 0.5, "vllm": 6.0}
-"""Memory beside the weights, without a GPU. Python and its libraries take up to 1 GB, logits of
-128 positions over 262,144 pieces 0.4 GB; vLLM sets 4 GB aside for keys and values besides."""
+"""Memory beside the weights, without a GPU, by engine.
+
+Python and its libraries take up to 1 GB, logits of 128 positions over 262,144 pieces 0.4 GB. vLLM
+also reserves 4 GB for keys and values.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What models can be run with."""
+    """The resources for running models."""
 
     memory_gb: float | None
-    """Memory that is free or can be reclaimed, within what this process may have; None where the
-    system does not say."""
+    """Free or reclaimable memory within this process's limits; None where unknown."""
     gpus_gb: tuple[float, ...] = ()
     """Free memory of each visible GPU."""
     has_vllm: bool = False
-    """Whether the environment of vLLM is there."""
+    """vLLM's environment is installed."""
 
 
 def _read(path: Path) -> str:
@@ -48,7 +50,7 @@ def _read(path: Path) -> str:
 
 
 def available_memory_gb() -> float | None:
-    """GB that this process can have: free and reclaimable, within limits of its control groups."""
+    """Return the free and reclaimable GB within limits of this process's control groups."""
     fields = dict(line.split(":", 1) for line in _read(MEMINFO).splitlines() if ":" in line)
     free = []
     if "MemAvailable" in fields:
@@ -74,7 +76,7 @@ def available_memory_gb() -> float | None:
 
 
 def visible_gpus_gb() -> tuple[float, ...]:
-    """Free GB of each GPU that this process may use."""
+    """Return the free GB of each GPU that this process may use."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in ("", "-1"):
         return ()
@@ -88,7 +90,7 @@ def visible_gpus_gb() -> tuple[float, ...]:
 
 @cache
 def this_machine() -> Machine:
-    """The machine that this process runs on; looks once."""
+    """Return this process's machine; the first call measures it."""
     has_vllm = (REPOSITORY / VLLM).exists()
     return Machine(available_memory_gb(), visible_gpus_gb(), has_vllm)
 
@@ -96,12 +98,12 @@ def this_machine() -> Machine:
 def choose_engine(
     row: ModelRow, requested: str = "auto", machine: Machine | None = None
 ) -> ModelRow:
-    """A model's row with the engine that it is run with.
+    """Return a model's row with its engine.
 
     ``auto`` is vLLM for causal models where ``machine`` (this one unless given) has a GPU and
-    vLLM's environment, else transformers; n-gram models and LSTMs have engines of their own.
+    vLLM's environment, else transformers. N-gram models and LSTMs have their own engines.
 
-    Raises UserError for an engine that is unknown, not installed, or cannot run the model.
+    Raises UserError when the engine is unknown, not installed, or cannot run the model.
     """
     machine = machine or this_machine()
     names = dict.fromkeys(name for name, _ in ENGINES)
@@ -134,13 +136,12 @@ def choose_engine(
 
 
 def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None) -> list[str]:
-    """A line on the memory that each model takes, its engine being chosen.
+    """Return a line per model on the memory that it takes with its engine.
 
-    That is its weights, in the format that it is run in, and what its engine works with
-    (``WORKING_GB``; on a GPU what plans for clusters count). ``machine`` is this one unless
-    given; memory that it does not tell counts as enough.
+    That is its weights, in its dtype, and the engine's working memory (``WORKING_GB``; on a GPU as
+    in plans for clusters). ``machine`` is this one unless given; unknown memory counts as enough.
 
-    Raises UserError for a model that cannot fit, with what to do.
+    Raises UserError, with remedies, when a model cannot fit.
     """
     machine = machine or this_machine()
     lines = []

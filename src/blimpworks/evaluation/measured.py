@@ -1,4 +1,4 @@
-"""The accuracies of an evaluation, by language and phenomenon, for the report card."""
+"""Collect an evaluation's accuracies by language and phenomenon, for the report card."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ UNKNOWN_ID, END_ID = 0, 1
 
 
 def read_accuracies(path: Path) -> pd.DataFrame:
-    """A table of accuracies, with labels as plain strings.
+    """Read a table of accuracies, with labels as plain strings.
 
     Raises UserError when it is missing or broken.
     """
@@ -39,7 +39,7 @@ def read_accuracies(path: Path) -> pd.DataFrame:
 
 
 def main_accuracies(benchmark: BenchmarkFacts) -> pd.DataFrame:
-    """Accuracies of each model by its main method, of all its languages, down to paradigms.
+    """Read each model's accuracies by its main method, down to paradigms.
 
     Raises UserError when the table is missing or broken.
     """
@@ -50,13 +50,13 @@ def main_accuracies(benchmark: BenchmarkFacts) -> pd.DataFrame:
 
 
 def names_of(benchmark: BenchmarkFacts) -> Mapping[str, str]:
-    """Printed names of the phenomena whose keys are no names."""
+    """Return the printed names of phenomena whose keys are no names."""
     address = benchmark["names"]
     return cast(Mapping[str, str], load(address)) if address else {}
 
 
 def phenomenon_label(key: str, names: Mapping[str, str]) -> str:
-    """The name of a phenomenon: as printed, or its key without underscores."""
+    """Return a phenomenon's printed name, or its key without underscores."""
     return names.get(key, key.replace("_", " "))
 
 
@@ -67,10 +67,10 @@ def _accuracy_of(row: Mapping[Any, Any]) -> Accuracy:
 
 
 def pooled(rows: pd.DataFrame) -> Accuracy:
-    """The accuracy on all items of some rows together: every item counts once.
+    """Return the accuracy on all items of some rows; every item counts once.
 
-    The interval is Wilson's, or made of the rows' own where their accuracies are no shares of
-    ``n`` (see ``analysis.accuracy.summarise``).
+    The interval is Wilson's. Where the rows' accuracies are no shares of ``n``, it follows from
+    their intervals (see ``analysis.accuracy.summarise``).
     """
     totals = {name: int(rows[name].sum()) for name in (*COUNTS, "correct")}
     n = totals["n"]
@@ -83,7 +83,7 @@ def pooled(rows: pd.DataFrame) -> Accuracy:
 
 
 def mean_of(rows: pd.DataFrame) -> Accuracy:
-    """The mean of some rows' accuracies, with the interval that follows from theirs."""
+    """Return the mean of some rows' accuracies, with the interval that follows from theirs."""
     low, high = mean_interval(rows, [1 / len(rows)] * len(rows))
     totals = {name: int(rows[name].sum()) for name in COUNTS}
     mean = float(rows["accuracy"].mean())
@@ -96,11 +96,11 @@ def accuracy_rows(
     skipped: Mapping[LanguagePhenomenon, Mapping[str, Skipped]],
     baselines: Mapping[LanguagePhenomenon, Mapping[str, float]],
 ) -> list[Row]:
-    """Accuracies of all languages together, then of each, by phenomenon: the whole first.
+    """Return rows of all languages together, then of each; the whole comes before phenomena.
 
-    ``accuracies`` are those of the main methods; ``skipped`` is by language and phenomenon, then
-    by model, and ``baselines`` by baseline. Where a model skipped everything there is a row too.
-    With one language there is nothing together.
+    ``accuracies`` are by the main methods. ``skipped`` and ``baselines`` are by language and
+    phenomenon, then by model or baseline. A cell where a model skipped everything has a row too.
+    One language has no rows of all together.
     """
     names, order = names_of(benchmark), [*benchmark["languages"]]
     frame = accuracies[accuracies["paradigm"] == ALL]
@@ -142,7 +142,7 @@ def accuracy_rows(
 
 
 def unknown_words(scores: Iterable[Path]) -> float:
-    """Share of the words in tables of scores that an n-gram model or LSTM does not know.
+    """Return the share of the words in tables of scores that an n-gram model or LSTM does not know.
 
     Ends of sentences are no words. Raises UserError when a table is missing or broken.
     """
@@ -167,11 +167,10 @@ def item_counts(path: Path) -> dict[str, int]:
 
 
 def baselines_of(benchmark: BenchmarkFacts) -> dict[LanguagePhenomenon, dict[str, float]]:
-    """What each baseline gets right of a benchmark's items, in all languages together too.
+    """Return each baseline's share of right items, also in all languages; none for prompts.
 
-    A baseline has no share where it knows only some of the items, such as those of
-    languages that have a list of frequencies. Nothing of prompts. Raises UserError when a table of
-    items is missing or broken.
+    A baseline that knows only some of the items has no share; word frequencies lack some languages.
+    Raises UserError when a table of items is missing or broken.
     """
     tables = []
     for path in [] if benchmark["unit"] == "prompt" else benchmark["items"].values():

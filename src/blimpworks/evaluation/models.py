@@ -1,7 +1,7 @@
-"""The models that a user names for an evaluation, as rows of a table of models.
+"""Resolve the models that a user names to rows of a table of models.
 
-A name of the catalogue, a directory, an n-gram file or a name of the hub: what is not in the
-catalogue is read from the model's own files, before any weights are loaded or downloaded.
+A name is of the catalogue, a directory, an n-gram file or the hub. Models outside the catalogue are
+described by their own files, before any weights are loaded or downloaded.
 """
 
 import os
@@ -29,22 +29,22 @@ from blimpworks.models.words import split_words
 from blimpworks.records.job import REPOSITORY
 
 CAN_BE_SET = ("architecture", "dtype", "first_token", "parameters", "tuning")
-"""Columns of a model's row that a user can set in place of what is read."""
+"""Columns of a model's row that a user can override."""
 FIRST = {"bos": "after the start symbol", "eos": "after the end symbol", "skip": "not counted"}
-"""What conditions the first token, in words, where the token itself is not known."""
+"""Conditions of the first token in words, where the token itself is unknown."""
 LANGUAGES = "/{lang}"
-"""End of the address of a model with a checkpoint for each language."""
+"""End of the address of a model with a checkpoint per language."""
 NGRAM_SUFFIXES = (".gz", ".arpa", ".bin", ".binary", ".klm", ".lm", ".mmap")
 STRANGE_WORDS = 0.05
-"""Share of an n-gram model's words, never seen when text is split, from which a note says so."""
+"""Share of an n-gram model's words that cannot match; a larger one gets a note."""
 OTHER_CASE = 0.01
-"""Share of words with a capital, or with a small letter, up to which a note says so."""
+"""Largest share of words with a capital, or with a small letter, that gets a note."""
 FEWEST_WORDS = 10
-"""Words, of a script with capitals, from which these shares say something."""
+"""Fewest words of a script with capitals for a note on case."""
 
 
 def size_text(gigabytes: float) -> str:
-    """A size for people: GB, MB or kB."""
+    """Return a size as text in GB, MB or kB."""
     if gigabytes >= 1:
         return f"{gigabytes:.1f} GB"
     return f"{gigabytes * 1e3:.0f} MB" if gigabytes >= 0.001 else f"{gigabytes * 1e6:.1f} kB"
@@ -52,34 +52,34 @@ def size_text(gigabytes: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
-    """A model that a user names, with what was read of it."""
+    """A model that a user names, with facts from its files."""
 
     argument: str
     """As the user wrote it."""
     row: ModelRow
-    """How it is run: a row of a table of models, for every benchmark."""
+    """Its row in a table of models, for every benchmark."""
     parts: tuple[str, ...]
-    """Owner and name, or folders and name, from which it can be called."""
+    """Owner and name, or folders and name; the last ones make up its name."""
     in_catalogue: bool = False
     revision: str = ""
     """Branch, tag or commit that was requested of the hub; the row has the commit."""
     file_gb: float = 0.0
     """Size of its files [GB], for a model whose parameters are not counted."""
     quantisation: str = ""
-    """How its weights are quantised; empty for weights as they are."""
+    """Method of quantising its weights; empty without."""
     notes: tuple[str, ...] = ()
-    """What a user should know of it, a sentence each."""
+    """Sentences for the user."""
     start: str = ""
-    """What conditions the first token, in words; empty where its tokenizer was not asked."""
+    """Condition of the first token, in words; empty where its tokenizer was not asked."""
 
     @property
     def weights_gb(self) -> float:
-        """Size of its weights in the format that it is run in [GB]."""
+        """Size of its weights in its dtype [GB]."""
         return (self.row.parameters or 0) * BYTES.get(self.row.dtype, 4) or self.file_gb
 
     @property
     def described(self) -> str:
-        """One line: what it is, how it is run, and where it comes from."""
+        """A line on the model, its settings and its source."""
         row, size = self.row, size_text(self.file_gb) if self.file_gb else ""
         if billions := row.parameters:
             units = (("billion", 1.0), ("million", 1e-3), ("thousand", 1e-6))
@@ -111,7 +111,7 @@ def _slug(text: str) -> str:
 
 
 def _row(values: Mapping[str, Any], overrides: Mapping[str, str], argument: str) -> ModelRow:
-    """A row with what a user sets. Raises UserError for the first value that it cannot have."""
+    """Return a row with the user's overrides. Raises UserError for an impossible value."""
     for name, value in overrides.items():
         if name not in CAN_BE_SET:
             expected = ", ".join(CAN_BE_SET)
@@ -152,10 +152,10 @@ def _from_facts(
     overrides: Mapping[str, str],
     columns: Mapping[str, str],
 ) -> ResolvedModel:
-    """A model by what its files say; its name is made unique later.
+    """Return a model from its files' facts and further ``columns``; its name is made unique later.
 
-    ``columns`` are further columns of its row. Raises UserError where a user sets another
-    architecture than the files say, or a value that a row cannot have.
+    Raises UserError when a user sets another architecture than the files say, or an impossible
+    value.
     """
     architecture = overrides.get("architecture", facts.architecture)
     if architecture != facts.architecture:
@@ -199,9 +199,9 @@ def _has_model(folder: Path) -> bool:
 
 
 def _model_folders(path: Path) -> list[Path]:
-    """Folders of a model: the path itself, those of languages, or that of a multilingual one.
+    """Return a model's folders: the path itself, those of languages, or ``multi``; maybe none.
 
-    Those of languages are called by ISO 639-3 codes and hold a checkpoint each. None without any.
+    Folders of languages are named by ISO 639-3 codes and hold a checkpoint each.
     """
     if _has_model(path) or not path.is_dir():
         return [path] if _has_model(path) else []
@@ -212,7 +212,10 @@ def _model_folders(path: Path) -> list[Path]:
 def _facts_of_languages(
     directory: Path, folders: Sequence[Path], settings: tuple[str | None, str | None]
 ) -> ModelFacts:
-    """Facts on a model with a checkpoint for each language. Raises UserError where they differ."""
+    """Return the facts of a model with a checkpoint per language.
+
+    Raises UserError where they differ.
+    """
     facts = {folder.name: facts_of(folder, *settings) for folder in folders}
     first = folders[0].name
     run_as = {}
@@ -234,7 +237,7 @@ def _facts_of_languages(
 
 
 def _notes_on_words(path: Path) -> tuple[str, ...]:
-    """What is strange about the words of an n-gram file. Raises UserError for damaged ones."""
+    """Return notes on words of an n-gram file that never match sentences."""
     words = read_vocabulary(path)[2:]
     strange = [word for word in words if [piece for piece, _ in split_words(word)] != [word]]
     notes, of_words = [], f"of the {len(words):,} words of {path.name}"
@@ -262,7 +265,7 @@ def _notes_on_words(path: Path) -> tuple[str, ...]:
 
 
 def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
-    """A model in a directory, or an n-gram file. Raises UserError for a path without one."""
+    """Resolve a model in a directory, or an n-gram file."""
     path = Path(argument.removesuffix("/").removesuffix(LANGUAGES)).expanduser()
     # Links stay, so that the model keeps its name.
     path = path.resolve() if ".." in path.parts else path.absolute()
@@ -302,9 +305,9 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
 
 
 def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
-    """A model that a user wants run on some languages, also one that was trained for another.
+    """Run a model on the requested languages, even if it was trained for another one.
 
-    Then its notes say so. A model with a checkpoint for each language has those alone.
+    Its notes then say so. A model with a checkpoint per language keeps its languages.
     """
     row = model.row
     one = is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(LANGUAGES)
@@ -325,7 +328,10 @@ def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedMode
 def _of_hub(
     argument: str, catalogue: Mapping[str, ModelRow], overrides: Mapping[str, str]
 ) -> ResolvedModel:
-    """A model of the hub. Raises UserError for what the hub lacks, perhaps with a close name."""
+    """Resolve a model of the hub.
+
+    Raises UserError, perhaps with a close name, when the hub lacks it.
+    """
     hf_id, _, revision = argument.partition("@")
     close = get_close_matches(hf_id.lower(), catalogue, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -374,13 +380,13 @@ def resolve_model(
     catalogue: Mapping[str, ModelRow],
     overrides: Mapping[str, str] | None = None,
 ) -> ResolvedModel:
-    """The model that a user names, by a name of the catalogue, a path, or owner/name[@revision].
+    """Resolve a name of the catalogue, a path, or owner/name[@revision] to a model.
 
-    A name of the catalogue goes before a directory that is called so (write ./NAME for that),
-    and a directory or file that exists before a name of the hub. ``overrides`` are columns
-    (``CAN_BE_SET``) that the user sets in place of what is read.
+    A name of the catalogue goes before a directory of that name (write ./NAME for the directory).
+    An existing directory or file goes before a name of the hub. ``overrides`` are columns
+    (``CAN_BE_SET``) that the user sets.
 
-    Raises UserError for what is no model, cannot be had, or cannot be run safely.
+    Raises UserError when it is no model, cannot be had, or cannot be run safely.
     """
     overrides = {**(overrides or {})}
     if "first_token" in overrides:
@@ -410,10 +416,10 @@ def resolve_models(
     catalogue: Mapping[str, ModelRow],
     overrides: Mapping[str, str] | None = None,
 ) -> list[ResolvedModel]:
-    """The models that a user names, each under a name of its own; see ``resolve_model``.
+    """Resolve the models that a user names, each under a unique name; see ``resolve_model``.
 
-    A model that is not of the catalogue is called neither as another one nor as one that papers
-    print numbers of. Raises UserError, besides, for a model that is named twice, or none.
+    A model outside the catalogue never gets the name of a model with printed numbers. Also raises
+    UserError when a model is named twice, or none is named.
     """
     if not arguments:
         raise UserError(
@@ -443,9 +449,9 @@ def resolve_models(
 
 
 def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list[ResolvedModel]:
-    """Models with names and labels of their own, by as much of each address as that takes.
+    """Make names and labels unique, each with as few parts of its address as possible.
 
-    Those of the catalogue keep theirs; nothing else is called as any that is ``taken``.
+    Models of the catalogue keep theirs; no other model gets a name in ``taken``.
     """
     depths = [0] * len(models)
     unclear = [*range(len(models))]

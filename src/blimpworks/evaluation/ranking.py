@@ -1,4 +1,4 @@
-"""The models of an evaluation among those that the benchmark's paper prints accuracies of."""
+"""Rank an evaluation's models among those with printed accuracies."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from blimpworks.parquet import count_rows
 from blimpworks.tables import ACCURACIES
 
 FACTOR = 3
-"""Models of a size: those with at least a third and at most three times as many parameters."""
+"""A model's size class has a third to three times as many parameters."""
 MOST_GAPS = 5
 Cell = tuple[str, str]
 """Phenomenon and paradigm."""
@@ -25,7 +25,7 @@ NAMELESS: PrintedModel = {"label": "", "parameters": None}
 
 
 def printed_accuracies(benchmark: BenchmarkFacts) -> pd.DataFrame:
-    """The accuracies that the benchmark's paper prints; no rows where it prints none.
+    """Read the accuracies that the benchmark's paper prints; no rows where it prints none.
 
     Raises UserError when the table is missing or broken.
     """
@@ -35,20 +35,20 @@ def printed_accuracies(benchmark: BenchmarkFacts) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Compared:
-    """Accuracies of one language, printed ones and ours, of the same phenomena or paradigms."""
+    """Printed accuracies and ours in one language, over the same phenomena or paradigms."""
 
     cells: list[Cell]
     printed: pd.DataFrame
-    """One row for each model that print has all cells of: accuracy, low, high, n, skipped."""
+    """One row per model with all cells: accuracy, low, high, n, skipped."""
     ours: pd.DataFrame
     incomplete: list[str]
     """Models that lack some of the cells."""
 
 
 def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
-    """The mean of each model that has ``count`` rows; models that have fewer.
+    """Return the mean of each model with ``count`` rows, and the models with fewer.
 
-    Without an interval where a row has none, and without n where a row has none.
+    A mean has no interval or no n where one of its rows has none.
     """
     means, incomplete = {}, []
     for model, values in rows.groupby("model", sort=False):
@@ -70,10 +70,10 @@ def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
 
 
 def compare_print(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
-    """Printed accuracies and ours of one language; None where they have nothing in common.
+    """Compare printed accuracies with ours in one language; None without common cells.
 
-    They are compared at the coarsest level of print: of the whole, or else of all phenomena, or
-    else of all paradigms. So no item counts twice.
+    The level is the coarsest one in print: the whole, else all phenomena, else all paradigms. No
+    item counts twice.
     """
     by_cell = [rows.set_index(PLACE) for rows in (printed, ours)]
     shared = {*by_cell[0].index} & {*by_cell[1].index}
@@ -90,7 +90,7 @@ def compare_print(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
 
 
 def _over_languages(languages: Sequence[Compared]) -> Compared:
-    """The means over languages of models that have them all."""
+    """Return the means over languages of the models that have all of them."""
     means = []
     for frames in ([each.printed for each in languages], [each.ours for each in languages]):
         rows = pd.concat(frames)
@@ -103,9 +103,9 @@ def _over_languages(languages: Sequence[Compared]) -> Compared:
 
 
 def _ranking(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Facts) -> Ranking:
-    """Rank models by accuracy, to a tenth of a percent as most papers print them.
+    """Rank models by accuracy to a tenth of a percent, the precision of most papers.
 
-    Equal ones share the better rank; of these ours come last.
+    Equal models share the better rank; ours come last among them.
     """
     places: list[Ranked] = []
     shown = pd.concat([compared.printed, compared.ours])["accuracy"].round(3)
@@ -133,7 +133,7 @@ def _ranking(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Fa
 
 
 def _notes(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Facts) -> list[str]:
-    """In which ways the printed numbers are not of the same items as ours."""
+    """Return sentences on differences between the printed numbers' items and ours."""
     unit = f"{benchmark['noun']}s"
     notes = []
     if not benchmark["own_items"]:
@@ -176,7 +176,7 @@ def _range(counts: Sequence[int]) -> str:
 def rankings(
     benchmark: BenchmarkFacts, facts: Facts, accuracies: pd.DataFrame, printed: pd.DataFrame
 ) -> list[Ranking]:
-    """Our models among the printed ones, in the mean of languages and in each of them.
+    """Rank our models among the printed ones, in the mean of languages and in each of them.
 
     ``accuracies`` are ours by the main methods, down to paradigms.
     """
@@ -205,7 +205,7 @@ def _gaps(
     names: Mapping[str, str],
     languages: Mapping[str, str],
 ) -> list[Gap]:
-    """Differences to the mean of printed models, by phenomenon, or else by language."""
+    """Return the differences to the printed models' mean, by phenomenon, else by language."""
     by = ["lang", *PLACE]
     peers = printed.groupby(by)["accuracy"].mean()
     accuracies = {"accuracy": ours.set_index(by)["accuracy"], "printed": peers}
@@ -232,10 +232,10 @@ def _gaps(
 def _size_class(
     model: str, facts: Facts, ours: pd.DataFrame, printed: pd.DataFrame, names: Mapping[str, str]
 ) -> SizeClass:
-    """The printed models of a model's size, and the at most five places where it is most behind.
+    """Return the printed models of a model's size, and its largest gaps to them.
 
-    A place is a phenomenon, or a language where print has no phenomena; of several languages (or
-    of paradigms) it is the mean of those that both have.
+    A gap is the mean over all common languages or paradigms of a phenomenon, or is of a language
+    where print has no phenomena.
     """
     size = facts["models"][model]["parameters"]
     if size is None:
@@ -261,7 +261,7 @@ def _size_class(
 def size_classes(
     benchmark: BenchmarkFacts, facts: Facts, accuracies: pd.DataFrame, printed: pd.DataFrame
 ) -> dict[str, SizeClass]:
-    """Hold each model against the printed ones of its size; empty where the paper prints none.
+    """Compare each model with the printed ones of its size; empty where the paper prints none.
 
     ``accuracies`` are ours by the main methods, down to paradigms.
     """

@@ -1,4 +1,4 @@
-"""Why two evaluations differ: their settings, their models' rows, and what their jobs did."""
+"""Find differences between two evaluations: settings, models' rows, and their jobs."""
 
 import re
 from collections import Counter
@@ -17,55 +17,52 @@ from blimpworks.evaluation.sides import Side
 from blimpworks.items import SAMPLED
 
 PLACES = {"campaign", "description", "pathvars", "catalogue", "models", "mirror", "site"}
-"""Settings that say where things are or what they are called; the models' rows are compared
-themselves."""
+"""Settings of paths and names; the models' rows are compared on their own."""
 NAMES = {"name", "label", "family", "papers", "note"}
 """Columns of models that decide no number."""
 NAMING = re.compile(r"(retrieve_model|train_\w+) name: ")
-"""Beginning of causes that say no more than that models are called otherwise."""
+"""Beginning of causes that only rename models."""
 WHOLE_ITEMS = re.compile(r"results/items/.* only in (?P<side>[AB])")
+"""Two causes that come together when one evaluation took a sample."""
 SAMPLED_ITEMS = re.compile(rf"{SAMPLED} only in [AB]")
-"""Causes which say that one of the evaluations took a sample: they come together."""
 KINDS = ("model", "input", "parameter", "engine", "code", "package")
-"""Kinds of what jobs did, in the order in which they are listed."""
+"""Kinds of the jobs' differences, in their order on the list."""
 Compared = tuple[str, str, tuple[str, str]]
-"""Benchmark, language and models of tables that are compared."""
+"""Benchmark, language and models of compared tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing that differs between the evaluations."""
+    """A difference between the evaluations."""
 
     kind: str
     """``setting``, ``model``, ``input``, ``code``, ``parameter``, ``engine``, ``package``, …"""
     text: str
     tables: int = 0
-    """How many of the compared tables of judgements it is behind, by the jobs' records."""
+    """Number of compared tables that it affects, by the jobs' records."""
 
 
 @dataclass
 class _Renamed(Run):
-    """A run whose models go by other names: keys of its products have those."""
+    """A run whose products' keys have other names of models."""
 
     other_names: Mapping[str, str] = field(default_factory=dict)
-    """Other names of models by their own."""
+    """By the model's own name."""
 
     def key(self, path: str) -> str:
-        """The key of a product, with the other name of its model."""
         parts = super().key(path).split("/")
         stem, dot, suffix = parts[-1].partition(".parquet")
         renamed = [self.other_names.get(part, part) for part in parts[:-1]]
         return "/".join([*renamed, f"{self.other_names.get(stem, stem)}{dot}{suffix}"])
 
     def file(self, path: str) -> Path:
-        """The path of a product's file, which has its model's own name."""
         return Run(self.root, self.recorded, self.base).file(path)
 
 
 def _of_jobs(
     a: Run, b: Run, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> Iterator[Reason]:
-    """What jobs behind the compared judgements did differently, what was chosen first."""
+    """Yield differences between the jobs behind the judgements, in the order of ``KINDS``."""
     tables: Counter[tuple[str, str]] = Counter()
     for ours, theirs in pairs:
         second = b
@@ -100,9 +97,9 @@ def _of_jobs(
 def reasons_of(
     a: Side, b: Side, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> tuple[list[Reason], list[str]]:
-    """What differs between two evaluations, and notes on what cannot be known.
+    """Return the differences between two evaluations, and notes on unknown ones.
 
-    ``pairs`` are the models that are compared, ``compared`` the tables of judgements.
+    ``pairs`` are the compared models, ``compared`` the tables of judgements.
     """
     reasons: list[Reason] = []
     notes = []

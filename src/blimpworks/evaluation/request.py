@@ -1,4 +1,4 @@
-"""What a user asks of an evaluation, and the files of the campaign that does it."""
+"""Parse a user's request for an evaluation, and write its campaign's files."""
 
 import logging
 import os
@@ -28,32 +28,32 @@ from blimpworks.yaml_files import read_yaml
 log = logging.getLogger(__name__)
 
 TEMPLATES = "config/evaluation"
-"""Folder of the campaigns that evaluations start from, one for each choice of data."""
+"""Folder of the campaigns that evaluations start from, one per choice of data."""
 AUTO, EMBEDDED, RELEASED = "auto", "embedded", "released"
 FOLDER = "evaluations"
-"""Where evaluations go that are given no folder, below the current directory."""
+"""Default folder of evaluations, below the current directory."""
 CAMPAIGN_FILE, MODELS_FILE = "campaign.yaml", "models.tsv"
 HUB = "https://huggingface.co"
 PATIENCE = 3.0
-"""Seconds until a hub that does not answer counts as unreachable."""
+"""Seconds until a silent hub counts as unreachable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An evaluation that a user asks for: on what models are run, and how."""
+    """A user's choices for an evaluation."""
 
     data: str = AUTO
-    """Name of a template: ``embedded``, ``released``; or ``auto``."""
+    """Name of a template (``embedded``, ``released``), or ``auto``."""
     benchmarks: tuple[str, ...] = ()
-    """Names; empty for all of the template that the models can run."""
+    """Empty for all of the template that the models can run."""
     languages: tuple[str, ...] = ()
-    """ISO 639-3 codes; empty for those of the benchmarks that are named, or of the template."""
+    """ISO 639-3 codes; empty for those of the named benchmarks, or of the template."""
     limit: int | None = None
     """Items of each benchmark and language; None for all."""
     mirror: Path | None = None
     """Directory of copies of upstream files."""
     sensitivity: bool = False
-    """Whether it is measured how much the first token's conditioning matters."""
+    """Also score with other conditions of the first token."""
     engine: str = "auto"
     overrides: Mapping[str, str] = field(default_factory=dict)
     """Columns of the models' rows that the user sets."""
@@ -64,20 +64,20 @@ class Request:
 
 
 def repository_catalogue() -> Catalogue:
-    """The repository's own catalogue of models and languages."""
+    """Return the repository's own catalogue of models and languages."""
     return whole_catalogue(check_campaign({"campaign": "evaluation"}, ""))
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Names separated by commas, each once; none for ``all``."""
+    """Split names at commas, each once; ``all`` gives none."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     return () if names == ("all",) else names
 
 
 def parse_benchmarks(text: str) -> tuple[str, ...]:
-    """Names of benchmarks; one that a path names is known from then on.
+    """Parse names and paths of benchmarks; a path's benchmark is declared.
 
-    Raises UserError for what no usable benchmark is called, or no folder of one.
+    Raises UserError when one is unknown or unusable.
     """
     folders = {name: named_folder(name) for name in parse_names(text)}
     declare([*filter(None, folders.values())])
@@ -94,10 +94,10 @@ def parse_benchmarks(text: str) -> tuple[str, ...]:
 
 
 def _fitting(name: str, languages: Iterable[str]) -> list[str]:
-    """Codes among ``languages`` that another code of ISO 639 stands for: in two letters, say.
+    """Return the codes among ``languages`` that another code of ISO 639 means.
 
-    A macrolanguage (``ara``) and the one language that CLDR takes for it (``arb``) stand for each
-    other; no other language of it does.
+    A macrolanguage (``ara``) and the one language that CLDR takes for it (``arb``) mean each other;
+    no other language of it does.
     """
     if not langcodes.tag_is_valid(name):
         return []
@@ -110,10 +110,10 @@ def _fitting(name: str, languages: Iterable[str]) -> list[str]:
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
-    """ISO 639-3 codes of languages named by any code of ISO 639 or by English name.
+    """Parse codes of ISO 639 or English names, divided by commas, to ISO 639-3 codes.
 
-    They are separated by commas; the log says how another code is read. Raises UserError for one
-    that the table of languages does not have.
+    The log names the reading of other codes. Raises UserError when the table of languages lacks
+    one.
     """
     rows = repository_catalogue().languages
     by_name = {row.name.lower(): lang for lang, row in rows.items()}
@@ -138,7 +138,7 @@ def parse_languages(text: str) -> tuple[str, ...]:
 
 
 def hub_is_reachable() -> bool:
-    """Whether a connection to the hub of models and data can be made now."""
+    """Return whether the hub of models and data accepts a connection now."""
     if offline_variable() is not None:
         return False
     address = urlsplit(os.environ.get("HF_ENDPOINT") or HUB)
@@ -151,9 +151,9 @@ def hub_is_reachable() -> bool:
 
 
 def choose_data(data: str, mirror: Path | None) -> tuple[str, str]:
-    """Name of the template for a choice of data, and why it was chosen, for people.
+    """Return the template's name for a choice of data, and the reason in words.
 
-    Raises UserError for a template that does not exist, or a mirror without the data in it.
+    Raises UserError when the template does not exist, or the mirror does not fit.
     """
     names = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
     if data not in (AUTO, *names):
@@ -172,25 +172,25 @@ def choose_data(data: str, mirror: Path | None) -> tuple[str, str]:
 
 
 def read_template(name: str) -> dict[str, Any]:
-    """Settings of the campaign that evaluations on some data start from."""
+    """Read the settings of a template."""
     return read_settings(REPOSITORY / TEMPLATES / f"{name}.yaml", "campaign")
 
 
 def as_setting(path: Path) -> str:
-    """A path as campaigns have it: below the repository relative to it, else absolute."""
+    """Return a path as campaigns write it: relative if below the repository, else absolute."""
     absolute = path.expanduser().resolve()
     below = absolute.is_relative_to(REPOSITORY)
     return str(absolute.relative_to(REPOSITORY) if below else absolute)
 
 
 def folders_outside(names: Iterable[str]) -> list[Path]:
-    """Folders of those papers among some that are declared outside the repository."""
+    """Return the folders of papers that are declared outside the repository."""
     folders = (papers()[name].folder for name in names if name in papers())
     return [path for path in folders if path and not as_setting(path).startswith("config/")]
 
 
 def check_folder(folder: Path) -> None:
-    """Raises UserError for a place that is no directory, or holds what is no evaluation."""
+    """Raise UserError when the folder is a file, or holds anything but an evaluation."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"--out is {folder}, which is a file; name a directory.")
     # A request that was refused has left a table of models.
@@ -205,9 +205,9 @@ def check_folder(folder: Path) -> None:
 def campaign_settings(
     request: Request, folder: str, template: Mapping[str, Any], models: Sequence[str]
 ) -> dict[str, Any]:
-    """Settings of the campaign of an evaluation in a folder, but for what has a default.
+    """Return an evaluation's settings without defaults, for its folder.
 
-    It has a table of models of its own where there are ``models``.
+    With ``models`` the campaign has its own table of models.
     """
     catalogue = {**template.get("catalogue", {})}
     if models:
@@ -241,7 +241,7 @@ def campaign_settings(
 
 
 def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
-    """Write a campaign file; whether it replaces one with other settings."""
+    """Write a campaign file; return whether it replaces one with other settings."""
     before = read_yaml(path, "a campaign file") if path.exists() else settings
     head = (
         "# An evaluation, as a campaign that can be run again, sent to a cluster and cited:\n"
@@ -253,9 +253,9 @@ def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
 
 
 def write_models(rows: Iterable[ModelRow], path: Path) -> None:
-    """Write rows as a table of models, which ``catalogue.read_rows`` reads back.
+    """Write rows as a table of models that ``read_rows`` reads back.
 
-    Raises UserError for a value with a tab or line end.
+    Raises UserError when a value has a tab or line end.
     """
     lines = ["\t".join(ModelRow.model_fields)]
     for row in rows:

@@ -1,4 +1,4 @@
-"""Running the campaign of an evaluation with Snakemake, with progress for people."""
+"""Run an evaluation's campaign with Snakemake, and show its progress."""
 
 import fcntl
 import logging
@@ -27,7 +27,7 @@ from blimpworks.records.job import REPOSITORY
 
 TARGET = "report_card"
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals of a user who wants a program to end: Ctrl-C, kill, and closing the terminal."""
+"""Signals of Ctrl-C, kill, and closing the terminal."""
 STEPS = re.compile(r"(\d+) of (\d+) steps \(\d+%\) done")
 OFTEN, RARELY = 1.0, 10.0
 """Seconds between two looks at the progress, on a terminal and elsewhere."""
@@ -38,13 +38,12 @@ PLANNED = re.compile(r"^total +(\d+)$", re.MULTILINE)
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[int]:
-    """Keep others out of an evaluation's folder, which is made where there is none.
+    """Lock an evaluation's folder, made if missing; yield the lock's file descriptor.
 
-    Yields the file descriptor that holds the lock. The lock ends with the last process that has
-    the descriptor open, so unlike Snakemake's own it doesn't outlive a power cut or a killed
-    process: the same command can go on.
+    The lock ends with the last process that has the descriptor open. Unlike Snakemake's own it does
+    not outlive a power cut or a killed process, so the same command can go on.
 
-    Raises UserError where another process runs the evaluation.
+    Raises UserError when another process runs the evaluation.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
@@ -66,14 +65,14 @@ def claimed(folder: Path) -> Iterator[int]:
 
 @dataclass
 class Output:
-    """What Snakemake has said so far."""
+    """Snakemake's output so far."""
 
     lines: list[str] = field(default_factory=list)
     steps: tuple[int, int] = (0, 0)
     """Done, and all."""
 
     def take(self, line: str) -> None:
-        """Keep a line, and the number of steps where it has one."""
+        """Keep a line, and its number of steps if it has one."""
         self.lines.append(line.rstrip("\n"))
         if match := STEPS.search(line):
             self.steps = (int(match[1]), int(match[2]))
@@ -81,7 +80,7 @@ class Output:
             self.steps = (0, int(match[1]))
 
     def read(self, stream: Iterable[str], log: Path) -> None:
-        """Take in what Snakemake says, and write it into a log as long as that can be written."""
+        """Take in a stream, and copy it to a log as long as the log can be written."""
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("w", encoding="utf-8") as handle:
@@ -96,7 +95,7 @@ class Output:
                 self.take(line)
 
     def failure(self) -> str:
-        """What says why it failed: the workflow's own summary, or else its last words."""
+        """Return the reason of a failure: the workflow's own summary, else the last lines."""
         summaries = [i for i, line in enumerate(self.lines) if line.startswith("What failed:")]
         errors = [i for i, line in enumerate(self.lines) if "Error" in line]
         start = (summaries[-1:] or errors[:1] or [max(0, len(self.lines) - MOST)])[0]
@@ -110,9 +109,9 @@ def snakemake_command(
     cores: int = 1,
     profile: str | None = None,
 ) -> list[str]:
-    """The command that builds some targets of an evaluation's campaign, for the repository.
+    """Return the command that builds targets of an evaluation's campaign in the repository.
 
-    Snakemake does not lock: who runs the command has ``claimed`` the evaluation's folder.
+    Snakemake does not lock; the caller has ``claimed`` the evaluation's folder.
     """
     # A profile says itself how many jobs run at a time. Here one model has all cores: so the first
     # numbers are there soonest, and no two models share the memory.
@@ -124,17 +123,17 @@ def snakemake_command(
 
 @dataclass
 class Reporter:
-    """Tells how far a run is: on one line of a terminal, or now and then in a log."""
+    """Shows a run's progress on one line of a terminal, or now and then in a log."""
 
     look: Callable[[], Status]
     output: Output
     console: Console
     started: float = field(default_factory=monotonic)
     has_first: bool = False
-    """Whether it has been told that the first sentences have scores."""
+    """The first scores have been reported."""
 
     def text(self) -> str:
-        """Time, steps, and how far the models are and how long they still take, in one line."""
+        """Return a line with time, steps, and each model's progress and remaining time."""
         seconds = monotonic() - self.started
         done, total = self.output.steps
         parts = [duration(seconds), f"{done} of {total} steps" if total else "planning"]
@@ -171,20 +170,20 @@ class Reporter:
 
 @dataclass
 class Interrupts:
-    """Passes on to Snakemake what ends programs."""
+    """Forwards signals that end programs to Snakemake."""
 
     process: subprocess.Popen[str] | None = None
     caught: bool = False
 
     def pass_on(self, *_: object) -> None:
-        """Interrupt Snakemake and its jobs, as a terminal does, so that it ends in good order."""
+        """Interrupt Snakemake and its jobs, as a terminal does, so that they end in good order."""
         self.caught = True
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGINT)
 
     def follow(self, process: subprocess.Popen[str]) -> None:
-        """Pass on to this process from now on, also what came while it was started."""
+        """Forward to this process from now on; also a signal that came while it was started."""
         self.process = process
         if self.caught:
             self.pass_on()
@@ -192,7 +191,7 @@ class Interrupts:
 
 @contextmanager
 def interrupts_passed_on() -> Iterator[Interrupts]:
-    """Pass on interrupts in place of ending; what was started has ended after the block."""
+    """Forward interrupts in place of ending; after the block the process has ended."""
     interrupts = Interrupts()
     ignored = [each for each in ENDING if signal.getsignal(each) == signal.SIG_IGN]
     signals = [each for each in ENDING if each not in ignored]
@@ -215,11 +214,10 @@ def interrupts_passed_on() -> Iterator[Interrupts]:
 def run_snakemake(
     command: Sequence[str], campaign: Campaign, catalogue: Catalogue, console: Console, lock: int
 ) -> float:
-    """Run Snakemake in the repository with progress on the console; the seconds that it took.
+    """Run Snakemake in the repository with progress on the console; return its seconds.
 
-    ``lock`` is the descriptor of ``claimed``. What Snakemake says stands in ``snakemake.log``
-    beside the campaign's other logs. Raises UserError, with what failed, where it does not
-    succeed, and where it is interrupted.
+    ``lock`` is the descriptor of ``claimed``. Snakemake's output goes to ``snakemake.log`` in the
+    campaign's folder of logs. Raises UserError when the run fails or is interrupted.
     """
     log = REPOSITORY / campaign.pathvars.logs / "snakemake.log"
     groups = groups_of_models(campaign, catalogue)
@@ -249,9 +247,9 @@ def run_snakemake(
 
 
 def run_quietly(command: Sequence[str]) -> str:
-    """Run Snakemake without progress, for what takes seconds; what it says.
+    """Run Snakemake without progress, for short runs; return its output.
 
-    Raises UserError, with what failed, where it does not succeed.
+    Raises UserError when it fails.
     """
     done = subprocess.run(
         command, cwd=REPOSITORY, capture_output=True, text=True, errors="replace", check=False
@@ -265,7 +263,7 @@ def run_quietly(command: Sequence[str]) -> str:
 
 
 def plan_text(command: Sequence[str]) -> str:
-    """The table of jobs that Snakemake plans. Raises UserError, with why, where it cannot."""
+    """Return Snakemake's table of planned jobs. Raises UserError when it cannot plan."""
     python, module, name, *options = command
     output = run_quietly([python, module, name, "--dry-run", *options])
     _, heading, table = output.partition("Job stats:\n")

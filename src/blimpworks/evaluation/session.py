@@ -1,4 +1,4 @@
-"""One evaluation from the command line: resolve models, prepare, run, show the report card."""
+"""Run one evaluation from the command line: resolve, prepare, run, show the report card."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ from blimpworks.models.weights import refuse_quantised
 from blimpworks.records.job import REPOSITORY
 
 SOURCE = "the evaluation"
-"""What messages call its settings, which are in no file yet."""
+"""Name in messages of settings that are in no file yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ class Prepared:
     catalogue: Catalogue
     models: Sequence[ResolvedModel]
     notes: Sequence[str]
-    """What the user should know before it starts, a line each."""
+    """Lines for the user before the run."""
 
 
 def enter_repository() -> None:
-    """Work in the repository from now on, as the workflow does.
+    """Change to the repository, the workflow's directory.
 
-    Raises UserError where the package was installed without the workflow.
+    Raises UserError when the package was installed without the workflow.
     """
     if not (REPOSITORY / "workflow/Snakefile").exists():
         raise UserError(
@@ -74,7 +74,7 @@ def enter_repository() -> None:
 
 
 def _template_of(request: Request) -> tuple[dict[str, Any], str]:
-    """Settings that the evaluation starts from, and a line on its data."""
+    """Return the template's settings, and a line on its data."""
     data, why = choose_data(request.data, request.mirror)
     template = read_template(data)
     reason = f" ({why})" if why else ""
@@ -82,7 +82,7 @@ def _template_of(request: Request) -> tuple[dict[str, Any], str]:
 
 
 def describe_data(request: Request) -> str:
-    """Benchmarks with languages, pairs, and what is on the disk."""
+    """List benchmarks with languages, numbers of items, and files on the disk."""
     enter_repository()
     template, line = _template_of(request)
     campaign = check_campaign(campaign_settings(request, FOLDER, template, []), SOURCE)
@@ -92,10 +92,10 @@ def describe_data(request: Request) -> str:
 def resolve(
     arguments: Sequence[str], engine: str, overrides: Mapping[str, str], *, remote: bool
 ) -> list[ResolvedModel]:
-    """The models that a user names, each with the engine that it is run with.
+    """Resolve the models that a user names, each with its engine.
 
-    That suits this machine, or, for a ``remote`` run, the cluster. Raises UserError for a model
-    or an engine that cannot be had.
+    The engine fits this machine, or, for a ``remote`` run, the cluster. Raises UserError when a
+    model or an engine cannot be had.
     """
     models = resolve_models(arguments, repository_catalogue().models, overrides)
     machine: Machine = this_machine()
@@ -119,7 +119,7 @@ def _loaded(settings: Mapping[str, Any]) -> tuple[Campaign, Catalogue]:
 
 
 def _why_left_out(settings: Mapping[str, Any], benchmark: str) -> str:
-    """Why none of a campaign's models runs on a benchmark; empty where one does."""
+    """Return why none of a campaign's models runs on a benchmark; empty where one does."""
     try:
         campaign, catalogue = _loaded({**settings, "benchmarks": [benchmark]})
     except UserError as error:
@@ -137,12 +137,10 @@ def _why_left_out(settings: Mapping[str, Any], benchmark: str) -> str:
 def choose_benchmarks(
     settings: Mapping[str, Any], *, named: bool, languages: Sequence[str] = ()
 ) -> tuple[Campaign, Catalogue, Mapping[str, str]]:
-    """A campaign of the benchmarks that models can be run on, its catalogue, and what is left out.
+    """Return a campaign of the runnable benchmarks, its catalogue, and reasons for the others.
 
-    What is left out comes with the reason. Where the user has ``named`` the benchmarks, none is.
-
-    Raises UserError for a named benchmark or a model that cannot be run, for one of the requested
-    ``languages`` that nothing is run on, and where nothing is left.
+    Benchmarks that the user has ``named`` are never left out. Raises UserError when a named
+    benchmark or a model cannot be run, nothing is run on a requested language, or nothing is left.
     """
     left_out: dict[str, str] = {}
     if not named:
@@ -171,10 +169,10 @@ def choose_benchmarks(
 def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> Prepared:
     """Write the campaign of an evaluation and its table of models into a folder.
 
-    Where benchmarks are named and languages are not, the languages are those of the benchmarks;
-    for models that are trained here those of the template, whose text is known.
+    Without named languages, named benchmarks bring their own languages. Models that are trained
+    here keep the template's languages, whose text is known.
 
-    Raises UserError for a benchmark, language or model that cannot be had or run.
+    Raises UserError when a benchmark, language or model cannot be had or run.
     """
     models = [in_languages(model, request.languages) for model in models]
     template, line = _template_of(request)
@@ -224,11 +222,10 @@ def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> 
 
 
 def run_evaluation(arguments: Sequence[str], request: Request, out: Path | None) -> None:
-    """Evaluate models and print the report card; what is said on the way goes to stderr.
+    """Evaluate models and print the report card; progress goes to stderr.
 
-    ``out`` is the directory of the evaluation, ``evaluations/MODEL`` unless given.
-
-    Raises UserError for anything that is asked for and cannot be done.
+    ``out`` is the evaluation's directory, ``evaluations/MODEL`` unless given. Raises UserError when
+    a request cannot be met.
     """
     # Their paths are the user's, so before the directory changes.
     remote = request.profile is not None

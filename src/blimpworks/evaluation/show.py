@@ -1,4 +1,4 @@
-"""How numbers of the report card are written, in the terminal and on its page."""
+"""Format numbers and sentences of the report card, for the terminal and the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,7 +16,7 @@ from blimpworks.evaluation.card import (
 )
 
 FEW = 5
-"""Places in which items were skipped that a line names."""
+"""Most languages with skipped items that a line names."""
 
 BASELINES = {
     "longer": "Longer: the sentence with more characters is taken for the good one, and equal "
@@ -27,30 +27,30 @@ BASELINES = {
     "commoner label": "Commoner label: what most sentences of the paradigm are.",
     "chance": "Chance: one of an item's options.",
 }
-"""What baselines are, by their name."""
+"""Sentences that explain the baselines, by name."""
 MINUS = "−"
 WORST_SIDES = {"good": "✓", "bad": "✗"}
 """Signs of a pair's sentences."""
 
 
 def percent(value: float | None) -> str:
-    """A share of 1 in percent: ``71.2``; a dash without one."""
+    """Format a share of 1 in percent: ``71.2``; a dash for None."""
     return "–" if value is None else f"{100 * value:.1f}"
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """An interval in percent: ``69.1–73.2``; empty without bounds."""
+    """Format an interval in percent: ``69.1–73.2``; empty without bounds."""
     return "" if low is None or high is None else f"{percent(low)}–{percent(high)}"
 
 
 def points(value: float) -> str:
-    """A difference of two shares, in percentage points with a sign: ``−3.4``."""
+    """Format a difference of shares in percentage points with a sign: ``−3.4``."""
     number = f"{abs(100 * value):.1f}"
     return number if number == "0.0" else f"{MINUS if value < 0 else '+'}{number}"
 
 
 def nats(value: float | None, digits: int = 2) -> str:
-    """A log-probability or margin: ``−12.34``; a dash without one."""
+    """Format a log-probability or margin: ``−12.34``; a dash for None."""
     if value is None:
         return "–"
     number = f"{abs(value):.{digits}f}"
@@ -58,35 +58,35 @@ def nats(value: float | None, digits: int = 2) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p-value to two digits: ``0.034``, ``< 0.0001``."""
+    """Format a p-value to two digits: ``0.034``, ``< 0.0001``."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
 
 
 def ties(accuracy: Accuracy) -> str:
-    """Ties and near ties, ties included: ``3 / 12``."""
+    """Format ties and near ties, ties included: ``3 / 12``."""
     return f"{accuracy['ties']:,} / {accuracy['near_ties']:,}"
 
 
 def size(billions: float | None) -> str:
-    """A number of parameters: ``1.5 B``, ``124 M``; empty where it is not known."""
+    """Format a number of parameters: ``1.5 B``, ``124 M``; empty for None."""
     if billions is None:
         return ""
     return f"{billions:.3g} B" if billions >= 1 else f"{1000 * billions:.3g} M"
 
 
 def language(code: str, names: Mapping[str, str]) -> str:
-    """The name of a language, or of all of them."""
+    """Return a language's name; ``all`` and ``mean`` have names too."""
     return {ALL: "All languages", MEAN: "Mean of languages"}.get(code) or names.get(code, code)
 
 
 def numbers(counts: Iterable[int]) -> str:
-    """Some numbers of items: ``358``, or ``300–358`` where they differ."""
+    """Format numbers of items: ``358``, or ``300–358`` where they differ."""
     ordered = sorted(counts)
     return "–".join(dict.fromkeys(f"{n:,}" for n in [*ordered[:1], *ordered[-1:]]))
 
 
 def checked(model: Model) -> str:
-    """Name what was tested of a model, with the findings that are unusual; empty without any."""
+    """Name a model's passed tests, with unusual findings; empty without any."""
     tests = ("weights", "tokenizer", "form", "causality", "padding", "prefixes", "vocabulary")
     words = {name: model["checks"][name] for name in tests if name in model["checks"]}
     shown = (
@@ -97,7 +97,7 @@ def checked(model: Model) -> str:
 
 
 def model_facts(model: Model) -> list[str]:
-    """What was read of a model, as short phrases."""
+    """Return short phrases on a model."""
     facts = (
         model["architecture"],
         "chat" if model["tuning"] == "chat" else "",
@@ -112,7 +112,7 @@ def model_facts(model: Model) -> list[str]:
 
 
 def items_line(benchmark: Benchmark, limit: int | None) -> str:
-    """How many items of how many languages models were run on, as a sentence."""
+    """Return a sentence on the numbers of items and languages."""
     items, unit = benchmark["items"], benchmark["unit"]
     n, of = (sum(each[key] for each in items) for key in ("n", "of"))
     languages = f" in {len(items)} languages" if len(items) > 1 else ""
@@ -125,7 +125,7 @@ def items_line(benchmark: Benchmark, limit: int | None) -> str:
 
 
 def methods_line(benchmark: Benchmark, models: Mapping[str, Model]) -> str:
-    """The methods that items are judged by, as words."""
+    """Return the judging methods, by model where they differ."""
     methods = benchmark["methods"]
     if len({*methods.values()}) == 1:
         return next(iter(methods.values()))
@@ -133,25 +133,25 @@ def methods_line(benchmark: Benchmark, models: Mapping[str, Model]) -> str:
 
 
 def totals(benchmark: Benchmark) -> list[Row]:
-    """Rows of whole languages: all together first, if there are several."""
+    """Return the rows of whole languages, all together first."""
     return [row for row in benchmark["rows"] if row["phenomenon"] == ALL]
 
 
 def baselines(rows: Iterable[Row]) -> list[str]:
-    """Baselines that some rows have shares of, in their order."""
+    """Return the names of the rows' baselines, in the order of ``BASELINES``."""
     present = {name for row in rows for name in row["baselines"]}
     return [name for name in BASELINES if name in present]
 
 
 def baseline_line(benchmark: Benchmark) -> str:
-    """What baselines get right of the whole benchmark, as a sentence; empty without any."""
+    """Return a sentence with the baselines' shares of the whole benchmark; empty without any."""
     shares = totals(benchmark)[0]["baselines"] if benchmark["rows"] else {}
     each = ", ".join(f"{name} {percent(share)}" for name, share in shares.items())
     return f"Baselines (%): {each}." if each else ""
 
 
 def baselines_note(benchmark: Benchmark, names: Mapping[str, str]) -> str:
-    """What the baselines are, and the languages that have no frequencies; empty without any."""
+    """Explain the baselines, and name languages without word frequencies; empty without any."""
     rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
     sentences = [BASELINES[name] for name in baselines(rows)]
     unknown = [
@@ -165,31 +165,30 @@ def baselines_note(benchmark: Benchmark, names: Mapping[str, str]) -> str:
 
 
 def phenomena(benchmark: Benchmark, lang: str) -> list[Row]:
-    """Rows of the phenomena of a language, or of all languages together; none for a single one."""
+    """Return the rows of a language's phenomena; none if there is only one."""
     rows = [r for r in benchmark["rows"] if r["lang"] == lang and r["phenomenon"] != ALL]
     return rows if len(rows) > 1 else []
 
 
 def counts(row: Row, models: Iterable[str]) -> str:
-    """How many items of a row models were judged on: ``358``, ``0–358``."""
+    """Format the numbers of items that models were judged on: ``358``, ``0–358``."""
     run = [model for model in models if model in {*row["models"], *row["skipped"]}]
     return numbers(row["models"][model]["n"] if model in row["models"] else 0 for model in run)
 
 
 def skips(row: Row, models: Iterable[str]) -> str:
-    """How many items of a row models skipped: ``18``, ``0–18``."""
+    """Format the numbers of items that models skipped: ``18``, ``0–18``."""
     run = [model for model in models if model in {*row["models"], *row["skipped"]}]
     return numbers(row["skipped"][model]["n"] if model in row["skipped"] else 0 for model in run)
 
 
 def _few(texts: Sequence[str], comma: str = ", ") -> str:
-    """Some texts as one, of many the first alone."""
     more = [f"{len(texts) - FEW} more"] if len(texts) > FEW else []
     return comma.join([*texts[:FEW], *more])
 
 
 def skipped_phrase(skipped: Skipped, unit: str) -> str:
-    """What a model skipped of a row, and why: ``n = 42, 18 skipped: longer than …``."""
+    """Return a model's number of items, skipped items and reasons: ``n = 42, 18 skipped: …``."""
     reasons = skipped["reasons"]
     counted = [f"{n:,} {why}" for why, n in sorted(reasons.items(), key=lambda each: -each[1])]
     why = ", ".join(counted if len(reasons) > 1 else reasons)
@@ -200,7 +199,7 @@ def skipped_phrase(skipped: Skipped, unit: str) -> str:
 
 
 def skipped_lines(benchmark: Benchmark, card: Card) -> list[str]:
-    """What each model skipped and why, a line each; none where nothing was skipped."""
+    """Return a line per model on its skipped items; none where nothing was skipped."""
     rows = totals(benchmark)
     skipped = rows[0]["skipped"] if rows else {}
     lines = []
@@ -222,7 +221,7 @@ def skipped_lines(benchmark: Benchmark, card: Card) -> list[str]:
 
 
 def written_lines(benchmark: Benchmark, card: Card) -> list[str]:
-    """Return a line for each model: how many answers were cut off or repeat the prompt."""
+    """Return a line per model on answers that were cut off or repeat the prompt."""
     lines = []
     # Cards of earlier versions have no such counts.
     for model, each in benchmark.get("written", {}).items():
@@ -248,7 +247,7 @@ def written_lines(benchmark: Benchmark, card: Card) -> list[str]:
 
 
 def not_tested(benchmark: Benchmark, card: Card) -> str:
-    """A line on items that one of two models skipped; empty where there are none."""
+    """Return a line on items that one of two models skipped; empty without any."""
     skipped: dict[str, list[int]] = {}
     for test in benchmark["tests"]:
         skipped.setdefault(language(test["lang"], card["languages"]), []).append(test["skipped"])
@@ -257,7 +256,7 @@ def not_tested(benchmark: Benchmark, card: Card) -> str:
 
 
 def not_sampled(benchmark: Benchmark, card: Card) -> str:
-    """A line on pairs that a first token or the evaluation's own gave no score; empty for none."""
+    """Return a line on pairs without a score by one of the first tokens; empty without any."""
     lost = [
         f"{card['models'][model]['label']}, {language(row['lang'], card['languages'])}, "
         f"{row['first_token']}: {row['skipped']:,} of {row['n'] + row['skipped']:,}"
@@ -269,7 +268,7 @@ def not_sampled(benchmark: Benchmark, card: Card) -> str:
 
 
 def unlike_languages(benchmark: Benchmark) -> str:
-    """A warning, where models are not judged in the same languages; else empty."""
+    """Return a warning where models are not judged in the same languages; else empty."""
     rows = [row for row in totals(benchmark) if row["lang"] not in (ALL, MEAN)]
     covered = {m: {r["lang"] for r in rows if m in r["models"]} for m in benchmark["methods"]}
     if len(rows) < 2 or len({frozenset(each) for each in covered.values() if each}) < 2:
@@ -281,7 +280,7 @@ def unlike_languages(benchmark: Benchmark) -> str:
 
 
 def unknown_words(benchmark: Benchmark, models: Mapping[str, Model]) -> str:
-    """How many words models of words do not know; empty without such models."""
+    """Return a line on unknown words of models of words; empty without such models."""
     # Cards of earlier versions have no such shares.
     shares = benchmark.get("unknown", {}).items()
     each = (f"{models[name]['label']} {percent(share)} %" for name, share in shares)
@@ -289,24 +288,24 @@ def unknown_words(benchmark: Benchmark, models: Mapping[str, Model]) -> str:
 
 
 def ours(ranking: Ranking) -> list[int]:
-    """Positions of our models in a ranking."""
+    """Return our models' positions in a ranking."""
     return [i for i, place in enumerate(ranking["places"]) if place["ours"]]
 
 
 def ranks(ranking: Ranking) -> str:
-    """The ranks of our models: ``3, 7 of 12``."""
+    """Format our models' ranks: ``3, 7 of 12``."""
     numbers = ", ".join(str(ranking["places"][position]["rank"]) for position in ours(ranking))
     return f"{numbers} of {len(ranking['places'])}"
 
 
 def heading(card: Card) -> str:
-    """The head line: names of the models, and of the benchmarks."""
+    """Return the head line: names of models and benchmarks."""
     models = ", ".join(model["label"] for model in card["models"].values())
     return f"{models} on {', '.join(each['label'] for each in card['benchmarks'])}"
 
 
 def verdict(test: PairedTest, models: Mapping[str, Model]) -> str:
-    """What a test says, as a phrase."""
+    """Return a test's result as a phrase."""
     if test["adjusted"] >= 0.05:
         return "no difference shown"
     better = test["a"] if test["only_a"] > test["only_b"] else test["b"]

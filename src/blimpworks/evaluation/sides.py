@@ -1,8 +1,8 @@
-"""The two evaluations of a comparison: where their results are, and which models are compared.
+"""Read the two evaluations of a comparison, and pair their models.
 
-The second may be what lm-evaluation-harness logged of a model. Source of the layout: what lm-eval
-0.4.13 writes with ``--log_samples``. A line has the document, the two texts whose
-log-probabilities were asked (context and continuation), and these.
+The second may be lm-evaluation-harness's samples of a model. Source of the layout: lm-eval 0.4.13
+with ``--log_samples``. A line has the document, its two pairs of context and continuation, and
+their log-probabilities.
 """
 
 from collections.abc import Mapping
@@ -32,19 +32,19 @@ LABELS = ["benchmark", "model", "lang", "phenomenon", "paradigm", "method"]
 
 @dataclass(frozen=True)
 class Side:
-    """An evaluation."""
+    """One evaluation of a comparison."""
 
     folder: Path
     """As the user named it."""
     results: Path
     campaign: Campaign | None
-    """None for a results tree, which does not say what made it."""
+    """None for a results tree, which has no settings."""
 
     @cached_property
     def accuracies(self) -> "pd.DataFrame":
-        """Accuracies on all its benchmarks, labels as strings.
+        """Accuracies on all its benchmarks, with labels as strings.
 
-        Raises UserError where there are none, or one of the tables is broken.
+        Raises UserError when there are none, or a table is broken.
         """
         import pandas as pd
 
@@ -63,7 +63,7 @@ class Side:
     def judged_tables(self) -> list[tuple[str, str, str]]:
         """Benchmark, language and model of each table of judgements behind its accuracies.
 
-        Where every item was skipped there are no accuracies: the record names the table.
+        Where every item was skipped there are no accuracies; the record names the table.
         """
         rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
         recorded = (
@@ -76,31 +76,31 @@ class Side:
 
     @property
     def models(self) -> list[str]:
-        """Models that it has judgements of."""
+        """Models with judgements."""
         return list(dict.fromkeys(model for _, _, model in self.judged_tables))
 
     def judged(self, model: str) -> list[tuple[str, str]]:
-        """Benchmark and language of each table of a model's judgements."""
+        """Return benchmark and language of each table of a model's judgements."""
         return [(benchmark, lang) for benchmark, lang, name in self.judged_tables if name == model]
 
     def table(self, kind: str, benchmark: str, lang: str, model: str) -> Path:
-        """Path of a table of a model on the items of a language."""
+        """Return the path of a model's table in a language."""
         return self.results / kind / benchmark / lang / f"{model}.parquet"
 
     def judgements(self, benchmark: str, lang: str, model: str) -> "pd.DataFrame":
-        """Judgements of a model on the items of a language by all methods, columns ``COLUMNS``.
+        """Read a model's judgements in a language by all methods, columns ``COLUMNS``.
 
-        Raises UserError where the table is missing or broken.
+        Raises UserError when the table is missing or broken.
         """
         return read_judgements(self.table("judgements", benchmark, lang, model))
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
-        """Path of the items that a model was judged on."""
+        """Return the path of the items that a model was judged on."""
         return judged_items(self.results, benchmark, lang, model)
 
 
 def read_side(folder: Path) -> Side:
-    """An evaluation, or a results tree. Raises UserError where it is neither."""
+    """Read an evaluation, or a results tree. Raises UserError when it is neither."""
     if not folder.is_dir():
         raise UserError(f"{folder} is no directory; name that of an evaluation, or a results tree.")
     path, below = folder / CAMPAIGN_FILE, folder / "results"
@@ -111,10 +111,9 @@ def read_side(folder: Path) -> Side:
 def pair_models(
     a: Side, b: Side, chosen: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Which model of the first side is compared with which of the second.
+    """Pair the ``chosen`` models of two sides, else those of the same name, else the only ones.
 
-    Those that are ``chosen``; else models of the same name; else the only one of each side.
-    Raises UserError where none of this gives a pair.
+    Raises UserError when none of this gives a pair.
     """
     if chosen:
         for side, model in zip((a, b), chosen, strict=True):
@@ -140,18 +139,21 @@ def pair_models(
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A pair as the harness judged it."""
+    """The harness's verdict on a pair."""
 
     correct: Mapping[str, float]
     """1 or 0 by method."""
     margin: float
     """Log-probability of the good sentence minus that of the bad one, in nats."""
     before: frozenset[str]
-    """What stood before the sentences, behind the token that conditions the first one."""
+    """Texts before the sentences, after the token that conditions the first one."""
 
 
 def _sample(line: str) -> tuple[tuple[str, str], Sample]:
-    """The sentences of a line and what it says of them. Raises ValueError or LookupError."""
+    """Return a line's sentences and sample.
+
+    Raises ValueError or LookupError for another kind of line.
+    """
     value = load_json(line)
     pair = sentences_of(value["doc"])
     if str(value["target"]) != "0":
@@ -169,19 +171,18 @@ def _sample(line: str) -> tuple[tuple[str, str], Sample]:
 
 @dataclass(frozen=True)
 class SamplesSide(Side):
-    """Samples of one model, of items of the other side that have the same two sentences."""
+    """Samples of one model, matched to the other side's items by their two sentences."""
 
     other: Side
-    """Whose items they are of."""
     model: str
     samples: Mapping[tuple[str, str], Sample]
     """By good and bad sentence."""
 
     @cached_property
     def accuracies(self) -> "pd.DataFrame":
-        """Accuracies on the other side's items that there are samples of.
+        """Accuracies on the other side's items that have samples.
 
-        Raises UserError where there is no such item.
+        Raises UserError when there is no such item.
         """
         import pandas as pd
 
@@ -202,7 +203,7 @@ class SamplesSide(Side):
         return pd.DataFrame(rows, columns=[*LABELS, "accuracy"])
 
     def judgements(self, benchmark: str, lang: str, model: str) -> "pd.DataFrame":
-        """The harness's verdicts, with the ids of the other side's items."""
+        """Return the harness's verdicts, with the ids of the other side's items."""
         import pandas as pd
 
         names = ["item_id", "paradigm", "phenomenon", "good", "bad"]
@@ -216,15 +217,15 @@ class SamplesSide(Side):
         return pd.DataFrame(rows, columns=COLUMNS).astype({"margin": float})
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
-        """The other side's items."""
+        """Return the path of the other side's items."""
         models = self.other.models
         judged = next(each for each in models if (benchmark, lang) in self.other.judged(each))
         return self.other.items(benchmark, lang, judged)
 
     def explanation(self, flipped: int, both: int) -> str:
-        """Why decisions differ, in a sentence; empty where the harness read the sentences alone.
+        """Explain why decisions differ; empty where the harness read only the sentences.
 
-        ``flipped`` of ``both`` decisions that both sides have made are others.
+        ``flipped`` of ``both`` common decisions differ.
         """
         before = {text for sample in self.samples.values() for text in sample.before}
         if before == {""}:
@@ -238,9 +239,9 @@ class SamplesSide(Side):
 
 
 def read_samples(folder: Path, other: Side) -> SamplesSide | None:
-    """The samples below a directory of the harness's results; None where there are none.
+    """Read the samples below a directory of the harness's results; None without any.
 
-    Raises UserError for samples of several models or runs, or of anything but pairs.
+    Raises UserError when they are of several models or runs, or of anything but pairs.
     """
     files = sorted(folder.rglob("samples_*.jsonl"))
     if not files:

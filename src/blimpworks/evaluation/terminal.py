@@ -1,4 +1,4 @@
-"""The report card in a terminal, 80 columns wide and readable without colours."""
+"""Print the report card in a terminal, 80 columns wide and readable without colours."""
 
 from collections.abc import Sequence
 from textwrap import fill
@@ -16,9 +16,9 @@ from blimpworks.scoring.words import Column
 WIDTH = 80
 INDENT = 2
 MOST_LANGUAGES = 12
-"""Languages that are listed; of more these with the lowest accuracies."""
+"""Most languages listed; if there are more, those with the lowest accuracies."""
 NEIGHBOURS = 2
-"""Printed models that are shown above and below ours."""
+"""Printed models shown above and below ours."""
 WITH_TIES, WITHOUT_TIES = 2, 3
 """Models side by side, with a column of ties and without."""
 SHOWN_ITEMS = 3
@@ -29,7 +29,7 @@ SHOWN_ITEMS = 3
 
 
 def say(console: Console, text: str, *, style: str = "", indent: int = 0) -> None:
-    """Print a paragraph; what looks like markup in it is text."""
+    """Print a paragraph without interpreting markup."""
     content = Text(text, style=style, overflow="fold")
     console.print(Padding(content, (0, 0, 0, indent), expand=False))
 
@@ -40,9 +40,9 @@ def _print_heading(console: Console, text: str) -> None:
 
 
 def plain_table(*headings: str, numbers: int = 1, gap: tuple[int, int] = (2, 0)) -> Table:
-    """A table without lines, with columns of numbers from column ``numbers`` on.
+    """Return a table without lines, with numbers from column ``numbers`` on.
 
-    ``gap`` is the number of spaces behind and before each column.
+    ``gap`` is the number of spaces after and before each column.
     """
     padding = (0, gap[0], 0, gap[1])
     table = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
@@ -55,7 +55,7 @@ def plain_table(*headings: str, numbers: int = 1, gap: tuple[int, int] = (2, 0))
 
 
 def _shorten(text: str, width: int) -> str:
-    """A text of at most ``width`` cells, with … in its middle where something is left out."""
+    """Cut a text to at most ``width`` cells, with … in its middle."""
     middle = (len(text) + 1) // 2
     left, right = text[:middle], text[middle:]
     while cell_len(left) + cell_len(right) > (width if left + right == text else width - 1):
@@ -64,7 +64,7 @@ def _shorten(text: str, width: int) -> str:
 
 
 def _beginning(text: str, width: int) -> str:
-    """The beginning of a text on one line of at most ``width`` cells, with … where it goes on."""
+    """Cut a text to one line of at most ``width`` cells, with … at its end."""
     text = " ".join(text.split())
     if cell_len(text) <= width:
         return text
@@ -79,9 +79,9 @@ def _beginning(text: str, width: int) -> str:
 def _accuracy_table(
     card: Card, rows: Sequence[tuple[str, Row]], models: Sequence[str], *, ties: bool, head: str
 ) -> Table:
-    """Accuracies of some models side by side, with rows by their labels.
+    """Return a table of some models' accuracies side by side.
 
-    A model has one column, in which accuracies, intervals and ties are aligned.
+    A model has one column, with accuracies, intervals and ties aligned in it.
     """
     columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
     if any(row["skipped"] for _, row in rows):
@@ -165,7 +165,7 @@ def _print_accuracies(console: Console, card: Card, benchmark: Benchmark) -> Non
 
 
 def _print_rankings(console: Console, card: Card, rankings: Sequence[Ranking]) -> None:
-    """Print the first ranking: the best model, ours and their neighbours; of others the ranks."""
+    """Print the first ranking's best model, ours and their neighbours; of others our ranks."""
     first, *by_language = rankings
     entries, names = first["places"], card["languages"]
     printed = sum(not entry["ours"] for entry in entries)
@@ -276,7 +276,7 @@ def _print_sensitivity(console: Console, card: Card, benchmark: Benchmark) -> No
 
 
 def _print_block(console: Console, columns: Sequence[Column], signs: Sequence[str]) -> None:
-    """Print words of the sides over their log-probabilities, in as many stripes as it takes.
+    """Print words over their log-probabilities, in as many stripes as needed.
 
     Words that differ are in brackets, so that they are seen without colours too.
     """
@@ -307,7 +307,6 @@ def _print_block(console: Console, columns: Sequence[Column], signs: Sequence[st
 
 
 def _print_worst(console: Console, item: WorstItem) -> None:
-    """Print an item's sentences, and their words with log-probabilities."""
     signs = [show.WORST_SIDES.get(side["name"], "·") for side in item["sides"]]
     for sign, side in zip(signs, item["sides"], strict=True):
         name = "" if side["name"] in show.WORST_SIDES else f"{side['name']}: "
@@ -318,7 +317,6 @@ def _print_worst(console: Console, item: WorstItem) -> None:
 
 
 def _print_items(console: Console, card: Card, benchmark: Benchmark) -> None:
-    """Print the worst items of each model, then its wrong answers."""
     names = benchmark["phenomena"]
     for model, items in benchmark["worst"].items():
         shown = items[:SHOWN_ITEMS]

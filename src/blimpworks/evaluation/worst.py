@@ -1,4 +1,4 @@
-"""The items that a model got most wrong, and what its answers are, with their texts and words."""
+"""Find a model's worst items and wrong answers, and count its answers."""
 
 import hashlib
 import math
@@ -18,7 +18,7 @@ from blimpworks.scoring.words import align, single, words_of
 from blimpworks.tables import ANSWERS, ITEMS, PROMPTS, SCORES, TableSchema, read_table
 
 MORE = 3
-"""How many times as many items are read as shown, because some are of the same sentences."""
+"""Factor of items that are read over those shown, because some share their sentences."""
 TEXTS = ("item_id", "good", "bad", "item", "condition")
 SCORED = [
     "item_id",
@@ -31,7 +31,6 @@ Rows = list[dict[str, Any]]
 def _rows(
     schema: TableSchema, path: Path, columns: Sequence[str], ids: Sequence[str], key: str
 ) -> Rows:
-    """Read the rows of a table whose ``key`` is one of some ids."""
     table = read_table(schema, path, columns)
     if key not in table.column_names:
         return []
@@ -43,7 +42,7 @@ def _rows(
 def _worst_item(
     judged: Mapping[Any, Any], rows: Rows, scores: Mapping[str, Mapping[str, Any]]
 ) -> WorstItem:
-    """An item with its sentences and words, from its row, or the rows of its conditions."""
+    """Return an item with its sentences and words, from its row or its conditions' rows."""
     first = rows[0]
     if "condition" in first:
         sentences = [(row["condition"], row, "good") for row in rows]
@@ -88,8 +87,8 @@ def worst_items(
 ) -> list[WorstItem]:
     """Return the ``count`` items with a model's most negative margins, the lowest first.
 
-    A pair is there once, also if it stands in two paradigms or phenomena. Raises UserError when a
-    table is missing or broken.
+    A pair in two paradigms or phenomena counts once. Raises UserError when a table is missing or
+    broken.
     """
     by = ["margin", "item_id", "paradigm"]
     rows = _all_languages(judgements, model)
@@ -127,8 +126,8 @@ def wrong_answers(
 ) -> list[WrongAnswer]:
     """Return ``count`` prompts of all languages that a model answered wrongly.
 
-    Answers have no margin, so none is the worst: prompts are drawn by digests of their ids.
-    Raises UserError when a table is missing or broken.
+    Answers have no margin, so prompts are drawn by digests of their ids. Raises UserError when a
+    table is missing or broken.
     """
     rows = _all_languages(judgements, model)
     wrong = rows[rows["correct"] == 0]

@@ -1,1 +1,1 @@
-"""The reproduction report: a static site of what is printed, recomputed and measured."""
+"""The reproduction report: a static site of printed, recomputed and measured numbers."""

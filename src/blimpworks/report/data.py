@@ -1,7 +1,7 @@
-"""Data of the panel on each number, as scripts that a page loads on first use.
+"""Write the data of the panel on each number, as scripts that a page loads on first use.
 
-Scripts, because a page opened from a file may not read other files. What numbers were made from is
-a graph of products that the page can walk.
+A page opened from a file may load scripts, but not read other files. The inputs of numbers are a
+graph of products that the page can walk.
 """
 
 import json
@@ -18,13 +18,12 @@ from blimpworks.report.names import exhibit_label
 from blimpworks.report.read import Cell, Form, PaperInputs
 
 FEW = 24
-"""Of more printed numbers that one is computed from, the panel shows so many."""
+"""Most printed inputs of a number that the panel shows."""
 NOTED = ("origin", "source", "engine")
-"""What jobs note that says where a file from outside comes from, or what scored."""
+"""Notes of jobs on an outside file's source, or on the scoring engine."""
 
 
 def _noted(record: Record) -> dict[str, str]:
-    """Notes of a job that name its source or its engine; of a job that names none, none."""
     notes = record.get("notes") or {}
     noted: dict[str, str] = {}
     for name in NOTED:
@@ -36,10 +35,10 @@ def _noted(record: Record) -> dict[str, str]:
 
 @dataclass
 class Products:
-    """Products and the jobs that made them, each once, whatever number leads there.
+    """Products and the jobs that made them, each once.
 
-    A product is [path, SHA-256, job, inputs]: ``job`` counts in ``jobs``, or is -1 for a file
-    from outside; ``inputs`` count in ``products``. A job is [command, code, date, commit,
+    A product is [path, SHA-256, job, inputs]: ``job`` is an index of ``jobs``, or -1 for a file
+    from outside; ``inputs`` are indices of ``products``. A job is [command, code, date, commit,
     whether the working tree was clean, notes].
     """
 
@@ -50,9 +49,9 @@ class Products:
     _jobs: dict[str, int] = field(default_factory=dict)
 
     def add(self, path: Path) -> int | None:
-        """The number of a product, added with all that it was made from; None if unrecorded.
+        """Add a product with all its inputs; return its index, None if unrecorded.
 
-        Raises UserError for a record that cannot be read.
+        Raises UserError when a record cannot be read.
         """
         node = self._lineage.product(path)
         if node is None:
@@ -95,9 +94,9 @@ class Products:
 
 
 def _cell(cell: Cell, known: Mapping[str, Place]) -> dict[str, Any]:
-    """One cell as the panel shows it, without empty values.
+    """Return a cell for the panel, without empty values.
 
-    Of one that does no more than show a printed number, what says which.
+    A cell that only shows a printed number has just that number's place.
     """
     own, place = cell.facts, cell.place
     if place and cell.is_itself:
@@ -123,7 +122,7 @@ def _form(form: Form, known: Mapping[str, Place], products: Products) -> dict[st
 
 
 def paper_script(paper: PaperInputs, products: Products) -> str:
-    """The script with all numbers of one paper; adds what they were made from to ``products``."""
+    """Return the script with all numbers of one paper; adds their inputs to ``products``."""
     printed: dict[str, dict[str, dict[str, Any]]] = {}
     for (exhibit, row, column), number in paper.evidence.items():
         printed.setdefault(exhibit, {}).setdefault(row, {})[column] = number.facts()
@@ -139,7 +138,7 @@ def paper_script(paper: PaperInputs, products: Products) -> str:
 
 
 def products_script(products: Products) -> str:
-    """The script with all products that the numbers of the site were made from."""
+    """Return the script with all products behind the site's numbers."""
     return _script("products", {"products": products.products, "jobs": products.jobs})
 
 

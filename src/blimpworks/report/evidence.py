@@ -1,4 +1,4 @@
-"""Printed numbers with their places, their statuses, and the measured numbers beside them."""
+"""Collect printed numbers with their places, statuses, and measured numbers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -18,11 +18,10 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A printed number with all that the two comparisons say about it.
+    """A printed number with the results of both comparisons.
 
-    ``status`` and ``verdict`` are empty for texts that only stand where a number could;
-    ``reading`` is what the authors released in the place of a text; ``where`` is the file and
-    line that holds it.
+    ``status`` and ``verdict`` are empty for texts in the place of a number. ``reading`` is the
+    authors' released text; ``where`` is the number's file and line.
     """
 
     row: PublishedRow
@@ -38,19 +37,19 @@ class Number:
     n: int | None = None
     verdict: str = ""
     differs: str = ""
-    """What a measured number is about that the printed one is not."""
+    """Differences in subject between the measured and the printed number."""
 
     def in_print(self, value: float | str) -> str:
-        """``value`` with as many decimals as the printed number has; a text as it is."""
+        """Return ``value`` with the printed number's decimals; a text unchanged."""
         return value if isinstance(value, str) else f"{value:.{self.row.decimals}f}"
 
     @property
     def again(self) -> str:
-        """The recomputed number with the decimals of the printed one; "" where there is none."""
+        """The recomputed number with the printed one's decimals; "" without one."""
         return self.reading if self.recomputed is None else self.in_print(self.recomputed)
 
     def facts(self) -> dict[str, Any]:
-        """The number's fields and texts as plain values, without empty ones."""
+        """Return the number's fields and texts as plain values, without empty ones."""
         own = {name: value for name, value in asdict(self).items() if name != "row"}
         unit = "" if self.row.textual else self.row.unit
         printed = {"text": self.row.text, "unit": unit, "again": self.again}
@@ -68,9 +67,9 @@ TEXTS = (*PLACE, "reading", "rule", "status", "verdict", "differs", "note")
 
 
 def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
-    """One of the two comparisons, keys and texts as they stand, other columns as numbers.
+    """Read one of the two comparisons; keys and texts as strings, other columns as numbers.
 
-    Raises UserError when it is missing or is no such table.
+    Raises UserError when it is missing or no such table.
     """
     with reading(path, "a comparison with print", "Build it: snakemake reproduction"):
         frame = pd.read_csv(
@@ -89,10 +88,9 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
 def gather(
     paper: str, printed: Sequence[Path], published: pd.DataFrame, measured: pd.DataFrame
 ) -> Evidence:
-    """The printed numbers of a paper beside what the comparisons say of them.
+    """Collect a paper's printed numbers with their rows in the comparisons of all papers.
 
-    ``published`` and ``measured`` are the comparisons of all papers. Raises UserError for a
-    malformed row of printed numbers.
+    Raises UserError when a row of printed numbers is malformed.
     """
     facts_by_place: dict[Place, dict[str, Any]] = {}
     for frame, names in (

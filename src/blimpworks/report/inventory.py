@@ -1,7 +1,7 @@
-"""Every table and figure of the five papers, with the exhibit that rebuilds it.
+"""List every table and figure of the five papers, with the exhibit that rebuilds it.
 
-``config/published/exhibits.tsv`` lists what the papers number (and two of an appendix that have no
-number); ``docs/exhibits.md`` is made of it and of the catalogue of exhibits.
+``config/published/exhibits.tsv`` lists the papers' numbered exhibits, and two of an appendix
+without a number. ``docs/exhibits.md`` is made from it and the catalogue of exhibits.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from blimpworks.report.names import exhibit_label
 from blimpworks.strict import Strict
 
 LIST = "exhibits.tsv"
-"""Name of the list, among the printed numbers."""
+"""File name of the list, among the printed numbers."""
 INTRODUCTION = """\
 # Tables and figures
 
@@ -41,13 +41,13 @@ class PrintedExhibit(Strict):
 
     paper: str
     exhibit: str
-    """As its caption calls it, such as Table 9."""
+    """As in its caption, such as Table 9."""
     note: str
-    """Why it is not built, or lacks a form; or a remark."""
+    """Reason why it is not built, or lacks a form; or a remark."""
 
 
 def read_inventory(path: Path) -> list[PrintedExhibit]:
-    """The list of the papers' exhibits. Raises UserError where one stands twice."""
+    """Read the list of the papers' exhibits. Raises UserError when one is listed twice."""
     rows = read_rows(PrintedExhibit, path)
     places = [(row.paper, row.exhibit) for row in rows]
     twice = [" ".join(place) for place, n in Counter(places).items() if n > 1]
@@ -57,19 +57,19 @@ def read_inventory(path: Path) -> list[PrintedExhibit]:
 
 
 def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
-    """The exhibit that rebuilds a printed one; None if none does."""
+    """Return the exhibit that rebuilds a printed one; None if none does."""
     own = (spec for spec in exhibits().values() if spec.paper == row.paper)
     return next((spec for spec in own if exhibit_label(spec.name) == row.exhibit), None)
 
 
 def unexplained(rows: Sequence[PrintedExhibit]) -> list[PrintedExhibit]:
-    """Printed exhibits that are not built, or lack a form, without a note that says why."""
+    """Return printed exhibits that are not built, or lack a form, without a note on it."""
     specs = [(row, spec_of(row)) for row in rows if not row.note]
     return [row for row, spec in specs if spec is None or not (spec.needs and spec.published)]
 
 
 def unlisted(rows: Sequence[PrintedExhibit]) -> list[ExhibitSpec]:
-    """Exhibits that no printed table or figure stands behind: statements of texts, and ours."""
+    """Return exhibits without a printed table or figure: statements of texts, and ours."""
     listed = {spec.key for row in rows if (spec := spec_of(row))}
     return [spec for spec in exhibits().values() if spec.key not in listed]
 
@@ -84,7 +84,6 @@ def _line(label: str, spec: ExhibitSpec | None, note: str) -> str:
 
 
 def _lines(paper: str, rows: Sequence[PrintedExhibit]) -> Iterator[str]:
-    """The table of one paper: its own exhibits, and then the others."""
     yield f"\n## {find_paper(paper).citation.label}\n"
     yield f"| {' | '.join(HEADINGS)} |"
     yield "|---" * len(HEADINGS) + "|"
@@ -97,7 +96,7 @@ def _lines(paper: str, rows: Sequence[PrintedExhibit]) -> Iterator[str]:
 
 
 def page(rows: Sequence[PrintedExhibit]) -> str:
-    """The inventory as a page in Markdown."""
+    """Return the inventory as a page in Markdown."""
     every = dict.fromkeys(spec.paper for spec in exhibits().values())
     # Benchmarks that are data have the same exhibits each (docs/benchmarks.md).
     papers = [paper for paper in every if not find_paper(paper).needs_benchmark]

@@ -1,8 +1,8 @@
-"""Data of the page of items: a campaign's pairs and sentences with each model's verdicts.
+"""Write the data of the page of items: a campaign's pairs and sentences with verdicts by model.
 
-Scripts, as all data of the site: an index of sets (a benchmark in a language), chunks of pairs that
-are loaded when a set is chosen, and chunks with words and log-probabilities that are loaded when a
-pair is opened. A single sentence is a pair without the sentence of the other side.
+All data are scripts. An index lists the sets (a benchmark in a language). Chunks of pairs are
+loaded when a set is chosen, chunks of words and log-probabilities when a pair is opened. A single
+sentence is a pair without the other side's sentence.
 """
 
 import json
@@ -25,7 +25,7 @@ from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, read_table
 CHUNK = 1000
 """Pairs in one script."""
 WORDS = 200_000
-"""Pairs, times models, whose words the site has; of further sets it has verdicts alone."""
+"""Most pairs × models whose words the site has; further sets have verdicts alone."""
 RIGHT, WRONG, HALF, ABSENT = "1", "0", "h", "-"
 SIDES = ("good", "bad")
 LABELS = ("phenomenon", "paradigm")
@@ -42,7 +42,7 @@ class PairSet:
     judgements: Mapping[str, Path]
     scores: Mapping[str, Path]
     method: str
-    """The method whose decisions are shown."""
+    """The method of the shown decisions."""
 
     @property
     def key(self) -> str:
@@ -51,12 +51,12 @@ class PairSet:
 
     @property
     def files(self) -> list[Path]:
-        """All tables that it is read from."""
+        """All its tables."""
         return [self.items, *self.judgements.values(), *self.scores.values()]
 
 
 def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
-    """The sets that the workflow names: templates of paths, by benchmark, models and languages.
+    """Return the workflow's sets from templates of paths, by benchmark, models and languages.
 
     A model without languages has all of the benchmark's.
     """
@@ -79,7 +79,7 @@ def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
 
 
 def _pairs(path: Path) -> list[dict[str, Any]]:
-    """The pairs or sentences of a table of items, each once; none where items have conditions."""
+    """Read the pairs or sentences of a table, each once; none where items have conditions."""
     table = read_table(ITEMS, path)
     if _conditions(table):
         return []
@@ -92,7 +92,7 @@ def _pairs(path: Path) -> list[dict[str, Any]]:
 
 
 def _conditions(table: pa.Table) -> int:
-    """Count items of several conditions; pairs, which may keep columns called so, have none."""
+    """Count items of several conditions; pairs may have columns with these names too."""
     has_conditions = {*table.column_names} >= CONDITIONS and table["good"] == table["bad"]
     return len(table["item"].unique()) if has_conditions else 0
 
@@ -104,7 +104,6 @@ def _verdict(correct: float | None) -> str:
 
 
 def _verdicts(path: Path, method: str) -> dict[str, str]:
-    """Whether a model got each pair right, by one method, as one letter."""
     table = read_table(JUDGEMENTS, path, ["item_id", "method", "correct"])
     table = table.filter(pc.equal(table["method"].cast(pa.string()), method))
     ids, correct = (table[name].to_pylist() for name in ("item_id", "correct"))
@@ -112,7 +111,7 @@ def _verdicts(path: Path, method: str) -> dict[str, str]:
 
 
 def _numbered(values: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Values once each, in order, and the number of each."""
+    """Return distinct values in order, and each value's index among them."""
     places = {value: at for at, value in enumerate(dict.fromkeys(values))}
     return [*places], [places[value] for value in values]
 
@@ -121,7 +120,7 @@ def _numbered(values: Sequence[str]) -> tuple[list[str], list[int]]:
 
 
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
-    """Log-probabilities of a sentence's words; and the words, where they are not between spaces."""
+    """Return the words' log-probabilities, and the words if spaces do not divide them."""
     if row[side] is None:
         return [[]]
     words = words_of(row[side], scores[f"{side}_ends"] or [], scores[f"{side}_logprobs"] or [])
@@ -138,7 +137,7 @@ def _scored(path: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def _word_chunks(own: PairSet, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Scripts with the words of each chunk: of each pair, of each model, both sentences."""
+    """Yield scripts with the words of each chunk: by pair, model and sentence."""
     by_model = [_scored(path) for path in own.scores.values()]
     for number, start in enumerate(range(0, len(rows), CHUNK)):
         chunk = [
@@ -163,7 +162,7 @@ def _script(name: str, content: Any) -> str:
 
 
 def _pair_chunks(own: PairSet, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Scripts with pairs: item, number of paradigm, good and bad sentence, verdicts by model."""
+    """Yield scripts of pairs: item, index of paradigm, both sentences, verdicts by model."""
     verdicts = [_verdicts(path, own.method) for path in own.judgements.values()]
     _, paradigms = _numbered([_label(row) for row in rows])
     for number, start in enumerate(range(0, len(rows), CHUNK)):
@@ -186,7 +185,6 @@ def _label(row: Mapping[str, Any]) -> str:
 
 
 def _entry(own: PairSet, rows: Sequence[Mapping[str, Any]], *, words: bool) -> dict[str, Any]:
-    """What the index says of a set."""
     labels, _ = _numbered([_label(row) for row in rows])
     return {
         "benchmark": own.benchmark,
@@ -203,11 +201,11 @@ def _entry(own: PairSet, rows: Sequence[Mapping[str, Any]], *, words: bool) -> d
 def item_scripts(
     sets: Sequence[PairSet], labels: Mapping[str, Mapping[str, str]], most_words: int = WORDS
 ) -> Iterator[tuple[str, str]]:
-    """Names and texts of all scripts of the page, the index last; none without pairs.
+    """Yield names and texts of all scripts of the page, the index last; none without pairs.
 
-    ``labels`` are names of benchmarks, languages and models. Of a set that would exceed
-    ``most_words`` (pairs × models, of all sets so far) no words are written. Raises UserError
-    when a table is missing or broken.
+    ``labels`` are names of benchmarks, languages and models. A set that would exceed ``most_words``
+    (pairs × models of all sets so far) gets no words. Raises UserError when a table is missing or
+    broken.
     """
     entries, written = [], 0
     omitted: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""A page with a whole comparison as one table that can be sorted, searched and filtered."""
+"""Write a page with a whole comparison as a table to sort, search and filter."""
 
 from html import escape
 from math import isnan
@@ -10,7 +10,7 @@ from itables import to_html_datatable
 from blimpworks.reproduction.printed import PLACE
 
 _NUMBER = PLACE[:-1]
-"""Columns of both listings: which number, and the number with its unit."""
+"""Columns of both listings that identify a number."""
 PUBLISHED = (*_NUMBER, "status", "recomputed", "reading", "rule", "note")
 MEASURED = (*_NUMBER, "measured", "low", "high", "n", "reading", "verdict", "differs")
 COLUMNS = {"published": PUBLISHED, "measured": MEASURED}
@@ -23,11 +23,11 @@ INTRODUCTION = {
     "last column says what differs. The same as <code>reproduction/measured.csv</code>.",
 }
 LISTED = ("paper", "exhibit", "status", "verdict")
-"""Columns with few values, to be chosen from a list."""
+"""Columns with few values, filtered by a list of choices."""
 
 
 def number_address(paper: str, exhibit: str, row: str, column: str) -> str:
-    """Address of a printed number in the site, which opens its lineage."""
+    """Return a printed number's address in the site, which opens its lineage."""
     key = "/".join(quote(part, safe="") for part in (exhibit, row, column))
     return f"{paper}.html#number/{key}"
 
@@ -39,7 +39,7 @@ def _text(value: object) -> str:
 
 
 def listing_html(name: str, frame: pd.DataFrame) -> str:
-    """The comparison ``name`` as HTML; needs ``_static/datatables.js`` beside the page."""
+    """Return the comparison ``name`` as HTML; needs ``_static/datatables.js`` beside the page."""
     frame = frame[list(COLUMNS[name])]
     places = frame[["paper", "exhibit", "row", "column"]].itertuples(index=False, name=None)
     links = [

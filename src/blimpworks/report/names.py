@@ -1,4 +1,4 @@
-"""Names of languages, models, phenomena and exhibits, and which of them a number is about."""
+"""Name languages, models, phenomena and exhibits, and tell which of them a number is about."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,20 +17,20 @@ COLUMNS = {
     "model": ("model", "model_a", "model_b"),
     "phenomenon": ("phenomenon", "paradigm"),
 }
-"""Columns of tables that say what a number is about, by kind."""
+"""Columns of filters by kind of name."""
 EXHIBITS = {"table": "Table", "fig": "Figure", "figure": "Figure"}
-"""What papers call their exhibits, by how names of exhibits begin."""
+"""Papers' words for exhibits, by the beginning of exhibits' names."""
 
 
 @dataclass
 class Names:
-    """Printed names by kind (lang, model, phenomenon) and key, and those that were met."""
+    """Printed names by kind (lang, model, phenomenon) and key, and the names used so far."""
 
     known: Mapping[str, Mapping[str, str]]
     met: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def of(self, key: str) -> str:
-        """The name of a language, model or phenomenon; any other key is its own."""
+        """Return the name of a language, model or phenomenon; any other key is its own."""
         return next((names[key] for names in self.known.values() if key in names), key)
 
     def _keys(self, kind: str, where: Mapping[str, Any], place: Place | None) -> Iterator[str]:
@@ -41,10 +41,10 @@ class Names:
         yield from (key for key in parts if isinstance(key, str) and key in self.known[kind])
 
     def about(self, where: Mapping[str, Any], place: Place | None) -> dict[str, str]:
-        """Attributes that say what a number is about, from its filter and its printed keys.
+        """Return attributes on a number's subject, from its filter and its printed keys.
 
-        One that would repeat a printed key is left out: report.js reads that from ``data-row``
-        and ``data-column``, and a page of 11,000 numbers is a quarter smaller for it.
+        An attribute that repeats a printed key is left out: report.js reads it from ``data-row``
+        and ``data-column``. This makes a page of 11,000 numbers a quarter smaller.
         """
         attributes = {}
         for kind in COLUMNS:
@@ -61,7 +61,7 @@ class Names:
 
 
 def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed: Paper) -> Names:
-    """Names of a catalogue's languages and models, and of phenomena that a paper prints."""
+    """Return the names of a catalogue's languages and models, and of a paper's phenomena."""
     table = printed.tables["accuracies"].table
     keys = dict.fromkeys([*table["phenomenon"], *table["paradigm"]])
     phenomena = {str(key): str(key).replace("_", " ") for key in keys if key and key != ALL}
@@ -71,9 +71,9 @@ def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed:
 
 
 def exhibit_label(name: str) -> str:
-    """The paper's name of an exhibit: ``tableb2`` is "Table B.2"; empty for one that no paper has.
+    """Return the paper's name of an exhibit: ``tableb2`` is "Table B.2"; empty for ours.
 
-    Statistics of running text are called "In the text", with sections where they are known.
+    Statistics of running text are "In the text", with sections where they are known.
     """
     if name.startswith("text"):
         sections = [f"{s[0]}.{s[1:]}".rstrip(".") for s in re.findall(r"\d+", name)]

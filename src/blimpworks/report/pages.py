@@ -1,4 +1,4 @@
-"""The pages of the report, assembled from what was read: texts of every source for Sphinx."""
+"""Assemble the report's pages: texts of every source for Sphinx."""
 
 import re
 from collections import Counter
@@ -74,13 +74,13 @@ class Section:
 
     @property
     def heading(self) -> str:
-        """Heading of the section: label and title of the exhibit."""
+        """Label and title of the exhibit."""
         added = "" if find_paper(self.paper).needs_benchmark else "Ours"
         return " · ".join(filter(None, (exhibit_label(self.name) or added, self.exhibit.title)))
 
     @property
     def anchor(self) -> str:
-        """Fragment of the section's address on its page."""
+        """Fragment of the section's address."""
         return f"{self.paper}-{self.name}".replace("_", "-")
 
 
@@ -103,9 +103,9 @@ class Page:
     sections: list[Section]
     names: Names
     printed: bool
-    """Whether numbers of it are printed; else measured ones stand alone."""
+    """The paper has printed numbers; else measured ones are alone."""
     variants: bool
-    """Whether there are two variants to choose from."""
+    """There are two variants to choose from."""
 
 
 def _scroll(table: str, title: str) -> str:
@@ -114,12 +114,11 @@ def _scroll(table: str, title: str) -> str:
 
 
 def picture_of(form: Form, paper: str) -> str:
-    """Address of a figure's picture in the site."""
+    """Return the address of a figure's picture in the site."""
     return f"_static/figures/{paper}/{form.exhibit}.{form.tree}.svg"
 
 
 def _lack(form: Form) -> str:
-    """What a form could show and lacks, and how to get it; "" where it lacks nothing."""
     if not form.missing:
         return ""
     sentence, command = form.missing
@@ -128,14 +127,14 @@ def _lack(form: Form) -> str:
 
 
 def _in_words(form: Form, title: str) -> str:
-    """What a figure shows, for those who can't see it."""
+    """Return a figure's text for readers who cannot see it."""
     values = sorted((cell.facts["value"], cell.facts["text"]) for cell in form.cells)
     reach = f"{len(values)} numbers, from {values[0][1]} to {values[-1][1]}"
     return f"{title}. {reach}, all of them in the table below the figure."
 
 
 def _figure(form: Form, paper: str, title: str, table: str) -> str:
-    """A figure with its numbers under it; of one without numbers, what it would take."""
+    """Return a figure with its numbers under it; without numbers, the way to get them."""
     if not form.cells:
         lack = _lack(form) or '<p class="bw-caption">Its caption says why.</p>'
         return f'<div class="bw-advice"><p><strong>No numbers to draw.</strong></p>{lack}</div>'
@@ -152,7 +151,7 @@ def _with_caption(content: str, form: Form | None) -> str:
 
 
 def shown(form: Form, paper: str, title: str, table: str) -> str:
-    """A form on the page: its table, or its figure with the numbers under it."""
+    """Return a form's table, or its figure with the numbers under it."""
     if form.figure:
         return _with_caption(_figure(form, paper, title, table), form)
     if not table:
@@ -181,7 +180,7 @@ def _recomputed(exhibit: Exhibit, paper: PaperInputs) -> str:
 
 
 def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> str:
-    """Both variants of the measured numbers, of which the page shows one at a time."""
+    """Return both variants of the measured numbers; the page shows one at a time."""
     variants = {
         variant: shown(form, paper.name, exhibit.title, measured_view(form, paper.names))
         for tree, variant in (("measured", own), ("corrected", "corrected"))
@@ -198,7 +197,7 @@ def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[st
 
 
 def _section(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> Section:
-    """An exhibit with all its views; ``advice`` says, per variant, how to get its numbers."""
+    """Return an exhibit with all its views; ``advice`` tells by variant how to get its numbers."""
     together = together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
     views = {
         "together": TOGETHER + _scroll(together, exhibit.title) if together else "",
@@ -217,14 +216,13 @@ def _section(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str
 
 
 def missing(shown: Section) -> str:
-    """The views that a section lacks, with reasons, as a sentence; empty when it has all."""
+    """Return a sentence on the views that a section lacks; empty when it has all."""
     # What is in one form alone has nothing beside it, which needs no saying.
     parts = [f"{VIEWS[view]}: {why}" for view, why in WHY.items() if view not in shown.views]
     return f"{'; '.join(parts)}." if parts else ""
 
 
 def _line(title: str, address: str, sections: Sequence[Section]) -> Line:
-    """A line on some exhibits together."""
     statuses = sum((section.statuses for section in sections), Counter[str]())
     verdicts = sum((section.verdicts for section in sections), Counter[str]())
     parts = bar(statuses, STATUSES), bar(verdicts, VERDICTS)
@@ -241,7 +239,6 @@ def _plain(text: str) -> str:
 
 
 def _page(paper: PaperInputs, inputs: Inputs) -> Page:
-    """The exhibits of a paper as sections of its page."""
     context = {"campaign": inputs.campaign, "trees": inputs.trees, "paper": paper.name}
     advice = {
         variant: _render("advice", variant=variant, **context)
@@ -263,7 +260,7 @@ def _raw(file: str) -> str:
 
 
 def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
-    """A paper's page, and the pieces of HTML that it consists of."""
+    """Yield a paper's page, and its pieces of HTML."""
     citation = find_paper(page.paper).citation
     pieces = f"_pieces/{page.paper}"
     titles = [(section.anchor, section.exhibit.title) for section in page.sections]
@@ -287,7 +284,7 @@ def _paper_texts(page: Page, licence: str) -> Iterator[tuple[str, str]]:
 def _index_texts(
     inputs: Inputs, pages: Sequence[Page], more: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """The front page, with a tree of all others; ``more`` are those beside papers and lists."""
+    """Yield the front page, with a tree of all other pages."""
     lines = [
         (
             _line(find_paper(page.paper).citation.label, f"{page.paper}.html", page.sections),
@@ -326,7 +323,7 @@ def _index_texts(
 
 
 def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
-    """The page of items and its scripts; nothing for a campaign without judged pairs."""
+    """Yield the page of items and its scripts; nothing for a campaign without judged pairs."""
     campaign = inputs.campaign
     phenomena: dict[str, str] = {}
     for paper in inputs.papers:
@@ -345,7 +342,7 @@ def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
 
 
 def assemble(inputs: Inputs) -> dict[str, str]:
-    """The text of every source of the site, by its path."""
+    """Return the text of every source of the site, by its path."""
     pages = [_page(paper, inputs) for paper in inputs.papers]
     texts = dict(
         text
@@ -365,7 +362,7 @@ def assemble(inputs: Inputs) -> dict[str, str]:
 
 
 def pictures(papers: Sequence[PaperInputs]) -> dict[str, Path]:
-    """Every picture of the figures shown: its file by its address in the site."""
+    """Return the file of every shown figure's picture, by its address in the site."""
     return {
         picture_of(form, paper.name): form.files.with_name(f"{form.files.name}.svg")
         for paper in papers

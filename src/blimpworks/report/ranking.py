@@ -1,4 +1,4 @@
-"""Models by accuracy over the declared benchmarks of a campaign."""
+"""Rank models by accuracy over a campaign's declared benchmarks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def _columns(paper: PaperInputs) -> list[Column]:
 
 
 def ranking(papers: Sequence[PaperInputs]) -> tuple[list[Column], list[Line]]:
-    """Rank models by their mean over all columns; those that lack some column stand last."""
+    """Rank models by their mean over all columns; models that lack a column come last."""
     columns = [column for paper in papers for column in _columns(paper)]
     models = dict.fromkeys(model for column in columns for model in column.cells)
     lines = []

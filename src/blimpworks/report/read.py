@@ -1,4 +1,4 @@
-"""What the report is made from: printed numbers, comparisons, and exhibits as they were built."""
+"""Read the report's inputs: printed numbers, comparisons, and built exhibits."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,8 +27,7 @@ from blimpworks.tables import CELLS, read_table
 class Campaign:
     """The report's facts on the campaign, with the names of its languages and models.
 
-    ``configfile`` is the campaign's file, ``printed`` the directory of printed numbers, with
-    one below for each of the ``papers`` that have some.
+    ``printed`` is the directory of printed numbers, with a folder per paper that has some.
     """
 
     name: str
@@ -39,13 +38,15 @@ class Campaign:
     languages: Mapping[str, str]
     models: Mapping[str, str]
     missing: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    """What forms (published, measured) of exhibits lack, and the command that gets it, by key."""
+    """Lacks of exhibits by form (published, measured) and key: a sentence, and the remedying
+    command.
+    """
     pairs: Mapping[str, Any] = field(default_factory=dict)
-    """Where pairs, judgements and scores of each benchmark lie (``items.sets_from``)."""
+    """Templates of paths of pairs, judgements and scores by benchmark (``items.sets_from``)."""
     declared: bool = False
-    """Whether all benchmarks are data alone, so that no paper is reproduced."""
+    """All benchmarks are data alone, so no paper is reproduced."""
     licences: Mapping[str, str] = field(default_factory=dict)
-    """Licences of declared benchmarks, as far as they are known."""
+    """Known licences of declared benchmarks."""
 
     @property
     def title(self) -> str:
@@ -59,17 +60,17 @@ class Campaign:
         return tuple(COLUMNS) if has_print else ()
 
     def lack_of(self, tree: str, key: str) -> tuple[str, ...]:
-        """What an exhibit lacks in one tree, and the command that gets it; empty if nothing."""
+        """Return an exhibit's lack in one tree, and the remedying command; maybe empty."""
         form = "measured" if tree == "corrected" else tree
         return tuple(self.missing.get(form, {}).get(key, ()))
 
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Directories of results: the campaign's, and those of the corrected one if there is any.
+    """Directories of results: the campaign's, and perhaps those of the corrected one.
 
-    ``variant`` says which the campaign's own are; ``measured`` are the exhibits (paper/name)
-    that it builds, ``published`` those that are built from print or releases.
+    ``variant`` is that of the campaign's own results. ``measured`` are the exhibits (paper/name)
+    that it builds, ``published`` those from print or releases.
     """
 
     results: Path
@@ -80,12 +81,12 @@ class Trees:
     resources: Path = Path("resources")
 
     def roots(self) -> dict[str, Path]:
-        """The directories by the names that the report calls them, wherever they lie."""
+        """Return the directories by their names in the report."""
         corrected = {"corrected": self.corrected} if self.corrected else {}
         return {"results": self.results, "resources": self.resources, **corrected}
 
     def files(self, tree: str, key: str) -> Path:
-        """Path of an exhibit's files in one tree, without their suffixes."""
+        """Return the path of an exhibit's files in one tree, without their suffixes."""
         folder = {"published": self.results / "published", "measured": self.results / "exhibits"}
         if tree == "corrected":
             assert self.corrected is not None
@@ -93,7 +94,7 @@ class Trees:
         return folder[tree] / key
 
     def forms_of(self, spec: ExhibitSpec) -> list[str]:
-        """Trees that have a form of an exhibit."""
+        """Return the trees that have a form of an exhibit."""
         available = {
             "published": spec.key in self.published,
             "measured": spec.key in self.measured,
@@ -104,45 +105,45 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of an exhibit, with the printed number that it stands for."""
+    """A cell of an exhibit, with its printed number."""
 
     facts: Mapping[str, Any]
-    """Its row of the table of cells, the filter as a mapping."""
+    """Its row of the table of cells, with the filter as a mapping."""
     origins: list[str]
-    """Places of the printed numbers that it is computed from, as far as it is."""
+    """Places of the printed numbers that it is computed from."""
     place: Place | None
-    """Where the paper prints a number in its stead."""
+    """Place of its printed number."""
     number: Number | None
 
     @property
     def is_itself(self) -> bool:
-        """Whether it does no more than show the printed number that it stands for."""
+        """It only shows its printed number."""
         return self.place is not None and self.origins == ["/".join(self.place)]
 
 
 @dataclass(frozen=True)
 class Form:
-    """One form of an exhibit, measured or published: its page, its cells, its files."""
+    """One form of an exhibit, measured or published: its page, cells and files."""
 
     exhibit: str
     tree: str
-    """Which tree it is of: "published", "measured", "corrected"."""
+    """``published``, ``measured`` or ``corrected``."""
     page: ElementTree.Element
     cells: list[Cell]
     files: Path
     """Path of its files without their suffixes."""
     figure: bool
     missing: tuple[str, ...] = ()
-    """What it could show and lacks, and the command that gets it; empty where it lacks nothing."""
+    """A sentence on what it lacks, and the remedying command; maybe empty."""
 
     @property
     def key(self) -> str:
-        """Its name in the page: tree and exhibit."""
+        """Its name in the page."""
         return f"{self.tree}/{self.exhibit}"
 
     @cached_property
     def shown(self) -> dict[Place, int]:
-        """The cell that shows each printed number: that which is it, before one computed."""
+        """Index of the cell that shows each printed number, preferably the number itself."""
         places: dict[Place, int] = {}
         for own in (True, False):
             for index, cell in enumerate(self.cells):
@@ -152,7 +153,7 @@ class Form:
 
 
 def read_page(path: Path) -> ElementTree.Element:
-    """The page of an exhibit. Raises UserError when it is missing or not such a page."""
+    """Read an exhibit's page. Raises UserError when it is missing or no such page."""
     try:
         with reading(path, "the page of an exhibit", f"Build the exhibit: snakemake {path}"):
             # Made by a job of ours; expat itself stops at entities that grow.
@@ -171,7 +172,7 @@ def read_form(
     figure: bool,
     missing: tuple[str, ...] = (),
 ) -> Form:
-    """One form of an exhibit from its files. Raises UserError when one is missing or broken."""
+    """Read one form of an exhibit. Raises UserError when a file is missing or broken."""
     page = read_page(files.with_name(f"{files.name}.html"))
     table = read_table(CELLS, files.with_name(f"{files.name}.cells.parquet"))
     cells = []
@@ -186,7 +187,7 @@ def read_form(
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """An exhibit of a paper, in those forms that there are, by tree."""
+    """An exhibit of a paper, with its forms by tree."""
 
     name: str
     title: str
@@ -195,7 +196,7 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class PaperInputs:
-    """What the report has of a paper."""
+    """The report's inputs of a paper."""
 
     name: str
     evidence: Evidence
@@ -205,7 +206,7 @@ class PaperInputs:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the report is made from."""
+    """The report's inputs."""
 
     campaign: Campaign
     trees: Trees
@@ -216,7 +217,7 @@ class Inputs:
 
 
 def _names(paper: str, evidence: Evidence, trees: Trees) -> Iterator[str]:
-    """Exhibits of a paper in its order, then those that only printed numbers are known of."""
+    """Yield a paper's exhibits in its order, then those known only from printed numbers."""
     specs = (spec for spec in exhibits().values() if spec.paper == paper)
     yield from dict.fromkeys(
         (*(s.name for s in specs if trees.forms_of(s)), *(place[0] for place in evidence))
@@ -245,7 +246,10 @@ def _exhibit(
 
 
 def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
-    """Everything that the report shows. Raises UserError for what is missing or broken."""
+    """Read everything that the report shows.
+
+    Raises UserError when something is missing or broken.
+    """
     folder = trees.results / "reproduction"
     comparisons = {
         name: read_comparison(folder / f"{name}.csv", COLUMNS[name])
@@ -267,7 +271,7 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
 
 
 def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
-    """Every file that the site shows, other than the records behind them."""
+    """Return every file that the site shows, other than the records behind them."""
     paths = [trees.results / "reproduction" / f"{name}.csv" for name in campaign.comparisons]
     for paper in campaign.papers:
         paths += printed_tables(campaign.printed, paper)

@@ -1,4 +1,4 @@
-"""Exhibits that are one thing over and over, such as a table for each language."""
+"""Group exhibits that recur, such as a table for each language."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,11 +6,11 @@ from itertools import groupby
 from typing import Any
 
 LEAST = 4
-"""Fewer members make no series; they all stand on the page."""
+"""Fewest members of a series."""
 
 
 def _split(title: str, languages: Iterable[str]) -> tuple[str, str]:
-    """What a series is called and the member that a title is of; no name where it is of none."""
+    """Return the series and the member that a title is of; no series for most titles."""
     stem, colon, member = title.partition(": ")
     if colon:
         return stem, member
@@ -22,11 +22,11 @@ def _split(title: str, languages: Iterable[str]) -> tuple[str, str]:
 
 
 def series_of(titles: Sequence[tuple[str, str]], languages: Iterable[str]) -> list[dict[str, Any]]:
-    """Series among exhibits that follow one another, from their addresses and titles.
+    """Find series among exhibits that follow one another, from their addresses and titles.
 
-    Each has its ``title`` and ``members``: name, and the addresses of its exhibits. Titles such as
-    "Accuracy in Italian, part 1" make one with a member for each of the ``languages``, "Templates:
-    more letters" one with a member for each of what comes after the colon.
+    A series has a ``title``, and ``members`` with the addresses of their exhibits. Titles such as
+    "Accuracy in Italian, part 1" make a series over ``languages``. Titles such as "Templates: more
+    letters" make one over the words after the colon.
     """
     # The longest first: of two names of which one begins as the other, the whole.
     names = sorted(languages, key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""The report as a static site that opens from a file: sources for Sphinx, and its build."""
+"""Build the report as a static site that opens from a file, with Sphinx."""
 
 import io
 import re
@@ -32,7 +32,7 @@ SUPERFLUOUS = (
 
 
 def _write_sources(inputs: Inputs, folder: Path) -> None:
-    """Write what Sphinx makes the site of, with scripts, styles and pictures."""
+    """Write Sphinx's sources, with scripts, styles and pictures."""
     relative = relative_texts(inputs.trees.roots())
     for name, text in assemble(inputs).items():
         write_text(folder / name, relative(text))
@@ -47,14 +47,13 @@ def _write_sources(inputs: Inputs, folder: Path) -> None:
 
 
 def _settings(campaign: Campaign) -> dict[str, Any]:
-    """Sphinx's configuration for the report of a campaign."""
     settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
     named = {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
     return settings | named
 
 
 def _sphinx(source: Path, output: Path, settings: dict[str, Any]) -> None:
-    """Build the site. Raises UserError with what Sphinx complains of."""
+    """Build the site. Raises UserError with Sphinx's warnings."""
     complaints = io.StringIO()
     app = Sphinx(
         source,
@@ -73,10 +72,10 @@ def _sphinx(source: Path, output: Path, settings: dict[str, Any]) -> None:
 
 
 def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:
-    """Write the site into directory ``output``; how many pages, numbers and bytes it has.
+    """Write the site into directory ``output``; return its numbers of pages, numbers and bytes.
 
-    A site that is there already stays until the new one is whole.
-    Raises UserError when a table, an exhibit or a record that it shows is missing or broken.
+    An existing site stays until the new one is complete. Raises UserError when a table, an exhibit
+    or a record is missing or broken.
     """
     inputs = read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:

@@ -1,4 +1,4 @@
-"""Statuses of printed numbers and verdicts on measured ones, with their signs, and bars of them."""
+"""Statuses of printed numbers and verdicts on measured ones, with signs, and bars of them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from blimpworks.reproduction.published import (
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A status or verdict: its sign, its short name in CSS, and what it means."""
+    """A status or verdict: its sign, its short name in CSS, and its meaning."""
 
     name: str
     sign: str
@@ -62,7 +62,7 @@ VERDICTS = (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a bar: a state, how many numbers have it, and their share in percent."""
+    """One part of a bar: a state, its count, and its share in percent."""
 
     state: State
     count: int
@@ -70,7 +70,7 @@ class Part:
 
 
 def bar(counts: Counter[str], states: Sequence[State]) -> list[Part]:
-    """The parts of a stacked bar, in the order of ``states``, without empty ones."""
+    """Return the parts of a stacked bar, in the order of ``states``, without empty ones."""
     total = sum(counts[state.name] for state in states)
     return [
         Part(state, counts[state.name], 100 * counts[state.name] / total)

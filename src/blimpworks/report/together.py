@@ -1,7 +1,7 @@
-"""One view of an exhibit: printed, recomputed and measured numbers, and how the last two differ.
+"""Show an exhibit's printed, recomputed and measured numbers, and their difference, in one view.
 
-A dense exhibit keeps rows and columns, each row in up to four lines; of statements, which
-share no columns, each number has a line with a column for each form.
+A dense exhibit keeps rows and columns, with up to four lines per row. Statements share no columns,
+so each number has a line with a column per form.
 """
 
 from collections import Counter
@@ -22,15 +22,15 @@ LINES = {
     "difference": "measured − printed",
 }
 DENSE = 0.4
-"""Share of the places in a table that have to be filled for it to keep its rows and columns."""
+"""Least share of filled places for a table to keep its rows and columns."""
 
 LONGEST_NUMBER = 40
-"""Characters of a cell from which on it is set as text: from the left, in several lines."""
+"""Most characters of a number; longer cells are set as text, from the left in several lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What stands in one line for one number: its text, its state, and a smaller text after it."""
+    """A number's entry in one line: its text, its state, and a smaller text after it."""
 
     text: str
     state: str = ""
@@ -38,7 +38,7 @@ class Shown:
 
 
 def signed(value: float, decimals: int) -> str:
-    """A difference with its sign; zero has none."""
+    """Format a difference with its sign; zero has none."""
     text = f"{value:+.{decimals}f}".replace("-", "−")
     return text[1:] if not text.strip("+−0.") else text
 
@@ -52,7 +52,7 @@ def _measured(number: Number) -> Shown | None:
 
 
 def _difference(number: Number) -> Shown | None:
-    """Measured less printed, with the interval of the measured number moved as far."""
+    """Return measured minus printed, with the measured number's interval moved likewise."""
     printed = number.row.value
     if number.measured is None or printed is None or number.verdict in ("", NOT_RUN):
         return None
@@ -65,7 +65,7 @@ def _difference(number: Number) -> Shown | None:
 
 
 def lines_of(number: Number) -> dict[str, Shown]:
-    """What stands in each line for a number, without lines that it has nothing for."""
+    """Return a number's entry in each line, without empty ones."""
     text = number.row.text or "illegible"
     right = number.row.corrected
     small = f"should read {number.in_print(right)}" if right is not None else ""
@@ -80,7 +80,7 @@ def lines_of(number: Number) -> dict[str, Shown]:
 
 
 class Labels:
-    """Names of rows and columns of an exhibit, by their keys in print.
+    """Names of an exhibit's rows and columns, by their keys in print.
 
     They are the headings of the exhibit's tables where these tell the keys apart.
     """
@@ -105,7 +105,7 @@ class Labels:
         self._alike = Counter(self._rows.values())
 
     def _heading(self, axis: int, key: str) -> str:
-        """What the tables call a row (axis 0) or column (1), if they agree and call no other so."""
+        """Return the only and unique heading of a row (axis 0) or column (1), else its key."""
         own = self._headings[axis].get(key, set())
         name = next(iter(own)) if len(own) == 1 else ""
         if name and self._owners[axis][name] == 1:
@@ -113,17 +113,17 @@ class Labels:
         return self._names.of(key).replace("_", " ")
 
     def of(self, place: Place) -> tuple[str, str]:
-        """The names of row and column of a printed number: as in the tables, or by their keys."""
+        """Return the names of a printed number's row and column."""
         return self._heading(0, place[1]), self._heading(1, place[2])
 
     def statement(self, place: Place) -> str:
-        """The name of a number in one line: the row of a table if it has no other number."""
+        """Return a number's name in one line: its table's row if that has no other number."""
         row = self._rows.get(place, "")
         return row if row and self._alike[row] == 1 else ": ".join(dict.fromkeys(self.of(place)))
 
 
 def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], line: str) -> None:
-    """Give a cell what it shows, and the attributes by which it is found and filtered."""
+    """Set a cell's texts, and the attributes by which it is found and filtered."""
     cell.attrib.update({"data-row": place[1], "data-column": place[2], **about})
     if len(shown.text) > LONGEST_NUMBER:
         cell.attrib.update({"class": "t", "dir": "auto"})
@@ -151,7 +151,7 @@ def _head(table: Element, titles: Sequence[str]) -> Element:
 
 
 def _dense(numbers: Numbers, labels: Labels, names: Names) -> Element:
-    """Rows and columns as in print, each row in as many lines as it has something for."""
+    """Return a table with rows and columns as in print, each row in as many lines as it needs."""
     table = Element("table")
     columns = {place[2]: labels.of(place)[1] for place in numbers}
     body = _head(table, ["", *columns.values()])
@@ -169,7 +169,6 @@ def _line(
     labels: Labels,
     names: Names,
 ) -> Element:
-    """One line of a row; the first one has its name."""
     element = Element("tr", {"class": f"bw-line {line}"})
     head = SubElement(element, "th", scope="row")
     if line == "printed":
@@ -184,7 +183,7 @@ def _line(
 
 
 def _sparse(numbers: Numbers, labels: Labels, names: Names) -> Element:
-    """A line for each number, with a column for each form."""
+    """Return a table with a line per number and a column per form."""
     table = Element("table")
     lines = [line for line in LINES if any(line in shown for shown in numbers.values())]
     body = _head(table, ["", *(LINES[line] for line in lines)])
@@ -199,10 +198,7 @@ def _sparse(numbers: Numbers, labels: Labels, names: Names) -> Element:
 
 
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
-    """The printed numbers of an exhibit beside recomputed and measured ones.
-
-    "" where there is nothing beside them.
-    """
+    """Return an exhibit's printed numbers with recomputed and measured ones; "" without any."""
     numbers = {
         place: lines_of(number)
         for place, number in evidence.items()

@@ -1,4 +1,4 @@
-"""The views of an exhibit as tables of a page: as printed, recomputed from print, and measured."""
+"""Show an exhibit as tables of a page: as printed, recomputed from print, and measured."""
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,16 +10,16 @@ from blimpworks.report.names import Names
 from blimpworks.report.read import Form
 
 MISSING = "·"
-"""Stands where a number can't be computed."""
+"""In place of a number that cannot be computed."""
 
 
 def table_of(page: Element) -> Element | None:
-    """The table of an exhibit's page; None for a figure without numbers."""
+    """Return the table of an exhibit's page; None for a figure without numbers."""
     return page.find(".//table")
 
 
 def caption_of(page: Element) -> str:
-    """The caption, without the title that it starts with."""
+    """Return the caption without its title."""
     caption = page.find(".//figcaption")
     if caption is None:
         return ""
@@ -28,12 +28,12 @@ def caption_of(page: Element) -> str:
 
 
 def as_html(element: Element) -> str:
-    """The element as HTML."""
+    """Return the element as HTML."""
     return ElementTree.tostring(element, encoding="unicode", method="html")
 
 
 def finished(table: Element, form: str) -> str:
-    """The table as HTML, called ``form``, with headings of groups across its whole width."""
+    """Return the table as HTML, named ``form``, with group headings across its whole width."""
     for row in table.iter("tr"):
         first, *others = list(row)
         bare = not any(
@@ -48,7 +48,7 @@ def finished(table: Element, form: str) -> str:
 
 
 def numbers_of(table: Element) -> Iterator[tuple[int, Element]]:
-    """The cells of a table that are cells of its exhibit, with their number there."""
+    """Yield the cells of a table that are cells of its exhibit, with their index."""
     for cell in table.iter("td"):
         index = cell.get("data-cell")
         if index is not None:
@@ -60,7 +60,7 @@ def _span(cell: Element) -> int:
 
 
 def _columns(row: Element) -> Iterator[tuple[int, Element]]:
-    """Cells of a row with the column that they begin in."""
+    """Yield the cells of a row with their first column."""
     at = 0
     for cell in list(row):
         yield at, cell
@@ -68,9 +68,9 @@ def _columns(row: Element) -> Iterator[tuple[int, Element]]:
 
 
 def headings_of(table: Element) -> Iterator[tuple[int, str, str]]:
-    """The numbers of a table with the names of their row and column, as they stand there.
+    """Yield the index of each number of a table, and the headings of its row and column.
 
-    A column under a heading of several is called by both; a row without a name as the one above.
+    A column under a common heading has both headings; a row without a name has the previous one's.
     """
     heads: dict[int, str] = {}
     name, in_head = "", False
@@ -93,7 +93,7 @@ def headings_of(table: Element) -> Iterator[tuple[int, str, str]]:
 
 
 def _empty_columns(table: Element, dropped: Callable[[Element], bool]) -> set[int]:
-    """Columns in which there are numbers, and all of them are ``dropped``."""
+    """Return the columns whose numbers are all ``dropped``."""
     dropped_in: dict[int, list[bool]] = {}
     for row in table.iter("tr"):
         for at, cell in _columns(row):
@@ -103,9 +103,9 @@ def _empty_columns(table: Element, dropped: Callable[[Element], bool]) -> set[in
 
 
 def without(table: Element, dropped: Callable[[Element], bool]) -> Element | None:
-    """A copy without the rows and columns whose numbers are all ``dropped``.
+    """Return a copy without the rows and columns whose numbers are all ``dropped``.
 
-    Dropped ones in other rows and columns are left empty. None when nothing is left.
+    Other dropped numbers leave their cell empty. None when nothing is left.
     """
     kept = copy.deepcopy(table)
     if all(dropped(cell) for _, cell in numbers_of(kept)):
@@ -132,7 +132,7 @@ def without(table: Element, dropped: Callable[[Element], bool]) -> Element | Non
 
 
 def pivot(rows: Mapping[str, str], columns: Mapping[str, str]) -> Element:
-    """A table of empty cells, by keys of rows and columns, under their names."""
+    """Return a table of empty cells, by keys of rows and columns, under their names."""
     table = Element("table")
     head = SubElement(SubElement(table, "thead"), "tr")
     SubElement(head, "td")
@@ -148,7 +148,7 @@ def pivot(rows: Mapping[str, str], columns: Mapping[str, str]) -> Element:
 
 
 def set_text(cell: Element, parts: Sequence[tuple[str, str]]) -> None:
-    """Give a cell the texts of ``parts`` (tag or "", text) on a button, bold as it was."""
+    """Set a cell's texts (tag or "", text) on a button, bold if the cell was."""
     bold = cell.find("strong") is not None
     for child in list(cell):
         cell.remove(child)
@@ -169,7 +169,7 @@ def set_text(cell: Element, parts: Sequence[tuple[str, str]]) -> None:
 
 
 def _mark(cell: Element, place: Place | None, state: str) -> None:
-    """Set the attributes that name the printed number of a table's cell and its status."""
+    """Set the attributes of a cell's printed number and its status."""
     for name in ("data-row", "data-column"):
         cell.attrib.pop(name, None)
     if place:
@@ -179,9 +179,9 @@ def _mark(cell: Element, place: Place | None, state: str) -> None:
 
 
 def _printed_parts(number: Number, text: str) -> list[tuple[str, str]]:
-    """Tags and texts of a printed number, and of its correction if it has one.
+    """Return tags and texts of a printed number, and of its correction if it has one.
 
-    ``text`` is what stands in print: the number, perhaps with another in brackets.
+    ``text`` is the number in print, perhaps with another in brackets.
     """
     if number.row.corrected is None:
         return [("", text)]
@@ -190,7 +190,7 @@ def _printed_parts(number: Number, text: str) -> list[tuple[str, str]]:
 
 
 FAULTS = ("erratum", "garbled", "deviates")
-"""Statuses that a view of printed numbers shows; it leaves out those without fault."""
+"""Statuses that a view of printed numbers shows."""
 
 
 def _show_printed(
@@ -202,7 +202,7 @@ def _show_printed(
 
 
 def printed_view(form: Form, names: Names) -> str:
-    """The published form with nothing but printed numbers, or "" if it has none."""
+    """Return the published form with only printed numbers, or "" if it has none."""
     table, indices = table_of(form.page), {index: place for place, index in form.shown.items()}
     if table is None or not indices or form.figure:
         return ""
@@ -219,10 +219,9 @@ def printed_view(form: Form, names: Names) -> str:
 
 
 def recomputed_view(form: Form, names: Names) -> str:
-    """The published form with each number computed from other printed ones, or "" if none is.
+    """Return the published form with numbers computed from other printed ones, or "" if none is.
 
-    Numbers that the paper does not print, but which are computed from those that it does,
-    stand there as they are.
+    Computed numbers that the paper does not print are shown unchanged.
     """
     table, indices = table_of(form.page), {*form.shown.values()}
     if table is None:
@@ -243,7 +242,7 @@ def recomputed_view(form: Form, names: Names) -> str:
 
 
 def measured_view(form: Form, names: Names) -> str:
-    """The measured form; numbers that are printed too have their verdict. "" without any."""
+    """Return the measured form with verdicts on printed numbers, or "" without numbers."""
     table = copy.deepcopy(table_of(form.page))
     if table is None:
         return ""
@@ -257,7 +256,7 @@ def measured_view(form: Form, names: Names) -> str:
 
 
 def _left_out(form: Form | None, exhibit: str, evidence: Evidence) -> Iterator[Place]:
-    """Printed numbers of an exhibit that its published form does not show."""
+    """Yield an exhibit's printed numbers that its published form does not show."""
     table = table_of(form.page) if form and not form.figure else None
     shown = set()
     if form and table is not None:
@@ -267,7 +266,7 @@ def _left_out(form: Form | None, exhibit: str, evidence: Evidence) -> Iterator[P
 
 
 def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names) -> str:
-    """Printed numbers that no published form shows, by their keys; "" without any."""
+    """Return printed numbers that no published form shows, by their keys; "" without any."""
     places = list(_left_out(form, exhibit, evidence))
     if not places:
         return ""

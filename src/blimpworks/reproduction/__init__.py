@@ -1,1 +1,1 @@
-"""Printed numbers: as tables, recomputed from one another, and beside measured ones."""
+"""Compare printed numbers with recomputed and measured ones."""

@@ -1,6 +1,6 @@
-"""When a computed number or text agrees with a printed one, and how far rounding lets them differ.
+"""Judge whether a computed number or text agrees with a printed one, given its rounding.
 
-The rule is one for all numbers of tables and of running text; docs/published.md has it in words.
+One rule holds for all numbers of tables and running text; docs/published.md explains it.
 """
 
 import math
@@ -14,9 +14,9 @@ import pandas as pd
 from blimpworks.campaign.reference import PublishedRow
 
 TOLERANCE = 1e-9
-"""Floating point: what is meant to lie on the border of rounding may lie this far beyond."""
+"""Floating-point error allowed at the border of rounding."""
 ROUNDED = {"accuracy": "rounding", "value": "half_unit"}
-"""Columns that hold rounded numbers, and those that say how far they may be off."""
+"""Columns of rounded numbers, and the columns of their largest rounding errors."""
 
 
 HOLDS: Mapping[str, Callable[[float, float], bool]] = {
@@ -25,26 +25,26 @@ HOLDS: Mapping[str, Callable[[float, float], bool]] = {
     "above": operator.gt,
     "below": operator.lt,
 }
-"""Whether a value keeps a printed bound."""
+"""Test by printed bound."""
 Agreement = Literal["exact", "rounding", ""]
 
 
 def rounded(value: float, decimals: int) -> float:
-    """A number rounded to some decimals, halves away from zero as people round.
+    """Round a number to some decimals, halves away from zero as people do.
 
-    What floating point leaves just below a half counts as one.
+    A number that floating point leaves just below a half counts as a half.
     """
     unit = 10.0**decimals
     return math.copysign(math.floor(abs(value) * unit + 0.5 + TOLERANCE) / unit, value)
 
 
 def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
-    """Whether a computed value agrees with a printed number, a bound or the value itself.
+    """Return whether a computed value agrees with a printed number or bound.
 
     ``exact``: it rounds to the number, halves up (counts have to be equal), or keeps the bound.
-    ``rounding``: it lies on the border and was rounded the other way, keeps the bound once it is
-    rounded to as many digits, or does either when it moves by ``reach``, which is how far the
-    rounding of what it is computed from may have moved it. Empty: it does not agree.
+    ``rounding``: it lies on the border and was rounded the other way, or keeps the bound after
+    rounding to as many digits. It also holds for a value moved by ``reach``, the rounding error of
+    its inputs. Empty: it does not agree.
     """
     assert row.value is not None
     if math.isnan(value):
@@ -65,10 +65,10 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
 
 
 def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
-    """The most that rounding of the ``rows`` can move the formula's value.
+    """Return the largest change of the formula's value that rounding of the ``rows`` allows.
 
-    To first order: the effects of moving each rounded number by all that rounding allows, up
-    or down, added up. Exact for sums, means and differences.
+    To first order: the effects of moving each rounded number by its largest error, added up. Exact
+    for sums, means and differences.
     """
     total, before = 0.0, formula(rows)
     for column, reach in ROUNDED.items():
@@ -85,14 +85,14 @@ def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float
 
 
 TYPESET = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
-"""Quotation marks and apostrophes as typeset, and as typed."""
+"""Typeset quotation marks and apostrophes to typed ones."""
 
 
 def as_typed(text: str) -> str:
-    """Put typed quotation marks and apostrophes, as files of prompts have them, into a text."""
+    """Replace typeset quotation marks and apostrophes by typed ones, as in files of prompts."""
     return text.translate(TYPESET)
 
 
 def same_wording(text: str, other: str) -> bool:
-    """Tell whether two texts are the same but for typeset quotation marks."""
+    """Return whether two texts are equal apart from typeset quotation marks."""
     return as_typed(text) == as_typed(other)

@@ -1,4 +1,4 @@
-"""The campaign's own numbers beside those that the papers print."""
+"""Compare the campaign's own numbers with printed ones."""
 
 import json
 import math
@@ -23,11 +23,14 @@ from blimpworks.tables import ACCURACIES, CELLS, read_table
 AGREES, DEVIATES, NOT_RUN = "agrees", "deviates", "not run"
 NOT_COMPARABLE = "not comparable"
 COLUMNS = (*PLACE, "measured", "low", "high", "n", "reading", "verdict", "differs")
-"""Columns of the comparison. ``reading``: the campaign's text in the place of a printed text;
-``differs``: of what is not comparable, what it is about that the printed number is not."""
+"""Columns of the comparison.
+
+``reading`` is the campaign's text in the place of a printed text. ``differs`` says, for numbers
+that are not comparable, which subject only the measured one has.
+"""
 ILLEGIBLE = "our copy of the paper cannot be read there"
 MODELS = ("model", "model_a", "model_b")
-"""Columns of filters that name models; rows that have one are of evaluations."""
+"""Columns of filters that name models; rows with one are of evaluations."""
 EVALUATED = (*MODELS, "method")
 Cell = Mapping[str, Any]
 Place = tuple[str, str, str]
@@ -38,8 +41,8 @@ Place = tuple[str, str, str]
 class Measured:
     """Files of one paper: printed numbers, and cells of its exhibits by exhibit.
 
-    ``published`` are those of the published forms; ``accuracies`` the table of the accuracies that
-    the paper prints, ``basis`` what the campaign's numbers are about.
+    ``published`` are cells of the published forms, ``accuracies`` the table of printed accuracies.
+    ``basis`` holds the subjects of the campaign's numbers.
     """
 
     printed: Sequence[Path]
@@ -50,19 +53,19 @@ class Measured:
 
     @cached_property
     def languages(self) -> set[str]:
-        """Languages that our copy of the paper has accuracies of."""
+        """Languages with accuracies in our copy of the paper."""
         if self.accuracies is None or not self.accuracies.exists():
             return set()
         return {*read_table(ACCURACIES, self.accuracies, ["lang"])["lang"].to_pylist()} - {ALL}
 
 
 def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
-    """Whether a measured cell agrees with what is printed.
+    """Return whether a measured cell agrees with a printed number or text.
 
-    It does when the printed number, or what was rounded to it, lies in the cell's 95 %
-    interval; a cell without one has to round to it. A printed bound has to hold somewhere in it.
-    A printed text agrees with the same wording. Whether both are about the same says
-    ``differences``.
+    It agrees when the printed number, or a number that rounds to it, lies in the cell's 95 %
+    interval. A cell without interval has to round to it. A printed bound has to hold somewhere in
+    the interval, a printed text needs the same wording. ``differences`` tests whether both have the
+    same subject.
     """
     if cell is None:
         return NOT_RUN
@@ -79,7 +82,7 @@ def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
 
 
 def _languages(where: Mapping[str, Any]) -> list[str] | None:
-    """List the languages that a cell is over; None where its filter names none."""
+    """Return the languages of a cell's filter; None where it names none."""
     languages = where.get("lang")
     return [languages] if isinstance(languages, str) else languages
 
@@ -87,10 +90,10 @@ def _languages(where: Mapping[str, Any]) -> list[str] | None:
 def _other_languages(
     where: Mapping[str, Any], printed: Mapping[str, Any], basis: Basis, legible: Collection[str]
 ) -> str:
-    """Say how the languages differ: a cell of one language is about that which its place names.
+    """Return in words how the languages differ; empty for a cell of one language.
 
-    A mean whose languages print does not list is over all or an unknown part of the paper's: ours
-    is over the same if the campaign has them all.
+    A printed mean without listed languages is over all the paper's languages or an unknown part.
+    The campaign's mean has the same subject if the campaign has all of them.
     """
     if isinstance(where.get("lang"), str):
         return ""
@@ -107,10 +110,10 @@ def _other_languages(
 
 
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
-    """Say what sets a measured cell apart from the printed number that it stands for; or "".
+    """Return the differences in subject between a measured cell and a printed number; or "".
 
-    ``printed`` is the cell of the published form in the same place, if it has one;
-    ``legible`` are the languages that our copy of the paper has accuracies of.
+    ``printed`` is the cell of the published form in the same place, if any; ``legible`` are the
+    languages with accuracies in our copy of the paper.
     """
     where = json.loads(cell["filter"])
     of_print = json.loads(printed["filter"]) if printed else {}
@@ -118,7 +121,6 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
     languages = _languages(where) or basis["languages"]
 
     def of_languages(reasons: Mapping[str, str]) -> str:
-        """Give the reasons of the cell's languages, in short."""
         texts = list(dict.fromkeys(reasons[lang] for lang in languages if lang in reasons))
         return f"{texts[0]} and others" if len(texts) > 1 else "".join(texts)
 
@@ -139,7 +141,7 @@ def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collect
 
 
 def _by_place(cells: Mapping[str, Path]) -> dict[Place, dict[str, Any]]:
-    """Read cells by the printed numbers they stand for; the first of several."""
+    """Read cells by their printed number; the first of several counts."""
     cells_by_place: dict[Place, dict[str, Any]] = {}
     for exhibit, path in cells.items():
         for cell in read_table(CELLS, path).to_pylist():
@@ -148,7 +150,7 @@ def _by_place(cells: Mapping[str, Path]) -> dict[Place, dict[str, Any]]:
 
 
 def compare(paper: str, files: Measured) -> Iterator[Any]:
-    """A row of ``COLUMNS`` for each number or text that a paper prints, in its files' order."""
+    """Yield a row of ``COLUMNS`` for each printed number or text, in the files' order."""
     measured, published = _by_place(files.cells), _by_place(files.published)
     for row in read_printed_numbers(files.printed):
         if row.value is None and not row.textual and row.fault != GARBLED:
@@ -174,7 +176,7 @@ def compare(paper: str, files: Measured) -> Iterator[Any]:
 
 
 def compare_measured(papers: Mapping[str, Measured], output: Path) -> Counter[str]:
-    """Write the comparison as CSV; how many printed numbers have each verdict."""
+    """Write the comparison as CSV; return the number of printed numbers by verdict."""
     rows = [row for paper, files in papers.items() for row in compare(paper, files)]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["n"] = frame["n"].astype("Int64")

@@ -1,4 +1,4 @@
-"""Reading the printed numbers of a paper, and its accuracies as a table like the campaign's own."""
+"""Read a paper's printed numbers, and its accuracies as a table like the campaign's own."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,21 +15,20 @@ from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, write_rows
 
 PLACE = ("paper", "exhibit", "row", "column", "printed", "unit")
-"""First columns of the comparisons: which printed number a row is about."""
+"""First columns of the comparisons, which identify a printed number."""
 
 
 def place_of(paper: str, row: PublishedRow) -> dict[str, str]:
-    """The values of the columns ``PLACE`` for a printed number."""
+    """Return the columns ``PLACE`` of a printed number."""
     values = (paper, row.exhibit, row.row, row.column, row.text, row.unit)
     return dict(zip(PLACE, values, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedAccuracy:
-    """An accuracy that a paper prints, as a share of 1, over ``n`` pairs or prompts.
+    """A printed accuracy as a share of 1, over ``n`` pairs or prompts.
 
-    ``rounding``: how far it may be from what it was rounded from. ``n`` is None where the
-    paper does not give it.
+    ``rounding`` is its largest rounding error. ``n`` is None where the paper does not give it.
     """
 
     model: str
@@ -46,10 +45,9 @@ class PrintedAccuracy:
 def printed_accuracy(
     row: PublishedRow, expected: str, *, valid: bool = True, most: int = 100, **names: Any
 ) -> PrintedAccuracy:
-    """An accuracy that is printed as a number up to ``most``; ``names`` says what it is of.
+    """Return an accuracy printed as a number up to ``most``; ``names`` are its other fields.
 
-    Raises UserError, with what is ``expected``, for a number that is none, or that is not
-    ``valid``.
+    Raises UserError, with the ``expected`` form, when it is no such number or not ``valid``.
     """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
@@ -61,12 +59,15 @@ def printed_accuracy(
 
 
 def printed_tables(folder: Path, paper: str) -> list[Path]:
-    """The tables of a paper's printed numbers below ``folder``; none where it has none."""
+    """Return the tables of a paper's printed numbers below ``folder``; maybe none."""
     return sorted(printed_folder(folder, paper).glob("*.csv"))
 
 
 def printed_files(folder: Path, paper: str) -> list[Path]:
-    """The tables of a paper's printed numbers below ``folder``. Raises UserError if none is."""
+    """Return the tables of a paper's printed numbers below ``folder``.
+
+    Raises UserError when there is none.
+    """
     paths = printed_tables(folder, paper)
     if not paths:
         raise UserError(
@@ -78,9 +79,9 @@ def printed_files(folder: Path, paper: str) -> list[Path]:
 
 
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
-    """All printed numbers of a paper, table after table.
+    """Read all printed numbers of a paper, table after table.
 
-    Raises UserError for a malformed row, or a place that two rows give a number for.
+    Raises UserError when a row is malformed, or two rows have the same place.
     """
     rows = [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]
     counts = Counter((row.exhibit, row.row, row.column) for row in rows)
@@ -97,19 +98,19 @@ def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
 
 
 PRINTED = "printed"
-"""What stands for the method."""
+"""In place of a method."""
 Reader = Callable[[Sequence[PublishedRow]], Iterator[PrintedAccuracy]]
 # A millisecond each, and thousands of accuracies are over the same number of prompts.
 _interval = cache(wilson)
 
 
 def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int:
-    """Write the accuracies that a benchmark's paper prints; how many there are.
+    """Write the accuracies that a benchmark's paper prints; return their number.
 
-    Cells without a number (none printed, or illegible) are passed over.
+    Cells without a number (none printed, or illegible) are skipped.
 
-    Raises UserError for a malformed table, an accuracy that is printed twice (it would count
-    twice in means), or a benchmark whose print is not known.
+    Raises UserError when a table is malformed, an accuracy is printed twice (it would count twice
+    in means), or the paper prints no accuracies.
     """
     reader = find_paper(benchmark).printed_accuracies
     if not reader:

@@ -1,9 +1,9 @@
-"""Every number that the papers print, beside its value computed from their other numbers.
+"""Compare every printed number with its value computed from other printed numbers.
 
-A cell of an exhibit's published form that stands for a printed number and is computed from
-other numbers is its recomputation. What cannot be recomputed needs a reason, what differs
-beyond rounding must be a known erratum: anything else ``deviates``, and CI fails on it.
-Of a printed text the recomputation is the text that the authors released in its place.
+The recomputation is a cell of an exhibit's published form that stands for the number. A number
+without one needs a reason; a difference beyond rounding must be a known erratum. Anything else
+``deviates``, and CI fails on it. A printed text is compared with the text that the authors
+released.
 """
 
 import json
@@ -35,13 +35,13 @@ EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
 COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "deviates"
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
 COLUMNS = (*PLACE, "recomputed", "reading", "rule", "status", "corrected", "note")
-"""Columns of the comparison. ``reading``: the released text in the place of a printed text."""
+"""Columns of the comparison; ``reading`` is the released text in the place of a printed text."""
 Place = tuple[str, str, str]
 """Exhibit, row and column of a printed number."""
 
 
 class Selection:
-    """A table from which thousands of cells select their rows: ``select_rows``, remembered."""
+    """A table with cached selections, for thousands of cells."""
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
@@ -59,11 +59,11 @@ class Selection:
         return chosen
 
     def select(self, where: Mapping[str, Any]) -> pd.DataFrame:
-        """Rows whose columns have the value in ``where``, or one of the values if it is a list."""
+        """Return rows whose columns have the value, or one of the listed values, in ``where``."""
         return self.table[self._chosen(where)]
 
     def origins(self, where: Mapping[str, Any]) -> list[str]:
-        """The printed numbers that these rows are; quicker than the rows themselves."""
+        """Return the printed numbers of these rows; quicker than the rows themselves."""
         return [self._origins[at] for at in np.flatnonzero(self._chosen(where))]
 
 
@@ -74,7 +74,7 @@ class Paper:
     name: str
     printed: Sequence[Path]
     reasons: Path
-    """Why numbers cannot be recomputed; absent where all can be."""
+    """Reasons why numbers cannot be recomputed; may be absent."""
     cells: Mapping[str, Path]
     """Cells of the exhibits' published forms, by exhibit."""
     accuracies: Path
@@ -102,22 +102,22 @@ class Paper:
 
 
 def selected_rows(cell: Mapping[str, Any], paper: Paper) -> pd.DataFrame | None:
-    """The printed rows that a cell is computed from; None if it is from elsewhere."""
+    """Return the printed rows that a cell is computed from; None for another source."""
     table = paper.tables.get(cell["source"])
     return None if table is None else table.select(json.loads(cell["filter"]))
 
 
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
-    """The printed numbers that a cell is computed from; none if it is from elsewhere.
+    """Return the printed numbers that a cell is computed from, as ``exhibit/row/column``.
 
-    As ``exhibit/row/column``; empty for a row that is no printed number.
+    No list entries for another source; an empty entry for a row that is no printed number.
     """
     table = paper.tables.get(cell["source"])
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
 
 def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
-    """Cells that are computed from other numbers, by the printed number they stand for.
+    """Return the cells that are computed from other numbers, by their printed number.
 
     Raises UserError when two differ about the same number.
     """
@@ -137,10 +137,9 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
 
 def _is_corrected(row: PublishedRow, value: float, reach: float) -> bool:
-    """Whether a recomputed value is what an erratum should read, where that is known.
+    """Return whether a recomputed value is the known correction of an erratum.
 
-    One that rounds to another last digit is so only if rounding explains it, and the note has
-    both numbers.
+    Another last digit passes only if rounding explains it and the note has both numbers.
     """
     if row.corrected is None:
         return True
@@ -154,7 +153,7 @@ def _is_corrected(row: PublishedRow, value: float, reach: float) -> bool:
 
 
 def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -> str:
-    """The status of a printed number, given the cell that recomputes it, if one does."""
+    """Return the status of a printed number, given its recomputing cell, if any."""
     if cell is not None and row.textual:
         # The reading is the text that the authors released in its place.
         reading, same = cell["text"], same_wording(row.text, cell["text"])
@@ -179,16 +178,16 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
 
 
 def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
-    """Whether a reason is for a printed number."""
+    """Return whether a reason is for a printed number."""
     patterns = (reason.exhibit, reason.row, reason.column)
     return all(map(fnmatchcase, (row.exhibit, row.row, row.column), patterns))
 
 
 def compare(paper: Paper) -> Iterator[dict[str, Any]]:
-    """A row of ``COLUMNS`` for each number or text that a paper prints, in its files' order.
+    """Yield a row of ``COLUMNS`` for each printed number or text of a paper, in its files' order.
 
-    Texts that only stand where a number could are passed over. Raises UserError for what is
-    neither recomputed nor excused, or a table that is missing.
+    Texts in the place of a number are skipped. Raises UserError when a number is neither recomputed
+    nor excused, or a table is missing.
     """
     cells = recomputations(paper)
     reasons = read_rows(ReasonRow, paper.reasons) if paper.reasons.exists() else []
@@ -226,7 +225,7 @@ def compare(paper: Paper) -> Iterator[dict[str, Any]]:
 
 
 def compare_published(papers: Sequence[Paper], output: Path) -> Counter[str]:
-    """Write the comparison of all papers as CSV; how many numbers have each status."""
+    """Write the comparison of all papers as CSV; return the number of numbers by status."""
     rows = [row for paper in papers for row in compare(paper)]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     write_text(output, frame.to_csv(index=False, lineterminator="\n"))
