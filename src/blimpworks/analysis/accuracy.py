@@ -29,10 +29,7 @@ TABLE = "table"
 BLOCK = 200_000
 """Rows summarised at once; single small tables would take several times as long."""
 NOMINAL = "nominal"
-"""Column with a template's number of prompts in the release's settings.
-
-The release's scripts divide by it, and so do accuracies by the method ``published``.
-"""
+"""Column with a template's number of prompts in the release, which its scripts divide by."""
 TEMPLATE = r"^template=(\d+)$"
 """A paradigm that is the whole of a template."""
 
@@ -40,8 +37,8 @@ TEMPLATE = r"^template=(\d+)$"
 def wilson(correct: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a proportion of ``correct`` in ``n`` > 0.
 
-    ``correct`` is rounded to even, because ties can count half. Source: Wilson (1927). SciPy and
-    statsmodels have it too, but importing them takes a second, most of a small job's time.
+    ``correct`` is rounded to even, because ties can count half. Source: Wilson (1927). Importing
+    SciPy for it takes a second, most of a small job's time.
     """
     whole = round(correct)
     total = int(n) + Z95**2
@@ -53,9 +50,8 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
 def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % interval of a weighted sum of independent accuracies, from their intervals.
 
-    ``rows`` have columns accuracy, low and high, from 0 to 1. Squared distances to the bounds add
-    up (Zou and Donner 2008, "Construction of confidence limits about effect measures: a general
-    approach"). NaN where a bound is missing.
+    ``rows`` have columns accuracy, low and high. Squared distances to the bounds add up (Zou and
+    Donner 2008, "Construction of confidence limits about effect measures: a general approach").
     """
     share, accuracy = np.asarray(weights, float), rows["accuracy"].to_numpy(float)
     below, above = (
@@ -91,10 +87,9 @@ def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
 def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:
     """Compute accuracies by phenomenon, paradigm and method, and by ``table`` if that is a column.
 
-    Paradigm ``all`` and phenomenon ``all`` are micro averages: every row counts once, so a pair in
-    two paradigms counts in both (Jumelet et al. 2025, section 6). Rows without a verdict are
-    counted as skipped; a group without verdicts has no row. With ``one_more`` a paradigm's accuracy
-    is (correct + 1) / (n + 1); the rest of its row, the interval too, is of the actual pairs.
+    Rows ``all`` are micro averages, so a pair in two paradigms counts in both (Jumelet et al. 2025,
+    section 6). Rows without a verdict are counted as skipped; a group without verdicts has no row.
+    With ``one_more`` a paradigm's accuracy, but not its interval, is (correct + 1) / (n + 1).
 
     With a column ``nominal``, accuracies and intervals by the method ``published`` are shares of
     the nominal numbers of prompts (Moroni et al. 2025: a template's correct ÷ nominal, a task's
@@ -182,11 +177,8 @@ def compute_accuracies(
 ) -> int:
     """Write the accuracies table of ``benchmark``; return its number of rows.
 
-    One row per model, language, phenomenon, paradigm and method, and rows ``all`` for paradigm and
-    phenomenon, with Wilson's 95 % interval. ``one_more`` names models for that option of
-    ``summarise``.
-
-    Raises UserError when there is no table, or one is missing or of another schema.
+    ``one_more`` names models for that option of ``summarise``. Raises UserError when there is no
+    table, or one is missing or of another schema.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")

@@ -25,10 +25,7 @@ SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
 
 @cache
 def frequency_code(lang: str) -> str | None:
-    """Return wordfreq's code for a language (ISO 639-3), or for its macrolanguage.
-
-    None where wordfreq has no list, or the library that splits the language's words is missing.
-    """
+    """Return wordfreq's code for a language (ISO 639-3) or its macrolanguage, or None."""
     tags = [str(langcodes.standardize_tag(lang, macro=macro)) for macro in (False, True)]
     codes = [SERBO_CROATIAN.get(lang), *tags]
     code = next((code for code in codes if code in wordfreq.available_languages()), None)
@@ -44,10 +41,7 @@ def _zipf(word: str, code: str) -> float:
 
 
 def frequency(sentence: str, code: str) -> float:
-    """Return the mean Zipf frequency of a sentence's words: log10 of the count in a billion words.
-
-    ``code`` is wordfreq's. Unknown words count 0; so do sentences without words.
-    """
+    """Return the words' mean Zipf frequency: log10 of the count in a billion words."""
     values = [_zipf(word, code) for word in tokenize(sentence, code)]
     return sum(values) / len(values) if values else 0.0
 
@@ -92,14 +86,13 @@ def compared(items: pd.DataFrame) -> pd.DataFrame:
 def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:
     """Count the right items of each baseline in each paradigm; columns ``COLUMNS``.
 
-    ``pairs`` has a row per item: lang, phenomenon, paradigm, good, bad. Optional columns are
-    acceptable (of single sentences), alternatives (number of an item's options), and chance
-    (probability of a right answer).
+    Ties count half.
 
-    Pairs have ``longer`` and ``shorter`` (in characters) and ``frequent`` (higher mean Zipf
-    frequency of words, where ``frequency_code`` knows the language). Single sentences have
-    ``majority`` (the paradigm's commoner label), and items with options ``chance``. Ties count
-    half.
+    ``pairs`` has a row per item: lang, phenomenon, paradigm, good, bad; perhaps acceptable (of
+    single sentences), alternatives (number of options) or chance (probability of a right answer).
+    Pairs have ``longer`` and ``shorter`` (characters) and ``frequent`` (mean Zipf frequency of
+    words), single sentences ``majority`` (the paradigm's commoner label), items with options
+    ``chance``.
     """
     optional = dict.fromkeys({"acceptable", "alternatives", "chance"} - {*pairs.columns})
     frame = pairs.assign(**optional).reset_index(drop=True)

@@ -31,8 +31,7 @@ KEY = ["item_id", "paradigm"]
 def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
     """Return the two-sided p of McNemar's test from the pairs that only one model gets right.
 
-    The test is exact for fewer than ``exact_below`` such pairs, else chi-squared with continuity
-    correction; p is 1 for equal counts.
+    Exact for fewer than ``exact_below`` such pairs, else chi-squared with continuity correction.
     """
     if only_a == only_b:
         return 1.0
@@ -54,9 +53,7 @@ def compare(
 ) -> Iterator[dict[str, object]]:
     """Yield comparisons of all models with each other on one language, in both orders.
 
-    ``right`` and ``judged`` are [items, models]. Only items that both models have judged count; two
-    models without such an item have no row. McNemar's test is exact for fewer than ``exact_below``
-    pairs.
+    ``right`` and ``judged`` are [items, models]. Only items that both models have judged count.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
@@ -105,9 +102,8 @@ def compare_models(
 ) -> int:
     """Write the comparisons table from (model, language, judgements table); return its length.
 
-    A tie that counts half is not right. With ``mcnemar`` published the test is chi-squared for any
-    number of pairs; with corrected it is exact for few. Raises UserError when there is no table, or
-    one is missing or of another schema.
+    ``mcnemar`` published is chi-squared for any number of pairs, corrected is exact for few. Raises
+    UserError when there is no table, or one is missing or of another schema.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")

@@ -38,10 +38,9 @@ def estimable(predictors: pd.DataFrame) -> bool:
 def ordinary_least_squares(
     response: pd.Series, predictors: pd.DataFrame
 ) -> list[dict[str, float | str]]:
-    """Return one row per term, the intercept first: coefficient, its error, t, p, 95 % interval.
+    """Return one row per term, the intercept first; none where the terms are not ``estimable``.
 
-    ``response`` is [n], ``predictors`` [n, terms]; n and R² are repeated in each row. No rows where
-    the terms are not ``estimable``.
+    ``response`` is [n], ``predictors`` [n, terms]; n and R² are repeated in each row.
     """
     if not estimable(predictors):
         return []

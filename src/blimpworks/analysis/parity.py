@@ -1,8 +1,7 @@
 """Report the differences between scores of one model by several variants and a reference.
 
-Engines, number formats and first tokens are compared by token, sentence and decision, on the same
-items and with the workflow's commands. The items are a fixed sample: those with the lowest digests
-of their ids.
+Engines, number formats and first tokens are compared by token, sentence and decision, on the items
+with the lowest digests of their ids.
 """
 
 import hashlib
@@ -57,10 +56,9 @@ Row = Mapping[str, Any]
 
 
 def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
-    """Write the ``count`` items whose ids have the lowest digests as an items table.
+    """Write the ``count`` items with the lowest digests of ids; return the sample's SHA-256.
 
-    A larger sample always contains a smaller one. Returns the SHA-256 of the sample's ids and
-    sentences. Raises UserError when a table is missing, or two pairs share an id.
+    A larger sample always contains a smaller one. Raises UserError when two pairs share an id.
     """
     tables = [read_table(ITEMS, path, ITEMS.names) for path in items]
     rows = {
@@ -149,8 +147,7 @@ def _token_differences(
 def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
     """Return the differences of two variants' log-probabilities, in nats, by token and sentence.
 
-    Tokens are compared where both variants have the same ones. ``unmatched`` counts the others
-    (such as the first token under ``skip``), which the sentences' differences include.
+    ``unmatched`` counts tokens of only one variant (such as the first under ``skip``).
     """
     by_token, unmatched, tokens = [np.empty(0)], 0, 0
     for side in SIDES:
@@ -171,8 +168,8 @@ def decision_differences(
 ) -> dict[str, Any]:
     """Return accuracies, and the numbers of decisions that differ between two variants.
 
-    A tie is wrong here, so every pair is right or wrong. A near tie is one of either variant, by
-    the threshold of its engine and number format; ``flips_beyond`` leaves these out.
+    A tie is wrong. A near tie is one of either variant, by the threshold of its engine and number
+    format; ``flips_beyond`` leaves these out.
     """
     (ours, divisor), (theirs, other_divisor) = (v.margins(method) for v in (variant, reference))
     both = ~np.isnan(ours) & ~np.isnan(theirs)
@@ -252,10 +249,9 @@ def measure_parity(
 ) -> dict[str, Any]:
     """Score a sample of ``items`` by variants, and write their differences from the reference.
 
-    Directory ``output`` gets the sample, each variant's scores, and ``parity.parquet``,
-    ``parity.csv`` and ``parity.md``: one row per method and variant, the reference first.
-    ``settings`` of scoring are common to all. An impossible variant's rows have the reason. Returns
-    the sample's size and SHA-256, and the engine keys of the variants.
+    Directory ``output`` gets the sample, each variant's scores, and ``parity.parquet``, ``.csv``
+    and ``.md``: one row per method and variant. ``settings`` of scoring are common to all. Returns
+    the sample's size and SHA-256, and the variants' engine keys.
 
     Raises UserError when a variant or method is unknown, the reference is impossible, or scoring
     fails.

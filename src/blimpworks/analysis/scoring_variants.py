@@ -54,10 +54,7 @@ class Variant:
     """Changed settings of scoring, as in a campaign."""
 
     def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
-        """Return why no model of an architecture can be scored so here; None if one can.
-
-        ``pythons`` are interpreters by engine, for engines that this one lacks.
-        """
+        """Return why no model of an architecture can be scored so with ``pythons``; or None."""
         missing = self.engine not in pythons and find_spec(PACKAGES[self.engine]) is None
         reason = obstacle(self.engine, architecture, self.settings)
         if reason is None and missing:
@@ -100,10 +97,7 @@ def _setting(part: str, name: str) -> dict[str, Any]:
 
 
 def parse_variant(name: str) -> Variant:
-    """Parse a variant's name: an engine, and settings after colons.
-
-    Raises UserError when the engine or a setting does not exist.
-    """
+    """Parse an engine with settings after colons. Raises UserError if one does not exist."""
     # A token may have colons of its own.
     head, _, token = name.partition(f":first_token={TOKEN}")
     engine, *parts = head.split(":")
@@ -121,11 +115,7 @@ def parse_variant(name: str) -> Variant:
 
 
 def with_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
-    """Expand each name ``ENGINE:starts`` to one name per possible condition of the first token.
-
-    These are the engine's policies; for causal models they are the tokenizer's candidates. Raises
-    UserError when the engine cannot run the model.
-    """
+    """Expand each name ``ENGINE:starts`` to one name per possible condition of the first token."""
     described, expanded = read_description(checkpoint), list[str]()
     for name in names:
         engine, _, starts = name.partition(":")
@@ -198,8 +188,8 @@ def score_variant(
 ) -> Scored:
     """Score ``items`` by ``variant`` below directory ``output``, as the workflow does.
 
-    The engine runs in its own process, by its interpreter in ``pythons``. Earlier scores are
-    reused. Raises Impossible when the model cannot be scored so, and UserError when scoring fails.
+    The engine runs in its own process; earlier scores are reused. Raises Impossible when the model
+    cannot be scored so, and UserError when scoring fails.
     """
     described = read_description(checkpoint)
     if reason := variant.obstacle(described.architecture, pythons):

@@ -17,9 +17,8 @@ def fits(shares: ArrayLike, rounding: ArrayLike, n: int) -> bool:
 def implied_denominator(
     shares: ArrayLike, rounding: ArrayLike, largest: int = LARGEST
 ) -> int | None:
-    """Return the smallest n that all ``shares`` can be shares of; None if above ``largest``.
+    """Return the smallest n that all ``shares`` [k] can be shares of; None if above ``largest``.
 
-    ``shares`` is [k], from 0 to 1; ``rounding`` is the largest rounding error of each. True
-    denominators may be multiples of n.
+    True denominators may be multiples of n.
     """
     return next((n for n in range(1, largest + 1) if fits(shares, rounding, n)), None)

@@ -41,18 +41,11 @@ class Results:
     """The tables of an evaluation."""
 
     accuracies: "pd.DataFrame"
-    """One row per benchmark, model, language, phenomenon, paradigm and method.
-
-    Paradigms and phenomena also have rows ``all``. Columns ``accuracy``, ``low`` and ``high`` (95
-    %) from 0 to 1, ``n`` and ``ties``.
-    """
+    """``accuracy``, ``low``, ``high`` (95 %) from 0 to 1, ``n``, ``ties``, also in rows ``all``."""
     items: "pd.DataFrame"
-    """One row per benchmark, model and item, with its sentences or prompt.
-
-    Sentences have log-probabilities in nats: ``logprob_good`` and ``logprob_bad``.
-    """
+    """One row per model and item, with log-probabilities in nats of sentences."""
     judgements: "pd.DataFrame"
-    """One row per benchmark, model, item and method: ``margin``, ``correct``, ``tie``.
+    """One row per model, item and method: ``margin``, ``correct``, ``tie``.
 
     ``item_id`` is that of ``items``; for items with several conditions it is their column ``item``.
     """
@@ -71,10 +64,9 @@ def evaluate(
 ) -> Results:
     """Evaluate models on benchmarks, as ``blimpworks evaluate`` does, and load the results.
 
-    ``models`` are hub ids, directories, n-gram files or names of the catalogue. ``out`` is the
-    evaluation's directory; further ``options`` are those of the command (``engine``, ``data``,
-    ``mirror``, ``profile``, ``cores``, …). Earlier results are reused. Raises UserError when the
-    command fails.
+    ``models`` are hub ids, directories, n-gram files or names of the catalogue; ``out`` is the
+    evaluation's directory. ``options`` are the command's (``engine``, ``data``, ``mirror``,
+    ``profile``, ``cores``, …). Raises UserError when the command fails.
     """
     names = [models] if isinstance(models, str | Path) else models
     options = {"benchmarks": benchmarks, "languages": languages, "limit": limit, **options}
@@ -99,10 +91,7 @@ def _read(schema: TableSchema, path: str, columns: Sequence[str] | None = None) 
 
 
 def load_results(directory: str | Path) -> Results:
-    """Load the results of a finished evaluation.
-
-    Raises UserError when the directory holds no evaluation, or an unfinished one.
-    """
+    """Load a finished evaluation. Raises UserError when the directory holds none."""
     import pandas as pd
 
     folder = Path(directory)
@@ -147,8 +136,7 @@ def load_items(
 ) -> "pd.DataFrame":
     """Load a benchmark's items in a language; build or retrieve them first if they are missing.
 
-    One row per pair, sentence, condition of an item, or prompt. Raises UserError when the benchmark
-    has no such items.
+    One row per pair, sentence, condition or prompt. Raises UserError without such items.
     """
     [benchmark] = parse_benchmarks(benchmark)
     [lang] = parse_languages(language)

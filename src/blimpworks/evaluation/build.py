@@ -1,4 +1,7 @@
-"""Build the report card of an evaluation from its tables."""
+"""Build the report card of an evaluation from its tables.
+
+Functions raise UserError when a table is missing or broken.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -120,10 +123,7 @@ def _model(facts: ModelFacts) -> Model:
 
 
 def _first_tokens(path: Path, lang: str, method: str) -> Iterable[FirstToken]:
-    """Yield a method's rows of a parity table, one per condition of the first token.
-
-    The evaluation's own condition comes first.
-    """
+    """Yield a method's rows of a parity table, one per first token, the evaluation's own first."""
     rows = read_table(PARITY, path).to_pylist()
     possible = [row for row in rows if row["method"] == method and row["impossible"] is None]
     distinct = {row["first_token"]: row for row in reversed(possible)}
@@ -193,10 +193,7 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
 
 
 def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
-    """Return the report card of a campaign from its tables; ``files`` are the card's own files.
-
-    Raises UserError when no model is run on a benchmark, or a table is missing or broken.
-    """
+    """Return a campaign's report card; ``files`` are its own. Raises UserError without models."""
     if not facts["benchmarks"]:
         raise UserError(
             f"{facts['configfile']}: no model is run on a benchmark, so there is nothing to "
@@ -232,11 +229,7 @@ def build_card(facts: Facts, files: Sequence[str] = ()) -> Card:
 
 
 def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int]:
-    """Write the report card's data, its page, and a results file per model, in this order.
-
-    Returns the numbers of benchmarks, models and tests. Raises UserError when a table is missing or
-    broken.
-    """
+    """Write the card's data, its page, and a results file per model, in this order."""
     data, page, *results = outputs
     card = build_card(facts, [str(path) for path in outputs])
     for path, model in zip(results, card["models"], strict=True):

@@ -1,8 +1,8 @@
 """The report card of an evaluation as data, the content of ``card.json``.
 
-Accuracies, bounds of intervals and differences are shares of 1; intervals are at 95 %.
-Log-probabilities and margins are in nats; margins are per token, character or byte where the method
-divides. ``all`` as a language or phenomenon means all of them together.
+Accuracies, intervals (95 %) and differences are shares of 1. Log-probabilities and margins are in
+nats; margins are per token, character or byte where the method divides. ``all`` as a language or
+phenomenon means all of them together.
 """
 
 import json
@@ -24,16 +24,16 @@ MEAN = "mean"
 
 
 class Model(Described):
-    """A model, with facts from its checkpoint and its self-test."""
+    """A model, with facts from its checkpoint and its self-test, in words."""
 
     revision: str
-    """Commit of the hub's repository, or digest of the directory's files; empty without any."""
+    """Commit on the hub, or digest of the directory's files; may be empty."""
     start: str
-    """Condition of the first token, in words; empty where the engine has no choice."""
+    """Condition of the first token; empty where the engine has no choice."""
     better_start: str
-    """A sentence on a start that makes texts far likelier; empty where there is none."""
+    """A sentence on a start that makes texts far likelier; may be empty."""
     checks: dict[str, str]
-    """Findings of its first checkpoint's self-test, in words, by check."""
+    """Findings by check."""
 
 
 class Accuracy(TypedDict):
@@ -44,7 +44,6 @@ class Accuracy(TypedDict):
     high: float
     n: int
     skipped: int
-    """Items without a verdict, which do not count."""
     ties: int
     near_ties: int
     """Items, ties included, whose margin rounding can change."""
@@ -55,9 +54,8 @@ class Skipped(TypedDict):
 
     n: int
     of: int
-    """All items, judged or skipped."""
     reasons: dict[str, int]
-    """Number of items by reason, in words."""
+    """Numbers of items."""
 
 
 class Row(TypedDict):
@@ -69,7 +67,7 @@ class Row(TypedDict):
     models: dict[str, Accuracy]
     """Without models that skipped every item."""
     skipped: dict[str, Skipped]
-    """By model, without models that skipped no item."""
+    """Without models that skipped no item."""
     baselines: Mapping[str, float]
     """Share that length, frequency of words, labels or chance alone get right, by name."""
 
@@ -115,7 +113,6 @@ class Gap(TypedDict):
     printed: float
     """Mean accuracy of the printed models of its size."""
     difference: float
-    """Below 0 where the model is worse."""
 
 
 class SizeClass(TypedDict):
@@ -124,7 +121,6 @@ class SizeClass(TypedDict):
     models: list[str]
     gaps: list[Gap]
     note: str
-    """Reason why there are no gaps; else empty."""
 
 
 class PairedTest(TypedDict):
@@ -147,7 +143,6 @@ class Side(TypedDict):
     """A sentence, and the log-probability of all its tokens."""
 
     name: str
-    """``good``, ``bad``, or the name of its condition."""
     text: str
     logprob: float | None
 
@@ -162,7 +157,7 @@ class WorstItem(TypedDict):
     margin: float
     sides: list[Side]
     blocks: list[list[Column]]
-    """The sides' words: both sides of a pair aligned in one block, else a block for each side."""
+    """The sides' words: a pair's sides aligned in one block, else a block for each side."""
 
 
 class WrongAnswer(TypedDict):
@@ -177,7 +172,6 @@ class WrongAnswer(TypedDict):
     """Empty where many answers are right."""
     answer: str
     status: str
-    """``ok``, or the reason why there is no answer."""
 
 
 class Written(TypedDict):
@@ -200,12 +194,10 @@ class FirstToken(TypedDict):
     first_token: str
     """In words where the token is known, else the policy."""
     own: bool
-    """The evaluation's own condition."""
     n: int
     skipped: int
     """Pairs of the sample without a score by this condition or the evaluation's own."""
     accuracy: float | None
-    """None where every pair was skipped."""
     low: float | None
     high: float | None
     flips: int
@@ -227,7 +219,6 @@ class Benchmark(TypedDict):
     """Origin of the items, as a phrase; may be empty."""
     phenomena: dict[str, str]
     methods: dict[str, str]
-    """Judging method by model."""
     chance: float | None
     items: list[Items]
     rows: list[Row]
@@ -236,10 +227,9 @@ class Benchmark(TypedDict):
     """By model; empty where the paper prints no accuracies."""
     tests: list[PairedTest]
     worst: dict[str, list[WorstItem]]
-    """By model, the worst first."""
     wrong: dict[str, list[WrongAnswer]]
     written: dict[str, list[Written]]
-    """By model; only for prompts."""
+    """Only for prompts."""
     sensitivity: dict[str, list[FirstToken]]
     unknown: dict[str, float]
     """Share of the sentences' words that are unknown, by model of words."""
@@ -252,15 +242,13 @@ class Card(TypedDict):
     campaign: str
     description: str
     date: str
-    """End of the job that made the last table, in UTC; empty without a record."""
+    """End of the job that made the last table, in UTC; may be empty."""
     version: str
-    """Of blimpworks."""
     commit: str
-    """Commit of the repository that made the tables; empty without a record."""
+    """Of the repository that made the tables; may be empty."""
     limit: int | None
-    """Most items of a benchmark and language that models were run on; None for all."""
+    """Most items per benchmark and language; None for all."""
     rerun: str
-    """Command that builds the card again."""
     results: str
     files: list[str]
     languages: dict[str, str]
@@ -271,10 +259,7 @@ class Card(TypedDict):
 
 
 def read_card(path: Path) -> Card:
-    """Read a report card from a file ``card.json``.
-
-    Raises UserError when the file is missing, no JSON, or of another version of the format.
-    """
+    """Read ``card.json``. Raises UserError for another file or version of the format."""
     remedy = "Build it: snakemake --configfile CAMPAIGN --cores 2 report_card."
     with reading(path, "a report card (card.json)", remedy):
         card = load_json(path.read_text(encoding="utf-8"))

@@ -39,13 +39,11 @@ class Moved:
     phenomenon: str
     method: str
     accuracy_a: float | None
-    """From 0 to 1, over all items that A has judged; None where there are none."""
+    """From 0 to 1, over all items that A has judged."""
     accuracy_b: float | None
     n_a: int
-    """Items that A has judged."""
     n_b: int
     both: int
-    """Items that both have judged."""
     only_a: int
     """Items of ``both`` that are right in A alone."""
     only_b: int
@@ -95,9 +93,8 @@ class Comparison:
     rows: Sequence[Moved]
     """All phenomena together come first in each language."""
     flipped: int
-    """Number of items that are right in one evaluation alone."""
     flips: Sequence[Flip]
-    """The flipped items with the largest changes of margin."""
+    """Those with the largest changes of margin."""
     reasons: Sequence[Reason]
     """Differences in procedure."""
     notes: Sequence[str]
@@ -120,10 +117,7 @@ class _Joined:
     method: str
     """The first method that both are judged by; empty where one has judged nothing."""
     rows: "pd.DataFrame"
-    """A row per item of either side, with ``correct``, ``margin`` and ``why`` (skipped) of both.
-
-    NaN where a side has no such item; ``correct`` also where the side has no verdict.
-    """
+    """A row per item of either side, with ``correct``, ``margin`` and ``why`` (skipped) of both."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -233,8 +227,7 @@ def _largest_flips(compared: Sequence[_Joined], count: int) -> tuple[int, list[F
 def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[str]:
     """Return lines about an item: its sentences, or the prompt and both answers to it.
 
-    The first table of ``items`` that has it counts, and each existing table of ``answers``. Raises
-    UserError when an items table is missing or broken.
+    The first table of ``items`` that has it counts. Raises UserError when it is missing or broken.
     """
 
     def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -266,13 +259,12 @@ def compare_evaluations(
 ) -> Comparison:
     """Compare two evaluations: numbers that moved, and differences in procedure.
 
-    Each is the directory of an evaluation, or a results tree; the second may also be
-    lm-evaluation-harness's output, with samples. ``models`` names one model of each; by default
-    models of the same name are compared, or the only ones. ``flips`` limits the items that are
-    named. In each language the first method that judges both is compared.
+    Each is an evaluation's directory, or a results tree; the second may be lm-evaluation-harness's
+    samples. ``models`` names one model of each; by default those of the same name, or the only
+    ones. ``flips`` limits the named items. The first method that judges both in a language is
+    compared.
 
-    Raises UserError when one is no finished evaluation, no two models can be compared, or the two
-    have no language of a benchmark in common.
+    Raises UserError when one is no finished evaluation, or there is nothing to compare.
     """
     a = read_side(first)
     samples = read_samples(second, a)
@@ -347,8 +339,7 @@ def _item_lines(rows: Sequence[Moved]) -> Iterator[str]:
 def print_comparison(comparison: Comparison, console: Console, *, whole: bool = False) -> None:
     """Print a comparison within the console's width; ``whole``: every phenomenon and reason.
 
-    There is a table per benchmark, pair of models and method. Of more than ``FEW`` languages only
-    significant phenomena are shown, unless ``whole``.
+    Of more than ``FEW`` languages only significant phenomena are shown, unless ``whole``.
     """
     say(console, f"A: {comparison.a}")
     say(console, f"B: {comparison.b}")

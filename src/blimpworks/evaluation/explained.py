@@ -104,9 +104,8 @@ class Number:
 def find_numbers(source: Path, row: str | None, column: str | None) -> list[Number]:
     """Find the numbers of a card in a row and of a model, None for any.
 
-    A row's name is some of benchmark, language and phenomenon, divided by commas; the missing ones
-    mean the whole. Raises UserError, with the choices, when there is none, or row and column mean
-    several.
+    A row's name is some of benchmark, language and phenomenon, divided by commas. Raises UserError,
+    with the choices, when there is none, or a row and column mean several.
     """
     card = read_card(source)
     every = [
@@ -139,10 +138,7 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
 
 
 def _as_recorded(source: Path, named: Path) -> tuple[Path, Record]:
-    """Change to the workflow's directory; return the card's path in its record, and the record.
-
-    Raises UserError when the card was moved, or the card or the named file is not its job's output.
-    """
+    """Change to the workflow's directory; return the card's recorded path, and the record."""
     source, named = source.resolve(), named.resolve()
     record = read_record(sidecar_path(source))
     recorded = Path(record["outputs"][0]["path"])
@@ -165,9 +161,8 @@ def explain_number(
 ) -> Explanation:
     """Explain an accuracy of the card ``source``, with at most ``items`` of its items, or one.
 
-    ``named`` is the card's file that the user named. Changes to the workflow's directory. Raises
-    UserError when a table behind the number, or the item, is missing, or a file is not its job's
-    output.
+    Changes to the workflow's directory. Raises UserError when a table behind the number, or the
+    item, is missing, or the card or the ``named`` file is not its job's output.
     """
     recorded, record = _as_recorded(source, named)
     facts: Facts = record["params"]["facts"]

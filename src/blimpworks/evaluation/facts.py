@@ -1,7 +1,4 @@
-"""Collect the inputs of a report card: models, benchmarks, and the paths of their tables.
-
-Without heavy imports, because the workflow calls it.
-"""
+"""Collect the inputs of a report card, without heavy imports, because the workflow calls it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,7 +40,6 @@ class ModelFacts(Described):
     """A model with the files about it."""
 
     manifests: list[str]
-    """Of the jobs that score sentences with it."""
     checkpoint: str
     """Path of its first checkpoint's description."""
 
@@ -64,13 +60,11 @@ class BenchmarkFacts(TypedDict):
     methods: dict[str, list[str]]
     """By model, the main method first."""
     mcnemar: str
-    """Form of McNemar's test between its models."""
     chance: float | None
     """Accuracy of guessing; None where unknown."""
     own_items: bool
     """Its paper prints accuracies of these items."""
     languages: dict[str, list[str]]
-    """By model."""
     items: dict[str, str]
     """Tables by language of the items that models are run on."""
     whole: dict[str, str]
@@ -101,9 +95,7 @@ class Facts(TypedDict):
     limit: int | None
     """Most items of a benchmark and language that models are run on; None for all."""
     worst: int
-    """Worst items shown of each model and benchmark."""
     languages: dict[str, str]
-    """Names by code."""
     models: dict[str, ModelFacts]
     benchmarks: dict[str, BenchmarkFacts]
     printed: dict[str, PrintedModel]

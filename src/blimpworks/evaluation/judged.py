@@ -1,4 +1,7 @@
-"""Read an evaluation's judgements by the main methods, and test between models."""
+"""Read an evaluation's judgements by the main methods, and test between models.
+
+Functions raise UserError when a table is missing or broken.
+"""
 
 import json
 from collections import Counter
@@ -45,11 +48,7 @@ def _too_long(outputs: Path) -> str:
 
 
 def why_skipped(ids: Sequence[str], items: Path, outputs: Path, method: str) -> list[str]:
-    """Return in words why each of some items has no verdict by ``method``.
-
-    ``outputs`` is the table of scores or answers, in a tree of results. Raises UserError when a
-    table is broken.
-    """
+    """Return in words why each item has no verdict; ``outputs`` are scores or answers."""
     statuses: dict[str, str] = {}
     if outputs.is_file():
         table = read_parquet(outputs, ["item_id", "status"]).to_pandas()
@@ -70,8 +69,7 @@ def skipped_items(
 ) -> Cells:
     """Count the items without a verdict by the main methods, by reason; cells with none included.
 
-    With several languages, cells of all together and of their mean follow. Raises UserError when a
-    table is missing or broken.
+    With several languages, cells of all together and of their mean follow.
     """
     cells: Cells = {}
     for lang, models in judgements.items():
@@ -110,19 +108,13 @@ COLUMNS = [*KEY, "phenomenon", "method", "correct", "margin"]
 
 
 def read_judgements(path: Path) -> pd.DataFrame:
-    """Read judgements by all methods; NaN where there is no verdict or margin.
-
-    Raises UserError when the table is missing or broken.
-    """
+    """Read judgements by all methods; NaN where there is no verdict or margin."""
     frame: pd.DataFrame = read_table(JUDGEMENTS, path, COLUMNS).to_pandas()
     return frame.astype(dict.fromkeys(["paradigm", "phenomenon", "method"], object))
 
 
 def judgements_of(name: str, benchmark: BenchmarkFacts, results: str) -> Judgements:
-    """Read a benchmark's judgements by each model's main method.
-
-    Raises UserError when a table is missing or broken.
-    """
+    """Read a benchmark's judgements by each model's main method."""
     judgements: dict[str, dict[str, pd.DataFrame]] = {}
     for lang in benchmark["items"]:
         judgements[lang] = {}
@@ -137,7 +129,7 @@ def judgements_of(name: str, benchmark: BenchmarkFacts, results: str) -> Judgeme
 def paired_tests(benchmark: BenchmarkFacts, judgements: Judgements) -> list[PairedTest]:
     """Test each two models by McNemar, in all languages together and in each.
 
-    ``adjusted`` is not corrected yet (see ``with_holm``). A tie that counts half is not right.
+    ``with_holm`` corrects the p-values. A tie that counts half is not right.
     """
     models = [*benchmark["languages"]]
     if len(models) < 2:

@@ -57,10 +57,7 @@ def is_at_hand(campaign: Campaign, row: SourceRow | TreebankRow) -> bool:
 
 
 def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -> list[str]:
-    """Return a campaign's languages that have the benchmark's files, treebanks included.
-
-    Raises UserError when there is none.
-    """
+    """Return a campaign's languages that have the benchmark's files. Raises UserError for none."""
     paper = paper_of(benchmark.name)
     paper.check(campaign, catalogue)
     read = paper.treebanks(campaign, catalogue)
@@ -79,10 +76,7 @@ def _languages(campaign: Campaign, catalogue: Catalogue, benchmark: Benchmark) -
 
 
 def own_languages(campaign: Campaign) -> list[str]:
-    """Return the languages of a campaign's benchmarks.
-
-    Raises UserError when a benchmark has none.
-    """
+    """Return the languages of a campaign's benchmarks. Raises UserError when one has none."""
     languages: dict[str, None] = {}
     for name in campaign.benchmarks:
         alone = campaign.model_copy(update={"benchmarks": (name,), "languages": "all"})
@@ -128,8 +122,7 @@ def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
 def list_benchmarks(campaign: Campaign) -> list[Listed]:
     """List all benchmarks, the campaign's first, in its data and languages.
 
-    Other languages of the same data are in ``more``. A benchmark without the campaign's languages,
-    or with a faulty declaration, is listed too.
+    A benchmark without the campaign's languages, or with a faulty declaration, is listed too.
     """
     everywhere = campaign.model_copy(update={"languages": "all"})
     rows = []
@@ -172,10 +165,7 @@ def _lines(row: Listed) -> Iterator[str]:
 
 
 def listing_text(rows: Sequence[Listed], width: int = WIDTH) -> str:
-    """Return the benchmarks as lines of at most ``width`` characters.
-
-    Benchmarks that always run come first, then those that run where named, then the others.
-    """
+    """Return the benchmarks as lines; those that always run come first, then those run by name."""
     sections = {
         "": [row for row in rows if not (row.obstacle or row.by_name)],
         "Where they are named (--benchmarks NAME, --languages CODES):": [

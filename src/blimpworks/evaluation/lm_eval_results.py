@@ -1,11 +1,9 @@
 """Write a model's accuracies as a results file of lm-evaluation-harness, without samples.
 
 Source of the layout: lm-eval 0.4.13 (``result_schema.py``). A task is a benchmark in a language,
-``BENCHMARK_LANG``; its phenomena are tasks below it, ``BENCHMARK_LANG_PHENOMENON``. ``acc`` is the
-accuracy by the full sentence's log-probability, as in the harness. Where no item was judged by
-that, ``acc`` is by the benchmark's main method. The other methods have the export's names
-(``interop.lm_eval_export``). Standard errors are of a mean of rights and wrongs. Fields without a
-counterpart here are left out.
+``BENCHMARK_LANG``; its phenomena are tasks below it, ``BENCHMARK_LANG_PHENOMENON``. ``acc`` is by
+the full sentence's log-probability, as in the harness, or else by the benchmark's main method.
+Other methods have the export's names (``interop.lm_eval_export``).
 """
 
 import json
@@ -43,10 +41,7 @@ def _numbers(rows: Sequence[Row], main: str) -> dict[str, tuple[float, int]]:
 
 
 def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
-    """Return a results file's content: one model's accuracies on all its benchmarks.
-
-    Raises UserError when a table is missing or broken.
-    """
+    """Return a results file's content: one model's accuracies on all its benchmarks."""
     sections: dict[str, Any] = {name: {} for name in SECTIONS}
     below: dict[str, list[str]] = {}
     for shown in card["benchmarks"]:

@@ -25,8 +25,8 @@ VLLM = ".vllm/bin/python"
 WORKING_GB = {"transformers": 1.5, "lstm": 1.5, "kenlm": 0.5, "vllm": 6.0}
 """Memory beside the weights, without a GPU, by engine.
 
-Python and its libraries take up to 1 GB, logits of 128 positions over 262,144 pieces 0.4 GB. vLLM
-also reserves 4 GB for keys and values.
+Python takes up to 1 GB, logits of 128 positions over 262,144 pieces 0.4 GB. vLLM also reserves 4 GB
+for keys and values.
 """
 
 
@@ -100,10 +100,9 @@ def choose_engine(
 ) -> ModelRow:
     """Return a model's row with its engine.
 
-    ``auto`` is vLLM for causal models where ``machine`` (this one unless given) has a GPU and
-    vLLM's environment, else transformers. N-gram models and LSTMs have their own engines.
-
-    Raises UserError when the engine is unknown, not installed, or cannot run the model.
+    ``auto`` is vLLM for causal models where ``machine`` has a GPU and vLLM's environment, else
+    transformers; n-gram models and LSTMs have their own. Raises UserError for an unknown or missing
+    engine, or one that cannot run the model.
     """
     machine = machine or this_machine()
     names = dict.fromkeys(name for name, _ in ENGINES)
@@ -136,12 +135,10 @@ def choose_engine(
 
 
 def check_memory(models: Sequence[ResolvedModel], machine: Machine | None = None) -> list[str]:
-    """Return a line per model on the memory that it takes with its engine.
+    """Return a line per model on its memory: weights in its dtype, and ``WORKING_GB``.
 
-    That is its weights, in its dtype, and the engine's working memory (``WORKING_GB``; on a GPU as
-    in plans for clusters). ``machine`` is this one unless given; unknown memory counts as enough.
-
-    Raises UserError, with remedies, when a model cannot fit.
+    On a GPU the working memory is as in plans for clusters. Raises UserError, with remedies, when a
+    model cannot fit; unknown memory counts as enough.
     """
     machine = machine or this_machine()
     lines = []

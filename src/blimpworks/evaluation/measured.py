@@ -1,4 +1,7 @@
-"""Collect an evaluation's accuracies by language and phenomenon, for the report card."""
+"""Collect an evaluation's accuracies by language and phenomenon, for the report card.
+
+Functions raise UserError when a table is missing or broken.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -29,20 +32,14 @@ UNKNOWN_ID, END_ID = 0, 1
 
 
 def read_accuracies(path: Path) -> pd.DataFrame:
-    """Read a table of accuracies, with labels as plain strings.
-
-    Raises UserError when it is missing or broken.
-    """
+    """Read a table of accuracies, with labels as plain strings."""
     rows = read_table(ACCURACIES, path).to_pandas()
     plain: pd.DataFrame = rows.astype(dict.fromkeys(rows.select_dtypes("category"), object))
     return plain
 
 
 def main_accuracies(benchmark: BenchmarkFacts) -> pd.DataFrame:
-    """Read each model's accuracies by its main method, down to paradigms.
-
-    Raises UserError when the table is missing or broken.
-    """
+    """Read each model's accuracies by its main method, down to paradigms."""
     frame = read_accuracies(Path(benchmark["accuracies"]))
     methods = {model: each[0] for model, each in benchmark["methods"].items()}
     kept: pd.DataFrame = frame[frame["method"] == frame["model"].map(methods)]
@@ -67,10 +64,9 @@ def _accuracy_of(row: Mapping[Any, Any]) -> Accuracy:
 
 
 def pooled(rows: pd.DataFrame) -> Accuracy:
-    """Return the accuracy on all items of some rows; every item counts once.
+    """Return the accuracy on all items of some rows, with Wilson's interval.
 
-    The interval is Wilson's. Where the rows' accuracies are no shares of ``n``, it follows from
-    their intervals (see ``analysis.accuracy.summarise``).
+    Where accuracies are no shares of ``n``, the interval follows from theirs (``summarise``).
     """
     totals = {name: int(rows[name].sum()) for name in (*COUNTS, "correct")}
     n = totals["n"]
@@ -98,9 +94,8 @@ def accuracy_rows(
 ) -> list[Row]:
     """Return rows of all languages together, then of each; the whole comes before phenomena.
 
-    ``accuracies`` are by the main methods. ``skipped`` and ``baselines`` are by language and
-    phenomenon, then by model or baseline. A cell where a model skipped everything has a row too.
-    One language has no rows of all together.
+    ``accuracies`` are by the main methods; the other two are by language and phenomenon, then by
+    model or baseline. A cell where a model skipped everything has a row too.
     """
     names, order = names_of(benchmark), [*benchmark["languages"]]
     frame = accuracies[accuracies["paradigm"] == ALL]
@@ -142,10 +137,7 @@ def accuracy_rows(
 
 
 def unknown_words(scores: Iterable[Path]) -> float:
-    """Return the share of the words in tables of scores that an n-gram model or LSTM does not know.
-
-    Ends of sentences are no words. Raises UserError when a table is missing or broken.
-    """
+    """Return the share of words in scores that an n-gram model or LSTM does not know."""
     words = unknown = 0
     for path in scores:
         for column in read_table(SCORES, path, ["good_ids", "bad_ids"]).columns:
@@ -156,10 +148,7 @@ def unknown_words(scores: Iterable[Path]) -> float:
 
 
 def item_counts(path: Path) -> dict[str, int]:
-    """Count items in a table by phenomenon, and ``all``; conditions of an item count once.
-
-    Raises UserError when the table is missing or broken.
-    """
+    """Count items in a table by phenomenon, and ``all``; conditions of an item count once."""
     rows = read_parquet(path, ["phenomenon", "item_id", *CONDITIONS]).to_pandas()
     if {*rows.columns} >= CONDITIONS:
         rows = rows.drop_duplicates(["phenomenon", "item"])
@@ -170,7 +159,6 @@ def baselines_of(benchmark: BenchmarkFacts) -> dict[LanguagePhenomenon, dict[str
     """Return each baseline's share of right items, also in all languages; none for prompts.
 
     A baseline that knows only some of the items has no share; word frequencies lack some languages.
-    Raises UserError when a table of items is missing or broken.
     """
     tables = []
     for path in [] if benchmark["unit"] == "prompt" else benchmark["items"].values():

@@ -1,7 +1,6 @@
 """Resolve the models that a user names to rows of a table of models.
 
-A name is of the catalogue, a directory, an n-gram file or the hub. Models outside the catalogue are
-described by their own files, before any weights are loaded or downloaded.
+Models outside the catalogue are described by their own files, before any weights are loaded.
 """
 
 import os
@@ -55,7 +54,6 @@ class ResolvedModel:
     """A model that a user names, with facts from its files."""
 
     argument: str
-    """As the user wrote it."""
     row: ModelRow
     """Its row in a table of models, for every benchmark."""
     parts: tuple[str, ...]
@@ -66,9 +64,7 @@ class ResolvedModel:
     file_gb: float = 0.0
     """Size of its files [GB], for a model whose parameters are not counted."""
     quantisation: str = ""
-    """Method of quantising its weights; empty without."""
     notes: tuple[str, ...] = ()
-    """Sentences for the user."""
     start: str = ""
     """Condition of the first token, in words; empty where its tokenizer was not asked."""
 
@@ -152,11 +148,7 @@ def _from_facts(
     overrides: Mapping[str, str],
     columns: Mapping[str, str],
 ) -> ResolvedModel:
-    """Return a model from its files' facts and further ``columns``; its name is made unique later.
-
-    Raises UserError when a user sets another architecture than the files say, or an impossible
-    value.
-    """
+    """Return a model from its files' facts and further ``columns``."""
     architecture = overrides.get("architecture", facts.architecture)
     if architecture != facts.architecture:
         raise UserError(
@@ -199,10 +191,7 @@ def _has_model(folder: Path) -> bool:
 
 
 def _model_folders(path: Path) -> list[Path]:
-    """Return a model's folders: the path itself, those of languages, or ``multi``; maybe none.
-
-    Folders of languages are named by ISO 639-3 codes and hold a checkpoint each.
-    """
+    """Return a model's folders: the path, those of languages (ISO 639-3), or ``multi``."""
     if _has_model(path) or not path.is_dir():
         return [path] if _has_model(path) else []
     named = (p for p in sorted(path.iterdir()) if re.fullmatch("[a-z]{3}", p.name))
@@ -305,10 +294,7 @@ def _of_path(argument: str, overrides: Mapping[str, str]) -> ResolvedModel:
 
 
 def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedModel:
-    """Run a model on the requested languages, even if it was trained for another one.
-
-    Its notes then say so. A model with a checkpoint per language keeps its languages.
-    """
+    """Run a model on the requested languages; one that was trained for another gets a note."""
     row = model.row
     one = is_local(row.hf_id) and row.scope == "monolingual" and not row.hf_id.endswith(LANGUAGES)
     foreign = [lang for lang in requested if lang != row.languages]
@@ -382,9 +368,8 @@ def resolve_model(
 ) -> ResolvedModel:
     """Resolve a name of the catalogue, a path, or owner/name[@revision] to a model.
 
-    A name of the catalogue goes before a directory of that name (write ./NAME for the directory).
-    An existing directory or file goes before a name of the hub. ``overrides`` are columns
-    (``CAN_BE_SET``) that the user sets.
+    The catalogue goes before a directory of that name (./NAME), and that before the hub.
+    ``overrides`` are columns (``CAN_BE_SET``) that the user sets.
 
     Raises UserError when it is no model, cannot be had, or cannot be run safely.
     """
@@ -416,10 +401,9 @@ def resolve_models(
     catalogue: Mapping[str, ModelRow],
     overrides: Mapping[str, str] | None = None,
 ) -> list[ResolvedModel]:
-    """Resolve the models that a user names, each under a unique name; see ``resolve_model``.
+    """Resolve models, each under a unique name that no model with printed numbers has.
 
-    A model outside the catalogue never gets the name of a model with printed numbers. Also raises
-    UserError when a model is named twice, or none is named.
+    Raises UserError also when a model is named twice, or none is named.
     """
     if not arguments:
         raise UserError(
@@ -449,10 +433,7 @@ def resolve_models(
 
 
 def _with_names(models: Sequence[ResolvedModel], taken: Collection[str]) -> list[ResolvedModel]:
-    """Make names and labels unique, each with as few parts of its address as possible.
-
-    Models of the catalogue keep theirs; no other model gets a name in ``taken``.
-    """
+    """Make names and labels outside the catalogue unique, with few parts of each address."""
     depths = [0] * len(models)
     unclear = [*range(len(models))]
     while unclear:

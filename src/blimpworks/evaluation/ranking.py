@@ -25,10 +25,7 @@ NAMELESS: PrintedModel = {"label": "", "parameters": None}
 
 
 def printed_accuracies(benchmark: BenchmarkFacts) -> pd.DataFrame:
-    """Read the accuracies that the benchmark's paper prints; no rows where it prints none.
-
-    Raises UserError when the table is missing or broken.
-    """
+    """Read the accuracies that the benchmark's paper prints; no rows where it prints none."""
     path = benchmark["printed"]
     return read_accuracies(Path(path)) if path else pd.DataFrame(columns=ACCURACIES.names)
 
@@ -46,10 +43,7 @@ class Compared:
 
 
 def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
-    """Return the mean of each model with ``count`` rows, and the models with fewer.
-
-    A mean has no interval or no n where one of its rows has none.
-    """
+    """Return the mean of each model with ``count`` rows, and the models with fewer."""
     means, incomplete = {}, []
     for model, values in rows.groupby("model", sort=False):
         if len(values) < count:
@@ -72,8 +66,7 @@ def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
 def compare_print(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
     """Compare printed accuracies with ours in one language; None without common cells.
 
-    The level is the coarsest one in print: the whole, else all phenomena, else all paradigms. No
-    item counts twice.
+    The level is the coarsest in print (whole, phenomena or paradigms), so no item counts twice.
     """
     by_cell = [rows.set_index(PLACE) for rows in (printed, ours)]
     shared = {*by_cell[0].index} & {*by_cell[1].index}
@@ -103,10 +96,7 @@ def _over_languages(languages: Sequence[Compared]) -> Compared:
 
 
 def _ranking(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Facts) -> Ranking:
-    """Rank models by accuracy to a tenth of a percent, the precision of most papers.
-
-    Equal models share the better rank; ours come last among them.
-    """
+    """Rank models by accuracy to a tenth of a percent, the precision of most papers."""
     places: list[Ranked] = []
     shown = pd.concat([compared.printed, compared.ours])["accuracy"].round(3)
     ranks = iter(shown.rank(method="min", ascending=False).astype(int))
@@ -176,10 +166,7 @@ def _range(counts: Sequence[int]) -> str:
 def rankings(
     benchmark: BenchmarkFacts, facts: Facts, accuracies: pd.DataFrame, printed: pd.DataFrame
 ) -> list[Ranking]:
-    """Rank our models among the printed ones, in the mean of languages and in each of them.
-
-    ``accuracies`` are ours by the main methods, down to paradigms.
-    """
+    """Rank our models among the printed ones, in the mean of languages and in each of them."""
     compared = {}
     for lang in benchmark["items"]:
         pair = (frame[frame["lang"] == lang] for frame in (printed, accuracies))
@@ -232,11 +219,7 @@ def _gaps(
 def _size_class(
     model: str, facts: Facts, ours: pd.DataFrame, printed: pd.DataFrame, names: Mapping[str, str]
 ) -> SizeClass:
-    """Return the printed models of a model's size, and its largest gaps to them.
-
-    A gap is the mean over all common languages or paradigms of a phenomenon, or is of a language
-    where print has no phenomena.
-    """
+    """Return the printed models of a model's size, and its largest gaps to them."""
     size = facts["models"][model]["parameters"]
     if size is None:
         return {"models": [], "gaps": [], "note": "How many parameters it has is not known."}
@@ -261,10 +244,7 @@ def _size_class(
 def size_classes(
     benchmark: BenchmarkFacts, facts: Facts, accuracies: pd.DataFrame, printed: pd.DataFrame
 ) -> dict[str, SizeClass]:
-    """Compare each model with the printed ones of its size; empty where the paper prints none.
-
-    ``accuracies`` are ours by the main methods, down to paradigms.
-    """
+    """Compare each model with the printed ones of its size; empty where the paper prints none."""
     if printed.empty:
         return {}
     names = names_of(benchmark)

@@ -97,10 +97,7 @@ def _of_jobs(
 def reasons_of(
     a: Side, b: Side, pairs: Sequence[tuple[str, str]], compared: Collection[Compared]
 ) -> tuple[list[Reason], list[str]]:
-    """Return the differences between two evaluations, and notes on unknown ones.
-
-    ``pairs`` are the compared models, ``compared`` the tables of judgements.
-    """
+    """Return differences between two evaluations' ``pairs`` of models, and notes."""
     reasons: list[Reason] = []
     notes = []
     if a.campaign and b.campaign:

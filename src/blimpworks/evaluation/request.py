@@ -43,7 +43,7 @@ class Request:
     """A user's choices for an evaluation."""
 
     data: str = AUTO
-    """Name of a template (``embedded``, ``released``), or ``auto``."""
+    """Name of a template, or ``auto``."""
     benchmarks: tuple[str, ...] = ()
     """Empty for all of the template that the models can run."""
     languages: tuple[str, ...] = ()
@@ -51,7 +51,6 @@ class Request:
     limit: int | None = None
     """Items of each benchmark and language; None for all."""
     mirror: Path | None = None
-    """Directory of copies of upstream files."""
     sensitivity: bool = False
     """Also score with other conditions of the first token."""
     engine: str = "auto"
@@ -75,10 +74,7 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 
 def parse_benchmarks(text: str) -> tuple[str, ...]:
-    """Parse names and paths of benchmarks; a path's benchmark is declared.
-
-    Raises UserError when one is unknown or unusable.
-    """
+    """Parse names and paths of benchmarks. Raises UserError when one is unknown or unusable."""
     folders = {name: named_folder(name) for name in parse_names(text)}
     declare([*filter(None, folders.values())])
     names = tuple(dict.fromkeys(path.name if path else name for name, path in folders.items()))
@@ -96,8 +92,7 @@ def parse_benchmarks(text: str) -> tuple[str, ...]:
 def _fitting(name: str, languages: Iterable[str]) -> list[str]:
     """Return the codes among ``languages`` that another code of ISO 639 means.
 
-    A macrolanguage (``ara``) and the one language that CLDR takes for it (``arb``) mean each other;
-    no other language of it does.
+    A macrolanguage (``ara``) and its main language in CLDR (``arb``) mean each other.
     """
     if not langcodes.tag_is_valid(name):
         return []
@@ -110,11 +105,7 @@ def _fitting(name: str, languages: Iterable[str]) -> list[str]:
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
-    """Parse codes of ISO 639 or English names, divided by commas, to ISO 639-3 codes.
-
-    The log names the reading of other codes. Raises UserError when the table of languages lacks
-    one.
-    """
+    """Parse codes of ISO 639 or English names to ISO 639-3 codes. Raises UserError if unknown."""
     rows = repository_catalogue().languages
     by_name = {row.name.lower(): lang for lang, row in rows.items()}
     codes = []
@@ -153,7 +144,7 @@ def hub_is_reachable() -> bool:
 def choose_data(data: str, mirror: Path | None) -> tuple[str, str]:
     """Return the template's name for a choice of data, and the reason in words.
 
-    Raises UserError when the template does not exist, or the mirror does not fit.
+    Raises UserError for an unknown template, or an unfit mirror.
     """
     names = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
     if data not in (AUTO, *names):
@@ -205,10 +196,7 @@ def check_folder(folder: Path) -> None:
 def campaign_settings(
     request: Request, folder: str, template: Mapping[str, Any], models: Sequence[str]
 ) -> dict[str, Any]:
-    """Return an evaluation's settings without defaults, for its folder.
-
-    With ``models`` the campaign has its own table of models.
-    """
+    """Return an evaluation's settings without defaults; ``models`` get their own table."""
     catalogue = {**template.get("catalogue", {})}
     if models:
         catalogue["models"] = f"{folder}/{MODELS_FILE}"
@@ -253,10 +241,7 @@ def write_campaign(settings: Mapping[str, Any], path: Path) -> bool:
 
 
 def write_models(rows: Iterable[ModelRow], path: Path) -> None:
-    """Write rows as a table of models that ``read_rows`` reads back.
-
-    Raises UserError when a value has a tab or line end.
-    """
+    """Write a table of models. Raises UserError when a value has a tab or line end."""
     lines = ["\t".join(ModelRow.model_fields)]
     for row in rows:
         texts = []

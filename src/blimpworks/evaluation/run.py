@@ -40,10 +40,8 @@ PLANNED = re.compile(r"^total +(\d+)$", re.MULTILINE)
 def claimed(folder: Path) -> Iterator[int]:
     """Lock an evaluation's folder, made if missing; yield the lock's file descriptor.
 
-    The lock ends with the last process that has the descriptor open. Unlike Snakemake's own it does
-    not outlive a power cut or a killed process, so the same command can go on.
-
-    Raises UserError when another process runs the evaluation.
+    The lock ends with its last process, unlike Snakemake's own, so the same command can go on after
+    a power cut. Raises UserError when another process runs the evaluation.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
@@ -109,10 +107,7 @@ def snakemake_command(
     cores: int = 1,
     profile: str | None = None,
 ) -> list[str]:
-    """Return the command that builds targets of an evaluation's campaign in the repository.
-
-    Snakemake does not lock; the caller has ``claimed`` the evaluation's folder.
-    """
+    """Return the command for targets of a campaign; the caller has ``claimed`` its folder."""
     # A profile says itself how many jobs run at a time. Here one model has all cores: so the first
     # numbers are there soonest, and no two models share the memory.
     here = ["--cores", str(cores), "--set-threads", f"score={cores}"]
@@ -214,10 +209,10 @@ def interrupts_passed_on() -> Iterator[Interrupts]:
 def run_snakemake(
     command: Sequence[str], campaign: Campaign, catalogue: Catalogue, console: Console, lock: int
 ) -> float:
-    """Run Snakemake in the repository with progress on the console; return its seconds.
+    """Run Snakemake with progress on the console and output in ``snakemake.log``.
 
-    ``lock`` is the descriptor of ``claimed``. Snakemake's output goes to ``snakemake.log`` in the
-    campaign's folder of logs. Raises UserError when the run fails or is interrupted.
+    ``lock`` is the descriptor of ``claimed``. Returns the seconds. Raises UserError when the run
+    fails or is interrupted.
     """
     log = REPOSITORY / campaign.pathvars.logs / "snakemake.log"
     groups = groups_of_models(campaign, catalogue)
@@ -247,10 +242,7 @@ def run_snakemake(
 
 
 def run_quietly(command: Sequence[str]) -> str:
-    """Run Snakemake without progress, for short runs; return its output.
-
-    Raises UserError when it fails.
-    """
+    """Run Snakemake without progress; return its output. Raises UserError when it fails."""
     done = subprocess.run(
         command, cwd=REPOSITORY, capture_output=True, text=True, errors="replace", check=False
     )

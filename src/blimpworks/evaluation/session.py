@@ -59,10 +59,7 @@ class Prepared:
 
 
 def enter_repository() -> None:
-    """Change to the repository, the workflow's directory.
-
-    Raises UserError when the package was installed without the workflow.
-    """
+    """Change to the repository. Raises UserError when the package is installed without it."""
     if not (REPOSITORY / "workflow/Snakefile").exists():
         raise UserError(
             f"{REPOSITORY} has no workflow/Snakefile; evaluations need the whole repository. "
@@ -92,11 +89,7 @@ def describe_data(request: Request) -> str:
 def resolve(
     arguments: Sequence[str], engine: str, overrides: Mapping[str, str], *, remote: bool
 ) -> list[ResolvedModel]:
-    """Resolve the models that a user names, each with its engine.
-
-    The engine fits this machine, or, for a ``remote`` run, the cluster. Raises UserError when a
-    model or an engine cannot be had.
-    """
+    """Resolve models, with engines that fit this machine, or, if ``remote``, the cluster."""
     models = resolve_models(arguments, repository_catalogue().models, overrides)
     machine: Machine = this_machine()
     if remote:
@@ -139,8 +132,8 @@ def choose_benchmarks(
 ) -> tuple[Campaign, Catalogue, Mapping[str, str]]:
     """Return a campaign of the runnable benchmarks, its catalogue, and reasons for the others.
 
-    Benchmarks that the user has ``named`` are never left out. Raises UserError when a named
-    benchmark or a model cannot be run, nothing is run on a requested language, or nothing is left.
+    Raises UserError when a ``named`` benchmark or a model cannot be run, nothing is run on a
+    requested language, or nothing is left.
     """
     left_out: dict[str, str] = {}
     if not named:
@@ -169,10 +162,8 @@ def choose_benchmarks(
 def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> Prepared:
     """Write the campaign of an evaluation and its table of models into a folder.
 
-    Without named languages, named benchmarks bring their own languages. Models that are trained
-    here keep the template's languages, whose text is known.
-
-    Raises UserError when a benchmark, language or model cannot be had or run.
+    Without named languages, named benchmarks bring their own; models that are trained here keep the
+    template's, whose text is known. Raises UserError when a request cannot be met.
     """
     models = [in_languages(model, request.languages) for model in models]
     template, line = _template_of(request)
@@ -222,11 +213,7 @@ def prepare(request: Request, folder: Path, models: Sequence[ResolvedModel]) -> 
 
 
 def run_evaluation(arguments: Sequence[str], request: Request, out: Path | None) -> None:
-    """Evaluate models and print the report card; progress goes to stderr.
-
-    ``out`` is the evaluation's directory, ``evaluations/MODEL`` unless given. Raises UserError when
-    a request cannot be met.
-    """
+    """Evaluate models into ``out`` (``evaluations/MODEL``) and print the report card."""
     # Their paths are the user's, so before the directory changes.
     remote = request.profile is not None
     models = resolve(arguments, request.engine, request.overrides, remote=remote)

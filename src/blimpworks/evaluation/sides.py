@@ -35,17 +35,13 @@ class Side:
     """One evaluation of a comparison."""
 
     folder: Path
-    """As the user named it."""
     results: Path
     campaign: Campaign | None
     """None for a results tree, which has no settings."""
 
     @cached_property
     def accuracies(self) -> "pd.DataFrame":
-        """Accuracies on all its benchmarks, with labels as strings.
-
-        Raises UserError when there are none, or a table is broken.
-        """
+        """Accuracies on all its benchmarks. Raises UserError when there are none."""
         import pandas as pd
 
         paths = sorted((self.results / "accuracies").glob("*.parquet"))
@@ -88,10 +84,7 @@ class Side:
         return self.results / kind / benchmark / lang / f"{model}.parquet"
 
     def judgements(self, benchmark: str, lang: str, model: str) -> "pd.DataFrame":
-        """Read a model's judgements in a language by all methods, columns ``COLUMNS``.
-
-        Raises UserError when the table is missing or broken.
-        """
+        """Read a model's judgements in a language by all methods, columns ``COLUMNS``."""
         return read_judgements(self.table("judgements", benchmark, lang, model))
 
     def items(self, benchmark: str, lang: str, model: str) -> Path:
@@ -111,10 +104,7 @@ def read_side(folder: Path) -> Side:
 def pair_models(
     a: Side, b: Side, chosen: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Pair the ``chosen`` models of two sides, else those of the same name, else the only ones.
-
-    Raises UserError when none of this gives a pair.
-    """
+    """Pair the ``chosen`` models of two sides, else those of the same name, else the only ones."""
     if chosen:
         for side, model in zip((a, b), chosen, strict=True):
             if model not in side.models:
@@ -180,9 +170,9 @@ class SamplesSide(Side):
 
     @cached_property
     def accuracies(self) -> "pd.DataFrame":
-        """Accuracies on the other side's items that have samples.
+        """Accuracies on the other side's items with samples.
 
-        Raises UserError when there is no such item.
+        Raises UserError without such items.
         """
         import pandas as pd
 
@@ -223,10 +213,7 @@ class SamplesSide(Side):
         return self.other.items(benchmark, lang, judged)
 
     def explanation(self, flipped: int, both: int) -> str:
-        """Explain why decisions differ; empty where the harness read only the sentences.
-
-        ``flipped`` of ``both`` common decisions differ.
-        """
+        """Explain why decisions differ; empty where the harness read only the sentences."""
         before = {text for sample in self.samples.values() for text in sample.before}
         if before == {""}:
             return ""
@@ -239,7 +226,7 @@ class SamplesSide(Side):
 
 
 def read_samples(folder: Path, other: Side) -> SamplesSide | None:
-    """Read the samples below a directory of the harness's results; None without any.
+    """Read the samples below the harness's results; None without any.
 
     Raises UserError when they are of several models or runs, or of anything but pairs.
     """

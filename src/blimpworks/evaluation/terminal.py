@@ -40,10 +40,7 @@ def _print_heading(console: Console, text: str) -> None:
 
 
 def plain_table(*headings: str, numbers: int = 1, gap: tuple[int, int] = (2, 0)) -> Table:
-    """Return a table without lines, with numbers from column ``numbers`` on.
-
-    ``gap`` is the number of spaces after and before each column.
-    """
+    """Return a table without lines; ``gap`` is the number of spaces after and before columns."""
     padding = (0, gap[0], 0, gap[1])
     table = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
     for position, heading in enumerate(headings):
@@ -79,10 +76,7 @@ def _beginning(text: str, width: int) -> str:
 def _accuracy_table(
     card: Card, rows: Sequence[tuple[str, Row]], models: Sequence[str], *, ties: bool, head: str
 ) -> Table:
-    """Return a table of some models' accuracies side by side.
-
-    A model has one column, with accuracies, intervals and ties aligned in it.
-    """
+    """Return a table with a column per model of its aligned accuracies, intervals and ties."""
     columns = [["\nn", *(show.counts(row, models) for _, row in rows)]]
     if any(row["skipped"] for _, row in rows):
         columns.append(["\nskipped", *(show.skips(row, models) for _, row in rows)])
@@ -276,10 +270,7 @@ def _print_sensitivity(console: Console, card: Card, benchmark: Benchmark) -> No
 
 
 def _print_block(console: Console, columns: Sequence[Column], signs: Sequence[str]) -> None:
-    """Print words over their log-probabilities, in as many stripes as needed.
-
-    Words that differ are in brackets, so that they are seen without colours too.
-    """
+    """Print words over their log-probabilities; words that differ are in brackets."""
     room = WIDTH - 3 * INDENT
     stripes: list[list[tuple[Column, list[str], list[str], int]]] = []
     used = room

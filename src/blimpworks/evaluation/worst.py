@@ -1,4 +1,7 @@
-"""Find a model's worst items and wrong answers, and count its answers."""
+"""Find a model's worst items and wrong answers, and count its answers.
+
+Functions raise UserError when a table is missing or broken.
+"""
 
 import hashlib
 import math
@@ -85,11 +88,7 @@ def worst_items(
     results: str,
     count: int,
 ) -> list[WorstItem]:
-    """Return the ``count`` items with a model's most negative margins, the lowest first.
-
-    A pair in two paradigms or phenomena counts once. Raises UserError when a table is missing or
-    broken.
-    """
+    """Return the ``count`` distinct items with the most negative margins."""
     by = ["margin", "item_id", "paradigm"]
     rows = _all_languages(judgements, model)
     lowest = rows[rows["margin"] < 0].sort_values([*by, "lang"]).head(MORE * count)
@@ -124,11 +123,7 @@ def wrong_answers(
     results: str,
     count: int,
 ) -> list[WrongAnswer]:
-    """Return ``count`` prompts of all languages that a model answered wrongly.
-
-    Answers have no margin, so prompts are drawn by digests of their ids. Raises UserError when a
-    table is missing or broken.
-    """
+    """Return ``count`` wrong answers, drawn by digests of ids because answers have no margin."""
     rows = _all_languages(judgements, model)
     wrong = rows[rows["correct"] == 0]
     digests = [hashlib.blake2b(item.encode()).hexdigest() for item in wrong["item_id"]]
@@ -161,11 +156,7 @@ def wrong_answers(
 def written_answers(
     model: str, name: str, benchmark: BenchmarkFacts, results: str
 ) -> list[Written]:
-    """Count a model's answers in each language, with those cut off and those that repeat.
-
-    Judgements of earlier versions have neither count. Raises UserError when a table is missing or
-    broken.
-    """
+    """Count answers by language; old judgements lack the counts of cut and repeating ones."""
     counts: list[Written] = []
     for lang in benchmark["languages"][model]:
         rows = read_parquet(Path(model_table(results, "judgements", name, lang, model))).to_pandas()

@@ -1,7 +1,6 @@
 """Write the data of the panel on each number, as scripts that a page loads on first use.
 
-A page opened from a file may load scripts, but not read other files. The inputs of numbers are a
-graph of products that the page can walk.
+A page opened from a file may load scripts, but not read other files.
 """
 
 import json
@@ -49,10 +48,7 @@ class Products:
     _jobs: dict[str, int] = field(default_factory=dict)
 
     def add(self, path: Path) -> int | None:
-        """Add a product with all its inputs; return its index, None if unrecorded.
-
-        Raises UserError when a record cannot be read.
-        """
+        """Add a product with all its inputs; return its index, None if unrecorded."""
         node = self._lineage.product(path)
         if node is None:
             return None
@@ -94,10 +90,7 @@ class Products:
 
 
 def _cell(cell: Cell, known: Mapping[str, Place]) -> dict[str, Any]:
-    """Return a cell for the panel, without empty values.
-
-    A cell that only shows a printed number has just that number's place.
-    """
+    """Return a cell for the panel; one that only shows a printed number has just its place."""
     own, place = cell.facts, cell.place
     if place and cell.is_itself:
         return {"row": own["row"], "column": own["column"], "place": place[1:], "itself": True}

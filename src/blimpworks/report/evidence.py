@@ -18,11 +18,7 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A printed number with the results of both comparisons.
-
-    ``status`` and ``verdict`` are empty for texts in the place of a number. ``reading`` is the
-    authors' released text; ``where`` is the number's file and line.
-    """
+    """A printed number with its file and line (``where``) and the results of both comparisons."""
 
     row: PublishedRow
     where: str
@@ -67,10 +63,7 @@ TEXTS = (*PLACE, "reading", "rule", "status", "verdict", "differs", "note")
 
 
 def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
-    """Read one of the two comparisons; keys and texts as strings, other columns as numbers.
-
-    Raises UserError when it is missing or no such table.
-    """
+    """Read one of the comparisons. Raises UserError when it is missing or no such table."""
     with reading(path, "a comparison with print", "Build it: snakemake reproduction"):
         frame = pd.read_csv(
             path, dtype=dict.fromkeys(TEXTS, str), keep_default_na=False, na_values={}
@@ -88,10 +81,7 @@ def read_comparison(path: Path, columns: Iterable[str]) -> pd.DataFrame:
 def gather(
     paper: str, printed: Sequence[Path], published: pd.DataFrame, measured: pd.DataFrame
 ) -> Evidence:
-    """Collect a paper's printed numbers with their rows in the comparisons of all papers.
-
-    Raises UserError when a row of printed numbers is malformed.
-    """
+    """Collect a paper's printed numbers with their rows in the comparisons of all papers."""
     facts_by_place: dict[Place, dict[str, Any]] = {}
     for frame, names in (
         (published, ("status", "recomputed", "reading", "rule", "note")),

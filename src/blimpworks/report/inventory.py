@@ -1,7 +1,6 @@
 """List every table and figure of the five papers, with the exhibit that rebuilds it.
 
-``config/published/exhibits.tsv`` lists the papers' numbered exhibits, and two of an appendix
-without a number. ``docs/exhibits.md`` is made from it and the catalogue of exhibits.
+``docs/exhibits.md`` is made from ``config/published/exhibits.tsv`` and the exhibits.
 """
 
 from collections import Counter

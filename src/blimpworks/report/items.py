@@ -1,8 +1,7 @@
 """Write the data of the page of items: a campaign's pairs and sentences with verdicts by model.
 
-All data are scripts. An index lists the sets (a benchmark in a language). Chunks of pairs are
-loaded when a set is chosen, chunks of words and log-probabilities when a pair is opened. A single
-sentence is a pair without the other side's sentence.
+All data are scripts: an index of sets (a benchmark in a language), and chunks of pairs and of
+words, loaded when needed. A single sentence is a pair without the other side's sentence.
 """
 
 import json
@@ -56,10 +55,7 @@ class PairSet:
 
 
 def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
-    """Return the workflow's sets from templates of paths, by benchmark, models and languages.
-
-    A model without languages has all of the benchmark's.
-    """
+    """Return the workflow's sets from templates of paths; a model without languages has all."""
     sets = []
     for benchmark, own in facts.items():
         for lang, items in own["items"].items():
@@ -203,9 +199,8 @@ def item_scripts(
 ) -> Iterator[tuple[str, str]]:
     """Yield names and texts of all scripts of the page, the index last; none without pairs.
 
-    ``labels`` are names of benchmarks, languages and models. A set that would exceed ``most_words``
-    (pairs × models of all sets so far) gets no words. Raises UserError when a table is missing or
-    broken.
+    Sets that would exceed ``most_words`` (pairs × models so far) get no words. Raises UserError
+    when a table is missing or broken.
     """
     entries, written = [], 0
     omitted: Counter[str] = Counter()

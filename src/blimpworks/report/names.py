@@ -43,8 +43,8 @@ class Names:
     def about(self, where: Mapping[str, Any], place: Place | None) -> dict[str, str]:
         """Return attributes on a number's subject, from its filter and its printed keys.
 
-        An attribute that repeats a printed key is left out: report.js reads it from ``data-row``
-        and ``data-column``. This makes a page of 11,000 numbers a quarter smaller.
+        report.js reads ``data-row`` and ``data-column`` itself; repeating them costs a quarter
+        more.
         """
         attributes = {}
         for kind in COLUMNS:
@@ -71,10 +71,7 @@ def names_from(languages: Mapping[str, str], models: Mapping[str, str], printed:
 
 
 def exhibit_label(name: str) -> str:
-    """Return the paper's name of an exhibit: ``tableb2`` is "Table B.2"; empty for ours.
-
-    Statistics of running text are "In the text", with sections where they are known.
-    """
+    """Return the paper's name of an exhibit (``tableb2``: "Table B.2"); "" for ours."""
     if name.startswith("text"):
         sections = [f"{s[0]}.{s[1:]}".rstrip(".") for s in re.findall(r"\d+", name)]
         return f"In the text ({', '.join(sections)})" if sections else "In the text"

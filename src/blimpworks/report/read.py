@@ -25,10 +25,7 @@ from blimpworks.tables import CELLS, read_table
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """The report's facts on the campaign, with the names of its languages and models.
-
-    ``printed`` is the directory of printed numbers, with a folder per paper that has some.
-    """
+    """The report's facts on the campaign; ``printed`` is the folder of printed numbers."""
 
     name: str
     description: str
@@ -38,9 +35,7 @@ class Campaign:
     languages: Mapping[str, str]
     models: Mapping[str, str]
     missing: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    """Lacks of exhibits by form (published, measured) and key: a sentence, and the remedying
-    command.
-    """
+    """Sentence and remedying command for what exhibits lack, by form and key."""
     pairs: Mapping[str, Any] = field(default_factory=dict)
     """Templates of paths of pairs, judgements and scores by benchmark (``items.sets_from``)."""
     declared: bool = False
@@ -67,10 +62,9 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Directories of results: the campaign's, and perhaps those of the corrected one.
+    """Directories of results: the campaign's, of its ``variant``, and perhaps the corrected one's.
 
-    ``variant`` is that of the campaign's own results. ``measured`` are the exhibits (paper/name)
-    that it builds, ``published`` those from print or releases.
+    ``measured`` and ``published`` are the keys of exhibits with these forms.
     """
 
     results: Path

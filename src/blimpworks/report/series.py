@@ -22,11 +22,9 @@ def _split(title: str, languages: Iterable[str]) -> tuple[str, str]:
 
 
 def series_of(titles: Sequence[tuple[str, str]], languages: Iterable[str]) -> list[dict[str, Any]]:
-    """Find series among exhibits that follow one another, from their addresses and titles.
+    """Find series among successive exhibits by title; each has ``title`` and ``members``.
 
-    A series has a ``title``, and ``members`` with the addresses of their exhibits. Titles such as
-    "Accuracy in Italian, part 1" make a series over ``languages``. Titles such as "Templates: more
-    letters" make one over the words after the colon.
+    Series are over ``languages`` ("Accuracy in Italian, part 1") or after a colon ("Templates: …").
     """
     # The longest first: of two names of which one begins as the other, the whole.
     names = sorted(languages, key=len, reverse=True)

@@ -72,10 +72,9 @@ def _sphinx(source: Path, output: Path, settings: dict[str, Any]) -> None:
 
 
 def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:
-    """Write the site into directory ``output``; return its numbers of pages, numbers and bytes.
+    """Write the site; return its numbers of pages, numbers and bytes. The old one stays until then.
 
-    An existing site stays until the new one is complete. Raises UserError when a table, an exhibit
-    or a record is missing or broken.
+    Raises UserError when a table, an exhibit or a record is missing or broken.
     """
     inputs = read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:

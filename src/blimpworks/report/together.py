@@ -1,7 +1,6 @@
 """Show an exhibit's printed, recomputed and measured numbers, and their difference, in one view.
 
-A dense exhibit keeps rows and columns, with up to four lines per row. Statements share no columns,
-so each number has a line with a column per form.
+A dense exhibit keeps rows and columns. Statements have a line each, with a column per form.
 """
 
 from collections import Counter
@@ -80,10 +79,7 @@ def lines_of(number: Number) -> dict[str, Shown]:
 
 
 class Labels:
-    """Names of an exhibit's rows and columns, by their keys in print.
-
-    They are the headings of the exhibit's tables where these tell the keys apart.
-    """
+    """Names of an exhibit's rows and columns: its headings where these tell the keys apart."""
 
     def __init__(self, forms: Sequence[Form], names: Names) -> None:
         self._names = names

@@ -70,7 +70,7 @@ def _columns(row: Element) -> Iterator[tuple[int, Element]]:
 def headings_of(table: Element) -> Iterator[tuple[int, str, str]]:
     """Yield the index of each number of a table, and the headings of its row and column.
 
-    A column under a common heading has both headings; a row without a name has the previous one's.
+    A column has its group's heading too; a row without a name has the previous one's.
     """
     heads: dict[int, str] = {}
     name, in_head = "", False
@@ -103,10 +103,7 @@ def _empty_columns(table: Element, dropped: Callable[[Element], bool]) -> set[in
 
 
 def without(table: Element, dropped: Callable[[Element], bool]) -> Element | None:
-    """Return a copy without the rows and columns whose numbers are all ``dropped``.
-
-    Other dropped numbers leave their cell empty. None when nothing is left.
-    """
+    """Return a copy without rows and columns of ``dropped`` numbers; None when nothing is left."""
     kept = copy.deepcopy(table)
     if all(dropped(cell) for _, cell in numbers_of(kept)):
         return None
@@ -179,10 +176,7 @@ def _mark(cell: Element, place: Place | None, state: str) -> None:
 
 
 def _printed_parts(number: Number, text: str) -> list[tuple[str, str]]:
-    """Return tags and texts of a printed number, and of its correction if it has one.
-
-    ``text`` is the number in print, perhaps with another in brackets.
-    """
+    """Return tags and texts of a number (``text`` in print), and of its correction."""
     if number.row.corrected is None:
         return [("", text)]
     right = number.in_print(number.row.corrected)
@@ -219,10 +213,7 @@ def printed_view(form: Form, names: Names) -> str:
 
 
 def recomputed_view(form: Form, names: Names) -> str:
-    """Return the published form with numbers computed from other printed ones, or "" if none is.
-
-    Computed numbers that the paper does not print are shown unchanged.
-    """
+    """Return the published form with numbers computed from other printed ones, or "" if none is."""
     table, indices = table_of(form.page), {*form.shown.values()}
     if table is None:
         return ""

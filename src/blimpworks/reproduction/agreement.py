@@ -1,7 +1,4 @@
-"""Judge whether a computed number or text agrees with a printed one, given its rounding.
-
-One rule holds for all numbers of tables and running text; docs/published.md explains it.
-"""
+"""Judge whether a number or text agrees with a printed one; docs/published.md has the rule."""
 
 import math
 import operator
@@ -30,10 +27,7 @@ Agreement = Literal["exact", "rounding", ""]
 
 
 def rounded(value: float, decimals: int) -> float:
-    """Round a number to some decimals, halves away from zero as people do.
-
-    A number that floating point leaves just below a half counts as a half.
-    """
+    """Round to some decimals, halves (also just below, by floating point) away from zero."""
     unit = 10.0**decimals
     return math.copysign(math.floor(abs(value) * unit + 0.5 + TOLERANCE) / unit, value)
 
@@ -67,8 +61,7 @@ def agreement(value: float, row: PublishedRow, reach: float = 0.0) -> Agreement:
 def slack(formula: Callable[[pd.DataFrame], float], rows: pd.DataFrame) -> float:
     """Return the largest change of the formula's value that rounding of the ``rows`` allows.
 
-    To first order: the effects of moving each rounded number by its largest error, added up. Exact
-    for sums, means and differences.
+    To first order; exact for sums, means and differences.
     """
     total, before = 0.0, formula(rows)
     for column, reach in ROUNDED.items():

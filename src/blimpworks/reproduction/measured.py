@@ -23,11 +23,7 @@ from blimpworks.tables import ACCURACIES, CELLS, read_table
 AGREES, DEVIATES, NOT_RUN = "agrees", "deviates", "not run"
 NOT_COMPARABLE = "not comparable"
 COLUMNS = (*PLACE, "measured", "low", "high", "n", "reading", "verdict", "differs")
-"""Columns of the comparison.
-
-``reading`` is the campaign's text in the place of a printed text. ``differs`` says, for numbers
-that are not comparable, which subject only the measured one has.
-"""
+"""``reading`` is the campaign's text; ``differs`` tells the subjects of two numbers apart."""
 ILLEGIBLE = "our copy of the paper cannot be read there"
 MODELS = ("model", "model_a", "model_b")
 """Columns of filters that name models; rows with one are of evaluations."""
@@ -39,11 +35,7 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Measured:
-    """Files of one paper: printed numbers, and cells of its exhibits by exhibit.
-
-    ``published`` are cells of the published forms, ``accuracies`` the table of printed accuracies.
-    ``basis`` holds the subjects of the campaign's numbers.
-    """
+    """Files of one paper; ``published`` are cells of the published forms by exhibit."""
 
     printed: Sequence[Path]
     cells: Mapping[str, Path]
@@ -62,10 +54,8 @@ class Measured:
 def verdict_of(row: PublishedRow, cell: Mapping[str, Any] | None) -> str:
     """Return whether a measured cell agrees with a printed number or text.
 
-    It agrees when the printed number, or a number that rounds to it, lies in the cell's 95 %
-    interval. A cell without interval has to round to it. A printed bound has to hold somewhere in
-    the interval, a printed text needs the same wording. ``differences`` tests whether both have the
-    same subject.
+    It agrees when a number that rounds to the printed one lies in the cell's 95 % interval; without
+    interval the cell has to round to it. A printed bound has to hold somewhere in the interval.
     """
     if cell is None:
         return NOT_RUN
@@ -92,8 +82,7 @@ def _other_languages(
 ) -> str:
     """Return in words how the languages differ; empty for a cell of one language.
 
-    A printed mean without listed languages is over all the paper's languages or an unknown part.
-    The campaign's mean has the same subject if the campaign has all of them.
+    A printed mean without listed languages is over all the paper's languages, as far as known.
     """
     if isinstance(where.get("lang"), str):
         return ""
@@ -112,8 +101,8 @@ def _other_languages(
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
     """Return the differences in subject between a measured cell and a printed number; or "".
 
-    ``printed`` is the cell of the published form in the same place, if any; ``legible`` are the
-    languages with accuracies in our copy of the paper.
+    ``printed`` is the published form's cell; ``legible`` are the languages in our copy of the
+    paper.
     """
     where = json.loads(cell["filter"])
     of_print = json.loads(printed["filter"]) if printed else {}

@@ -26,10 +26,7 @@ def place_of(paper: str, row: PublishedRow) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class PrintedAccuracy:
-    """A printed accuracy as a share of 1, over ``n`` pairs or prompts.
-
-    ``rounding`` is its largest rounding error. ``n`` is None where the paper does not give it.
-    """
+    """A printed accuracy as a share of 1, over ``n`` pairs or prompts; None where not printed."""
 
     model: str
     lang: str
@@ -45,9 +42,9 @@ class PrintedAccuracy:
 def printed_accuracy(
     row: PublishedRow, expected: str, *, valid: bool = True, most: int = 100, **names: Any
 ) -> PrintedAccuracy:
-    """Return an accuracy printed as a number up to ``most``; ``names`` are its other fields.
+    """Return an accuracy printed as a number up to ``most``.
 
-    Raises UserError, with the ``expected`` form, when it is no such number or not ``valid``.
+    Raises UserError for another number.
     """
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
@@ -64,10 +61,7 @@ def printed_tables(folder: Path, paper: str) -> list[Path]:
 
 
 def printed_files(folder: Path, paper: str) -> list[Path]:
-    """Return the tables of a paper's printed numbers below ``folder``.
-
-    Raises UserError when there is none.
-    """
+    """Return a paper's tables of printed numbers. Raises UserError when there is none."""
     paths = printed_tables(folder, paper)
     if not paths:
         raise UserError(
@@ -79,10 +73,7 @@ def printed_files(folder: Path, paper: str) -> list[Path]:
 
 
 def read_printed_numbers(paths: Sequence[Path]) -> list[PublishedRow]:
-    """Read all printed numbers of a paper, table after table.
-
-    Raises UserError when a row is malformed, or two rows have the same place.
-    """
+    """Read a paper's printed numbers. Raises UserError when two rows have the same place."""
     rows = [row for path in sorted(paths) for row in read_rows(PublishedRow, path)]
     counts = Counter((row.exhibit, row.row, row.column) for row in rows)
     for (exhibit, row, column), n in counts.items():
@@ -107,10 +98,7 @@ _interval = cache(wilson)
 def read_published(printed: Sequence[Path], benchmark: str, output: Path) -> int:
     """Write the accuracies that a benchmark's paper prints; return their number.
 
-    Cells without a number (none printed, or illegible) are skipped.
-
-    Raises UserError when a table is malformed, an accuracy is printed twice (it would count twice
-    in means), or the paper prints no accuracies.
+    Raises UserError when an accuracy is printed twice (it would count twice in means), or none is.
     """
     reader = find_paper(benchmark).printed_accuracies
     if not reader:

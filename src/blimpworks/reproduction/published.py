@@ -1,9 +1,8 @@
 """Compare every printed number with its value computed from other printed numbers.
 
-The recomputation is a cell of an exhibit's published form that stands for the number. A number
-without one needs a reason; a difference beyond rounding must be a known erratum. Anything else
-``deviates``, and CI fails on it. A printed text is compared with the text that the authors
-released.
+A number without a recomputing cell needs a reason; a difference beyond rounding must be a known
+erratum. Anything else ``deviates``, and CI fails on it. A printed text is compared with the
+authors' released text.
 """
 
 import json
@@ -108,19 +107,13 @@ def selected_rows(cell: Mapping[str, Any], paper: Paper) -> pd.DataFrame | None:
 
 
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
-    """Return the printed numbers that a cell is computed from, as ``exhibit/row/column``.
-
-    No list entries for another source; an empty entry for a row that is no printed number.
-    """
+    """Return the printed numbers behind a cell, as ``exhibit/row/column``; "" for another row."""
     table = paper.tables.get(cell["source"])
     return [] if table is None else table.origins(json.loads(cell["filter"]))
 
 
 def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
-    """Return the cells that are computed from other numbers, by their printed number.
-
-    Raises UserError when two differ about the same number.
-    """
+    """Return recomputing cells by printed number. Raises UserError when two cells differ."""
     cells: dict[Place, dict[str, Any]] = {}
     for exhibit, path in paper.cells.items():
         for cell in read_table(CELLS, path).to_pylist():
@@ -137,10 +130,7 @@ def recomputations(paper: Paper) -> dict[Place, dict[str, Any]]:
 
 
 def _is_corrected(row: PublishedRow, value: float, reach: float) -> bool:
-    """Return whether a recomputed value is the known correction of an erratum.
-
-    Another last digit passes only if rounding explains it and the note has both numbers.
-    """
+    """Return whether a value is an erratum's known correction, up to rounding in the note."""
     if row.corrected is None:
         return True
     corrected = float(row.corrected)
@@ -184,10 +174,9 @@ def excuses(reason: ReasonRow, row: PublishedRow) -> bool:
 
 
 def compare(paper: Paper) -> Iterator[dict[str, Any]]:
-    """Yield a row of ``COLUMNS`` for each printed number or text of a paper, in its files' order.
+    """Yield a row of ``COLUMNS`` for each printed number or text, in the files' order.
 
-    Texts in the place of a number are skipped. Raises UserError when a number is neither recomputed
-    nor excused, or a table is missing.
+    Raises UserError when a number is neither recomputed nor excused.
     """
     cells = recomputations(paper)
     reasons = read_rows(ReasonRow, paper.reasons) if paper.reasons.exists() else []
