@@ -42,12 +42,6 @@ def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
     return float(mcnemar(table, exact=exact, correction=True).pvalue)
 
 
-def _mirrored(row: dict[str, object]) -> dict[str, object]:
-    other = {"a": "b", "b": "a", "only_a": "only_b", "only_b": "only_a"}
-    other |= {"accuracy_a": "accuracy_b", "accuracy_b": "accuracy_a"}
-    return {key: row[other.get(key, key)] for key in row}
-
-
 def compare(
     right: NDArray[np.bool_], judged: NDArray[np.bool_], exact_below: int = 0
 ) -> Iterator[dict[str, object]]:
@@ -71,7 +65,9 @@ def compare(
             "accuracy_b": (both[a, b] + only[b, a]) / n[a, b],
             "p": mcnemar_p(int(only[a, b]), int(only[b, a]), exact_below),
         }
-        yield from (row, _mirrored(row))
+        other = {"a": "b", "b": "a", "only_a": "only_b", "only_b": "only_a"}
+        other |= {"accuracy_a": "accuracy_b", "accuracy_b": "accuracy_a"}
+        yield from (row, {key: row[other.get(key, key)] for key in row})
 
 
 def _verdicts(path: Path, method: str) -> pd.Series:

@@ -81,21 +81,6 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
     return merged
 
 
-def _setting(part: str, name: str) -> dict[str, Any]:
-    """Return the settings of one part of a variant's name."""
-    key, given, value = SHORT.get(part, part).partition("=")
-    if not given:
-        raise UserError(
-            f"variant {name!r}: {part!r} is no setting; expected {', '.join(SHORT)}, or a setting "
-            "of scoring such as batch_tokens=1024."
-        )
-    nested = load_yaml(value, f"variant {name!r}: {part!r}")
-    for inner in reversed(key.split(".")):
-        nested = {inner: nested}
-    changed: dict[str, Any] = nested
-    return changed
-
-
 def parse_variant(name: str) -> Variant:
     """Parse an engine with settings after colons. Raises UserError if one does not exist."""
     # A token may have colons of its own.
@@ -108,7 +93,16 @@ def parse_variant(name: str) -> Variant:
         )
     settings: dict[str, Any] = {"first_token": TOKEN + token} if token else {}
     for part in parts:
-        settings = _merged(settings, _setting(part, name))
+        key, given, value = SHORT.get(part, part).partition("=")
+        if not given:
+            raise UserError(
+                f"variant {name!r}: {part!r} is no setting; expected {', '.join(SHORT)}, or a "
+                "setting of scoring such as batch_tokens=1024."
+            )
+        nested = load_yaml(value, f"variant {name!r}: {part!r}")
+        for inner in reversed(key.split(".")):
+            nested = {inner: nested}
+        settings = _merged(settings, nested)
     variant = Variant(name, engine, settings)
     variant.options({})
     return variant
@@ -167,17 +161,6 @@ def _run(command: Sequence[str], log: Path, name: str) -> None:
         raise UserError(f"variant {name!r} could not be scored: {last} (see {log})")
 
 
-def _seconds(folder: Path, engine: str, *, fresh: bool) -> float | None:
-    """Return the seconds of a single run that scored everything; None without such a run."""
-    kept = folder / "seconds.json"
-    if fresh:
-        record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))
-        started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
-        write_text(kept, json.dumps({engine: (ended - started).total_seconds()}) + "\n")
-    seconds: dict[str, float] = json.loads(kept.read_bytes()) if kept.is_file() else {}
-    return seconds.get(engine)
-
-
 def score_variant(
     variant: Variant,
     items: Path,
@@ -206,4 +189,11 @@ def score_variant(
     table, manifest = folder / "scores.parquet", folder / "manifest.json"
     collect_scores(items, Shards(manifest, folder / "shards"), table)
     engine = json.loads(manifest.read_bytes())["engine"]
-    return Scored(table, engine, _seconds(folder, engine, fresh=fresh))
+    # Only a run that scored everything tells the time that scoring takes.
+    kept = folder / "seconds.json"
+    if fresh:
+        record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))
+        started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
+        write_text(kept, json.dumps({engine: (ended - started).total_seconds()}) + "\n")
+    seconds: dict[str, float] = json.loads(kept.read_bytes()) if kept.is_file() else {}
+    return Scored(table, engine, seconds.get(engine))

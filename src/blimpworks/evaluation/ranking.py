@@ -82,19 +82,6 @@ def compare_print(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
     return Compared(cells, means[0][0], means[1][0], [*means[0][1], *means[1][1]])
 
 
-def _over_languages(languages: Sequence[Compared]) -> Compared:
-    """Return the means over languages of the models that have all of them."""
-    means = []
-    for frames in ([each.printed for each in languages], [each.ours for each in languages]):
-        rows = pd.concat(frames)
-        # An accuracy without an interval is not of a number of items that adds up.
-        means.append(_means(rows.assign(n=rows["n"].where(rows["low"].notna())), len(frames)))
-    complete = {*means[0][0].index, *means[1][0].index}
-    lacking = dict.fromkeys([*means[0][1], *means[1][1]])
-    incomplete = [name for name in lacking if name not in complete]
-    return Compared([(ALL, ALL)], means[0][0], means[1][0], incomplete)
-
-
 def _ranking(lang: str, compared: Compared, benchmark: BenchmarkFacts, facts: Facts) -> Ranking:
     """Rank models by accuracy to a tenth of a percent, the precision of most papers."""
     places: list[Ranked] = []
@@ -175,7 +162,16 @@ def rankings(
             compared[lang] = of_language
     ranked = [_ranking(lang, each, benchmark, facts) for lang, each in compared.items()]
     if len(compared) > 1:
-        together = _over_languages([*compared.values()])
+        languages = [*compared.values()]
+        means = []
+        for frames in ([each.printed for each in languages], [each.ours for each in languages]):
+            rows = pd.concat(frames)
+            # An accuracy without an interval is not of a number of items that adds up.
+            means.append(_means(rows.assign(n=rows["n"].where(rows["low"].notna())), len(frames)))
+        complete = {*means[0][0].index, *means[1][0].index}
+        lacking = dict.fromkeys([*means[0][1], *means[1][1]])
+        incomplete = [name for name in lacking if name not in complete]
+        together = Compared([(ALL, ALL)], means[0][0], means[1][0], incomplete)
         if len(together.printed) and len(together.ours):
             mean = _ranking(MEAN, together, benchmark, facts)
             first = f"Means over the {len(compared)} languages that print and we have."

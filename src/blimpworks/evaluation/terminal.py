@@ -200,20 +200,6 @@ def _print_rankings(console: Console, card: Card, rankings: Sequence[Ranking]) -
         say(console, f"Ranks by language: {'; '.join(ranks)}{end}")
 
 
-def _print_gaps(console: Console, card: Card, benchmark: Benchmark) -> None:
-    _print_heading(console, "Most behind printed models of its size (within a factor of 3)")
-    for model, size_class in benchmark["size_classes"].items():
-        peers = f" beside {', '.join(size_class['models'])}" if size_class["models"] else ""
-        note = f": {size_class['note']}" if size_class["note"] else ""
-        say(console, f"{card['models'][model]['label']}{peers}{note}")
-        table = plain_table("", "acc", "print", "difference")
-        for gap in size_class["gaps"]:
-            numbers = (show.percent(gap["accuracy"]), show.percent(gap["printed"]))
-            table.add_row(_shorten(gap["label"], 40), *numbers, show.points(gap["difference"]))
-        if size_class["gaps"]:
-            console.print(Padding(table, (0, 0, 0, INDENT)))
-
-
 # Differences between models and between first tokens
 
 
@@ -338,22 +324,6 @@ def _print_items(console: Console, card: Card, benchmark: Benchmark) -> None:
 # The card
 
 
-def _print_head(console: Console, card: Card) -> None:
-    console.rule(Text("Report card", style="bold"), style="none", characters="─", align="left")
-    say(console, show.heading(card), style="bold")
-    for model in card["models"].values():
-        source = f" ({model['hf_id']})" if model["hf_id"] else ""
-        say(console, f"{model['label']}{source}: {', '.join(show.model_facts(model))}.")
-        if show.checked(model):
-            say(console, show.checked(model), style="dim")
-        for sentence in filter(None, (model["better_start"], model["note"])):
-            say(console, sentence)
-    date = card["date"][:16].replace("T", " ")
-    moment = f" {date} UTC" if date else ""
-    commit = f", commit {card['commit'][:12]}" if card["commit"] else ""
-    say(console, f"{card['campaign']}:{moment} by blimpworks {card['version']}{commit}.")
-
-
 def _print_benchmark(console: Console, card: Card, benchmark: Benchmark) -> None:
     console.print()
     console.rule(Text(benchmark["label"], style="bold"), style="none", characters="─", align="left")
@@ -368,7 +338,17 @@ def _print_benchmark(console: Console, card: Card, benchmark: Benchmark) -> None
     if benchmark["tests"]:
         _print_tests(console, card, benchmark)
     if benchmark["size_classes"]:
-        _print_gaps(console, card, benchmark)
+        _print_heading(console, "Most behind printed models of its size (within a factor of 3)")
+        for model, size_class in benchmark["size_classes"].items():
+            peers = f" beside {', '.join(size_class['models'])}" if size_class["models"] else ""
+            note = f": {size_class['note']}" if size_class["note"] else ""
+            say(console, f"{card['models'][model]['label']}{peers}{note}")
+            table = plain_table("", "acc", "print", "difference")
+            for gap in size_class["gaps"]:
+                numbers = (show.percent(gap["accuracy"]), show.percent(gap["printed"]))
+                table.add_row(_shorten(gap["label"], 40), *numbers, show.points(gap["difference"]))
+            if size_class["gaps"]:
+                console.print(Padding(table, (0, 0, 0, INDENT)))
     if any(benchmark["sensitivity"].values()):
         _print_sensitivity(console, card, benchmark)
     _print_items(console, card, benchmark)
@@ -379,7 +359,19 @@ def print_card(card: Card, console: Console) -> None:
     width = console.size.width
     console.width = min(width, WIDTH)
     try:
-        _print_head(console, card)
+        console.rule(Text("Report card", style="bold"), style="none", characters="─", align="left")
+        say(console, show.heading(card), style="bold")
+        for model in card["models"].values():
+            source = f" ({model['hf_id']})" if model["hf_id"] else ""
+            say(console, f"{model['label']}{source}: {', '.join(show.model_facts(model))}.")
+            if show.checked(model):
+                say(console, show.checked(model), style="dim")
+            for sentence in filter(None, (model["better_start"], model["note"])):
+                say(console, sentence)
+        date = card["date"][:16].replace("T", " ")
+        moment = f" {date} UTC" if date else ""
+        commit = f", commit {card['commit'][:12]}" if card["commit"] else ""
+        say(console, f"{card['campaign']}:{moment} by blimpworks {card['version']}{commit}.")
         for benchmark in card["benchmarks"]:
             _print_benchmark(console, card, benchmark)
         console.print()

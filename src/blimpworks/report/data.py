@@ -22,16 +22,6 @@ NOTED = ("origin", "source", "engine")
 """Notes of jobs on an outside file's source, or on the scoring engine."""
 
 
-def _noted(record: Record) -> dict[str, str]:
-    notes = record.get("notes") or {}
-    noted: dict[str, str] = {}
-    for name in NOTED:
-        note = notes.get(name)
-        inner = note.items() if isinstance(note, dict) else [(name, note)]
-        noted |= {str(key): str(value) for key, value in inner if value}
-    return noted
-
-
 @dataclass
 class Products:
     """Products and the jobs that made them, each once.
@@ -76,6 +66,12 @@ class Products:
         if key not in self._jobs:
             self._jobs[key] = len(self.jobs)
             git = record["git"]
+            notes = record.get("notes") or {}
+            noted: dict[str, str] = {}
+            for name in NOTED:
+                note = notes.get(name)
+                inner = note.items() if isinstance(note, dict) else [(name, note)]
+                noted |= {str(key): str(value) for key, value in inner if value}
             self.jobs.append(
                 [
                     record["verb"],
@@ -83,7 +79,7 @@ class Products:
                     record["ended"][:10],
                     (git["commit"] or "")[:12],
                     git["clean"],
-                    _noted(record),
+                    noted,
                 ]
             )
         return self._jobs[key]

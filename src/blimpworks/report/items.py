@@ -132,23 +132,6 @@ def _scored(path: Path) -> dict[str, Mapping[str, Any]]:
     return {row["item_id"]: row for row in read_table(SCORES, path, SCORED).to_pylist()}
 
 
-def _word_chunks(own: PairSet, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield scripts with the words of each chunk: by pair, model and sentence."""
-    by_model = [_scored(path) for path in own.scores.values()]
-    for number, start in enumerate(range(0, len(rows), CHUNK)):
-        chunk = [
-            [
-                [_words(row, scores[row["item_id"]], side) for side in SIDES]
-                if row["item_id"] in scores
-                else None
-                for scores in by_model
-            ]
-            for row in rows[start : start + CHUNK]
-        ]
-        name = f"{own.key}.{number}.words"
-        yield name, _script(name, chunk)
-
-
 # Scripts
 
 
@@ -214,7 +197,19 @@ def item_scripts(
         written += size if words else 0
         yield from _pair_chunks(own, rows)
         if words:
-            yield from _word_chunks(own, rows)
+            by_model = [_scored(path) for path in own.scores.values()]
+            for number, start in enumerate(range(0, len(rows), CHUNK)):
+                chunk = [
+                    [
+                        [_words(row, scores[row["item_id"]], side) for side in SIDES]
+                        if row["item_id"] in scores
+                        else None
+                        for scores in by_model
+                    ]
+                    for row in rows[start : start + CHUNK]
+                ]
+                name = f"{own.key}.{number}.words"
+                yield name, _script(name, chunk)
         entries.append(_entry(own, rows, words=words))
     if entries:
         yield (

@@ -126,19 +126,14 @@ def _lack(form: Form) -> str:
     return f'<p class="bw-caption">{escape(sentence)}{run}</p>'
 
 
-def _in_words(form: Form, title: str) -> str:
-    """Return a figure's text for readers who cannot see it."""
-    values = sorted((cell.facts["value"], cell.facts["text"]) for cell in form.cells)
-    reach = f"{len(values)} numbers, from {values[0][1]} to {values[-1][1]}"
-    return f"{title}. {reach}, all of them in the table below the figure."
-
-
 def _figure(form: Form, paper: str, title: str, table: str) -> str:
     """Return a figure with its numbers under it; without numbers, the way to get them."""
     if not form.cells:
         lack = _lack(form) or '<p class="bw-caption">Its caption says why.</p>'
         return f'<div class="bw-advice"><p><strong>No numbers to draw.</strong></p>{lack}</div>'
-    alt = escape(_in_words(form, title), quote=True)
+    values = sorted((cell.facts["value"], cell.facts["text"]) for cell in form.cells)
+    reach = f"{len(values)} numbers, from {values[0][1]} to {values[-1][1]}"
+    alt = escape(f"{title}. {reach}, all of them in the table below the figure.", quote=True)
     image = f'<img class="bw-figure" src="{picture_of(form, paper)}" alt="{alt}">'
     summary = "<summary>Numbers of this figure</summary>"
     numbers = f"<details>{summary}{_scroll(table, title)}</details>" if table else ""
@@ -173,12 +168,6 @@ def _printed(exhibit: Exhibit, paper: PaperInputs) -> str:
     return content
 
 
-def _recomputed(exhibit: Exhibit, paper: PaperInputs) -> str:
-    form = exhibit.forms.get("published")
-    table = recomputed_view(form, paper.names) if form else ""
-    return shown(form, paper.name, exhibit.title, table) if form else ""
-
-
 def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> str:
     """Return both variants of the measured numbers; the page shows one at a time."""
     variants = {
@@ -199,10 +188,12 @@ def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[st
 def _section(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> Section:
     """Return an exhibit with all its views; ``advice`` tells by variant how to get its numbers."""
     together = together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
+    form = exhibit.forms.get("published")
+    table = recomputed_view(form, paper.names) if form else ""
     views = {
         "together": TOGETHER + _scroll(together, exhibit.title) if together else "",
         "printed": _printed(exhibit, paper),
-        "recomputed": _recomputed(exhibit, paper),
+        "recomputed": shown(form, paper.name, exhibit.title, table) if form else "",
         "measured": _measured(exhibit, paper, own, advice),
     }
     numbers = [number for place, number in paper.evidence.items() if place[0] == exhibit.name]

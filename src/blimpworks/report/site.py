@@ -31,46 +31,6 @@ SUPERFLUOUS = (
 )
 
 
-def _write_sources(inputs: Inputs, folder: Path) -> None:
-    """Write Sphinx's sources, with scripts, styles and pictures."""
-    relative = relative_texts(inputs.trees.roots())
-    for name, text in assemble(inputs).items():
-        write_text(folder / name, relative(text))
-    # DataTables, which itables brings along, as a script that works without a network.
-    page = generate_init_offline_itables_html(itables.options.dt_bundle)
-    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    write_text(folder / "_static/datatables.js", "\n".join(scripts))
-    copies = pictures(inputs.papers) | {f"_static/{Path(n).name}": HERE / n for n in STATIC}
-    for address, file in copies.items():
-        (folder / address).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, folder / address)
-
-
-def _settings(campaign: Campaign) -> dict[str, Any]:
-    settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
-    named = {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
-    return settings | named
-
-
-def _sphinx(source: Path, output: Path, settings: dict[str, Any]) -> None:
-    """Build the site. Raises UserError with Sphinx's warnings."""
-    complaints = io.StringIO()
-    app = Sphinx(
-        source,
-        None,
-        output,
-        source.parent / "doctrees",
-        "html",
-        confoverrides=settings,
-        status=None,
-        warning=complaints,
-        freshenv=True,
-    )
-    app.build(force_all=True)
-    if app.statuscode or complaints.getvalue():
-        raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
-
-
 def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:
     """Write the site; return its numbers of pages, numbers and bytes. The old one stays until then.
 
@@ -78,8 +38,35 @@ def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, in
     """
     inputs = read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
-        _write_sources(inputs, work / "source")
-        _sphinx(work / "source", site, _settings(campaign))
+        source = work / "source"
+        relative = relative_texts(inputs.trees.roots())
+        for name, text in assemble(inputs).items():
+            write_text(source / name, relative(text))
+        # DataTables, which itables brings along, as a script that works without a network.
+        page = generate_init_offline_itables_html(itables.options.dt_bundle)
+        scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+        write_text(source / "_static/datatables.js", "\n".join(scripts))
+        copies = pictures(inputs.papers) | {f"_static/{Path(n).name}": HERE / n for n in STATIC}
+        for address, file in copies.items():
+            (source / address).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, source / address)
+        settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
+        settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
+        complaints = io.StringIO()
+        app = Sphinx(
+            source,
+            None,
+            site,
+            work / "doctrees",
+            "html",
+            confoverrides=settings,
+            status=None,
+            warning=complaints,
+            freshenv=True,
+        )
+        app.build(force_all=True)
+        if app.statuscode or complaints.getvalue():
+            raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
         for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     files = [path for path in output.rglob("*") if path.is_file()]
