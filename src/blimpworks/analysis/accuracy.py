@@ -62,17 +62,10 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
     return middle - below, middle + above
 
 
-def _templates(judgements: pd.DataFrame) -> pd.Series:
-    """Return the nominal number of prompts by phenomenon and template."""
-    template = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
-    keys = [judgements["phenomenon"].astype(str), template]
-    nominal: pd.Series = judgements[NOMINAL].groupby(keys).max()
-    return nominal
-
-
 def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
     """Return n divided by the nominal number of prompts, for each row of ``accuracies``."""
-    each = _templates(judgements)
+    of_rows = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
+    each = judgements[NOMINAL].groupby([judgements["phenomenon"].astype(str), of_rows]).max()
     whole = each.groupby(level=0).sum()
     template = accuracies["paradigm"].astype(str).str.extract(TEMPLATE, expand=False)
     places = pd.MultiIndex.from_arrays([accuracies["phenomenon"].astype(str), template])

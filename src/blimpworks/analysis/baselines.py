@@ -51,22 +51,18 @@ def ahead(first: pd.Series, second: pd.Series) -> float:
     return float((first > second).sum() + 0.5 * (first == second).sum())
 
 
-def _pairs(pairs: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
-    sides, n = (pairs["good"], pairs["bad"]), len(pairs)
-    good, bad = (side.str.len() for side in sides)
-    yield "longer", ahead(good, bad), n
-    yield "shorter", ahead(bad, good), n
-    code = frequency_code(lang)
-    if code is not None:
-        yield "frequent", ahead(*(side.map(lambda s: frequency(s, code)) for side in sides)), n
-
-
 def _of_group(rows: pd.DataFrame, lang: str) -> Iterator[tuple[str, float, int]]:
     labelled = rows["acceptable"].notna()
     chance = rows["chance"].fillna(1 / rows["alternatives"]).dropna().astype(float)
     compared = rows[~labelled & ~rows.index.isin(chance.index)]
     if len(compared):
-        yield from _pairs(compared, lang)
+        sides, n = (compared["good"], compared["bad"]), len(compared)
+        good, bad = (side.str.len() for side in sides)
+        yield "longer", ahead(good, bad), n
+        yield "shorter", ahead(bad, good), n
+        code = frequency_code(lang)
+        if code is not None:
+            yield "frequent", ahead(*(side.map(lambda s: frequency(s, code)) for side in sides)), n
     if labelled.any():
         right, n = int(rows.loc[labelled, "acceptable"].astype(bool).sum()), int(labelled.sum())
         yield "majority", float(max(right, n - right)), n

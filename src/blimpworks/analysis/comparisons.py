@@ -70,25 +70,6 @@ def compare(
         yield from (row, {key: row[other.get(key, key)] for key in row})
 
 
-def _verdicts(path: Path, method: str) -> pd.Series:
-    frame: pd.DataFrame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
-    chosen = frame[frame["method"] == method].astype({"paradigm": object})
-    verdicts: pd.Series = chosen.set_index(KEY)["correct"]
-    return verdicts
-
-
-def _language(
-    models: Sequence[tuple[str, Path]], method: str, exact_below: int
-) -> Iterator[dict[str, object]]:
-    columns = {model: _verdicts(path, method) for model, path in models}
-    verdicts = pd.DataFrame(columns)
-    names = list(verdicts)
-    judged = verdicts.notna().to_numpy()
-    for row in compare((verdicts == 1).to_numpy(), judged, exact_below):
-        a, b = int(str(row.pop("a"))), int(str(row.pop("b")))
-        yield {**row, "model_a": names[a], "model_b": names[b]}
-
-
 def compare_models(
     judgements: Sequence[tuple[str, str, Path]],
     benchmark: str,
@@ -103,15 +84,20 @@ def compare_models(
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")
-    languages: dict[str, list[tuple[str, Path]]] = {}
+    languages: dict[str, dict[str, pd.Series]] = {}
     for model, lang, path in judgements:
-        languages.setdefault(lang, []).append((model, path))
+        frame = read_table(JUDGEMENTS, path, [*KEY, "method", "correct"]).to_pandas()
+        chosen = frame[frame["method"] == method].astype({"paradigm": object})
+        languages.setdefault(lang, {})[model] = chosen.set_index(KEY)["correct"]
     exact_below = EXACT_BELOW if mcnemar == "corrected" else 0
-    rows = [
-        {**row, "lang": lang, "benchmark": benchmark, "method": method}
-        for lang, models in languages.items()
-        for row in _language(models, method, exact_below)
-    ]
+    rows = []
+    for lang, columns in languages.items():
+        verdicts = pd.DataFrame(columns)
+        names, judged = list(verdicts), verdicts.notna().to_numpy()
+        labels = {"lang": lang, "benchmark": benchmark, "method": method}
+        for row in compare((verdicts == 1).to_numpy(), judged, exact_below):
+            a, b = int(str(row.pop("a"))), int(str(row.pop("b")))
+            rows.append({**row, "model_a": names[a], "model_b": names[b], **labels})
     log.info("%d comparisons in %d languages", len(rows), len(languages))
     write_rows(rows, COMPARISONS, output)
     return len(rows)

@@ -91,11 +91,6 @@ def page_of(card: Card) -> str:
     )
 
 
-def write_page(card: Card, path: Path) -> None:
-    """Write the card's page as one file of HTML."""
-    write_text(path, page_of(card))
-
-
 def _model(facts: ModelFacts) -> Model:
     source = read_description(Path(facts["checkpoint"])).source
     revision = getattr(source, "revision", "") or getattr(source, "sha256", "")
@@ -234,7 +229,7 @@ def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int
     card = build_card(facts, [str(path) for path in outputs])
     for path, model in zip(results, card["models"], strict=True):
         write_results(card, facts, model, path)
-    write_page(card, page)
+    write_text(page, page_of(card))
     write_card(card, data)
     return {
         "benchmarks": len(card["benchmarks"]),

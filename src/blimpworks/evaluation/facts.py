@@ -12,8 +12,6 @@ from blimpworks.campaign.registry import find_benchmark, paper_of
 
 OUTPUTS = {"pair": "scores", "prompt": "answers"}
 """Folder of models' results by the benchmark's unit."""
-TWO_SENTENCES = "judge"
-"""The command that judges pairs of sentences; chance gets half of them right."""
 
 
 class Described(TypedDict):
@@ -115,12 +113,6 @@ def coverage(layout: Layout) -> Coverage:
     return {name: models for name, models in covered.items() if models}
 
 
-def is_of_pairs(name: str) -> bool:
-    """Return whether a benchmark's items are pairs of a good and a bad sentence."""
-    benchmark = find_benchmark(name)
-    return benchmark.unit == "pair" and benchmark.judge == TWO_SENTENCES
-
-
 def sensitivity_table(results: str, benchmark: str, lang: str, model: str) -> str:
     """Return the path of a table of accuracies by first token."""
     return f"{results}/sensitivity/{benchmark}/{lang}/{model}/parity.parquet"
@@ -196,7 +188,8 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
     items = {lang: layout.items_table(name, lang) for lang in every}
     whole = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in every}
     own = paper.benchmarks[0].name == name
-    prompts, pairs = benchmark.unit == "prompt", is_of_pairs(name)
+    prompts = benchmark.unit == "prompt"
+    pairs = not prompts and benchmark.judge == "judge"
     prints = paper.printed_accuracies and layout.printed_tables(paper.name)
     printed = f"{layout.results}/accuracies/printed/{paper.name}.parquet" if prints else ""
     sensitivity = {}

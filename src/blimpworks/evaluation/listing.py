@@ -16,8 +16,6 @@ from blimpworks.records.job import REPOSITORY
 
 WIDTH = 80
 INDENT = "    "
-PAIRS = "judge"
-"""Command that judges pairs of sentences; others judge single sentences or items of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ def own_languages(campaign: Campaign) -> list[str]:
 def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
     campaign = campaign.model_copy(update={"benchmarks": (benchmark.name,)})
     paper = paper_of(benchmark.name)
-    noun = "pairs" if benchmark.judge == PAIRS else "items"
+    noun = "pairs" if benchmark.judge == "judge" else "items"
     listed = Listed(
         name=benchmark.name,
         label=paper.citation.label,

@@ -12,9 +12,9 @@ from typing import Any
 
 from blimpworks.audit.lineage import Lineage, Node
 from blimpworks.records.reading import Record
-from blimpworks.report.evidence import Place
 from blimpworks.report.names import exhibit_label
 from blimpworks.report.read import Cell, Form, PaperInputs
+from blimpworks.reproduction.printed import Place
 
 FEW = 24
 """Most printed inputs of a number that the panel shows."""

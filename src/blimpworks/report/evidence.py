@@ -10,10 +10,7 @@ import pandas as pd
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
-from blimpworks.reproduction.printed import PLACE
-
-Place = tuple[str, str, str]
-"""Exhibit, row and column of a printed number."""
+from blimpworks.reproduction.printed import PLACE, Place
 
 
 @dataclass(frozen=True, slots=True)

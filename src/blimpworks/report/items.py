@@ -71,9 +71,6 @@ def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
     return sets
 
 
-# Pairs and verdicts
-
-
 def _pairs(path: Path) -> list[dict[str, Any]]:
     """Read the pairs or sentences of a table, each once; none where items have conditions."""
     table = read_table(ITEMS, path)
@@ -106,15 +103,6 @@ def _verdicts(path: Path, method: str) -> dict[str, str]:
     return dict(zip(ids, map(_verdict, correct), strict=True))
 
 
-def _numbered(values: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Return distinct values in order, and each value's index among them."""
-    places = {value: at for at, value in enumerate(dict.fromkeys(values))}
-    return [*places], [places[value] for value in values]
-
-
-# Words
-
-
 def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list[Any]:
     """Return the words' log-probabilities, and the words if spaces do not divide them."""
     if row[side] is None:
@@ -128,53 +116,9 @@ def _words(row: Mapping[str, Any], scores: Mapping[str, Any], side: str) -> list
     return [values] if alike else [values, texts]
 
 
-def _scored(path: Path) -> dict[str, Mapping[str, Any]]:
-    return {row["item_id"]: row for row in read_table(SCORES, path, SCORED).to_pylist()}
-
-
-# Scripts
-
-
 def _script(name: str, content: Any) -> str:
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f"blimpworksItems.receive({json.dumps(name)},{text});\n"
-
-
-def _pair_chunks(own: PairSet, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield scripts of pairs: item, index of paradigm, both sentences, verdicts by model."""
-    verdicts = [_verdicts(path, own.method) for path in own.judgements.values()]
-    _, paradigms = _numbered([_label(row) for row in rows])
-    for number, start in enumerate(range(0, len(rows), CHUNK)):
-        chunk = [
-            [
-                row["item_id"],
-                paradigms[start + at],
-                row["good"],
-                row["bad"],
-                "".join(each.get(row["item_id"], ABSENT) for each in verdicts),
-            ]
-            for at, row in enumerate(rows[start : start + CHUNK])
-        ]
-        name = f"{own.key}.{number}"
-        yield name, _script(name, chunk)
-
-
-def _label(row: Mapping[str, Any]) -> str:
-    return f"{row['phenomenon']}\t{row['paradigm']}"
-
-
-def _entry(own: PairSet, rows: Sequence[Mapping[str, Any]], *, words: bool) -> dict[str, Any]:
-    labels, _ = _numbered([_label(row) for row in rows])
-    return {
-        "benchmark": own.benchmark,
-        "lang": own.lang,
-        "tag": language_tag(own.lang),
-        "pairs": len(rows),
-        "chunks": math.ceil(len(rows) / CHUNK),
-        "models": [*own.judgements],
-        "paradigms": [label.split("\t") for label in labels],
-        "words": words,
-    }
 
 
 def item_scripts(
@@ -195,22 +139,45 @@ def item_scripts(
         size = len(rows) * len(own.scores)
         words = written + size <= most_words
         written += size if words else 0
-        yield from _pair_chunks(own, rows)
-        if words:
-            by_model = [_scored(path) for path in own.scores.values()]
-            for number, start in enumerate(range(0, len(rows), CHUNK)):
-                chunk = [
+        verdicts = [_verdicts(path, own.method) for path in own.judgements.values()]
+        scores_by_model = [
+            {row["item_id"]: row for row in read_table(SCORES, path, SCORED).to_pylist()}
+            for path in (own.scores.values() if words else ())
+        ]
+        paradigms: dict[tuple[str, str], int] = {}
+        for number, start in enumerate(range(0, len(rows), CHUNK)):
+            pairs, words_of_pairs = [], []
+            for row in rows[start : start + CHUNK]:
+                item = row["item_id"]
+                paradigm = paradigms.setdefault(
+                    (row["phenomenon"], row["paradigm"]), len(paradigms)
+                )
+                letters = "".join(each.get(item, ABSENT) for each in verdicts)
+                pairs.append([item, paradigm, row["good"], row["bad"], letters])
+                words_of_pairs.append(
                     [
-                        [_words(row, scores[row["item_id"]], side) for side in SIDES]
-                        if row["item_id"] in scores
+                        [_words(row, scores[item], side) for side in SIDES]
+                        if item in scores
                         else None
-                        for scores in by_model
+                        for scores in scores_by_model
                     ]
-                    for row in rows[start : start + CHUNK]
-                ]
-                name = f"{own.key}.{number}.words"
-                yield name, _script(name, chunk)
-        entries.append(_entry(own, rows, words=words))
+                )
+            name = f"{own.key}.{number}"
+            yield name, _script(name, pairs)
+            if words:
+                yield f"{name}.words", _script(f"{name}.words", words_of_pairs)
+        entries.append(
+            {
+                "benchmark": own.benchmark,
+                "lang": own.lang,
+                "tag": language_tag(own.lang),
+                "pairs": len(rows),
+                "chunks": math.ceil(len(rows) / CHUNK),
+                "models": [*own.judgements],
+                "paradigms": [*paradigms],
+                "words": words,
+            }
+        )
     if entries:
         yield (
             "index",

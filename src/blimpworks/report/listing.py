@@ -26,12 +26,6 @@ LISTED = ("paper", "exhibit", "status", "verdict")
 """Columns with few values, filtered by a list of choices."""
 
 
-def number_address(paper: str, exhibit: str, row: str, column: str) -> str:
-    """Return a printed number's address in the site, which opens its lineage."""
-    key = "/".join(quote(part, safe="") for part in (exhibit, row, column))
-    return f"{paper}.html#number/{key}"
-
-
 def _text(value: object) -> str:
     if isinstance(value, float):
         return "" if isnan(value) else f"{value:.6g}"
@@ -42,10 +36,11 @@ def listing_html(name: str, frame: pd.DataFrame) -> str:
     """Return the comparison ``name`` as HTML; needs ``_static/datatables.js`` beside the page."""
     frame = frame[list(COLUMNS[name])]
     places = frame[["paper", "exhibit", "row", "column"]].itertuples(index=False, name=None)
-    links = [
-        f'<a href="{escape(number_address(*place))}">{escape(printed or "?")}</a>'
-        for place, printed in zip(places, frame["printed"], strict=True)
-    ]
+    links = []
+    for (paper, *place), printed in zip(places, frame["printed"], strict=True):
+        # The address opens the number's lineage.
+        address = f"{paper}.html#number/{'/'.join(quote(part, safe='') for part in place)}"
+        links.append(f'<a href="{escape(address)}">{escape(printed or "?")}</a>')
     shown = frame.map(_text).assign(printed=links)
     # These columns are filtered by a list of choices, others by a search.
     listed = [index for index, name in enumerate(shown.columns) if name in LISTED]

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.registry import find_paper, load
-from blimpworks.report.evidence import Place
+from blimpworks.reproduction.printed import Place
 from blimpworks.reproduction.published import Paper
 
 FEW = 8

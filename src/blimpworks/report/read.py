@@ -1,7 +1,7 @@
 """Read the report's inputs: printed numbers, comparisons, and built exhibits."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +14,11 @@ from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError, reading
 from blimpworks.records.reading import results_hash
-from blimpworks.report.evidence import Evidence, Number, Place, gather, read_comparison
+from blimpworks.report.evidence import Evidence, Number, gather, read_comparison
 from blimpworks.report.items import sets_from
 from blimpworks.report.listing import COLUMNS
 from blimpworks.report.names import Names, names_from
-from blimpworks.reproduction.printed import printed_tables
+from blimpworks.reproduction.printed import Place, printed_tables
 from blimpworks.reproduction.published import Paper, origins_of
 from blimpworks.tables import CELLS, read_table
 
@@ -53,11 +53,6 @@ class Campaign:
         """Names of the comparisons with print; none where no paper has printed numbers."""
         has_print = any(printed_tables(self.printed, paper) for paper in self.papers)
         return tuple(COLUMNS) if has_print else ()
-
-    def lack_of(self, tree: str, key: str) -> tuple[str, ...]:
-        """Return an exhibit's lack in one tree, and the remedying command; maybe empty."""
-        form = "measured" if tree == "corrected" else tree
-        return tuple(self.missing.get(form, {}).get(key, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,35 +205,6 @@ class Inputs:
     """One SHA-256 for the records of all jobs of the results tree."""
 
 
-def _names(paper: str, evidence: Evidence, trees: Trees) -> Iterator[str]:
-    """Yield a paper's exhibits in its order, then those known only from printed numbers."""
-    specs = (spec for spec in exhibits().values() if spec.paper == paper)
-    yield from dict.fromkeys(
-        (*(s.name for s in specs if trees.forms_of(s)), *(place[0] for place in evidence))
-    )
-
-
-def _exhibit(
-    name: str, printed: Paper, evidence: Evidence, trees: Trees, campaign: Campaign
-) -> Exhibit:
-    spec = exhibits().get(f"{printed.name}/{name}")
-    if spec is None:
-        return Exhibit(name, "Printed numbers", {})
-    forms = {
-        tree: read_form(
-            name,
-            tree,
-            trees.files(tree, spec.key),
-            printed,
-            evidence,
-            figure=spec.kind == "figure",
-            missing=campaign.lack_of(tree, spec.key),
-        )
-        for tree in trees.forms_of(spec)
-    }
-    return Exhibit(name, spec.title, forms)
-
-
 def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
     """Read everything that the report shows.
 
@@ -256,10 +222,28 @@ def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
         printed = Paper(paper, files, Path(), {}, accuracies)
         evidence = gather(paper, files, **comparisons) if comparisons else {}
         names = names_from(campaign.languages, campaign.models, printed)
-        shown = [
-            _exhibit(name, printed, evidence, trees, campaign)
-            for name in _names(paper, evidence, trees)
-        ]
+        specs = {spec.name: spec for spec in exhibits().values() if spec.paper == paper}
+        built = [name for name, spec in specs.items() if trees.forms_of(spec)]
+        shown = []
+        # Exhibits of the paper in its order, then those known only from printed numbers.
+        for name in dict.fromkeys([*built, *(place[0] for place in evidence)]):
+            spec = specs.get(name)
+            if spec is None:
+                shown.append(Exhibit(name, "Printed numbers", {}))
+                continue
+            forms = {}
+            for tree in trees.forms_of(spec):
+                lacks = campaign.missing.get("measured" if tree == "corrected" else tree, {})
+                forms[tree] = read_form(
+                    name,
+                    tree,
+                    trees.files(tree, spec.key),
+                    printed,
+                    evidence,
+                    figure=spec.kind == "figure",
+                    missing=tuple(lacks.get(spec.key, ())),
+                )
+            shown.append(Exhibit(name, spec.title, forms))
         papers.append(PaperInputs(paper, evidence, names, shown))
     return Inputs(campaign, trees, comparisons, papers, results_hash(trees.results))
 

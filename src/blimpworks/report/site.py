@@ -14,7 +14,7 @@ from blimpworks.errors import UserError
 from blimpworks.files import scratch, whole_directory, write_text
 from blimpworks.records.places import relative_texts
 from blimpworks.report.pages import assemble, pictures
-from blimpworks.report.read import Campaign, Inputs, Trees, read_inputs
+from blimpworks.report.read import Campaign, Trees, read_inputs
 from blimpworks.yaml_files import read_yaml
 
 HERE = Path(__file__).parent

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
-from blimpworks.report.evidence import Evidence, Number, Place
+from blimpworks.report.evidence import Evidence, Number
 from blimpworks.report.names import Names
 from blimpworks.report.read import Form
 from blimpworks.report.views import FAULTS, finished, headings_of, set_text, table_of
 from blimpworks.reproduction.measured import NOT_RUN
+from blimpworks.reproduction.printed import Place
 
 LINES = {
     "printed": "printed",

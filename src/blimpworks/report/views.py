@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from blimpworks.report.evidence import Evidence, Number, Place
+from blimpworks.report.evidence import Evidence, Number
 from blimpworks.report.names import Names
 from blimpworks.report.read import Form
+from blimpworks.reproduction.printed import Place
 
 MISSING = "·"
 """In place of a number that cannot be computed."""
@@ -27,11 +28,6 @@ def caption_of(page: Element) -> str:
     return "".join(texts[1:]).strip()
 
 
-def as_html(element: Element) -> str:
-    """Return the element as HTML."""
-    return ElementTree.tostring(element, encoding="unicode", method="html")
-
-
 def finished(table: Element, form: str) -> str:
     """Return the table as HTML, named ``form``, with group headings across its whole width."""
     for row in table.iter("tr"):
@@ -44,7 +40,7 @@ def finished(table: Element, form: str) -> str:
                 row.remove(cell)
             first.attrib.update(scope="rowgroup", colspan=str(sum(map(_span, (first, *others)))))
     table.set("data-form", form)
-    return as_html(table)
+    return ElementTree.tostring(table, encoding="unicode", method="html")
 
 
 def numbers_of(table: Element) -> Iterator[tuple[int, Element]]:
@@ -92,22 +88,17 @@ def headings_of(table: Element) -> Iterator[tuple[int, str, str]]:
                 yield int(cell.get("data-cell", "")), name, heads.get(at, "")
 
 
-def _empty_columns(table: Element, dropped: Callable[[Element], bool]) -> set[int]:
-    """Return the columns whose numbers are all ``dropped``."""
-    dropped_in: dict[int, list[bool]] = {}
-    for row in table.iter("tr"):
-        for at, cell in _columns(row):
-            if cell.get("data-cell") is not None:
-                dropped_in.setdefault(at, []).append(dropped(cell))
-    return {at for at, verdicts in dropped_in.items() if all(verdicts)}
-
-
 def without(table: Element, dropped: Callable[[Element], bool]) -> Element | None:
     """Return a copy without rows and columns of ``dropped`` numbers; None when nothing is left."""
     kept = copy.deepcopy(table)
     if all(dropped(cell) for _, cell in numbers_of(kept)):
         return None
-    empty = _empty_columns(kept, dropped)
+    dropped_in: dict[int, list[bool]] = {}
+    for row in kept.iter("tr"):
+        for at, cell in _columns(row):
+            if cell.get("data-cell") is not None:
+                dropped_in.setdefault(at, []).append(dropped(cell))
+    empty = {at for at, verdicts in dropped_in.items() if all(verdicts)}
     for part in kept.iter():
         for row in [child for child in part if child.tag == "tr"]:
             inside = [cell for cell in row if cell.get("data-cell") is not None]
@@ -175,14 +166,6 @@ def _mark(cell: Element, place: Place | None, state: str) -> None:
         cell.set("data-s", state)
 
 
-def _printed_parts(number: Number, text: str) -> list[tuple[str, str]]:
-    """Return tags and texts of a number (``text`` in print), and of its correction."""
-    if number.row.corrected is None:
-        return [("", text)]
-    right = number.in_print(number.row.corrected)
-    return [("del", text), ("ins", text.replace(number.row.text, right, 1))]
-
-
 FAULTS = ("erratum", "garbled", "deviates")
 """Statuses that a view of printed numbers shows."""
 
@@ -192,7 +175,11 @@ def _show_printed(
 ) -> None:
     _mark(cell, place, number.status if number.status in FAULTS else "")
     cell.attrib.update(about)
-    set_text(cell, _printed_parts(number, text))
+    parts = [("", text)]
+    if number.row.corrected is not None:
+        right = number.in_print(number.row.corrected)
+        parts = [("del", text), ("ins", text.replace(number.row.text, right, 1))]
+    set_text(cell, parts)
 
 
 def printed_view(form: Form, names: Names) -> str:
@@ -246,19 +233,14 @@ def measured_view(form: Form, names: Names) -> str:
     return finished(table, form.key)
 
 
-def _left_out(form: Form | None, exhibit: str, evidence: Evidence) -> Iterator[Place]:
-    """Yield an exhibit's printed numbers that its published form does not show."""
+def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names) -> str:
+    """Return printed numbers that no published form shows, by their keys; "" without any."""
     table = table_of(form.page) if form and not form.figure else None
     shown = set()
     if form and table is not None:
         inside = {index for index, _ in numbers_of(table)}
-        shown = {p for p, index in form.shown.items() if index in inside}
-    return (place for place in evidence if place[0] == exhibit and place not in shown)
-
-
-def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names) -> str:
-    """Return printed numbers that no published form shows, by their keys; "" without any."""
-    places = list(_left_out(form, exhibit, evidence))
+        shown = {place for place, index in form.shown.items() if index in inside}
+    places = [place for place in evidence if place[0] == exhibit and place not in shown]
     if not places:
         return ""
     rows = {place[1]: names.of(place[1]) for place in places}

@@ -16,7 +16,7 @@ from blimpworks.campaign.comparability import SAME, Basis
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.files import write_text
 from blimpworks.reproduction.agreement import TOLERANCE, agreement, same_wording
-from blimpworks.reproduction.printed import PLACE, place_of, read_printed_numbers
+from blimpworks.reproduction.printed import PLACE, Place, place_of, read_printed_numbers
 from blimpworks.reproduction.published import GARBLED
 from blimpworks.tables import ACCURACIES, CELLS, read_table
 
@@ -29,8 +29,6 @@ MODELS = ("model", "model_a", "model_b")
 """Columns of filters that name models; rows with one are of evaluations."""
 EVALUATED = (*MODELS, "method")
 Cell = Mapping[str, Any]
-Place = tuple[str, str, str]
-"""Exhibit, row and column of a printed number."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError
 from blimpworks.tables import ACCURACIES, write_rows
 
+Place = tuple[str, str, str]
+"""Exhibit, row and column of a printed number."""
 PLACE = ("paper", "exhibit", "row", "column", "printed", "unit")
 """First columns of the comparisons, which identify a printed number."""
 

@@ -27,7 +27,7 @@ from blimpworks.exhibits.formulas import COMPLEMENT as COMPLEMENT_FORMULA
 from blimpworks.exhibits.shared import read_plain
 from blimpworks.files import write_text
 from blimpworks.reproduction.agreement import TOLERANCE, agreement, rounded, same_wording, slack
-from blimpworks.reproduction.printed import PLACE, place_of, read_printed_numbers
+from blimpworks.reproduction.printed import PLACE, Place, place_of, read_printed_numbers
 from blimpworks.tables import ACCURACIES, CELLS, read_table
 
 EXACT, ROUNDING, ERRATUM, GARBLED = "exact", "rounding", "erratum", "garbled"
@@ -35,8 +35,6 @@ COMPLEMENT, NOT_RECOMPUTABLE, DEVIATES = "complement", "not recomputable", "devi
 STATUSES = (EXACT, ROUNDING, COMPLEMENT, ERRATUM, GARBLED, NOT_RECOMPUTABLE, DEVIATES)
 COLUMNS = (*PLACE, "recomputed", "reading", "rule", "status", "corrected", "note")
 """Columns of the comparison; ``reading`` is the released text in the place of a printed text."""
-Place = tuple[str, str, str]
-"""Exhibit, row and column of a printed number."""
 
 
 class Selection:
