@@ -246,7 +246,7 @@ def test_an_edit_that_can_change_a_number_changes_the_digest(digest_after, edit)
             "papers/multiblimp/items/unimorph_tags.tsv",
             "blimpworks.papers.multiblimp.items.lexicon:build_lexicon",
         ),
-        ("report/assets/report.css", "blimpworks.report.site:build_report"),
+        ("report/assets/report.css", "blimpworks.report.pages:build_report"),
         ("interop/crate/README.template.md", "blimpworks.interop.crate.export:write_crate"),
         ("schemas/items.tsv", "blimpworks.scoring.run:score_items"),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from blimpworks.files import write_text
 from blimpworks.report.items import item_scripts, sets_from
-from blimpworks.report.pages import ASSETS
+from blimpworks.report.pages import HERE
 from blimpworks.tables import ITEMS, JUDGEMENTS, SCORES, write_rows, write_table
 
 PAIRS = [
@@ -155,9 +155,9 @@ def page(facts, tmp_path):
     for name, text in item_scripts(sets_from(facts), labels):
         write_text(site / f"_static/items/{name}.js", text)
     for name in ("panel.js", "items.js"):
-        shutil.copyfile(ASSETS / name, site / "_static" / name)
+        shutil.copyfile(HERE / "assets" / name, site / "_static" / name)
     head = '<!DOCTYPE html><meta charset="utf-8"><script defer src="_static/panel.js"></script>'
-    body = (ASSETS / "items.html.jinja").read_text(encoding="utf-8")
+    body = (HERE / "assets/items.html.jinja").read_text(encoding="utf-8")
     write_text(site / "items.html", f"{head}<body>{body}</body>")
     with sync_api.sync_playwright() as playwright:
         # Chromium's sandbox needs rights that containers don't give.

@@ -15,12 +15,10 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.files import sha256_of
 from blimpworks.report.data import Products
-from blimpworks.report.evidence import gather, read_comparison
-from blimpworks.report.names import exhibit_label, names_from
+from blimpworks.report.evidence import STATUSES, bar, gather, read_comparison
+from blimpworks.report.names import exhibit_label, names_from, series_of
 from blimpworks.report.pages import shown
 from blimpworks.report.read import Cell, Form, read_form, read_page
-from blimpworks.report.series import series_of
-from blimpworks.report.states import STATUSES, bar
 from blimpworks.report.together import Labels as Headings
 from blimpworks.report.together import lines_of, signed, together_view
 from blimpworks.report.views import (

@@ -7,7 +7,7 @@ from sphinx.util.docutils import docutils_namespace
 
 from blimpworks.errors import UserError
 from blimpworks.files import temporary_path
-from blimpworks.report import site
+from blimpworks.report import pages
 from blimpworks.report.read import Campaign, Inputs, Trees
 from support import tiny
 
@@ -20,11 +20,11 @@ def build(monkeypatch):
         inputs = Inputs.__new__(Inputs)
         object.__setattr__(inputs, "papers", [])
         object.__setattr__(inputs, "trees", Trees(Path("results"), "", frozenset(), frozenset()))
-        monkeypatch.setattr(site, "read_inputs", lambda *_: inputs)
-        monkeypatch.setattr(site, "assemble", lambda _: {"index.rst": text})
+        monkeypatch.setattr(pages, "read_inputs", lambda *_: inputs)
+        monkeypatch.setattr(pages, "assemble", lambda _: {"index.rst": text})
         campaign = Campaign("small", "", "", Path(), (), {}, {})
         with docutils_namespace():  # Sphinx is made for one site in a process
-            return site.build_report(campaign, None, output)
+            return pages.build_report(campaign, None, output)
 
     return run
 

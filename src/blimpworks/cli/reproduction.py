@@ -117,7 +117,7 @@ def compare_measured(
 
 
 @command(
-    "blimpworks.report.site:build_report",
+    "blimpworks.report.pages:build_report",
     packages=(
         "itables",
         "jinja2",

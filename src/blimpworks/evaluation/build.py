@@ -34,7 +34,15 @@ from blimpworks.evaluation.facts import (
     model_table,
     sensitivity_table,
 )
-from blimpworks.evaluation.judged import judgements_of, paired_tests, skipped_items, with_holm
+from blimpworks.evaluation.judged import (
+    judgements_of,
+    paired_tests,
+    skipped_items,
+    with_holm,
+    worst_items,
+    written_answers,
+    wrong_answers,
+)
 from blimpworks.evaluation.lm_eval_results import write_results
 from blimpworks.evaluation.measured import (
     accuracy_rows,
@@ -44,7 +52,6 @@ from blimpworks.evaluation.measured import (
     unknown_words,
 )
 from blimpworks.evaluation.ranking import printed_accuracies, rankings, size_classes
-from blimpworks.evaluation.worst import worst_items, written_answers, wrong_answers
 from blimpworks.files import write_text
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.facts import ENGINES, facts_of

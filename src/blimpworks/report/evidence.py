@@ -1,5 +1,6 @@
-"""Collect printed numbers with their places, statuses, and measured numbers."""
+"""Collect printed numbers with their statuses and measured numbers."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +11,18 @@ import pandas as pd
 from blimpworks.campaign.reference import PublishedRow
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.errors import UserError, reading
+from blimpworks.reproduction.measured import AGREES, NOT_COMPARABLE, NOT_RUN
+from blimpworks.reproduction.measured import DEVIATES as DIFFERS
 from blimpworks.reproduction.printed import PLACE, Place
+from blimpworks.reproduction.published import (
+    COMPLEMENT,
+    DEVIATES,
+    ERRATUM,
+    EXACT,
+    GARBLED,
+    NOT_RECOMPUTABLE,
+    ROUNDING,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +109,65 @@ def gather(
                 facts["n"] = int(facts["n"])
             evidence[place] = Number(number, f"{path}:{line}", **facts)
     return evidence
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A status or verdict: its sign, its short name in CSS, and its meaning."""
+
+    name: str
+    sign: str
+    css: str
+    meaning: str
+
+
+STATUSES = (
+    State(
+        EXACT,
+        "✓",
+        "exact",
+        "computed from other printed numbers, it rounds to this or keeps the bound; "
+        "a text: as released",
+    ),
+    State(ROUNDING, "≈", "rounding", "it differs by no more than rounding explains"),
+    State(COMPLEMENT, "¬", "complement", "1 less another printed number, so no evidence"),
+    State(ERRATUM, "!", "erratum", "the paper contradicts itself or its data; the note says how"),
+    State(GARBLED, "~", "garbled", "our copy of the paper's text cannot be read here"),
+    State(NOT_RECOMPUTABLE, "·", "absent", "no other printed number determines it"),
+    State(DEVIATES, "≠", "deviates", "it differs, and nothing explains why"),
+)
+VERDICTS = (
+    State(
+        AGREES,
+        "✓",
+        "exact",
+        "the printed number lies in the 95 % interval of the measured one; a text: the same",
+    ),
+    State(DIFFERS, "≠", "deviates", "it lies outside, though both are about the same"),
+    State(
+        NOT_COMPARABLE,
+        "∥",
+        "other",
+        "the measured one is of another model, language or items; the panel says which",
+    ),
+    State(NOT_RUN, "·", "absent", "this campaign has no such number"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a bar: a state, its count, and its share in percent."""
+
+    state: State
+    count: int
+    share: float
+
+
+def bar(counts: Counter[str], states: Sequence[State]) -> list[Part]:
+    """Return the parts of a stacked bar, in the order of ``states``, without empty ones."""
+    total = sum(counts[state.name] for state in states)
+    return [
+        Part(state, counts[state.name], 100 * counts[state.name] / total)
+        for state in states
+        if counts[state.name]
+    ]

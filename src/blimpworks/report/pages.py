@@ -1,6 +1,8 @@
-"""Assemble the report's pages: texts of every source for Sphinx."""
+"""Assemble the report's pages, and build the static site with Sphinx."""
 
+import io
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,17 +10,22 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import itables.options
+from itables.javascript import generate_init_offline_itables_html
 from jinja2 import Environment, FileSystemLoader
+from sphinx.application import Sphinx
 
 from blimpworks.campaign.registry import find_paper, paper_of
+from blimpworks.errors import UserError
+from blimpworks.files import scratch, whole_directory, write_text
+from blimpworks.records.places import relative_texts
 from blimpworks.report.data import Products, paper_script, products_script
+from blimpworks.report.evidence import STATUSES, VERDICTS, Part, bar
 from blimpworks.report.items import item_scripts, sets_from
 from blimpworks.report.listing import listing_html
-from blimpworks.report.names import Names, exhibit_label
+from blimpworks.report.names import Names, exhibit_label, series_of
 from blimpworks.report.ranking import ranking
-from blimpworks.report.read import Exhibit, Form, Inputs, PaperInputs
-from blimpworks.report.series import series_of
-from blimpworks.report.states import STATUSES, VERDICTS, Part, bar
+from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees, read_inputs
 from blimpworks.report.together import together_view
 from blimpworks.report.views import (
     caption_of,
@@ -27,8 +34,9 @@ from blimpworks.report.views import (
     printed_view,
     recomputed_view,
 )
+from blimpworks.yaml_files import read_yaml
 
-ASSETS = Path(__file__).parent / "assets"
+HERE = Path(__file__).parent
 TEMPLATES = {
     "index": "assets/index.html.jinja",
     "paper": "assets/paper.html.jinja",
@@ -221,8 +229,8 @@ def _line(title: str, address: str, sections: Sequence[Section]) -> Line:
 
 
 def _render(template: str, **context: Any) -> str:
-    environment = Environment(loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True)
-    return environment.get_template(Path(TEMPLATES[template]).name).render(**context)
+    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
+    return environment.get_template(TEMPLATES[template]).render(**context)
 
 
 def _plain(text: str) -> str:
@@ -360,4 +368,67 @@ def pictures(papers: Sequence[PaperInputs]) -> dict[str, Path]:
         for exhibit in paper.exhibits
         for form in exhibit.forms.values()
         if form.figure and form.cells
+    }
+
+
+SETTINGS = "assets/sphinx.yaml"
+STATIC = ("assets/report.css", "assets/panel.js", "assets/report.js", "assets/items.js")
+# What no page of ours needs, a third of the site.
+SUPERFLUOUS = (
+    "**/*.map",
+    "**/*.LICENSE.txt",
+    "_sources",
+    "objects.inv",
+    ".buildinfo",
+    "genindex.html",
+)
+
+
+def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:
+    """Write the site; return its numbers of pages, numbers and bytes. The old one stays until then.
+
+    Raises UserError when a table, an exhibit or a record is missing or broken.
+    """
+    inputs = read_inputs(campaign, trees)
+    with scratch("blimpworks-report") as work, whole_directory(output) as site:
+        source = work / "source"
+        relative = relative_texts(inputs.trees.roots())
+        for name, text in assemble(inputs).items():
+            write_text(source / name, relative(text))
+        # DataTables, which itables brings along, as a script that works without a network.
+        page = generate_init_offline_itables_html(itables.options.dt_bundle)
+        scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+        write_text(source / "_static/datatables.js", "\n".join(scripts))
+        copies = pictures(inputs.papers) | {f"_static/{Path(n).name}": HERE / n for n in STATIC}
+        for address, file in copies.items():
+            (source / address).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, source / address)
+        settings: dict[str, Any] = read_yaml(HERE / SETTINGS, "settings of Sphinx")
+        settings |= {"project": f"blimpworks · {campaign.name}", "html_title": campaign.title}
+        complaints = io.StringIO()
+        app = Sphinx(
+            source,
+            None,
+            site,
+            work / "doctrees",
+            "html",
+            confoverrides=settings,
+            status=None,
+            warning=complaints,
+            freshenv=True,
+        )
+        app.build(force_all=True)
+        if app.statuscode or complaints.getvalue():
+            raise UserError(f"Sphinx cannot build the report: {complaints.getvalue().strip()}")
+        for path in [path for pattern in SUPERFLUOUS for path in site.glob(pattern)]:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    files = [path for path in output.rglob("*") if path.is_file()]
+    return {
+        "pages": sum(path.suffix == ".html" for path in files),
+        "numbers": sum(
+            len(paper.evidence)
+            or sum(len(f.cells) for e in paper.exhibits for f in e.forms.values())
+            for paper in inputs.papers
+        ),
+        "bytes": sum(path.stat().st_size for path in files),
     }
