@@ -36,7 +36,6 @@ from blimpworks.files import sha256_of, write_text
 from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.facts import first_token_of
-from blimpworks.scoring.resolution import Floats
 from blimpworks.tables import INT, ITEMS, LONG, PARITY, SCORES, read_table, write_rows, write_table
 
 log = logging.getLogger(__name__)
@@ -98,11 +97,6 @@ class Compared:
     start: str = ""
     """Condition of the first token, in words; empty where the engine has no choice."""
 
-    def values(self, column: str) -> NDArray[Any]:
-        """Return a column of the scores, with NaN for missing values."""
-        values: NDArray[Any] = self.scores[column].to_numpy(zero_copy_only=False)
-        return values
-
     def tokens(self, side: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Return sentence [t], id [t] and log-probability [t] of every token of one side."""
         ids = self.scores[f"{side}_ids"].combine_chunks()
@@ -110,11 +104,6 @@ class Compared:
         rows = pc.list_parent_indices(ids).to_numpy(zero_copy_only=False)
         flat = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
         return rows, ids.flatten().to_numpy(zero_copy_only=False), flat
-
-    def margins(self, method: Method) -> tuple[Floats, Floats]:
-        """Return each pair's margin [n], and the divisor of its noise [n]."""
-        good, bad = (side_of(self.items, self.scores, side) for side in SIDES)
-        return margins(method, good, bad)
 
 
 def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
@@ -154,7 +143,10 @@ def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
         difference, alone, scored = _token_differences(variant, reference, side)
         by_token.append(difference)
         unmatched, tokens = unmatched + alone, tokens + scored
-    sums = [variant.values(f"logprob_{s}") - reference.values(f"logprob_{s}") for s in SIDES]
+    sums = [
+        variant.scores[name].to_numpy() - reference.scores[name].to_numpy()
+        for name in (f"logprob_{side}" for side in SIDES)
+    ]
     return {
         "tokens": tokens,
         "unmatched": unmatched,
@@ -171,7 +163,10 @@ def decision_differences(
     A tie is wrong. A near tie is one of either variant, by the threshold of its engine and number
     format; ``flips_beyond`` leaves these out.
     """
-    (ours, divisor), (theirs, other_divisor) = (v.margins(method) for v in (variant, reference))
+    (ours, divisor), (theirs, other_divisor) = (
+        margins(method, *(side_of(each.items, each.scores, side) for side in SIDES))
+        for each in (variant, reference)
+    )
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     n = int(both.sum())
     limit, other_limit = (near.of(v.variant.engine, v.dtype) for v in (variant, reference))

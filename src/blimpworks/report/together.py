@@ -134,66 +134,6 @@ def _fill(cell: Element, shown: Shown, place: Place, about: Mapping[str, str], l
         SubElement(cell, "small").text = shown.small
 
 
-Numbers = Mapping[Place, Mapping[str, Shown]]
-
-
-def _head(table: Element, titles: Sequence[str]) -> Element:
-    head = SubElement(SubElement(table, "thead"), "tr")
-    for title in titles:
-        if title:
-            SubElement(head, "th", {"scope": "col", "class": "n"}).text = title
-        else:
-            SubElement(head, "td")
-    return SubElement(table, "tbody")
-
-
-def _dense(numbers: Numbers, labels: Labels, names: Names) -> Element:
-    """Return a table with rows and columns as in print, each row in as many lines as it needs."""
-    table = Element("table")
-    columns = {place[2]: labels.of(place)[1] for place in numbers}
-    body = _head(table, ["", *columns.values()])
-    for row in dict.fromkeys(place[1] for place in numbers):
-        own = {place[2]: (place, shown) for place, shown in numbers.items() if place[1] == row}
-        for line in (n for n in LINES if any(n in shown for _, shown in own.values())):
-            body.append(_line(line, columns, own, labels, names))
-    return table
-
-
-def _line(
-    line: str,
-    columns: Mapping[str, str],
-    own: Mapping[str, tuple[Place, Mapping[str, Shown]]],
-    labels: Labels,
-    names: Names,
-) -> Element:
-    element = Element("tr", {"class": f"bw-line {line}"})
-    head = SubElement(element, "th", scope="row")
-    if line == "printed":
-        head.text = labels.of(next(iter(own.values()))[0])[0] + " "
-    SubElement(head, "small").text = LINES[line]
-    for column in columns:
-        cell = SubElement(element, "td", {"class": "n"})
-        place, shown = own.get(column, (None, {}))
-        if place is not None and line in shown:
-            _fill(cell, shown[line], place, names.about({}, place), line)
-    return element
-
-
-def _sparse(numbers: Numbers, labels: Labels, names: Names) -> Element:
-    """Return a table with a line per number and a column per form."""
-    table = Element("table")
-    lines = [line for line in LINES if any(line in shown for shown in numbers.values())]
-    body = _head(table, ["", *(LINES[line] for line in lines)])
-    for place, shown in numbers.items():
-        element = SubElement(body, "tr")
-        SubElement(element, "th", scope="row").text = labels.statement(place)
-        for line in lines:
-            cell = SubElement(element, "td", {"class": "n"})
-            if line in shown:
-                _fill(cell, shown[line], place, names.about({}, place), line)
-    return table
-
-
 def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, names: Names) -> str:
     """Return an exhibit's printed numbers with recomputed and measured ones; "" without any."""
     numbers = {
@@ -205,6 +145,38 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         return ""
     labels = Labels([*forms.values()], names)
     rows, columns = ({place[at] for place in numbers} for at in (1, 2))
-    layout = _dense if len(numbers) >= DENSE * len(rows) * len(columns) else _sparse
-    table = layout(numbers, labels, names)
+    # Class and heading of each line, and the place and form of each of its numbers.
+    lines: list[tuple[str, str, list[tuple[Place, str]]]] = []
+    if len(numbers) >= DENSE * len(rows) * len(columns):
+        titles = {place[2]: labels.of(place)[1] for place in numbers}
+        for row in dict.fromkeys(place[1] for place in numbers):
+            own = [(exhibit, row, column) for column in titles]
+            present = {form for place in own for form in numbers.get(place, ())}
+            for form in (form for form in LINES if form in present):
+                title = f"{labels.of(own[0])[0]} " if form == "printed" else ""
+                lines.append((form, title, [(place, form) for place in own]))
+    else:
+        titles = {
+            form: title
+            for form, title in LINES.items()
+            if any(form in shown for shown in numbers.values())
+        }
+        for place in numbers:
+            lines.append(("", labels.statement(place), [(place, form) for form in titles]))
+    table = Element("table")
+    head = SubElement(SubElement(table, "thead"), "tr")
+    SubElement(head, "td")
+    for title in titles.values():
+        SubElement(head, "th", {"scope": "col", "class": "n"}).text = title
+    body = SubElement(table, "tbody")
+    for css, title, cells in lines:
+        element = SubElement(body, "tr", {"class": f"bw-line {css}"} if css else {})
+        head = SubElement(element, "th", scope="row")
+        head.text = title
+        if css:
+            SubElement(head, "small").text = LINES[css]
+        for place, form in cells:
+            cell = SubElement(element, "td", {"class": "n"})
+            if shown := numbers.get(place, {}).get(form):
+                _fill(cell, shown, place, names.about({}, place), form)
     return finished(table, f"together/{exhibit}")

@@ -98,12 +98,6 @@ class Paper:
         }
 
 
-def selected_rows(cell: Mapping[str, Any], paper: Paper) -> pd.DataFrame | None:
-    """Return the printed rows that a cell is computed from; None for another source."""
-    table = paper.tables.get(cell["source"])
-    return None if table is None else table.select(json.loads(cell["filter"]))
-
-
 def origins_of(cell: Mapping[str, Any], paper: Paper) -> list[str]:
     """Return the printed numbers behind a cell, as ``exhibit/row/column``; "" for another row."""
     table = paper.tables.get(cell["source"])
@@ -155,8 +149,9 @@ def status_of(row: PublishedRow, cell: Mapping[str, Any] | None, paper: Paper) -
     reach = 0.0
     if agreement(value, row) != EXACT:
         formula = formula_of(cell["formula"])
-        rows = None if formula.takes_as_printed else selected_rows(cell, paper)
-        reach = 0.0 if rows is None else slack(formula, rows)
+        table = None if formula.takes_as_printed else paper.tables.get(cell["source"])
+        if table is not None:
+            reach = slack(formula, table.select(json.loads(cell["filter"])))
     agrees = agreement(value, row, reach)
     if row.fault and (agrees or math.isnan(value) or not _is_corrected(row, value, reach)):
         return DEVIATES
