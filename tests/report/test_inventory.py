@@ -7,10 +7,8 @@ from typer.testing import CliRunner
 
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.cli import app
-from blimpworks.errors import UserError
 from blimpworks.report.inventory import (
     PrintedExhibit,
-    page,
     read_inventory,
     spec_of,
     unexplained,
@@ -37,20 +35,14 @@ def test_the_page_is_what_the_list_and_the_catalogue_make():
     assert done.stdout == (REPOSITORY / "docs/exhibits.md").read_text(encoding="utf-8")
 
 
-def test_each_printed_exhibit_has_both_forms_or_a_note_that_says_why_not(listed):
+def test_an_exhibit_that_nobody_builds_and_one_without_a_form_need_a_note(listed):
     assert unexplained(listed) == []
-
-
-def test_an_exhibit_that_nobody_builds_and_one_without_a_form_need_a_note():
+    unbuilt = {(row.paper, row.exhibit) for row in listed if spec_of(row) is None}
+    assert unbuilt <= {("multiblimp", "Figure 2")}, "a drawing without numbers"
     unknown, half, whole = row_of(exhibit="Table 99"), row_of("clams", "Figure 1"), row_of()
     assert unexplained([unknown, half, whole]) == [unknown, half]
     noted = [row.model_copy(update={"note": "why"}) for row in (unknown, half)]
     assert unexplained(noted) == []
-
-
-def test_all_but_a_drawing_without_numbers_is_built(listed):
-    unbuilt = {(row.paper, row.exhibit) for row in listed if spec_of(row) is None}
-    assert unbuilt <= {("multiblimp", "Figure 2")}
 
 
 def test_each_exhibit_that_claims_to_be_of_a_paper_is_in_its_list(listed):
@@ -58,19 +50,6 @@ def test_each_exhibit_that_claims_to_be_of_a_paper_is_in_its_list(listed):
     assert not [name for name in ours if re.match(r"(table|fig)[a-z]?\d", name)]
     built = [row for row in listed if spec_of(row)]
     assert len(built) + len(unlisted(listed)) == len(exhibits())
-
-
-def test_an_exhibit_that_stands_twice_is_refused(tmp_path):
-    path = tmp_path / "exhibits.tsv"
-    path.write_text("paper\texhibit\tnote\nclams\tTable 1\t\nclams\tTable 1\t\n")
-    with pytest.raises(UserError, match=r"exhibits.tsv:3: the row stands in line 2 too"):
-        read_inventory(path)
-
-
-def test_the_page_names_target_and_forms():
-    text = page([row_of("clams", "Figure 1", "examples"), row_of(exhibit="Table 99", note="why")])
-    assert "| Figure 1 | `clams_fig1` | A minimal set of each construction | yes | no |" in text
-    assert "| Table 99 |  |  | no | no | why |" in text
 
 
 @pytest.mark.mirror

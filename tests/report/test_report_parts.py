@@ -139,50 +139,48 @@ TABLE = ElementTree.fromstring(
 )
 
 
-def left(dropped):
-    kept = without(TABLE, lambda cell: cell.get("data-cell") in dropped)
-    return kept if kept is None else ["|".join(row.itertext()) for row in kept.iter("tr")]
+@pytest.mark.parametrize(
+    ("dropped", "left"),
+    [
+        ("2", ["Both", "a|b", "x|1|2"]),
+        ("1", ["Both", "a", "x|1", "y|3"]),
+        ("0", ["Both", "a|b", "x|2", "y|3|–"]),
+        ("012", None),
+    ],
+)
+def test_rows_and_columns_without_a_kept_number_go(dropped, left):
+    kept = without(TABLE, lambda cell: (cell.get("data-cell") or "x") in dropped)
+    assert (kept and ["|".join(row.itertext()) for row in kept.iter("tr")]) == left
+    if left and len(left[1]) == 1:
+        assert kept.find(".//th[@colspan]").get("colspan") == "1"
 
 
-def test_rows_without_a_kept_number_go():
-    assert left({"2"}) == ["Both", "a|b", "x|1|2"]
-
-
-def test_columns_without_a_kept_number_go_and_headings_shrink():
-    assert left({"1"}) == ["Both", "a", "x|1", "y|3"]
-    kept = without(TABLE, lambda cell: cell.get("data-cell") == "1")
-    assert kept.find(".//th[@colspan]").get("colspan") == "1"
-
-
-def test_a_dropped_number_between_kept_ones_leaves_its_cell_empty():
-    assert left({"0"}) == ["Both", "a|b", "x|2", "y|3|–"]
-
-
-def test_a_table_without_any_kept_number_is_none():
-    assert left({"0", "1", "2"}) is None
-
-
-def test_a_page_that_is_missing_or_damaged_says_what_to_do(tmp_path):
+def test_files_that_are_missing_or_damaged_say_what_to_do(tmp_path):
+    page = tmp_path / "table9.html"
     with pytest.raises(UserError, match=r"does not exist; .* Build the exhibit"):
-        read_page(tmp_path / "table9.html")
-    (tmp_path / "table9.html").write_text("<table><tr></table>")
+        read_page(page)
+    page.write_text("<table><tr></table>")
     with pytest.raises(UserError, match="is not the page of an exhibit"):
-        read_page(tmp_path / "table9.html")
+        read_page(page)
+    with pytest.raises(UserError, match="snakemake reproduction"):
+        read_comparison(tmp_path / "published.csv", ())
 
 
 # Views
 
 
-def test_the_printed_view_has_the_printed_numbers_and_no_computed_rows(form, names):
+def test_the_printed_view_has_printed_numbers_with_corrections_and_the_rest_by_keys(
+    form, evidence, names
+):
     html = printed_view(form, names)
     assert texts(html)["gemma-3-27b", "eng"] == "98.6"
-    assert rows(html) == ["Gemma3 27B", "Llama3 8B"]
-
-
-def test_an_erratum_has_both_what_is_printed_and_what_it_should_read(form, names):
-    table = ElementTree.fromstring(printed_view(form, names))
-    (cell,) = table.findall(".//td[@data-s='erratum']")
+    assert rows(html) == ["Gemma3 27B", "Llama3 8B"], "no computed rows"
+    (cell,) = ElementTree.fromstring(html).findall(".//td[@data-s='erratum']")
     assert (cell.findtext(".//del"), cell.findtext(".//ins")) == ("99.4", "99.1")
+    html = plain_view(None, "table5", evidence, names)
+    assert texts(html)["eng", "llama-3.1-8b"] == "99.1"
+    assert rows(html) == ["English"]
+    assert evidence["table5", "eng", "llama-3.1-8b"].where.endswith("tables.csv:8")
 
 
 def test_the_recomputed_view_has_what_other_numbers_make_of_it(form, names):
@@ -195,12 +193,6 @@ def test_the_recomputed_view_has_what_other_numbers_make_of_it(form, names):
     assert {"exact", "erratum", "not recomputable"} >= states >= {"exact", "erratum"}
 
 
-def test_printed_numbers_that_no_form_shows_stand_in_a_table_of_their_own(evidence, names):
-    html = plain_view(None, "table5", evidence, names)
-    assert texts(html)["eng", "llama-3.1-8b"] == "99.1"
-    assert rows(html) == ["English"]
-
-
 def test_a_number_says_what_it_is_about_unless_its_printed_keys_do(form, names):
     table = ElementTree.fromstring(printed_view(form, names))
     cell = table.find(".//td[@data-row='gemma-3-27b'][@data-column='eng']")
@@ -208,16 +200,6 @@ def test_a_number_says_what_it_is_about_unless_its_printed_keys_do(form, names):
     assert names.met["lang"] == {"eng": "English"}
     two = {"lang": ["eng", "deu"], "model": "gemma-3-27b"}
     assert names.about(two, ("table3", "gemma-3-27b", "eng")) == {"data-lang": "eng deu"}
-
-
-def test_a_number_knows_the_line_that_it_stands_in(evidence):
-    number = evidence["table5", "eng", "llama-3.1-8b"]
-    assert number.where.endswith("tables.csv:8")
-
-
-def test_a_comparison_that_is_missing_says_how_to_build_it(tmp_path):
-    with pytest.raises(UserError, match="snakemake reproduction"):
-        read_comparison(tmp_path / "published.csv", ())
 
 
 # The front page
@@ -268,25 +250,14 @@ def test_products_are_a_graph_down_to_what_comes_from_outside(tmp_path):
     assert len(by_name["second"][1]) == 2
     assert [job[0] for job in products.jobs] == ["judge", "judge"]
     assert products.jobs[0][5] == {"origin": "here"}
-
-
-def test_a_product_that_was_made_anew_has_no_job_any_more(tmp_path):
-    source = tmp_path / "source.txt"
-    source.write_text("words")
-    first = recorded(tmp_path / "first", [source])
-    second = recorded(tmp_path / "second", [first])
+    # A product that was made anew has no job any more, and a file without a record no products.
     record = json.loads((tmp_path / "first.prov.json").read_text())
     record["outputs"][0]["sha256"] = "0" * 64
     (tmp_path / "first.prov.json").write_text(json.dumps(record))
     products = Products()
     products.add(second)
-    (job,) = [job for path, _, job, _ in products.products if path.endswith("first")]
-    assert job == -1
-
-
-def test_a_file_without_a_record_has_no_products(tmp_path):
-    (tmp_path / "alone").write_text("")
-    assert Products().add(tmp_path / "alone") is None
+    assert [p[2] for p in products.products if p[0].endswith("first")] == [-1]
+    assert Products().add(source) is None
 
 
 # Side by side
@@ -305,10 +276,6 @@ def test_a_measured_number_stands_with_its_difference_and_what_else_differs(evid
     assert lines["measured"].text == "54.1"
     assert lines["difference"].text == "−36.1"
     assert lines["difference"].small == "[−40.2, −32.2] 3 of 101 languages"
-
-
-def test_a_number_that_was_not_run_has_neither_measurement_nor_difference(evidence):
-    number = evidence["table3", "gemma-3-27b", "all"]
     assert [*beside(number, verdict="not run")] == ["printed"]
 
 
@@ -349,7 +316,6 @@ ALIKE = """<figure><table>
 <tr><td/><th scope="col">Top 5</th><th scope="col">Top 5</th><th scope="col">Last</th></tr>
 <tr><th scope="row">English</th><td data-cell="0"/><td data-cell="1"/><td data-cell="2"/></tr>
 </table></figure>"""
-ALIKE_ROW = '<tr><th scope="row"></th><td data-cell="3"/></tr>'
 STATEMENTS = """<figure><table>
 <tr><td/><th scope="col">Printed</th></tr>
 <tr><th scope="row">Languages</th><td data-cell="0"/></tr>
@@ -367,27 +333,12 @@ def test_headings_that_two_columns_share_give_way_to_the_keys(names):
     ]
 
 
-def test_a_row_without_a_name_is_called_as_the_one_above():
-    table = ElementTree.fromstring(ALIKE.replace("</table>", ALIKE_ROW + "</table>"))
-    assert [row for _, row, _ in headings_of(table)] == ["English"] * 4
-
-
-def test_a_row_of_numbers_that_are_all_empty_keeps_its_cells():
-    table = ElementTree.fromstring(ALIKE).find("table")
-    assert finished(table, "x").count("data-cell") == 3
-
-
 def test_a_statement_is_called_as_its_row_in_the_exhibit(names):
     places = [("size", "languages"), ("size", "pairs")]
     labels = Headings([form_of(STATEMENTS, places)], names)
     assert labels.statement(("text", *places[0])) == "Languages"
     assert labels.statement(("text", *places[1])) == "Pairs in all languages"
     assert labels.statement(("text", "size", "unknown")) == "size: unknown"
-
-
-def test_what_has_nothing_beside_it_has_no_such_view(evidence, names):
-    alone = {p: n for p, n in evidence.items() if n.status == "not recomputable"}
-    assert together_view("table5", {}, alone, names) == ""
 
 
 def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_anew():
@@ -421,11 +372,6 @@ def test_a_figure_without_numbers_says_what_it_lacks_and_the_command_that_gets_i
     assert "<img" not in html
     assert "totals.tsv (37 KB, CC0)" in html
     assert "<code>snakemake --cores 1 x_fig1</code>" in html
-
-
-def test_a_figure_tells_those_who_cannot_see_it_what_its_numbers_reach(form):
-    html = shown(replace(form, figure=True), "multiblimp", "Trend", "<table></table>")
-    assert f'alt="Trend. {len(form.cells)} numbers, from ' in html
 
 
 def test_tables_of_each_language_make_a_series_and_few_make_none():

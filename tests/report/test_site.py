@@ -6,7 +6,6 @@ import pytest
 from sphinx.util.docutils import docutils_namespace
 
 from blimpworks.errors import UserError
-from blimpworks.files import temporary_path
 from blimpworks.report import pages
 from blimpworks.report.read import Campaign, Inputs, Trees
 from support import tiny
@@ -46,13 +45,3 @@ def test_the_old_site_stays_where_the_new_one_cannot_be_built(build, tmp_path):
     with pytest.raises(UserError, match="Sphinx cannot build the report"):
         build(output, "Report\n======\n\n:doc:`nowhere`\n")
     assert tiny.contents(output) == before
-
-
-def test_the_old_site_stays_where_the_disk_is_full(build, small_disk):
-    output = small_disk / "report"
-    output.mkdir()
-    (output / "index.html").write_text("old")
-    with pytest.raises((OSError, UserError), match="No space left") as full:
-        build(output)
-    assert str(temporary_path(output)) not in str(full.value)
-    assert tiny.contents(small_disk) == {"report/index.html": b"old"}
