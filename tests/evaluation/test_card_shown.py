@@ -78,21 +78,17 @@ def test_a_terminal_shows_accuracies_ranks_tests_gaps_and_worst_items(card):
     assert "Small model beside Tiny, Peer" in text
     assert "Worst items of Small model: 3 of 4 on the page" in text
     assert "What conditions the first token" in text
+    sensitivity = card["benchmarks"][0]["sensitivity"]["small"]
+    names = ("first_token", "own", "flips", "accuracy")
+    assert [[row[name] for name in names] for row in sensitivity] == [
+        ["bos", True, 0, 0.625],
+        ["skip", False, 2, 0.5],
+    ]
     assert re.search(r"^ +✓ .*\[gehen\]$", text, re.MULTILINE), "words that differ"
     assert "\x1b" not in text
     assert max(cell_len(line.rstrip()) for line in printed(card, width=200).splitlines()) <= 80
     assert "\x1b[1m" in printed(card, force_terminal=True, color_system="standard")
     assert "[red]c" in printed({**card, "campaign": "[red]c"})
-
-
-def test_how_many_words_are_unknown_is_shown(card):
-    (benchmark,) = card["benchmarks"]
-    shown = card | {"benchmarks": [benchmark | {"unknown": {"small": 0.1234}}]}
-    says = "Unknown words: Small model 12.3 % of all words."
-    earlier = {key: value for key, value in benchmark.items() if key != "unknown"}
-    for show in (printed, page_of):
-        assert says in show(shown)
-        assert "Unknown words" not in show(card | {"benchmarks": [earlier]})
 
 
 def test_the_start_that_models_are_scored_after_is_shown_with_a_better_one(card, given, tmp_path):
@@ -210,21 +206,17 @@ def test_all_skipped_is_a_sentence(tmp_path, status, words):
     assert card["benchmarks"][0]["worst"] == {"small": []}
 
 
-@pytest.mark.parametrize(
-    ("checks", "words"),
-    [({"limit": "1024"}, "1,024 tokens"), ({"weights": "whole"}, "context"), (None, "context")],
-)
-def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(
-    tmp_path, monkeypatch, checks, words
-):
+def test_the_limit_of_a_model_is_that_in_the_manifest_of_its_scores(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     items = tiny.write_items(Path("items.parquet"), [("a b", "b a")])
     manifest = Path("results/store/small/multi/manifest.json")
-    write_text(manifest, json.dumps({"checks": checks} if checks else {}))
+    write_text(manifest, json.dumps({"checks": {"limit": "1024"}}))
     scores = Path("results/scores/pairs/eng/small.parquet")
     with Job(recorded_commands()["collect_scores"], inputs=[manifest], outputs=[scores], params={}):
         write_scores(scores, [([(-1.0, 3)], [(-1.0, 3)])], {0: LONG})
-    assert judged.why_skipped(["i0"], items, scores, "m") == [f"longer than the model's {words}"]
+    assert judged.why_skipped(["i0"], items, scores, "m") == [
+        "longer than the model's 1,024 tokens"
+    ]
 
 
 def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_path):
@@ -294,18 +286,6 @@ def asked(root, said=None, **failed):
     return every | {"benchmarks": {"asked": every["benchmarks"]["pairs"]}}
 
 
-def test_of_prompts_wrong_answers_are_shown_in_place_of_worst_items(tmp_path):
-    card = build_card(asked(tmp_path))
-    wrong = card["benchmarks"][0]["wrong"]["small"]
-    assert {(w["prompt"], w["expected"], w["answer"]) for w in wrong} == {
-        ("What is <b>1</b>?", "yes", "no\n1"),
-        ("What is <b>2</b>?", "yes", "no\n2"),
-    }
-    assert "What is <b>1</b>?" in Page(page_of(card)).text
-    assert "asked:    What is <b>1</b>?" in printed(card)
-    assert "3 prompts: all there are." in printed(card)
-
-
 @pytest.mark.parametrize(
     ("said", "line"),
     [
@@ -321,7 +301,13 @@ def test_of_prompts_answers_that_were_cut_off_or_repeat_them_are_counted(tmp_pat
     assert line in " ".join(printed(card).split())
     assert line in Page(page_of(card)).text
     assert "n = 2, 1 skipped: refused by the engine" in " ".join(printed(card).split())
-    assert [wrong["item_id"] for wrong in card["benchmarks"][0]["wrong"]["small"]] == ["i1"]
+    assert "3 prompts: all there are." in printed(card)
+    (wrong,) = card["benchmarks"][0]["wrong"]["small"]
+    assert (wrong["prompt"], wrong["expected"], wrong["answer"]) == (
+        *("What is <b>1</b>?", "yes", "no\n1"),
+    )
+    assert "What is <b>1</b>?" in Page(page_of(card)).text
+    assert "asked:    What is <b>1</b>?" in printed(card)
 
 
 # Files
@@ -342,7 +328,7 @@ def results_of(files):
     return json.loads(files["results_small.json"].read_text(encoding="utf-8"))
 
 
-def test_results_have_a_task_for_each_language_and_phenomenon(files):
+def test_results_have_a_task_for_each_language_and_phenomenon(files, given, tmp_path):
     results = results_of(files)
     assert results["results"]["pairs_eng"] == {
         "name": "pairs_eng",
@@ -359,9 +345,6 @@ def test_results_have_a_task_for_each_language_and_phenomenon(files):
     assert results["n-samples"]["pairs_eng_person"] == {"original": 4, "effective": 4}
     assert results["config"]["model_args"]["pretrained"] == "org/small"
     assert results["config"]["model_num_parameters"] == 1_000_000_000
-
-
-def test_results_of_a_sample_say_how_many_items_there_are(given, tmp_path):
     (benchmark,) = given["benchmarks"].values()
     whole = dict.fromkeys(benchmark["items"], benchmark["items"]["eng"])
     sampled = {**given, "benchmarks": {"pairs": {**benchmark, "whole": whole}}, "limit": 4}

@@ -77,12 +77,3 @@ def test_lines_fit_the_terminal_and_say_all(settings):
     )
     assert "turblimp (TurBLiMP)\n    1 language, 18,200 pairs: tur\n    0 of 38 files" in named
     assert "blimp (BLiMP)\n    config/demo/sources.tsv has no row" in absent
-
-
-def test_a_hundred_languages_are_wrapped_within_numbers_whole():
-    expected = {f"l{i:02}": 1000 + i for i in range(99)}
-    text = listing_text([Listed("many", "Many", "pairs", expected, 3, 1)])
-    lines = text.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert lines[-1] == "    1 of 3 files on the disk, the others are downloaded"
-    assert all(not line.strip()[0].isdigit() for line in lines[2:-1])

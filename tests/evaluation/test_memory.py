@@ -6,8 +6,6 @@ import pytest
 
 from blimpworks.campaign.catalogue import whole_catalogue
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.cluster.needs import memory_of
 from blimpworks.errors import UserError
 from blimpworks.evaluation import machine as library
 from blimpworks.evaluation.machine import (
@@ -68,16 +66,6 @@ def test_what_cannot_fit_is_refused_with_what_to_do(name, changes, machine, says
         check_memory([model("ngram-5"), model(name, **changes)], machine)
 
 
-def test_on_a_gpu_a_model_needs_what_plans_for_clusters_count():
-    row = CATALOGUE["llama-3.1-8b"]
-    each = memory_of(row, "vllm", "bfloat16", ScoringOptions()).of_each(1)
-    fits, full = Machine(64.0, (10.0, each + 0.1)), Machine(64.0, (each - 0.1,))
-    (line,) = check_memory([model("llama-3.1-8b")], fits)
-    assert f"needs {each:.1f} GB of the GPU's memory" in line
-    with pytest.raises(UserError):
-        check_memory([model("llama-3.1-8b")], full)
-
-
 @pytest.fixture
 def groups(tmp_path, monkeypatch):
     """Control groups of a container within a slice, on a machine with 8 GB to spare."""
@@ -104,9 +92,7 @@ def test_memory_is_limited_by_each_control_group_and_caches_do_not_count(groups)
     assert available_memory_gb() == pytest.approx(5.0)
     limit(groups.parent, 4 * GB, 2 * GB, 0)
     assert available_memory_gb() == pytest.approx(2.0)
-
-
-def test_memory_is_limited_by_a_control_group_of_the_first_version(groups):
+    # Control groups of the first version.
     (groups / "memory.limit_in_bytes").write_text("3000000000\n")
     (groups / "memory.usage_in_bytes").write_text("2000000000\n")
     (groups / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 500000000\n")

@@ -53,8 +53,8 @@ def refusal(function, *arguments, **options):
 
 
 def test_a_campaign_file_holds_all_that_was_asked_for(tmp_path):
-    path = tmp_path / "campaign.yaml"
-    settings = settings_of(benchmarks=("clams",), languages=("eng",), limit=50, sensitivity=True)
+    path, languages = tmp_path / "campaign.yaml", parse_languages("English,eng")
+    settings = settings_of(benchmarks=("clams",), languages=languages, limit=50, sensitivity=True)
     assert not write_campaign(settings, path)
     campaign = load_campaign(path)
     assert (campaign.benchmarks, campaign.languages) == (("clams",), ("eng",))
@@ -107,14 +107,6 @@ def test_a_hub_that_answers_is_reachable(monkeypatch):
     assert not hub_is_reachable()
 
 
-def test_languages_are_codes_or_english_names(repository):
-    assert parse_languages("deu,Turkish,deu") == ("deu", "tur")
-    assert parse_languages("all") == ()
-    message = refusal(parse_languages, "Germn")
-    assert "--languages names 'Germn'" in message
-    assert "Did you mean 'german'?" in message
-
-
 @pytest.mark.parametrize(
     ("named", "code"),
     [
@@ -136,20 +128,14 @@ def test_other_codes_are_read_as_those_of_the_table(repository, caplog, named, c
         assert [message.startswith(read) for message in caplog.messages] == [True] * (named != code)
 
 
-def test_benchmarks_that_no_model_runs_on_are_left_out_with_the_reason(repository):
+def test_benchmarks_that_no_model_runs_on_are_left_out_or_refused_with_the_reason(repository):
     campaign, _, left_out = choose_benchmarks(settings_of(languages=("deu",)), named=False)
     assert campaign.benchmarks == ("multiblimp", "demo_pairs")
     assert {*left_out} == {"blimp_generated", "clams", "demo_suites"}
     assert left_out["clams"] == "the campaign has no language of it"
-
-
-def test_nothing_left_is_an_error_with_all_reasons(repository):
     message = refusal(choose_benchmarks, settings_of(languages=("kaz",)), named=False)
     assert message.startswith("none of the benchmarks can be run:")
     assert all(f"  {name}: " in message for name in read_template("embedded")["benchmarks"])
-
-
-def test_a_language_without_any_benchmark_is_refused(repository):
     settings = settings_of(benchmarks=("clams",), languages=("eng", "deu"))
     message = refusal(choose_benchmarks, settings, named=True, languages=("eng", "deu"))
     assert "--languages names deu, which no model" in message

@@ -126,27 +126,19 @@ def start(*before):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_to_end_interrupts_what_was_started(number):
-    process = start("env", "--default-signal=INT,TERM,HUP")
-    process.send_signal(number)
-    assert process.communicate()[0] == f"True {-signal.SIGINT}\n"
-    assert process.returncode == 0
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("before", "ignored"),
+    ("before", "ignored", "ending"),
     [
-        (["env", "--default-signal=TERM", "--ignore-signal=INT"], signal.SIGINT),  # "command &"
-        (["nohup"], signal.SIGHUP),
+        # As by "command &".
+        (["env", "--default-signal=TERM", "--ignore-signal=INT"], signal.SIGINT, signal.SIGTERM),
+        (["nohup", "env", "--default-signal=INT"], signal.SIGHUP, signal.SIGINT),
     ],
 )
-def test_a_signal_that_is_ignored_ends_nothing_and_another_ends_all(before, ignored):
+def test_a_signal_that_is_ignored_ends_nothing_and_another_interrupts_all(before, ignored, ending):
     process = start(*before)
     process.send_signal(ignored)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=0.5)
-    process.terminate()
+    process.send_signal(ending)
     assert process.communicate()[0] == f"True {-signal.SIGINT}\n"
     assert process.returncode == 0
