@@ -312,20 +312,6 @@ def test_every_kind_of_model_has_a_report_without_further_settings(architecture,
         assert rows[0]["near_tie"] == 0.0
 
 
-@pytest.mark.slow
-def test_one_switch_does_not_hinder_a_report(tmp_path):
-    """What a campaign sets for all its models is left alone where there is no choice."""
-    corpus = tiny.write_corpus(tmp_path / "text.txt", 60)
-    checkpoint = tiny.make_ngram(corpus, tmp_path / "model" / "checkpoint.json")
-    items = tiny.write_items(tmp_path / "items.parquet", [("the dog sees", "the dog see")])
-    options = json.dumps({"dtype": "bfloat16", "first_token": "skip"})
-    variants = ("--variant", "kenlm", "--variant", "kenlm:skip")
-    report(checkpoint, items, "--output", tmp_path / "out", "--options", options, *variants)
-    own, requested = rows_of(tmp_path / "out")
-    assert (own["dtype"], own["first_token"]) == ("float32", "bos")
-    assert requested["impossible"].startswith("first_token is skip, but the engine kenlm scores")
-
-
 def test_scoring_that_breaks_off_is_no_reason(tmp_path):
     broken = [sys.executable, "-c", "print('blimpworks: no'); raise SystemExit(1)"]
     with pytest.raises(UserError, match="variant 'vllm' could not be scored: blimpworks: no"):

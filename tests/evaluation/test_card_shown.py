@@ -75,6 +75,8 @@ def test_a_terminal_shows_accuracies_ranks_tests_gaps_and_worst_items(card):
     assert "Among the 3 models in print: Mean of languages" in text
     assert re.search(r"^ *1 +▶ Large model +7 B", text, re.MULTILINE)
     assert "Paired tests (McNemar)" in text
+    for finding in (START, BETTER, PADDING):
+        assert finding in " ".join(text.split())
     assert "Small model beside Tiny, Peer" in text
     assert "Worst items of Small model: 3 of 4 on the page" in text
     assert "What conditions the first token" in text
@@ -89,18 +91,6 @@ def test_a_terminal_shows_accuracies_ranks_tests_gaps_and_worst_items(card):
     assert max(cell_len(line.rstrip()) for line in printed(card, width=200).splitlines()) <= 80
     assert "\x1b[1m" in printed(card, force_terminal=True, color_system="standard")
     assert "[red]c" in printed({**card, "campaign": "[red]c"})
-
-
-def test_the_start_that_models_are_scored_after_is_shown_with_a_better_one(card, given, tmp_path):
-    shown = (" ".join(text.split()) for text in (printed(card), Page(page_of(card)).text))
-    for text in shown:
-        assert START in text
-        assert BETTER in text
-        assert PADDING in text
-    outputs = [tmp_path / name for name in ("card.json", "index.html", "small.json", "large.json")]
-    build_report_card(given, outputs)
-    arguments = [json.loads(path.read_text())["config"]["model_args"] for path in outputs[2:]]
-    assert [each["start"] for each in arguments] == [START, ""]
 
 
 class Page(HTMLParser):

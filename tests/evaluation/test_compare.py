@@ -10,13 +10,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from blimpworks.campaign.catalogue import whole_catalogue
+from blimpworks.campaign.load import check_campaign
 from blimpworks.cli.scoring import compute_accuracies, judge, limit_items
 from blimpworks.errors import UserError
 from blimpworks.evaluation.compare import compare_evaluations, print_comparison, texts_of
+from blimpworks.evaluation.request import write_models
 from blimpworks.tables import ANSWERS, ITEMS, PROMPTS, read_table, write_rows
 from support import answers_kit, tiny
 from support.judging_kit import Condition, write_designs, write_scores
 
+CATALOGUE = whole_catalogue(check_campaign({"campaign": "evaluation"}, "")).models
 PAIRS = [(f"the good {i}", f"the bad {i}") for i in range(8)]
 PHENOMENA = ["near"] * 4 + ["far"] * 4
 BENCHMARK, LANG = "clams", "eng"
@@ -220,18 +224,11 @@ def test_what_was_skipped_is_counted_with_the_reason_also_where_it_is_all(new):
 
 
 def test_settings_and_rows_of_models_that_differ_are_reasons(new):
-    columns = {
-        **{"label": "", "family": "", "papers": "", "hf_id": "org/m", "revision": "main"},
-        **{"recipe": "", "architecture": "causal", "engine": "transformers", "languages": ""},
-        **{"scope": "multilingual", "tuning": "base", "parameters": "", "dtype": "float32"},
-        **{"first_token": "bos", "gpus": "", "gpu_memory_gb": "", "gated": "no", "note": ""},
-    }
     folders = []
     for name, token, limit in (("a", "bos", None), ("b", "eos", 100)):
         evaluation = new(name).campaign(benchmarks=[BENCHMARK], limit=limit)
-        row = {"name": "small", **columns, "first_token": token}
-        table = "\t".join(row) + "\n" + "\t".join(row.values()) + "\n"
-        (evaluation.folder / "models.tsv").write_text(table)
+        row = CATALOGUE["gpt2"].model_copy(update={"name": "small", "first_token": token})
+        write_models([row], evaluation.folder / "models.tsv")
         folders.append(evaluation.judge(BEFORE if name == "a" else AFTER).finish())
     reasons = [(each.kind, each.text) for each in compare_evaluations(*folders).reasons]
     assert reasons[:2] == [

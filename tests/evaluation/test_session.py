@@ -10,7 +10,6 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.evaluation import session
-from blimpworks.evaluation.api import load_items
 from blimpworks.evaluation.request import CAMPAIGN_FILE, MODELS_FILE, Request
 from blimpworks.evaluation.run import claimed
 from blimpworks.models.checkpoint import FILE_NAME
@@ -66,11 +65,6 @@ def test_the_table_of_models_is_put_back(before, tmp_path, monkeypatch):
     table = tmp_path / MODELS_FILE
     assert (table.read_text() if table.exists() else None) == before
     assert not (tmp_path / CAMPAIGN_FILE).exists()
-
-
-def test_items_that_a_benchmark_lacks_are_refused_before_anything_is_run():
-    with pytest.raises(UserError, match="clams has no items in tur; name a language that it has"):
-        load_items("clams", "Turkish", data="embedded")
 
 
 # One process

@@ -81,14 +81,6 @@ def test_each_pair_has_both_sentences_and_a_verdict_of_each_model(facts):
     assert third[4] == "h-"
 
 
-def test_the_index_says_which_pairs_models_and_phenomena_a_set_has(facts):
-    index = scripts(facts)["index"]
-    assert index["labels"] == {"models": {"a": "Model A"}}
-    (own,) = index["sets"]
-    assert (own["pairs"], own["chunks"], own["models"]) == (3, 1, ["a", "b"])
-    assert own["paradigms"] == [["svP", "svP"], ["sv#", "sv#"]]
-
-
 def test_words_have_log_probabilities_and_a_pair_that_a_model_has_not_scored_has_none(facts):
     words = scripts(facts)["x.eng.0.words"]
     assert words[0][0] == [[[-1.5] * 4], [[-1.5] * 4]]
@@ -119,11 +111,6 @@ def test_a_set_beyond_the_size_of_the_site_has_verdicts_and_no_words(facts):
     assert "x.eng.0.words" not in small
     assert small["index"]["sets"][0]["words"] is False
     assert len(small["x.eng.0"]) == 3
-
-
-def test_a_campaign_without_models_has_no_page(facts):
-    facts["x"]["models"] = {}
-    assert scripts(facts) == {}
 
 
 def test_words_that_do_not_stand_between_spaces_are_written_out(facts, tmp_path):

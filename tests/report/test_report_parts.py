@@ -1,7 +1,6 @@
 """Parts of the report: labels, tables with rows taken out, views of one exhibit, products."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,18 +14,14 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.render import build_exhibit
 from blimpworks.files import sha256_of
 from blimpworks.report.data import Products
-from blimpworks.report.evidence import STATUSES, bar, gather, read_comparison
-from blimpworks.report.names import exhibit_label, names_from, series_of
-from blimpworks.report.pages import shown
+from blimpworks.report.evidence import gather, read_comparison
+from blimpworks.report.names import names_from
 from blimpworks.report.read import Cell, Form, read_form, read_page
 from blimpworks.report.together import Labels as Headings
-from blimpworks.report.together import lines_of, signed, together_view
+from blimpworks.report.together import lines_of, together_view
 from blimpworks.report.views import (
-    finished,
     headings_of,
-    plain_view,
     printed_view,
-    recomputed_view,
     without,
 )
 from blimpworks.reproduction.printed import read_published
@@ -96,36 +91,8 @@ def names(paper):
     return names_from(LANGUAGES, MODELS, paper)
 
 
-def texts(html):
-    """Texts of numbers by the keys of the printed ones; others by the number of the cell."""
-    cells = ElementTree.fromstring(html).iter("td")
-    return {
-        (td.get("data-row", ""), td.get("data-column", "")): "".join(td.itertext())
-        for td in cells
-        if td.get("data-row")
-    }
-
-
 def rows(html):
     return ["".join(th.itertext()) for th in ElementTree.fromstring(html).iterfind(".//tbody//th")]
-
-
-# Labels
-
-
-@pytest.mark.parametrize(
-    ("name", "label"),
-    [
-        ("table3", "Table 3"),
-        ("tableb2", "Table B.2"),
-        ("fig6", "Figure 6"),
-        ("text", "In the text"),
-        ("text72_73", "In the text (7.2, 7.3)"),
-        ("funnel", ""),
-    ],
-)
-def test_an_exhibit_is_called_what_the_paper_calls_it(name, label):
-    assert exhibit_label(name) == label
 
 
 # Tables
@@ -169,30 +136,6 @@ def test_files_that_are_missing_or_damaged_say_what_to_do(tmp_path):
 # Views
 
 
-def test_the_printed_view_has_printed_numbers_with_corrections_and_the_rest_by_keys(
-    form, evidence, names
-):
-    html = printed_view(form, names)
-    assert texts(html)["gemma-3-27b", "eng"] == "98.6"
-    assert rows(html) == ["Gemma3 27B", "Llama3 8B"], "no computed rows"
-    (cell,) = ElementTree.fromstring(html).findall(".//td[@data-s='erratum']")
-    assert (cell.findtext(".//del"), cell.findtext(".//ins")) == ("99.4", "99.1")
-    html = plain_view(None, "table5", evidence, names)
-    assert texts(html)["eng", "llama-3.1-8b"] == "99.1"
-    assert rows(html) == ["English"]
-    assert evidence["table5", "eng", "llama-3.1-8b"].where.endswith("tables.csv:8")
-
-
-def test_the_recomputed_view_has_what_other_numbers_make_of_it(form, names):
-    html = recomputed_view(form, names)
-    assert texts(html)["gemma-3-27b", "eng"] == "98.6"
-    assert texts(html)["llama-3.1-8b", "eng"] == "99.1"
-    states = {
-        td.get("data-s") for td in ElementTree.fromstring(html).iter("td") if td.get("data-row")
-    }
-    assert {"exact", "erratum", "not recomputable"} >= states >= {"exact", "erratum"}
-
-
 def test_a_number_says_what_it_is_about_unless_its_printed_keys_do(form, names):
     table = ElementTree.fromstring(printed_view(form, names))
     cell = table.find(".//td[@data-row='gemma-3-27b'][@data-column='eng']")
@@ -200,17 +143,6 @@ def test_a_number_says_what_it_is_about_unless_its_printed_keys_do(form, names):
     assert names.met["lang"] == {"eng": "English"}
     two = {"lang": ["eng", "deu"], "model": "gemma-3-27b"}
     assert names.about(two, ("table3", "gemma-3-27b", "eng")) == {"data-lang": "eng deu"}
-
-
-# The front page
-
-
-def test_a_bar_has_the_states_in_order_and_their_shares():
-    parts = bar(Counter({"deviates": 1, "exact": 3}), STATUSES)
-    assert [(part.state.name, part.count, part.share) for part in parts] == [
-        ("exact", 3, 75),
-        ("deviates", 1, 25),
-    ]
 
 
 # Products
@@ -279,19 +211,6 @@ def test_a_measured_number_stands_with_its_difference_and_what_else_differs(evid
     assert [*beside(number, verdict="not run")] == ["printed"]
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.04, "0.0"), (-0.04, "0.0"), (1.25, "+1.2")])
-def test_a_difference_has_its_sign_and_none_has_none(value, text):
-    assert signed(value, 1) == text
-
-
-def test_a_dense_exhibit_has_each_row_in_lines_under_its_columns(form, evidence, names):
-    html = together_view("table3", {"published": form}, evidence, names)
-    assert rows(html)[:2] == ["Gemma3 27B printed", "recomputed"]
-    table = ElementTree.fromstring(html)
-    (wrong,) = table.findall(".//td[@data-s='erratum'][small]")
-    assert "should read 99.1" in "".join(wrong.itertext())
-
-
 def test_statements_stand_one_under_the_other_with_a_column_for_each_form(form, evidence, names):
     sparse = {
         (exhibit, f"{row} {column}", f"{column} of {row}"): number
@@ -350,39 +269,3 @@ def test_a_column_is_called_by_both_lines_of_its_heading_and_a_section_begins_an
         "<tr><th scope='row'>y</th><td data-cell='2'/></tr></tbody></table>"
     )
     assert [*headings_of(table)] == [(0, "x", "EN a"), (1, "x", "EN b"), (2, "y", "c")]
-
-
-def test_the_heading_of_a_group_of_rows_goes_across_the_table():
-    table = ElementTree.fromstring(
-        "<table><tbody><tr><th scope='row'>Open models</th><td/><td/></tr>"
-        "<tr><th scope='row'>x</th><td>1</td><td/></tr></tbody></table>"
-    )
-    group, model = ElementTree.fromstring(finished(table, "published/t")).iter("tr")
-    assert [(cell.tag, cell.get("colspan")) for cell in group] == [("th", "3")]
-    assert len(model) == 3
-
-
-# What is missing, and what is one thing over and over
-
-
-def test_a_figure_without_numbers_says_what_it_lacks_and_the_command_that_gets_it(form):
-    lack = ("Missing here: totals.tsv (37 KB, CC0). To get it:", "snakemake --cores 1 x_fig1")
-    empty = replace(form, cells=[], figure=True, missing=lack)
-    html = shown(empty, "multiblimp", "Trend", "")
-    assert "<img" not in html
-    assert "totals.tsv (37 KB, CC0)" in html
-    assert "<code>snakemake --cores 1 x_fig1</code>" in html
-
-
-def test_tables_of_each_language_make_a_series_and_few_make_none():
-    titles = [
-        (f"a{i}{part}", f"Accuracy in {name}, part {part}")
-        for i, name in enumerate(("Italian", "Spanish", "Basque", "Korean"))
-        for part in (1, 2)
-    ]
-    languages = ["Italian", "Spanish", "Basque", "Korean"]
-    others = [("b1", "Agreement in Italian"), ("b2", "Agreement in Basque"), ("c", "Other")]
-    (series,) = series_of([*titles, *others], languages)
-    assert series["title"] == "Accuracy in"
-    assert series["members"][0] == ("Italian", ["a01", "a02"])
-    assert len(series["members"]) == 4
