@@ -1,98 +1,29 @@
-"""Parts of the report: labels, tables with rows taken out, views of one exhibit, products."""
+"""Parts of the report: tables with rows taken out, products, printed beside measured numbers."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pandas as pd
 import pytest
 
-from blimpworks.campaign.exhibits import exhibits
+from blimpworks.campaign.reference import PublishedRow
+from blimpworks.commands.registry import recorded_commands
 from blimpworks.errors import UserError
-from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.render import build_exhibit
-from blimpworks.files import sha256_of
+from blimpworks.records.job import Job
 from blimpworks.report.data import Products
-from blimpworks.report.evidence import gather, read_comparison
-from blimpworks.report.names import names_from
-from blimpworks.report.read import Cell, Form, read_form, read_page
-from blimpworks.report.together import Labels as Headings
-from blimpworks.report.together import lines_of, together_view
-from blimpworks.report.views import (
-    headings_of,
-    printed_view,
-    without,
-)
-from blimpworks.reproduction.printed import read_published
-from blimpworks.reproduction.published import Paper, compare
+from blimpworks.report.evidence import Number, read_comparison
+from blimpworks.report.names import Names
+from blimpworks.report.read import Cell, Form, read_page
+from blimpworks.report.together import Labels, lines_of, together_view
+from blimpworks.report.views import headings_of, without
 
-PRINTED = """exhibit,row,column,text,value,unit,bold,fault,corrected,note
-table3,gemma-3-27b,eng,98.6,98.6,%,,,,
-table3,gemma-3-27b,all,90.2,90.2,%,yes,,,
-table3,llama-3.1-8b,eng,99.4,99.4,%,,erratum,99.1,Table 5 has 99.1
-table3,llama-3.1-8b,goldfish,99.9,99.9,%,,,,
-table5,eng,n,770,770,pairs,,,,
-table5,eng,gemma-3-27b,98.6,98.6,%,,,,
-table5,eng,llama-3.1-8b,99.1,99.1,%,,,,
-"""
-REASONS = "exhibit\trow\tcolumn\treason\n*\t*\t*\tneeds the models\n"
-LANGUAGES, MODELS = {"eng": "English"}, {"gemma-3-27b": "Gemma3 27B", "llama-3.1-8b": "Llama3 8B"}
+NAMES = Names({"lang": {"eng": "English"}, "model": {"gemma": "Gemma 27B"}, "phenomenon": {}})
 
 
-@pytest.fixture
-def paper(tmp_path):
-    """A paper that prints two tables, the published form of the first, and the comparison."""
-    folder = tmp_path / "printed"
-    folder.mkdir()
-    (folder / "tables.csv").write_text(PRINTED)
-    (folder / "reasons.tsv").write_text(REASONS)
-    accuracies = tmp_path / "accuracies.parquet"
-    read_published([folder / "tables.csv"], "multiblimp", accuracies)
-    files = tmp_path / "published/multiblimp/table3"
-    facts = {"table_models": [*MODELS], "groups": {"goldfish": [], "aya": [], "eurollm": []}}
-    labels = Labels(LANGUAGES, MODELS, "printed", facts, source="published")
-    cells = files.with_name("table3.cells.parquet")
-    tables = {"accuracies": [accuracies], "printed": [folder / "tables.csv"]}
-    build_exhibit(
-        exhibits()["multiblimp/table3"], tables, labels, cells, [files.with_suffix(".html")]
-    )
-    return Paper(
-        "multiblimp",
-        [folder / "tables.csv"],
-        folder / "reasons.tsv",
-        {"table3": cells},
-        accuracies,
-    )
-
-
-@pytest.fixture
-def evidence(paper):
-    published = pd.DataFrame(compare(paper))
-    measured = published[["paper", "exhibit", "row", "column"]].assign(
-        measured=float("nan"),
-        low=float("nan"),
-        high=float("nan"),
-        n=float("nan"),
-        verdict="",
-        differs="",
-    )
-    return gather("multiblimp", paper.printed, published, measured)
-
-
-@pytest.fixture
-def form(paper, evidence):
-    files = paper.cells["table3"].with_name("table3")
-    return read_form("table3", "published", files, paper, evidence, figure=False)
-
-
-@pytest.fixture
-def names(paper):
-    return names_from(LANGUAGES, MODELS, paper)
-
-
-def rows(html):
-    return ["".join(th.itertext()) for th in ElementTree.fromstring(html).iterfind(".//tbody//th")]
+def number(**facts):
+    """A printed number, 90.2 %, with what the comparisons say of it."""
+    row = dict.fromkeys(PublishedRow.model_fields, "") | {"text": "90.2", "value": "90.2"}
+    return Number(PublishedRow.model_validate(row | {"unit": "%"}), "tables.csv:2", **facts)
 
 
 # Tables
@@ -133,39 +64,22 @@ def test_files_that_are_missing_or_damaged_say_what_to_do(tmp_path):
         read_comparison(tmp_path / "published.csv", ())
 
 
-# Views
-
-
-def test_a_number_says_what_it_is_about_unless_its_printed_keys_do(form, names):
-    table = ElementTree.fromstring(printed_view(form, names))
-    cell = table.find(".//td[@data-row='gemma-3-27b'][@data-column='eng']")
-    assert not {"data-model", "data-lang"} & {*cell.attrib}
-    assert names.met["lang"] == {"eng": "English"}
-    two = {"lang": ["eng", "deu"], "model": "gemma-3-27b"}
-    assert names.about(two, ("table3", "gemma-3-27b", "eng")) == {"data-lang": "eng deu"}
+def test_a_number_says_what_it_is_about_unless_its_printed_keys_do():
+    place = ("table3", "gemma", "eng")
+    assert NAMES.about({"lang": "eng", "model": "gemma"}, place) == {}
+    assert NAMES.met["lang"] == {"eng": "English"}
+    two = {"lang": ["eng", "deu"], "model": "gemma"}
+    assert NAMES.about(two, place) == {"data-lang": "eng deu"}
 
 
 # Products
 
 
-def recorded(path, inputs, verb="judge"):
+def recorded(path, inputs):
     """A file with a record that says it was made from others."""
-    path.write_text(path.name)
-    record = {
-        "verb": verb,
-        "code": "c0de",
-        "inputs": [{"path": str(p), "sha256": sha256_of(p), "bytes": 1} for p in inputs],
-        "outputs": [{"path": str(path), "sha256": sha256_of(path), "bytes": 1}],
-        "params": {},
-        "packages": {},
-        "sources": {},
-        "host": {"platform": "here"},
-        "notes": {"origin": "here"},
-        "git": {"commit": "abc", "clean": True},
-        "started": "2026-01-01T00:00:00",
-        "ended": "2026-01-01T00:00:00",
-    }
-    path.with_name(f"{path.name}.prov.json").write_text(json.dumps(record))
+    job = Job(recorded_commands()["judge"], inputs=inputs, outputs=[path], params={})
+    with job:
+        path.write_text(path.name)
     return path
 
 
@@ -181,7 +95,6 @@ def test_products_are_a_graph_down_to_what_comes_from_outside(tmp_path):
     assert by_name["source.txt"] == (-1, [])
     assert len(by_name["second"][1]) == 2
     assert [job[0] for job in products.jobs] == ["judge", "judge"]
-    assert products.jobs[0][5] == {"origin": "here"}
     # A product that was made anew has no job any more, and a file without a record no products.
     record = json.loads((tmp_path / "first.prov.json").read_text())
     record["outputs"][0]["sha256"] = "0" * 64
@@ -195,32 +108,23 @@ def test_products_are_a_graph_down_to_what_comes_from_outside(tmp_path):
 # Side by side
 
 
-def beside(number, **facts):
-    """What stands in each line for a printed number with some facts."""
-    row = number.row.model_copy(update={"text": "90.2", "value": 90.2, "unit": "%"})
-    return lines_of(replace(number, row=row, status="not recomputable", recomputed=None, **facts))
-
-
-def test_a_measured_number_stands_with_its_difference_and_what_else_differs(evidence):
-    number = evidence["table3", "gemma-3-27b", "all"]
+def test_a_measured_number_stands_with_its_difference_and_what_else_differs():
     facts = {"measured": 54.1, "low": 50.0, "high": 58.0, "verdict": "not comparable"}
-    lines = beside(number, **facts, differs="3 of 101 languages")
+    lines = lines_of(number(**facts, differs="3 of 101 languages"))
     assert lines["measured"].text == "54.1"
     assert lines["difference"].text == "−36.1"
     assert lines["difference"].small == "[−40.2, −32.2] 3 of 101 languages"
-    assert [*beside(number, verdict="not run")] == ["printed"]
+    assert [*lines_of(number(verdict="not run"))] == ["printed"]
 
 
-def test_statements_stand_one_under_the_other_with_a_column_for_each_form(form, evidence, names):
-    sparse = {
-        (exhibit, f"{row} {column}", f"{column} of {row}"): number
-        for (exhibit, row, column), number in evidence.items()
-        if exhibit == "table3"
-    }
-    table = ElementTree.fromstring(together_view("table3", {}, sparse, names))
+def test_statements_stand_one_under_the_other_with_a_column_for_each_form():
+    places = [("text", f"row {n}", f"column {n}") for n in range(4)]
+    evidence = {place: number(status="exact", recomputed=90.24) for place in places}
+    table = ElementTree.fromstring(together_view("text", {}, evidence, NAMES))
     heads = ["".join(th.itertext()) for th in table.iterfind(".//thead//th")]
     assert heads == ["printed", "recomputed"]
-    assert len(table.findall(".//tbody/tr")) == len(sparse)
+    lines = [[*line.itertext()] for line in table.iterfind(".//tbody/tr")]
+    assert lines == [[f"row {n}: column {n}", "90.2", "90.2"] for n in range(4)]
 
 
 def form_of(table, places):
@@ -242,9 +146,9 @@ STATEMENTS = """<figure><table>
 </table></figure>"""
 
 
-def test_headings_that_two_columns_share_give_way_to_the_keys(names):
+def test_headings_that_two_columns_share_give_way_to_the_keys():
     places = [("eng", "first_letter"), ("eng", "first_word"), ("eng", "last_word")]
-    labels = Headings([form_of(ALIKE, places)], names)
+    labels = Labels([form_of(ALIKE, places)], NAMES)
     assert [labels.of(("text", *place))[1] for place in places] == [
         "first letter",
         "first word",
@@ -252,9 +156,9 @@ def test_headings_that_two_columns_share_give_way_to_the_keys(names):
     ]
 
 
-def test_a_statement_is_called_as_its_row_in_the_exhibit(names):
+def test_a_statement_is_called_as_its_row_in_the_exhibit():
     places = [("size", "languages"), ("size", "pairs")]
-    labels = Headings([form_of(STATEMENTS, places)], names)
+    labels = Labels([form_of(STATEMENTS, places)], NAMES)
     assert labels.statement(("text", *places[0])) == "Languages"
     assert labels.statement(("text", *places[1])) == "Pairs in all languages"
     assert labels.statement(("text", "size", "unknown")) == "size: unknown"
