@@ -11,6 +11,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from blimpworks.analysis.accuracy import compute_accuracies
 from blimpworks.commands.registry import recorded_commands
 from blimpworks.evaluation import judged
 from blimpworks.evaluation.build import build_card, build_report_card, page_of
@@ -222,29 +223,33 @@ def test_an_item_of_several_sentences_is_skipped_for_the_one_that_failed(tmp_pat
 # Prompts
 
 
-def write_prompts(root, failed, said):
-    """Three prompts of which the model answers the first rightly, with marks in texts."""
+def asked(root, said):
+    """Facts on an evaluation by three prompts: one right, one wrong, one refused.
+
+    ``said`` are further columns of the judgements.
+    """
+    ids, items = ["i0", "i1", "i2"], root / "items/asked/eng.parquet"
     cells = {"lang": "eng", "phenomenon": "task", "template": 1, "nominal": 3, "arguments": "{}"}
+    cells |= {"paradigm": "template=1", "answer": "yes"}
     prompts = [
-        {**cells, "item_id": f"i{i}", "paradigm": "template=1", "number": i}
-        | {"prompt": f"What is <b>{i}</b>?", "answer": "yes"}
-        for i in range(3)
+        {**cells, "item_id": item, "number": i, "prompt": f"What is <b>{i}</b>?"}
+        for i, item in enumerate(ids)
     ]
-    write_rows(prompts, PROMPTS, root / "items/asked/eng.parquet")
+    write_rows(prompts, PROMPTS, items)
     answers = [
-        {"item_id": f"i{i}", "status": "ok", "text": f"no\n{i}", "finish": "stop", "tokens": 1}
-        | {"opened": False}
-        | ({"status": failed[f"i{i}"], "text": None} if f"i{i}" in failed else {})
-        for i in range(3)
+        {"item_id": item, "status": status, "text": text, "finish": "stop", "tokens": 1}
+        for item, status, text in zip(
+            ids, ("ok", "ok", "refused"), ("no\n0", "no\n1", None), strict=True
+        )
     ]
     write_rows(answers, ANSWERS, root / "answers/asked/eng/small.parquet")
     verdicts = {
-        "item_id": ["i0", "i1", "i2"],
+        "item_id": ids,
         "phenomenon": ["task"] * 3,
         "paradigm": ["template=1"] * 3,
         "method": ["published"] * 3,
         **dict.fromkeys(("value_good", "value_bad", "margin"), pa.nulls(3, pa.float64())),
-        "correct": [None if f"i{i}" in failed else float(i == 0) for i in range(3)],
+        "correct": [1.0, 0.0, None],
         "tie": [False] * 3,
         "near_tie": [False] * 3,
         "nominal": [3] * 3,
@@ -252,25 +257,14 @@ def write_prompts(root, failed, said):
     }
     path = root / "judgements/asked/eng/small.parquet"
     write_table(pa.table(verdicts), JUDGEMENTS, path)
-    return path
-
-
-def asked(root, said=None, **failed):
-    """Facts on an evaluation by prompts; ``failed`` are statuses by item, ``said`` columns."""
-    from blimpworks.analysis.accuracy import compute_accuracies
-
-    path = write_prompts(root, failed, said or {})
-    compute_accuracies([("small", "eng", path)], "asked", root / "accuracies/asked.parquet")
+    accuracies = root / "accuracies/asked.parquet"
+    compute_accuracies([("small", "eng", path)], "asked", accuracies)
     card_kit.write_checkpoint(root / "models/small/multi/checkpoint.json", "small")
     every = facts(
         root,
-        unit="prompt",
-        noun="prompt",
-        chance=None,
-        methods={"small": ["published"]},
-        languages={"small": ["eng"]},
-        items={"eng": f"{root}/items/asked/eng.parquet"},
-        accuracies=f"{root}/accuracies/asked.parquet",
+        **{"unit": "prompt", "noun": "prompt", "chance": None, "accuracies": str(accuracies)},
+        **{"methods": {"small": ["published"]}, "languages": {"small": ["eng"]}},
+        items={"eng": str(items)},
     )
     every["models"].pop("large")
     return every | {"benchmarks": {"asked": every["benchmarks"]["pairs"]}}
@@ -287,7 +281,7 @@ def asked(root, said=None, **failed):
     ],
 )
 def test_of_prompts_answers_that_were_cut_off_or_repeat_them_are_counted(tmp_path, said, line):
-    card = build_card(asked(tmp_path, said, i2="refused"))
+    card = build_card(asked(tmp_path, said))
     assert line in " ".join(printed(card).split())
     assert line in Page(page_of(card)).text
     assert "n = 2, 1 skipped: refused by the engine" in " ".join(printed(card).split())

@@ -48,7 +48,7 @@ class Handler(BaseHTTPRequestHandler):
     def part_of(self, body, headers):
         """Bytes of a file, or the part that is requested of them."""
         span = self.headers.get("Range")
-        if not span or not self.server.ranges:
+        if not span:
             return self.answer(200, body, headers)
         first, _, last = span.removeprefix("bytes=").partition("-")
         start, end = int(first), int(last or len(body) - 1)
@@ -127,10 +127,8 @@ class Hub(Handler):
         files = self.server.files_of(repo, commit)
         siblings = [{"rfilename": name, "size": len(body)} for name, body in files.items()]
         gated = "manual" if repo in self.server.gated else False
-        numbers = self.server.announced.get(repo, {})
-        announced = {"safetensors": {"parameters": numbers, "total": sum(numbers.values())}}
-        self.reply({"id": repo, "modelId": repo, "sha": commit, "siblings": siblings}
-                   | {"gated": gated} | (announced if numbers else {}))  # fmt: skip
+        names = {"id": repo, "modelId": repo, "sha": commit}
+        self.reply({**names, "siblings": siblings, "gated": gated})
 
     def tree(self, repo, commit, _):
         files = self.server.files_of(repo, commit)
@@ -184,7 +182,6 @@ class Server(ThreadingHTTPServer):
 
     def reset(self):
         """Let nothing go wrong any more."""
-        self.ranges = True  # whether parts of files are handed out
         self.troubles = []  # (text in a request, status, headers) of answers, each given once
         self.cuts = []  # bytes after which the first transfers of files break off
         self.spoil = lambda body: body  # changes large files on their way
@@ -214,7 +211,6 @@ class HubServer(Server):
         self.cdn.files = {}
         self.asked = []  # paths that were requested, and not of the CDN
         self.gated, self.disabled, self.renamed = {"lab/gated"}, set(), {}
-        self.announced = {}  # numbers of each format that a repository's weights have
         self.heads = {}  # commit of a (repository, branch), if not COMMIT
         self.history = {}  # files of a (repository, commit), if not the repository's
         self.xet = False
