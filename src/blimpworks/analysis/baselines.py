@@ -80,15 +80,12 @@ def compared(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def baseline_rows(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Count the right items of each baseline in each paradigm; columns ``COLUMNS``.
-
-    Ties count half.
+    """Count the right items of each baseline in each paradigm; ties count half.
 
     ``pairs`` has a row per item: lang, phenomenon, paradigm, good, bad; perhaps acceptable (of
     single sentences), alternatives (number of options) or chance (probability of a right answer).
-    Pairs have ``longer`` and ``shorter`` (characters) and ``frequent`` (mean Zipf frequency of
-    words), single sentences ``majority`` (the paradigm's commoner label), items with options
-    ``chance``.
+    Pairs have ``longer`` and ``shorter`` (characters) and ``frequent`` (words), single sentences
+    ``majority`` (the paradigm's commoner label), items with options ``chance``.
     """
     optional = dict.fromkeys({"acceptable", "alternatives", "chance"} - {*pairs.columns})
     frame = pairs.assign(**optional).reset_index(drop=True)

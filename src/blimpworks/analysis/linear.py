@@ -38,10 +38,7 @@ def estimable(predictors: pd.DataFrame) -> bool:
 def ordinary_least_squares(
     response: pd.Series, predictors: pd.DataFrame
 ) -> list[dict[str, float | str]]:
-    """Return one row per term, the intercept first; none where the terms are not ``estimable``.
-
-    ``response`` is [n], ``predictors`` [n, terms]; n and R² are repeated in each row.
-    """
+    """Return one row per term of [n, terms], the intercept first; none unless ``estimable``."""
     if not estimable(predictors):
         return []
     # It takes a second, and figures that need this module's names fit nothing.

@@ -65,10 +65,7 @@ class Variant:
         return reason
 
     def options(self, base: Mapping[str, Any]) -> ScoringOptions:
-        """Return ``base`` settings with the changes.
-
-        Raises UserError for settings that do not exist.
-        """
+        """Return ``base`` settings with the changes. Raises UserError for unknown settings."""
         return parse_options(ScoringOptions, json.dumps(_merged(base, self.settings)))
 
 

@@ -17,8 +17,5 @@ def fits(shares: ArrayLike, rounding: ArrayLike, n: int) -> bool:
 def implied_denominator(
     shares: ArrayLike, rounding: ArrayLike, largest: int = LARGEST
 ) -> int | None:
-    """Return the smallest n that all ``shares`` [k] can be shares of; None if above ``largest``.
-
-    True denominators may be multiples of n.
-    """
+    """Return the smallest n that all ``shares`` [k] can be shares of; None above ``largest``."""
     return next((n for n in range(1, largest + 1) if fits(shares, rounding, n)), None)

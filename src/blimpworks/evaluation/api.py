@@ -45,10 +45,7 @@ class Results:
     items: "pd.DataFrame"
     """One row per model and item, with log-probabilities in nats of sentences."""
     judgements: "pd.DataFrame"
-    """One row per model, item and method: ``margin``, ``correct``, ``tie``.
-
-    ``item_id`` is that of ``items``; for items with several conditions it is their column ``item``.
-    """
+    """``margin``, ``correct`` and ``tie``; ``item_id`` is that of ``items``, or their ``item``."""
     directory: Path
     """The evaluation's directory, with ``campaign.yaml`` and the report card."""
 

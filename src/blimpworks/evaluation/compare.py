@@ -225,10 +225,7 @@ def _largest_flips(compared: Sequence[_Joined], count: int) -> tuple[int, list[F
 
 
 def texts_of(item: str, items: Sequence[Path], answers: Sequence[Path]) -> list[str]:
-    """Return lines about an item: its sentences, or the prompt and both answers to it.
-
-    The first table of ``items`` that has it counts. Raises UserError when it is missing or broken.
-    """
+    """Return lines about an item: its sentences, or the prompt and both answers to it."""
 
     def rows_of(path: Path) -> list[dict[str, Any]]:
         table = read_arrow(path)
@@ -337,10 +334,7 @@ def _item_lines(rows: Sequence[Moved]) -> Iterator[str]:
 
 
 def print_comparison(comparison: Comparison, console: Console, *, whole: bool = False) -> None:
-    """Print a comparison within the console's width; ``whole``: every phenomenon and reason.
-
-    Of more than ``FEW`` languages only significant phenomena are shown, unless ``whole``.
-    """
+    """Print a comparison; ``whole`` adds phenomena without significance and further reasons."""
     say(console, f"A: {comparison.a}")
     say(console, f"B: {comparison.b}")
 

@@ -91,10 +91,7 @@ def why_skipped(ids: Sequence[str], items: Path, outputs: Path, method: str) -> 
 def skipped_items(
     name: str, benchmark: BenchmarkFacts, judgements: Judgements, results: str
 ) -> Cells:
-    """Count the items without a verdict by the main methods, by reason; cells with none included.
-
-    With several languages, cells of all together and of their mean follow.
-    """
+    """Count the items without a verdict by reason, also over several languages together."""
     cells: Cells = {}
     for lang, models in judgements.items():
         for model, judged in models.items():
@@ -151,10 +148,7 @@ def judgements_of(name: str, benchmark: BenchmarkFacts, results: str) -> Judgeme
 
 
 def paired_tests(benchmark: BenchmarkFacts, judgements: Judgements) -> list[PairedTest]:
-    """Test each two models by McNemar, in all languages together and in each.
-
-    ``with_holm`` corrects the p-values. A tie that counts half is not right.
-    """
+    """Test each two models by McNemar, uncorrected; a tie that counts half is not right."""
     models = [*benchmark["languages"]]
     if len(models) < 2:
         return []

@@ -118,10 +118,7 @@ def _listed(campaign: Campaign, benchmark: Benchmark) -> Listed:
 
 
 def list_benchmarks(campaign: Campaign) -> list[Listed]:
-    """List all benchmarks, the campaign's first, in its data and languages.
-
-    A benchmark without the campaign's languages, or with a faulty declaration, is listed too.
-    """
+    """List all benchmarks, the campaign's first, also those that its data lack or with faults."""
     everywhere = campaign.model_copy(update={"languages": "all"})
     rows = []
     for name in dict.fromkeys((*campaign.benchmarks, *benchmarks())):

@@ -23,10 +23,8 @@ MEMINFO = Path("/proc/meminfo")
 VLLM = ".vllm/bin/python"
 """Interpreter of vLLM's environment, in the repository (``make vllm``)."""
 WORKING_GB = {"transformers": 1.5, "lstm": 1.5, "kenlm": 0.5, "vllm": 6.0}
-"""Memory beside the weights, without a GPU, by engine.
-
-Python takes up to 1 GB, logits of 128 positions over 262,144 pieces 0.4 GB. vLLM also reserves 4 GB
-for keys and values.
+"""Memory beside the weights, without a GPU: Python 1 GB, logits of 128 positions over 262,144
+pieces 0.4 GB, vLLM's keys and values 4 GB.
 """
 
 

@@ -64,10 +64,7 @@ def _accuracy_of(row: Mapping[Any, Any]) -> Accuracy:
 
 
 def pooled(rows: pd.DataFrame) -> Accuracy:
-    """Return the accuracy on all items of some rows, with Wilson's interval.
-
-    Where accuracies are no shares of ``n``, the interval follows from theirs (``summarise``).
-    """
+    """Return the accuracy on all items of some rows, with Wilson's interval for shares."""
     totals = {name: int(rows[name].sum()) for name in (*COUNTS, "correct")}
     n = totals["n"]
     accuracy = float(np.average(rows["accuracy"], weights=rows["n"]))
@@ -156,10 +153,7 @@ def item_counts(path: Path) -> dict[str, int]:
 
 
 def baselines_of(benchmark: BenchmarkFacts) -> dict[LanguagePhenomenon, dict[str, float]]:
-    """Return each baseline's share of right items, also in all languages; none for prompts.
-
-    A baseline that knows only some of the items has no share; word frequencies lack some languages.
-    """
+    """Return shares of right items by baseline, if it knows all items; none for prompts."""
     tables = []
     for path in [] if benchmark["unit"] == "prompt" else benchmark["items"].values():
         items = read_table(ITEMS, Path(path), [*LABELS, *COMPARED]).to_pandas()

@@ -1,7 +1,4 @@
-"""Resolve the models that a user names to rows of a table of models.
-
-Models outside the catalogue are described by their own files, before any weights are loaded.
-"""
+"""Resolve the models that a user names, by the catalogue or the models' own files."""
 
 import os
 import re
@@ -201,10 +198,7 @@ def _model_folders(path: Path) -> list[Path]:
 def _facts_of_languages(
     directory: Path, folders: Sequence[Path], settings: tuple[str | None, str | None]
 ) -> ModelFacts:
-    """Return the facts of a model with a checkpoint per language.
-
-    Raises UserError where they differ.
-    """
+    """Return the facts of a model with a checkpoint per language, all of one kind."""
     facts = {folder.name: facts_of(folder, *settings) for folder in folders}
     first = folders[0].name
     run_as = {}
@@ -314,10 +308,7 @@ def in_languages(model: ResolvedModel, requested: Sequence[str]) -> ResolvedMode
 def _of_hub(
     argument: str, catalogue: Mapping[str, ModelRow], overrides: Mapping[str, str]
 ) -> ResolvedModel:
-    """Resolve a model of the hub.
-
-    Raises UserError, perhaps with a close name, when the hub lacks it.
-    """
+    """Resolve a model of the hub, or raise UserError, perhaps with a close name."""
     hf_id, _, revision = argument.partition("@")
     close = get_close_matches(hf_id.lower(), catalogue, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -401,10 +392,7 @@ def resolve_models(
     catalogue: Mapping[str, ModelRow],
     overrides: Mapping[str, str] | None = None,
 ) -> list[ResolvedModel]:
-    """Resolve models, each under a unique name that no model with printed numbers has.
-
-    Raises UserError also when a model is named twice, or none is named.
-    """
+    """Resolve models under unique names. Raises UserError when one is named twice, or none is."""
     if not arguments:
         raise UserError(
             "no model is named; expected one or more: owner/name on the hub, a directory, an "

@@ -64,10 +64,7 @@ def _means(rows: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
 
 
 def compare_print(printed: pd.DataFrame, ours: pd.DataFrame) -> Compared | None:
-    """Compare printed accuracies with ours in one language; None without common cells.
-
-    The level is the coarsest in print (whole, phenomena or paradigms), so no item counts twice.
-    """
+    """Compare printed accuracies with ours in one language, at the coarsest level in print."""
     by_cell = [rows.set_index(PLACE) for rows in (printed, ours)]
     shared = {*by_cell[0].index} & {*by_cell[1].index}
     levels = (

@@ -142,9 +142,9 @@ def hub_is_reachable() -> bool:
 
 
 def choose_data(data: str, mirror: Path | None) -> tuple[str, str]:
-    """Return the template's name for a choice of data, and the reason in words.
+    """Return the template for a choice of data, and the reason.
 
-    Raises UserError for an unknown template, or an unfit mirror.
+    Raises UserError for a bad choice.
     """
     names = sorted(path.stem for path in (REPOSITORY / TEMPLATES).glob("*.yaml"))
     if data not in (AUTO, *names):

@@ -209,10 +209,9 @@ def interrupts_passed_on() -> Iterator[Interrupts]:
 def run_snakemake(
     command: Sequence[str], campaign: Campaign, catalogue: Catalogue, console: Console, lock: int
 ) -> float:
-    """Run Snakemake with progress on the console and output in ``snakemake.log``.
+    """Run Snakemake with progress on the console; return the seconds.
 
-    ``lock`` is the descriptor of ``claimed``. Returns the seconds. Raises UserError when the run
-    fails or is interrupted.
+    Raises UserError if it fails.
     """
     log = REPOSITORY / campaign.pathvars.logs / "snakemake.log"
     groups = groups_of_models(campaign, catalogue)

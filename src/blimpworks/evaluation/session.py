@@ -132,8 +132,7 @@ def choose_benchmarks(
 ) -> tuple[Campaign, Catalogue, Mapping[str, str]]:
     """Return a campaign of the runnable benchmarks, its catalogue, and reasons for the others.
 
-    Raises UserError when a ``named`` benchmark or a model cannot be run, nothing is run on a
-    requested language, or nothing is left.
+    Raises UserError when a ``named`` one or a requested language is not run, or nothing is left.
     """
     left_out: dict[str, str] = {}
     if not named:

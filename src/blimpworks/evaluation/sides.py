@@ -1,8 +1,7 @@
 """Read the two evaluations of a comparison, and pair their models.
 
-The second may be lm-evaluation-harness's samples of a model. Source of the layout: lm-eval 0.4.13
-with ``--log_samples``. A line has the document, its two pairs of context and continuation, and
-their log-probabilities.
+The second may be samples of lm-evaluation-harness (lm-eval 0.4.13, ``--log_samples``). A line has
+the document, its two pairs of context and continuation, and their log-probabilities.
 """
 
 from collections.abc import Mapping
@@ -57,10 +56,7 @@ class Side:
 
     @cached_property
     def judged_tables(self) -> list[tuple[str, str, str]]:
-        """Benchmark, language and model of each table of judgements behind its accuracies.
-
-        Where every item was skipped there are no accuracies; the record names the table.
-        """
+        """Benchmark, language and model of each table of judgements, by accuracies and records."""
         rows = self.accuracies[["benchmark", "lang", "model"]].itertuples(index=False, name=None)
         recorded = (
             Path(entry["path"]).with_suffix("").parts[-3:]
@@ -140,10 +136,7 @@ class Sample:
 
 
 def _sample(line: str) -> tuple[tuple[str, str], Sample]:
-    """Return a line's sentences and sample.
-
-    Raises ValueError or LookupError for another kind of line.
-    """
+    """Return a line's sentences and sample. Raises ValueError or LookupError for other lines."""
     value = load_json(line)
     pair = sentences_of(value["doc"])
     if str(value["target"]) != "0":
@@ -170,10 +163,7 @@ class SamplesSide(Side):
 
     @cached_property
     def accuracies(self) -> "pd.DataFrame":
-        """Accuracies on the other side's items with samples.
-
-        Raises UserError without such items.
-        """
+        """Accuracies on the other side's items with samples. Raises UserError for none."""
         import pandas as pd
 
         rows = []
@@ -226,10 +216,7 @@ class SamplesSide(Side):
 
 
 def read_samples(folder: Path, other: Side) -> SamplesSide | None:
-    """Read the samples below the harness's results; None without any.
-
-    Raises UserError when they are of several models or runs, or of anything but pairs.
-    """
+    """Read samples of the harness; None without any. Raises UserError for anything but pairs."""
     files = sorted(folder.rglob("samples_*.jsonl"))
     if not files:
         return None

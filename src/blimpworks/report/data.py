@@ -1,7 +1,4 @@
-"""Write the data of the panel on each number, as scripts that a page loads on first use.
-
-A page opened from a file may load scripts, but not read other files.
-"""
+"""Write the panel's data on each number as scripts, since a page from a file reads no others."""
 
 import json
 from collections.abc import Mapping

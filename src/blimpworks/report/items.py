@@ -126,8 +126,7 @@ def item_scripts(
 ) -> Iterator[tuple[str, str]]:
     """Yield names and texts of all scripts of the page, the index last; none without pairs.
 
-    Sets that would exceed ``most_words`` (pairs × models so far) get no words. Raises UserError
-    when a table is missing or broken.
+    Sets that would exceed ``most_words`` (pairs × models so far) get no words.
     """
     entries, written = [], 0
     omitted: Counter[str] = Counter()

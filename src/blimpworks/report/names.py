@@ -42,11 +42,7 @@ class Names:
         yield from (key for key in parts if isinstance(key, str) and key in self.known[kind])
 
     def about(self, where: Mapping[str, Any], place: Place | None) -> dict[str, str]:
-        """Return attributes on a number's subject, from its filter and its printed keys.
-
-        report.js reads ``data-row`` and ``data-column`` itself; repeating them costs a quarter
-        more.
-        """
+        """Return attributes on a number's subject, but none that repeats its printed keys."""
         attributes = {}
         for kind in COLUMNS:
             keys = dict.fromkeys(k for k in self._keys(kind, where, place) if k and k != ALL)

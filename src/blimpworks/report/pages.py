@@ -385,7 +385,7 @@ SUPERFLUOUS = (
 
 
 def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, int]:
-    """Write the site; return its numbers of pages, numbers and bytes. The old one stays until then.
+    """Replace the site by a new one; return its numbers of pages, numbers and bytes.
 
     Raises UserError when a table, an exhibit or a record is missing or broken.
     """

@@ -57,10 +57,7 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Directories of results: the campaign's, of its ``variant``, and perhaps the corrected one's.
-
-    ``measured`` and ``published`` are the keys of exhibits with these forms.
-    """
+    """The campaign's results, of its ``variant``, and perhaps the corrected ones."""
 
     results: Path
     variant: str
@@ -206,10 +203,7 @@ class Inputs:
 
 
 def read_inputs(campaign: Campaign, trees: Trees) -> Inputs:
-    """Read everything that the report shows.
-
-    Raises UserError when something is missing or broken.
-    """
+    """Read everything that the report shows. Raises UserError when something is missing."""
     folder = trees.results / "reproduction"
     comparisons = {
         name: read_comparison(folder / f"{name}.csv", COLUMNS[name])

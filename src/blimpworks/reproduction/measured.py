@@ -97,11 +97,7 @@ def _other_languages(
 
 
 def differences(cell: Cell, printed: Cell | None, basis: Basis, legible: Collection[str]) -> str:
-    """Return the differences in subject between a measured cell and a printed number; or "".
-
-    ``printed`` is the published form's cell; ``legible`` are the languages in our copy of the
-    paper.
-    """
+    """Return the differences in subject between a measured cell and the published form's; or ""."""
     where = json.loads(cell["filter"])
     of_print = json.loads(printed["filter"]) if printed else {}
     evaluated = not {*where}.isdisjoint(EVALUATED)

@@ -44,10 +44,7 @@ class PrintedAccuracy:
 def printed_accuracy(
     row: PublishedRow, expected: str, *, valid: bool = True, most: int = 100, **names: Any
 ) -> PrintedAccuracy:
-    """Return an accuracy printed as a number up to ``most``.
-
-    Raises UserError for another number.
-    """
+    """Return an accuracy printed as a number up to ``most``; raise UserError for other texts."""
     if not valid or row.value is None or not 0 <= row.value <= most:
         raise UserError(
             f"{row.exhibit}: row {row.row!r}, column {row.column!r} is {row.text!r}; expected "
