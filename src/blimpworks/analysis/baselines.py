@@ -35,9 +35,7 @@ def frequency_code(lang: str) -> str | None:
         return None
 
 
-@cache
-def _zipf(word: str, code: str) -> float:
-    return wordfreq.zipf_frequency(word, code)
+_zipf = cache(wordfreq.zipf_frequency)
 
 
 def frequency(sentence: str, code: str) -> float:

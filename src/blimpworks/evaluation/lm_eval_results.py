@@ -9,7 +9,7 @@ Other methods have the export's names (``interop.lm_eval_export``).
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,14 +30,6 @@ OUTPUT_TYPES = {"pair": "multiple_choice", "prompt": "generate_until"}
 def task_name(*names: str) -> str:
     """Join names by ``_``, without characters that file names cannot have."""
     return "_".join(re.sub(r"[^\w.+#-]+", "_", name).strip("_") for name in names)
-
-
-def _numbers(rows: Sequence[Row], main: str) -> dict[str, tuple[float, int]]:
-    """Return accuracy and number of items by metric, ``acc`` first."""
-    by_method = {row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows}
-    metrics = {metric_name(method): value for method, value in by_method.items()}
-    is_extra = MAIN not in metrics and main in by_method
-    return {MAIN: by_method[main], **metrics} if is_extra else metrics
 
 
 def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
@@ -69,7 +61,12 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
             phenomena = phenomena if len(phenomena) > 1 else []
             below[parent] = [task_name(name, lang, phenomenon) for phenomenon in phenomena]
             for task, key in zip([parent, *below[parent]], [ALL, *phenomena], strict=True):
-                metrics = _numbers(rows[key], method)
+                by_method = {
+                    row["method"]: (float(row["accuracy"]), int(row["n"])) for row in rows[key]
+                }
+                metrics = {metric_name(name): value for name, value in by_method.items()}
+                if MAIN not in metrics and method in by_method:
+                    metrics = {MAIN: by_method[method], **metrics}
                 effective = max((n for _, n in metrics.values()), default=0)
                 counts: dict[str, Any] = {"original": original[key], "effective": effective}
                 if lost := skipped.get((lang, key)):

@@ -10,7 +10,7 @@ from typing import Any
 from blimpworks.audit.lineage import Lineage, Node
 from blimpworks.records.reading import Record
 from blimpworks.report.names import exhibit_label
-from blimpworks.report.read import Cell, Form, PaperInputs
+from blimpworks.report.read import Cell, PaperInputs
 from blimpworks.reproduction.printed import Place
 
 FEW = 24
@@ -98,26 +98,20 @@ def _cell(cell: Cell, known: Mapping[str, Place]) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if value is not None}
 
 
-def _form(form: Form, known: Mapping[str, Place], products: Products) -> dict[str, Any]:
-    suffix = ".svg" if form.figure else ".csv"
-    return {
-        "file": str(form.files) + suffix,
-        "product": products.add(form.files.with_name(f"{form.files.name}.cells.parquet")),
-        "cells": [_cell(cell, known) for cell in form.cells],
-    }
-
-
 def paper_script(paper: PaperInputs, products: Products) -> str:
     """Return the script with all numbers of one paper; adds their inputs to ``products``."""
     printed: dict[str, dict[str, dict[str, Any]]] = {}
     for (exhibit, row, column), number in paper.evidence.items():
         printed.setdefault(exhibit, {}).setdefault(row, {})[column] = number.facts()
     known = {"/".join(place): place for place in paper.evidence}
-    forms = {
-        form.key: _form(form, known, products)
-        for exhibit in paper.exhibits
-        for form in exhibit.forms.values()
-    }
+    forms = {}
+    for form in (form for exhibit in paper.exhibits for form in exhibit.forms.values()):
+        suffix = ".svg" if form.figure else ".csv"
+        forms[form.key] = {
+            "file": str(form.files) + suffix,
+            "product": products.add(form.files.with_name(f"{form.files.name}.cells.parquet")),
+            "cells": [_cell(cell, known) for cell in form.cells],
+        }
     labels = {e.name: exhibit_label(e.name) or e.title for e in paper.exhibits}
     names = {"languages": paper.names.known["lang"], "models": paper.names.known["model"]}
     return _script("paper", {"printed": printed, "forms": forms, "labels": labels, "names": names})

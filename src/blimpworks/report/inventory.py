@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
@@ -82,22 +82,22 @@ def _line(label: str, spec: ExhibitSpec | None, note: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _lines(paper: str, rows: Sequence[PrintedExhibit]) -> Iterator[str]:
-    yield f"\n## {find_paper(paper).citation.label}\n"
-    yield f"| {' | '.join(HEADINGS)} |"
-    yield "|---" * len(HEADINGS) + "|"
-    for row in rows:
-        if row.paper == paper:
-            yield _line(row.exhibit, spec_of(row), row.note)
-    for spec in unlisted(rows):
-        if spec.paper == paper:
-            yield _line(exhibit_label(spec.name) or "ours", spec, "")
-
-
 def page(rows: Sequence[PrintedExhibit]) -> str:
     """Return the inventory as a page in Markdown."""
     every = dict.fromkeys(spec.paper for spec in exhibits().values())
     # Benchmarks that are data have the same exhibits each (docs/benchmarks.md).
     papers = [paper for paper in every if not find_paper(paper).needs_benchmark]
-    lines = [line for paper in papers for line in _lines(paper, rows)]
+    lines = []
+    for paper in papers:
+        lines += [
+            f"\n## {find_paper(paper).citation.label}\n",
+            f"| {' | '.join(HEADINGS)} |",
+            "|---" * len(HEADINGS) + "|",
+            *(_line(row.exhibit, spec_of(row), row.note) for row in rows if row.paper == paper),
+            *(
+                _line(exhibit_label(spec.name) or "ours", spec, "")
+                for spec in unlisted(rows)
+                if spec.paper == paper
+            ),
+        ]
     return INTRODUCTION + "\n".join(lines) + "\n"

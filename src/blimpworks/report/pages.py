@@ -237,19 +237,6 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\*`|_<>]|^[^\w\s]|(?<=^\w)[.)])", r"\\\1", text)
 
 
-def _page(paper: PaperInputs, inputs: Inputs) -> Page:
-    context = {"campaign": inputs.campaign, "trees": inputs.trees, "paper": paper.name}
-    advice = {
-        variant: _render("advice", variant=variant, **context)
-        for variant in ("published", "corrected")
-    }
-    own = inputs.trees.variant
-    sections = [_section(exhibit, paper, own, advice) for exhibit in paper.exhibits]
-    printed = bool(paper.evidence)
-    variants = printed or inputs.trees.corrected is not None
-    return Page(paper.name, sections, paper.names, printed, variants)
-
-
 def _titled(title: str, *parts: str) -> str:
     return "\n".join([_plain(title), "=" * 4 * len(title), "", *parts, ""])
 
@@ -342,7 +329,17 @@ def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
 
 def assemble(inputs: Inputs) -> dict[str, str]:
     """Return the text of every source of the site, by its path."""
-    pages = [_page(paper, inputs) for paper in inputs.papers]
+    own, pages = inputs.trees.variant, []
+    for paper in inputs.papers:
+        context = {"campaign": inputs.campaign, "trees": inputs.trees, "paper": paper.name}
+        advice = {
+            variant: _render("advice", variant=variant, **context)
+            for variant in ("published", "corrected")
+        }
+        sections = [_section(exhibit, paper, own, advice) for exhibit in paper.exhibits]
+        printed = bool(paper.evidence)
+        variants = printed or inputs.trees.corrected is not None
+        pages.append(Page(paper.name, sections, paper.names, printed, variants))
     texts = dict(
         text
         for page in pages

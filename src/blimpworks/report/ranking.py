@@ -38,25 +38,24 @@ class Line:
     """Mean accuracy [%]; None for a model that lacks a column."""
 
 
-def _columns(paper: PaperInputs) -> list[Column]:
-    columns: dict[str, Column] = {}
-    label = find_paper(paper.name).citation.label
-    forms = (exhibit.forms.get("measured") for exhibit in paper.exhibits if exhibit.name == MODELS)
-    for form in filter(None, forms):
-        # Cells of single seeds stand beside the mean of them and have no keys of print.
-        for cell in (cell for cell in form.cells if cell.facts["printed_row"]):
-            language = cell.facts["column"]
-            title = label if language == OVERALL else f"{label}, {language}"
-            anchor = f"{paper.name}-{MODELS}".replace("_", "-")
-            address = f"{paper.name}.html#{anchor}"
-            column = columns.setdefault(language, Column(title, address, {}))
-            column.cells[cell.facts["row"]] = cell
-    return [*columns.values()]
-
-
 def ranking(papers: Sequence[PaperInputs]) -> tuple[list[Column], list[Line]]:
     """Rank models by their mean over all columns; models that lack a column come last."""
-    columns = [column for paper in papers for column in _columns(paper)]
+    columns: list[Column] = []
+    for paper in papers:
+        label = find_paper(paper.name).citation.label
+        anchor = f"{paper.name}-{MODELS}".replace("_", "-")
+        address = f"{paper.name}.html#{anchor}"
+        of_languages: dict[str, Column] = {}
+        for exhibit in paper.exhibits:
+            form = exhibit.forms.get("measured") if exhibit.name == MODELS else None
+            for cell in form.cells if form else ():
+                # Cells of single seeds have no keys of print.
+                if cell.facts["printed_row"]:
+                    language = cell.facts["column"]
+                    title = label if language == OVERALL else f"{label}, {language}"
+                    column = of_languages.setdefault(language, Column(title, address, {}))
+                    column.cells[cell.facts["row"]] = cell
+        columns += of_languages.values()
     models = dict.fromkeys(model for column in columns for model in column.cells)
     lines = []
     for model in models:
