@@ -18,9 +18,16 @@ from blimpworks.campaign.registry import benchmarks
 from blimpworks.errors import UserError
 from blimpworks.evaluation.facts import OUTPUTS
 from blimpworks.evaluation.judged import why_skipped
-from blimpworks.evaluation.reasons import Reason, reasons_of
 from blimpworks.evaluation.show import nats, p_value, percent, points, skipped_phrase
-from blimpworks.evaluation.sides import LABELS, Side, pair_models, read_samples, read_side
+from blimpworks.evaluation.sides import (
+    LABELS,
+    Reason,
+    Side,
+    pair_models,
+    read_samples,
+    read_side,
+    reasons_of,
+)
 from blimpworks.evaluation.terminal import plain_table, say
 from blimpworks.judging.sample import CONDITIONS
 
