@@ -8,7 +8,7 @@ from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.plan import Request, by_prefix, in_order, requests_of, shared_characters
 from blimpworks.scoring.spans import overlaps, token_starts
-from blimpworks.scoring.store import sentence_keys
+from blimpworks.scoring.store import Store
 from support import tiny
 
 TEXTS = st.text("ab ", max_size=6)
@@ -37,7 +37,7 @@ def test_a_region_of_a_sentence_is_another_request_than_the_whole(tmp_path):
     items = tiny.write_items(tmp_path / "items.parquet", [("a dog sees", "a dogs sees")])
     result = requests_of([items], regions=True)
     assert result == {Request("a dog sees", 2, 5), Request("a dogs sees", 2, 6)}
-    keys = sentence_keys("engine", result | requests_of([items]))
+    keys = Store.keys("engine", result | requests_of([items]))
     assert len({*keys.values()}) == 4
 
 

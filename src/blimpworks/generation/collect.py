@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from blimpworks.generation.manifest import GenerationManifest
 from blimpworks.generation.run import Systems, requests_of
-from blimpworks.generation.store import FAILED, response_keys
+from blimpworks.generation.store import FAILED, ResponseStore
 from blimpworks.scoring.collect import Shards, broken
 from blimpworks.scoring.shards import OK
 from blimpworks.tables import ANSWERS, PROMPTS, read_table, write_table
@@ -37,7 +37,7 @@ def collect_answers(
         write_table(table, ANSWERS, output)
         return table
     requests = requests_of(items, systems, system=shards.described.system)
-    keys = response_keys(shards.described.engine, set(requests))
+    keys = ResponseStore.keys(shards.described.engine, set(requests))
     rows = shards.rows
     positions = pc.index_in(
         pa.array([keys[each] for each in requests], pa.string()), value_set=rows["key"]

@@ -2,26 +2,22 @@
 
 Like the store of scores (``scoring.store``): each model and scope has one, a row's key digests
 the engine's key, the prompt and its system prompt, so what languages or templates share is
-asked once, and nothing is reused that another checkpoint, limit or template has made. Prompts
-to answer are put in order of length and cut into shards before any is answered, shards are
-written in that order, and batches never reach across shards: a killed run that goes on ends
-with the same files, as far as the engine's answers do not depend on what else is under way.
+asked once, and nothing is reused that another checkpoint, limit or template has made. A killed
+run that goes on ends with the same files, as far as the engine's answers do not depend on what
+else is under way.
 """
 
-import hashlib
 import json
 import logging
 from collections.abc import Iterable, Mapping
 from typing import get_args
 
 import pyarrow as pa
-from tqdm import tqdm
 
 from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import GenerationEngine, Response
 from blimpworks.scoring.engine import Failure
 from blimpworks.scoring.shards import OK, ShardStore
-from blimpworks.scoring.watch import UNWATCHED, Watch
 
 log = logging.getLogger(__name__)
 
@@ -41,17 +37,6 @@ SCHEMA = pa.schema(
 )
 
 
-def response_keys(engine_key: str, requests: Iterable[PromptRequest]) -> dict[PromptRequest, str]:
-    """Content key of the answer to each request: 32 hexadecimal digits."""
-    begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
-    keys = {}
-    for request in requests:
-        digest = begun.copy()
-        digest.update(json.dumps(request, ensure_ascii=True).encode())
-        keys[request] = digest.hexdigest()
-    return keys
-
-
 def in_order(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
     """Requests as they are answered: the short prompts first, so that rows of a batch are alike."""
     return sorted(requests, key=lambda each: (len(each.prompt), each.prompt, each.system or ""))
@@ -60,37 +45,13 @@ def in_order(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
 class ResponseStore(ShardStore[PromptRequest]):
     """The shards of one model's answers, as they lie in one directory."""
 
-    schema, failed, what = SCHEMA, FAILED, "prompts are asked"
+    schema, failed = SCHEMA, FAILED
+    unit, task, retry_setting = "prompt", "answering", "answers.retry_failed"
 
-    def fill(
-        self,
-        engine: GenerationEngine,
-        keys: Mapping[PromptRequest, str],
-        size: int,
-        most: int,
-        *,
-        retry: bool = False,
-        watch: Watch = UNWATCHED,
-    ) -> int:
-        """Ask what has no answer yet, in shards of ``size``; returns how many were asked.
-
-        Answers have at most ``most`` tokens. With ``retry``, those that failed are asked again.
-        ``watch`` may end it between two shards by raising.
-        """
-        self.tidy()
-        requests = in_order(self.missing(keys, retry=retry))
-        if not requests:
-            log.info("%s: all prompts have answers already", self.directory)
-            return 0
-        parts = [requests[start : start + size] for start in range(0, len(requests), size)]
-        with tqdm(total=len(requests), unit="prompt", desc="answering", mininterval=5) as bar:
-            for part in parts:
-                watch.before()
-                responses = response_shard(engine, {each: keys[each] for each in part}, most)
-                self.write(responses, engine.key)
-                watch.wrote(part, responses)
-                bar.update(len(part))
-        return len(requests)
+    @staticmethod
+    def content(request: PromptRequest) -> str:
+        """Prompt and system prompt, as JSON."""
+        return json.dumps(request)
 
 
 def response_shard(

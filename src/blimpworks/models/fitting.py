@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -112,62 +113,48 @@ def training_of(
     )
 
 
-def run_digest(source: Trained, device: torch.device) -> str:
-    """Identity of a training run: all that decides the weights, torch and device included."""
-    versions = f"torch {torch.__version__} on {device_label(device)}"
-    settings = json.dumps(source.model_dump(), sort_keys=True)
-    return hashlib.sha256(f"{versions}\n{settings}".encode()).hexdigest()
-
-
-def _step(course: Course, step: int) -> float:
-    """One optimiser step; returns the loss. Raises DivergedError when that is no number."""
-    rate = course.rate(step)
-    for optimiser in course.optimisers:
-        for group in optimiser.param_groups:
-            group["lr"] = rate
-    loss = course.loss(step)
-    course.model.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    torch.nn.utils.clip_grad_norm_(course.model.parameters(), course.clip)
-    for optimiser in course.optimisers:
-        optimiser.step()
-    value = loss.item()
-    if not math.isfinite(value):
-        raise DivergedError(f"the loss is {value} at step {step + 1:,} of {course.steps:,}")
-    return value
-
-
 def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
     """Train ``course.model`` in place, from the last snapshot of this run if there is one.
 
     Every ``every`` steps a snapshot goes into the directory ``scratch``. Raises UserError as soon
     as a loss is no finite number.
     """
+    model, optimisers = course.model, course.optimisers
+    # All that decides the weights identifies a run.
+    versions = f"torch {torch.__version__} on {device_label(next(model.parameters()).device)}"
+    settings = json.dumps(source.model_dump(), sort_keys=True)
+    run = hashlib.sha256(f"{versions}\n{settings}".encode()).hexdigest()
+    done, state = load_snapshot(scratch, run, model, optimisers)
+    if done:
+        course.restore(state)
+    model.train()
+    bar = tqdm(
+        total=course.steps, initial=done, unit="step", desc="training", mininterval=5, leave=True
+    )
     try:
-        _fit(course, source, scratch, every)
+        with bar:
+            for step in range(done, course.steps):
+                rate = course.rate(step)
+                for group in chain.from_iterable(each.param_groups for each in optimisers):
+                    group["lr"] = rate
+                loss = course.loss(step)
+                model.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                torch.nn.utils.clip_grad_norm_(model.parameters(), course.clip)
+                for optimiser in optimisers:
+                    optimiser.step()
+                value = loss.item()
+                if not math.isfinite(value):
+                    raise DivergedError(
+                        f"the loss is {value} at step {step + 1:,} of {course.steps:,}"
+                    )
+                bar.set_postfix(loss=f"{value:.3f}", refresh=False)
+                bar.update()
+                if (step + 1) % every == 0:
+                    save_snapshot(scratch, run, step + 1, model, optimisers, course.state())
+        course.finish()
     except DivergedError as error:
         raise UserError(
             f"the training diverged: {error}; lower learning_rate (of an LSTM perhaps clip) in "
             f"recipe {source.recipe!r}."
         ) from error
-
-
-def _fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
-    run = run_digest(source, next(course.model.parameters()).device)
-    done, state = load_snapshot(scratch, run, course.model, course.optimisers)
-    if done:
-        course.restore(state)
-    course.model.train()
-    bar = tqdm(
-        total=course.steps, initial=done, unit="step", desc="training", mininterval=5, leave=True
-    )
-    with bar:
-        for step in range(done, course.steps):
-            loss = _step(course, step)
-            bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
-            bar.update()
-            if (step + 1) % every == 0:
-                save_snapshot(
-                    scratch, run, step + 1, course.model, course.optimisers, course.state()
-                )
-    course.finish()

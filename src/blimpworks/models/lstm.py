@@ -17,12 +17,20 @@ from blimpworks.files import atomic, write_text
 from blimpworks.models.checkpoint import (
     NGRAM_FILES,
     Checkpoint,
-    Trained,
     clear,
     seal,
     trained_checkpoint,
 )
-from blimpworks.models.corpus import END, SPECIALS, UNKNOWN, Ids, encode, read_corpus, sentences_of
+from blimpworks.models.corpus import (
+    END,
+    SPECIALS,
+    SPLITS,
+    UNKNOWN,
+    Ids,
+    encode,
+    read_corpus,
+    sentences_of,
+)
 from blimpworks.models.corpus import VOCABULARY as CORPUS_VOCABULARY
 from blimpworks.models.corpus import read_words as read_vocabulary
 from blimpworks.models.fitting import (
@@ -251,31 +259,6 @@ class _Course:
                 parameter.copy_(self._best[name])
 
 
-class _Texts(NamedTuple):
-    """A corpus in ids, cut into columns."""
-
-    train: torch.Tensor
-    valid: torch.Tensor
-    test: torch.Tensor
-
-
-def _prepare(corpus: Path, words: list[str], batch: int) -> _Texts:
-    """The three texts of a corpus. Raises UserError when it is too short for its columns."""
-    ids = {word: number for number, word in enumerate(words)}
-    flat = [
-        encode(sentences_of(corpus.parent / f"{split}.txt"), ids)
-        for split in ("train", "valid", "test")
-    ]
-    if len(flat[0]) < 2 * batch or min(map(len, flat)) < 2:
-        lengths = ", ".join(f"{len(each):,}" for each in flat)
-        raise UserError(
-            f"{corpus}: too short: its texts have {lengths} words (train, valid, test), but "
-            f"{batch} columns of two words are to be filled; give more text, or a recipe with a "
-            "smaller batch."
-        )
-    return _Texts(columns(flat[0], batch), *map(evaluation_columns, flat[1:]))
-
-
 def _save(model: LstmModel, words: list[str], settings: LstmSettings, directory: Path) -> None:
     weights = {name: parameter.data.cpu() for name, parameter in model.named_parameters()}
     with atomic(directory / WEIGHTS) as temporary:
@@ -317,32 +300,32 @@ def train_lstm(
     """
     rule = read_corpus(corpus).words
     words = read_vocabulary(corpus.parent / CORPUS_VOCABULARY)
-    texts = _prepare(corpus, words, recipe.batch)
+    ids = {word: number for number, word in enumerate(words)}
+    flat = [encode(sentences_of(corpus.parent / f"{split}.txt"), ids) for split in SPLITS]
+    if len(flat[0]) < 2 * recipe.batch or min(map(len, flat)) < 2:
+        lengths = ", ".join(f"{len(text):,}" for text in flat)
+        raise UserError(
+            f"{corpus}: too short: its texts have {lengths} words (train, valid, test), but "
+            f"{recipe.batch} columns of two words are to be filled; give more text, or a recipe "
+            "with a smaller batch."
+        )
+    texts = [columns(flat[0], recipe.batch), *map(evaluation_columns, flat[1:])]
     directory = checkpoint.parent
     clear(directory)
     source = training_of(recipe_name, recipe, seed, corpus)
     shape = recipe.model_dump(include={"layers", "hidden", "embedding"})
     settings = LstmSettings(words=rule, vocabulary=len(words), **shape)
-    model, perplexity = _trained(texts, settings, recipe, source, directory)
-    _save(model, words, settings, directory)
-    described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
-    trained = TrainedLstm(seal(checkpoint, described), perplexity, device_label(training_device()))
-    shutil.rmtree(scratch_of(directory), ignore_errors=True)
-    log.info("%s: %d words, test perplexity %.2f", directory, len(words), perplexity)
-    return trained
-
-
-def _trained(
-    texts: _Texts, settings: LstmSettings, recipe: LstmRecipe, source: Trained, directory: Path
-) -> tuple[LstmModel, float]:
-    """The model at its best, and its test perplexity."""
-    assert source.seed is not None
     device = training_device()
-    with repeatable(source.seed):
+    with repeatable(seed):
         # Drawn on the CPU, so that the first weights are the same everywhere.
         model = LstmModel(settings, recipe.dropout).to(device)
         train, valid, test = (text.to(device) for text in texts)
-        course = _Course(model, train, valid, recipe, source.seed)
+        course = _Course(model, train, valid, recipe, seed)
         fit(course, source, scratch_of(directory), recipe.checkpoint_steps)
-        loss = mean_loss(model, test, recipe.bptt)
-    return model, float(np.exp(loss))
+        perplexity = float(np.exp(mean_loss(model, test, recipe.bptt)))
+    _save(model, words, settings, directory)
+    described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
+    trained = TrainedLstm(seal(checkpoint, described), perplexity, device_label(device))
+    shutil.rmtree(scratch_of(directory), ignore_errors=True)
+    log.info("%s: %d words, test perplexity %.2f", directory, len(words), perplexity)
+    return trained

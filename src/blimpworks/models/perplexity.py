@@ -17,17 +17,6 @@ PIECE = 35
 """Words computed at a time when a model's recipe does not say."""
 
 
-def _of_lstm(checkpoint: Path) -> tuple[str, dict[str, Any]]:
-    """Name and recipe of an LSTM trained here. Raises UserError for any other model."""
-    described = read_checkpoint(checkpoint)
-    if described.architecture != "lstm" or not isinstance(described.source, Trained):
-        raise UserError(
-            f"{checkpoint}: is of architecture {described.architecture!r}; perplexity is measured "
-            "of LSTMs that are trained here: give one's checkpoint.json."
-        )
-    return described.name, described.source.settings
-
-
 def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) -> dict[str, Any]:
     """Write a table with the one row of a model on ``test.txt`` of the corpus of a language.
 
@@ -38,7 +27,13 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     Raises UserError when a file is missing or altered, the model is no LSTM trained here, or
     its words are others than the corpus's.
     """
-    name, recipe = _of_lstm(checkpoint)
+    of_model = read_checkpoint(checkpoint)
+    if of_model.architecture != "lstm" or not isinstance(of_model.source, Trained):
+        raise UserError(
+            f"{checkpoint}: is of architecture {of_model.architecture!r}; perplexity is measured "
+            "of LSTMs that are trained here: give one's checkpoint.json."
+        )
+    recipe = of_model.source.settings
     model, words, settings = load_lstm(checkpoint.parent)
     described = read_corpus(corpus)
     if settings.words != described.words:
@@ -56,12 +51,12 @@ def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) 
     guessed = text[1:]
     row = {
         "lang": lang,
-        "model": name,
+        "model": of_model.name,
         "corpus": str(recipe.get("corpus", "")),
         "words": guessed.numel(),
         "unknown": int((guessed == UNKNOWN_ID).sum()),
         "loss": loss,
         "perplexity": float(np.exp(loss)),
     }
-    write_table(pa.table({name: [value] for name, value in row.items()}), PERPLEXITIES, output)
+    write_table(pa.table({column: [value] for column, value in row.items()}), PERPLEXITIES, output)
     return row

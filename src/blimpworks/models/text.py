@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -151,8 +152,8 @@ def _keys(table: pa.Table) -> pa.Array:
     return pc.binary_join_element_wise(*parts, table["sent_id"].combine_chunks(), "\t")
 
 
-def _origins(sentences: Path, items: list[Path]) -> tuple[set[int], set[str]]:
-    """Numbers and texts of the treebank sentences that items are made from."""
+def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
+    """Texts of the treebank sentences that items are made from, as printed and as detokenised."""
     columns = ["sentence", "treebank", "file", "sent_id", "text"]
     table = read_table(SENTENCES, sentences, columns)
     used: set[str | None] = set()
@@ -161,15 +162,9 @@ def _origins(sentences: Path, items: list[Path]) -> tuple[set[int], set[str]]:
         used.update(keys.to_pylist())
     used.discard(None)
     hit = table.filter(pc.is_in(_keys(table), pa.array(sorted(filter(None, used)), pa.string())))
-    texts = (text for text in hit["text"].to_pylist() if text is not None)
-    return set(hit["sentence"].to_pylist()), set(map(clean, texts))
-
-
-def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
-    """Texts of the treebank sentences that items are made from, as printed and as detokenised."""
-    numbers, texts = _origins(sentences, items)
-    treebank = treebank_sentences(tokens) if numbers else {}
-    return texts | {treebank[number] for number in numbers if number in treebank}
+    printed = {clean(text) for text in hit["text"].to_pylist() if text is not None}
+    treebank = treebank_sentences(tokens) if len(hit) else {}
+    return printed | {treebank[n] for n in hit["sentence"].to_pylist() if n in treebank}
 
 
 def item_texts(items: list[Path]) -> set[str]:
@@ -187,20 +182,6 @@ def every_kth(sentences: list[Sentence], most: int) -> list[Sentence]:
     if len(sentences) <= most:
         return sentences
     return [sentences[i * len(sentences) // most] for i in range(most)]
-
-
-def _gather(candidates: Iterable[str], forbidden: set[str]) -> tuple[list[str], int, int]:
-    """Candidates neither forbidden nor seen before; numbers of forbidden and of repeated."""
-    kept: dict[str, None] = {}
-    held_out = repeated = 0
-    for sentence in candidates:
-        if sentence in forbidden:
-            held_out += 1
-        elif sentence in kept:
-            repeated += 1
-        elif sentence:
-            kept[sentence] = None
-    return list(kept), held_out, repeated
 
 
 def build_text(
@@ -235,16 +216,25 @@ def build_text(
         spelled = read_orthography(language).text
         candidates = list(map(spelled, candidates))
         forbidden |= set(map(spelled, forbidden))
-    available, held_out, repeated = _gather(candidates, forbidden)
+    counts = Counter(held_out=0, repeated=0)
+    distinct: dict[str, None] = {}
+    for sentence in candidates:
+        if sentence in forbidden:
+            counts["held_out"] += 1
+        elif sentence in distinct:
+            counts["repeated"] += 1
+        elif sentence:
+            distinct[sentence] = None
+    available = [*distinct]
     if not available:
         raise UserError(
-            f"{output}: no training sentence is left of {len(candidates)} found ({held_out} "
-            "belong to items); give text files or set training.treebank_text to true."
+            f"{output}: no training sentence is left of {len(candidates)} found "
+            f"({counts['held_out']} belong to items); give text files or set "
+            "training.treebank_text to true."
         )
     kept = every_kth(available, options.max_sentences)
     write_text(output, "".join(f"{sentence}\n" for sentence in kept))
-    counts = (len(kept), len(available), held_out, repeated)
-    return dict(zip(("kept", "available", "held_out", "repeated"), counts, strict=True))
+    return {"kept": len(kept), "available": len(available), **counts}
 
 
 def join_text(texts: list[Path], output: Path) -> dict[str, int]:

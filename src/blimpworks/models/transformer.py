@@ -264,17 +264,13 @@ class _Course(Generic[R]):
         self.model = model
         self.optimisers = optimisers_of(model, recipe)
         self._kind, self._data, self._recipe, self._seed = kind, data, recipe, seed
-        self._plan = self._batches()
-        self.steps = len(self._plan)
-
-    def _batches(self) -> list[Ids]:
-        """The batches of all steps of training."""
-        recipe, lengths = self._recipe, np.array([len(row) for row in self._data])
+        lengths = np.array([len(row) for row in data])
         epochs = (
-            epoch_batches(lengths, recipe.batch_tokens, self._seed, epoch)
+            epoch_batches(lengths, recipe.batch_tokens, seed, epoch)
             for epoch in range(recipe.epochs)
         )
-        return list(islice(chain.from_iterable(epochs), recipe.max_steps))
+        self._plan = list(islice(chain.from_iterable(epochs), recipe.max_steps))
+        self.steps = len(self._plan)
 
     def rate(self, step: int) -> float:
         """Learning rate of a step; see ``learning_rate``."""

@@ -15,7 +15,7 @@ from blimpworks.files import sha256_of
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.resolution import exact_sums, rounding_of
 from blimpworks.scoring.run import M, Manifest, read_manifest, refuse_failed
-from blimpworks.scoring.store import FAILED, OK, sentence_keys
+from blimpworks.scoring.store import FAILED, OK, Store
 from blimpworks.tables import ITEMS, SCORES, read_table, write_table
 
 log = logging.getLogger(__name__)
@@ -123,7 +123,7 @@ def _requests(items: pa.Table, side: str) -> list[Request]:
 
 def _positions(requests: list[Request], shards: Shards[Manifest]) -> pa.Array:
     """Number of the row of each request in the shards, null where there is none."""
-    keys = sentence_keys(shards.described.engine, set(requests))
+    keys = Store.keys(shards.described.engine, set(requests))
     column = pa.array([keys[request] for request in requests], pa.string())
     return pc.index_in(column, value_set=shards.rows["key"])
 

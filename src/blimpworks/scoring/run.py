@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -14,9 +14,10 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError, reading
 from blimpworks.files import sha256_of, write_text
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.plan import Request, by_prefix, requests_of
-from blimpworks.scoring.selftest import Findings, run_self_test
-from blimpworks.scoring.store import FAILED, Store, sentence_keys
+from blimpworks.scoring.plan import Request, by_prefix, in_order, requests_of
+from blimpworks.scoring.selftest import run_self_test
+from blimpworks.scoring.shards import R, ShardStore
+from blimpworks.scoring.store import Store, one_by_one, side_by_side
 from blimpworks.scoring.watch import UNWATCHED, Watch
 from blimpworks.strict import Strict, Within
 
@@ -85,26 +86,45 @@ def refuse_failed(manifest: Path) -> None:
     )
 
 
-def warn_of_failures(
-    result: Manifest,
-    path: Path,
-    failed: frozenset[str] = FAILED,
-    what: str = "sentences without scores",
-    setting: str = "scoring.retry_failed",
-) -> None:
-    """Say how many requests failed that another try could mend, and how to try.
+def finish(
+    store: ShardStore[R],
+    engine_key: str,
+    checkpoint: Path,
+    keys: Collection[str],
+    manifest: Path,
+    *,
+    new: int,
+    kind: type[M] = Manifest,  # type: ignore[assignment]
+    **facts: Any,
+) -> M:
+    """Write the manifest of a run that has filled a store with the rows of some ``keys``.
 
-    ``failed`` are the statuses of those; ``what`` they are, and the ``setting`` that tries again.
+    ``facts`` are further fields of a manifest of such a ``kind``. The log says how many rows are
+    ``new``, how many requests failed that another try could mend, and how to try.
     """
-    counts = {status: n for status, n in result.statuses.items() if status in failed}
+    used = sorted({store.shard_of[key] for key in keys})
+    statuses = Counter(store.status_of[key] for key in keys)
+    result = kind(
+        engine=engine_key,
+        checkpoint=sha256_of(checkpoint),
+        sentences=len(keys),
+        statuses=dict(sorted(statuses.items())),
+        shards={path.name: sha256_of(path) for path in used},
+        **facts,
+    )
+    write_manifest(result, manifest)
+    log.info("%s: %d %ss, %d of them new", manifest, len(keys), store.unit, new)
+    counts = [f"{n} {status}" for status, n in result.statuses.items() if status in store.failed]
     if counts:
         log.warning(
-            "%s: %s: %s; delete it and run again with %s: true to try them once more.",
-            path,
-            what,
-            ", ".join(f"{n} {status}" for status, n in counts.items()),
-            setting,
+            "%s: %ss without result: %s; delete it and run again with %s: true to try them once "
+            "more.",
+            manifest,
+            store.unit,
+            ", ".join(counts),
+            store.retry_setting,
         )
+    return result
 
 
 def _by_language(
@@ -117,21 +137,6 @@ def _by_language(
     for path in regions:
         requests.setdefault(path.stem, set()).update(requests_of([path], regions=regional))
     return requests
-
-
-def _manifest(
-    engine: str, checkpoint: Path, store: Store, keys: Collection[str], findings: Findings
-) -> Manifest:
-    """What a store has of the sentences with some ``keys``."""
-    used = sorted({store.shard_of[key] for key in keys})
-    return Manifest(
-        engine=engine,
-        checkpoint=sha256_of(checkpoint),
-        sentences=len(keys),
-        statuses=dict(sorted(Counter(store.status_of[key] for key in keys).items())),
-        shards={path.name: sha256_of(path) for path in used},
-        checks=findings.checks,
-    )
 
 
 def score_items(
@@ -158,19 +163,25 @@ def score_items(
     with closing(load_engine(checkpoint, engine, options)) as opened:
         sentences = _by_language(items, regions, regional=opened.regional)
         requests = set[Request]().union(*sentences.values())
-        texts = sorted({request.text for request in requests})
-        findings = run_self_test(opened, store, texts)
-        keys = sentence_keys(opened.key, requests)
-        shards, retry = Store(store), options.retry_failed
+        findings = run_self_test(opened, store, sorted({request.text for request in requests}))
+        keys, shards = Store.keys(opened.key, requests), Store(store)
         prefixes = by_prefix(requests, opened, options)
-        try:
-            watch.begin(sentences, shards.missing(keys, retry=retry))
-            how = {"prefixes": prefixes, "retry": retry}
-            new = shards.fill(opened, keys, options.shard, **how, watch=watch)
-        finally:
-            watch.end()
-    result = _manifest(opened.key, checkpoint, shards, keys.values(), findings)
-    write_manifest(result, manifest)
-    log.info("%s: %d sentences, %d of them new", manifest, result.sentences, new)
-    warn_of_failures(result, manifest)
-    return result
+        missing = in_order(shards.missing(keys, retry=options.retry_failed), prefixes=prefixes)
+        score = one_by_one if opened.abreast == 1 else side_by_side
+        shards.fill(
+            sentences,
+            missing,
+            options.shard,
+            opened.key,
+            lambda parts: score(opened, parts, keys, watch),
+            watch,
+        )
+    return finish(
+        shards,
+        opened.key,
+        checkpoint,
+        keys.values(),
+        manifest,
+        new=len(missing),
+        checks=findings.checks,
+    )

@@ -4,21 +4,29 @@ A store holds what a model said of some requests, one row for each, found by a k
 the request and all that decides the row. Shards are written whole or not at all, so a killed
 run loses at most the one that it was at; one that was altered is found by its name and set
 aside. What is in a row is the business of the store of its kind.
+
+Requests are put in order and cut into shards before any is answered, shards are written in that
+order, and batches never reach across shards. What a killed run left is therefore a head of that
+row of shards, and the run that follows cuts the rest at the same places: it ends with the same
+files, byte for byte. The same holds for a damaged shard that is set aside and made again.
 """
 
 import hashlib
 import io
 import json
 import logging
-from collections.abc import Hashable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tqdm import tqdm
 
 from blimpworks.errors import UserError
 from blimpworks.files import atomic, sha256_of
+from blimpworks.scoring.watch import Watch
 
 log = logging.getLogger(__name__)
 
@@ -44,29 +52,35 @@ def read_statuses(shard: Path, schema: pa.Schema) -> dict[str, str]:
         raise UserError(f"{shard} is no readable shard ({reason}).") from error
 
 
-def _whole(shard: Path, schema: pa.Schema) -> dict[str, str]:
-    """Statuses of a shard that still holds the bytes it was written with."""
-    if shard.name != shard_name(sha256_of(shard)):
-        raise UserError(f"{shard} was altered since it was written: its name is not its digest.")
-    return read_statuses(shard, schema)
-
-
-def set_aside(shard: Path) -> None:
-    """Rename a damaged shard to ``*.corrupt``, so that its rows are made again."""
-    shard.rename(shard.with_name(f"{shard.name}.corrupt"))
-
-
-class ShardStore(Generic[R]):
+class ShardStore(ABC, Generic[R]):
     """The shards of one model, as they lie in one directory.
 
-    Those of a kind have a ``schema`` with columns ``key`` and ``status``; statuses that are
-    ``failed`` can change with another machine or day; ``what`` is done again where one is
-    damaged.
+    Each class of stores has a ``schema`` with columns ``key`` and ``status``. Statuses that are
+    ``failed`` can change with another machine or day; ``retry_setting`` tries them again.
+    ``unit`` is what messages call a request, and ``task`` what is done with it.
     """
 
     schema: ClassVar[pa.Schema]
     failed: ClassVar[frozenset[str]]
-    what: ClassVar[str]
+    unit: ClassVar[str]
+    task: ClassVar[str]
+    retry_setting: ClassVar[str]
+
+    @staticmethod
+    @abstractmethod
+    def content(request: R) -> str:
+        """All that tells a request from others."""
+
+    @classmethod
+    def keys(cls, engine_key: str, requests: Iterable[R]) -> dict[R, str]:
+        """Content key of what an engine makes of each request: 32 hexadecimal digits."""
+        begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
+        keys = {}
+        for request in requests:
+            digest = begun.copy()
+            digest.update(cls.content(request).encode())
+            keys[request] = digest.hexdigest()
+        return keys
 
     def __init__(self, directory: Path) -> None:
         """Look at the shards present; damaged ones are set aside with a warning."""
@@ -76,27 +90,58 @@ class ShardStore(Generic[R]):
         self.status_of: dict[str, str] = {}
         for shard in sorted(directory.glob("part-*.parquet")):
             try:
-                self._add(shard, _whole(shard, self.schema))
+                if shard.name != shard_name(sha256_of(shard)):
+                    raise UserError(
+                        f"{shard} was altered since it was written: its name is not its digest."
+                    )
+                self._add(shard, read_statuses(shard, self.schema))
             except UserError as error:
-                log.warning("%s It is set aside and its %s again.", error, self.what)
-                set_aside(shard)
+                log.warning("%s It is set aside and made again.", error)
+                shard.rename(shard.with_name(f"{shard.name}.corrupt"))
 
     def _add(self, shard: Path, statuses: Mapping[str, str]) -> None:
         for key, status in statuses.items():
             if self.status_of.get(key, OK) in self.failed or key not in self.shard_of:
                 self.shard_of[key], self.status_of[key] = shard, status
 
-    def _lacks(self, key: str, *, retry: bool) -> bool:
-        return key not in self.shard_of or (retry and self.status_of[key] in self.failed)
-
     def missing(self, keys: Mapping[R, str], *, retry: bool = False) -> list[R]:
         """The requests whose keys have no row here; with ``retry``, failed ones count too."""
-        return [request for request, key in keys.items() if self._lacks(key, retry=retry)]
+        return [
+            request
+            for request, key in keys.items()
+            if key not in self.shard_of or (retry and self.status_of[key] in self.failed)
+        ]
 
-    def tidy(self) -> None:
-        """Remove what a run left that was killed while it wrote."""
-        for cut_off in self.directory.glob(".part-*.tmp"):
-            cut_off.unlink(missing_ok=True)
+    def fill(
+        self,
+        requests: Mapping[str, Collection[R]],
+        missing: Sequence[R],
+        size: int,
+        engine_key: str,
+        answer: Callable[[Sequence[Sequence[R]]], Iterable[tuple[Sequence[R], pa.Table]]],
+        watch: Watch,
+    ) -> None:
+        """Write the rows of ``missing`` requests in shards of ``size``, in their order.
+
+        ``answer`` takes the requests of all shards and yields those of each with its rows.
+        ``watch`` is told of all ``requests`` by language and of each shard; it may end the run
+        between two shards by raising.
+        """
+        try:
+            watch.begin(requests, missing)
+            # A run that was killed while it wrote leaves such files.
+            for cut_off in self.directory.glob(".part-*.tmp"):
+                cut_off.unlink(missing_ok=True)
+            if not missing:
+                return
+            shards = [missing[start : start + size] for start in range(0, len(missing), size)]
+            with tqdm(total=len(missing), unit=self.unit, desc=self.task, mininterval=5) as bar:
+                for shard, rows in answer(shards):
+                    self.write(rows, engine_key)
+                    watch.wrote(shard, rows)
+                    bar.update(len(shard))
+        finally:
+            watch.end()
 
     def write(self, table: pa.Table, engine_key: str) -> None:
         """Add a shard with the rows of ``table``, whole or not at all."""

@@ -7,33 +7,24 @@ another checkpoint, dtype, version of the code or first-token policy has made. R
 shards, Parquet files that are written whole or not at all, each named after the digest of
 its bytes: one that was altered is found by its name.
 
-Sentences to score are put in order (see ``plan``) and cut into shards before any is scored,
-shards are written in that order, and batches never reach across shards. What a killed run
-left is therefore a head of that row of shards, and the run that follows cuts the rest at the
-same places: it ends with the same files, byte for byte. The same holds for a damaged shard
-that is set aside and made again. (Who adds languages later scores them in other company than
-who asks for all at once: engines whose batches move last digits may differ in these.)
+Who adds languages later scores them in other company than who asks for all at once: engines whose
+batches move last digits may differ in these.
 """
 
-import hashlib
-import logging
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import compress
 from typing import get_args
 
 import numpy as np
 import pyarrow as pa
-from tqdm import tqdm
 
 from blimpworks.scoring.engine import Encoded, Engine, Failure, Ids, LogProbs, Mask
-from blimpworks.scoring.plan import Request, in_order, nothing_scored
+from blimpworks.scoring.plan import Request, nothing_scored
 from blimpworks.scoring.shards import ShardStore
-from blimpworks.scoring.watch import UNWATCHED, Watch
-
-log = logging.getLogger(__name__)
+from blimpworks.scoring.watch import Watch
 
 Part = Sequence[Request]
 """What one shard holds the scores of."""
@@ -54,51 +45,17 @@ SCHEMA = pa.schema(
 )
 
 
-def sentence_keys(engine_key: str, requests: Iterable[Request]) -> dict[Request, str]:
-    """Content key of each sentence's scores: 32 hexadecimal digits."""
-    begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
-    keys = {}
-    for request in requests:
-        digest = begun.copy()
-        stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
-        digest.update(f"{stretch}|{request.text}".encode())
-        keys[request] = digest.hexdigest()
-    return keys
-
-
 class Store(ShardStore[Request]):
     """The shards of one model's scores, as they lie in one directory."""
 
-    schema, failed, what = SCHEMA, FAILED, "sentences are scored"
+    schema, failed = SCHEMA, FAILED
+    unit, task, retry_setting = "sentence", "scoring", "scoring.retry_failed"
 
-    def fill(
-        self,
-        engine: Engine,
-        keys: Mapping[Request, str],
-        size: int,
-        *,
-        prefixes: bool,
-        retry: bool = False,
-        watch: Watch = UNWATCHED,
-    ) -> int:
-        """Score the requests whose keys are missing, in shards of ``size``; returns how many.
-
-        ``prefixes`` is the order (see ``plan.in_order``). With ``retry``, those that failed
-        count as missing. ``watch`` may end it between two shards by raising.
-        """
-        self.tidy()
-        requests = in_order(self.missing(keys, retry=retry), prefixes=prefixes)
-        if not requests:
-            log.info("%s: all sentences have scores already", self.directory)
-            return 0
-        parts = [requests[start : start + size] for start in range(0, len(requests), size)]
-        with tqdm(total=len(requests), unit="sentence", desc="scoring", mininterval=5) as bar:
-            score_all = one_by_one if engine.abreast == 1 else side_by_side
-            for part, scores in score_all(engine, parts, keys, watch):
-                self.write(scores, engine.key)
-                watch.wrote(part, scores)
-                bar.update(len(part))
-        return len(requests)
+    @staticmethod
+    def content(request: Request) -> str:
+        """The stretch, if there is one, and the text."""
+        stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
+        return f"{stretch}|{request.text}"
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
