@@ -1,1 +1,1 @@
-"""Sentences to token log-probabilities to judgements."""
+"""Turn sentences into token log-probabilities."""

@@ -1,4 +1,4 @@
-"""From the store to the scores table of one benchmark and language."""
+"""Make the scores table of one benchmark and language from the store."""
 
 import logging
 from functools import cached_property
@@ -25,9 +25,9 @@ SIDES = ("good", "bad")
 
 
 def distinct_items(items: Path) -> pa.Table:
-    """Id, sentences and critical regions of each distinct item, in order of first appearance.
+    """Return id, sentences and regions of each distinct item, in order of first appearance.
 
-    An item can stand in several rows, one for each condition it belongs to.
+    An item has a row for each of its conditions.
     """
     spans = [f"{side}_{edge}" for side in SIDES for edge in ("start", "end")]
     table = read_table(ITEMS, items, ["item_id", *SIDES, *spans])
@@ -36,16 +36,15 @@ def distinct_items(items: Path) -> pa.Table:
 
 
 def broken(reason: str, manifest: Path) -> UserError:
-    """The error for scores that do not fit their manifest, with its remedy.
+    """Return the error for scores that do not fit their manifest, with its remedy.
 
-    Scoring again replaces what is missing or altered, but Snakemake, which does not know the
-    shards, scores again only where there is no manifest.
+    Snakemake does not know the shards, and scores again only if the manifest is missing.
     """
     return UserError(f"{reason}; delete {manifest} and run the same snakemake command again.")
 
 
 class Shards(Generic[M]):
-    """The shards that a manifest names, each read once for all tables made from them."""
+    """The shards that a manifest names, each read once for all tables."""
 
     def __init__(
         self,
@@ -54,22 +53,24 @@ class Shards(Generic[M]):
         kind: type[M] = Manifest,  # type: ignore[assignment]
         failed: frozenset[str] = FAILED,
     ) -> None:
-        """Nothing is read yet. ``failed``: statuses that a second try may have changed."""
+        """Read nothing yet. ``failed``: statuses that a second try may have changed."""
         self.manifest, self.store = manifest, store
         self._kind, self._failed = kind, failed
 
     @cached_property
     def described(self) -> M:
-        """The manifest. Raises UserError when it is missing, malformed, or says it failed."""
+        """The manifest.
+
+        Raises UserError if it is missing, malformed, or says that scoring failed.
+        """
         refuse_failed(self.manifest)
         return read_manifest(self.manifest, self._kind)
 
     @cached_property
     def rows(self) -> pa.Table:
-        """Rows of all shards.
+        """Rows of all shards, successes before failures, since a sentence may have both.
 
-        A sentence that failed once may stand there twice: where it did not goes first.
-        Raises UserError when a shard is missing, or was altered since the manifest was written.
+        Raises UserError for a shard that is missing or altered.
         """
         if not self.described.shards:
             raise broken(f"{self.manifest} names no shards", self.manifest)
@@ -97,18 +98,17 @@ ScoreShards = Shards[Manifest]
 
 
 def total_logprobs(logprobs: pa.ListArray) -> np.ndarray:
-    """Exact sum over the scored tokens of each list; NaN tokens are unscored."""
+    """Sum the scored tokens of each list exactly; NaN tokens are unscored."""
     rows, values = _scored(logprobs)
     return exact_sums(rows, values, len(logprobs))
 
 
 def count_tokens(logprobs: pa.ListArray) -> np.ndarray:
-    """Number of scored tokens of each list."""
+    """Count the scored tokens of each list."""
     return np.bincount(_scored(logprobs)[0], minlength=len(logprobs)).astype(np.int32)
 
 
 def _scored(logprobs: pa.ListArray) -> tuple[np.ndarray, np.ndarray]:
-    """Row number and value of each scored token."""
     rows = pc.list_parent_indices(logprobs).to_numpy(zero_copy_only=False)
     values = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
     scored = ~np.isnan(values)
@@ -116,20 +116,19 @@ def _scored(logprobs: pa.ListArray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _requests(items: pa.Table, side: str) -> list[Request]:
-    """The critical region of each good or bad sentence, as a request."""
     edges = (pc.fill_null(items[f"{side}_{edge}"], -1).to_pylist() for edge in ("start", "end"))
     return [Request(*row) for row in zip(items[side].to_pylist(), *edges, strict=True)]
 
 
 def _positions(requests: list[Request], shards: Shards[Manifest]) -> pa.Array:
-    """Number of the row of each request in the shards, null where there is none."""
+    """Return the row of each request in the shards, null if missing."""
     keys = Store.keys(shards.described.engine, set(requests))
     column = pa.array([keys[request] for request in requests], pa.string())
     return pc.index_in(column, value_set=shards.rows["key"])
 
 
 def _rows_of(requests: list[Request], shards: Shards[Manifest]) -> pa.Table:
-    """The row of each sentence, in their order: of the whole, else of its region."""
+    """Return each sentence's row: of the whole, else of its region."""
     rows = shards.rows
     positions = _positions([Request(request.text) for request in requests], shards)
     if positions.null_count:
@@ -141,7 +140,6 @@ def _rows_of(requests: list[Request], shards: Shards[Manifest]) -> pa.Table:
 
 
 def _side(taken: pa.Table, side: str) -> dict[str, pa.Array]:
-    """Columns of the scores table for the good or bad sentences, from their rows."""
     column = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
     unscored = pc.not_equal(column["status"], OK).to_numpy(zero_copy_only=False)
     logprobs = column["logprobs"]
@@ -156,14 +154,13 @@ def _side(taken: pa.Table, side: str) -> dict[str, pa.Array]:
 
 
 def collect_scores(items: Path, shards: Shards[Manifest], output: Path) -> pa.Table:
-    """Write the scores table of ``items`` from the shards that hold its sentences.
+    """Write the scores table of ``items`` from the shards with its sentences.
 
-    One row per distinct item, in order of first appearance. ``logprob_*`` [nats] is the exact
-    sum over the scored tokens, ``tokens_*`` counts them; both are null where the sentence has
-    no score. ``status`` is ``ok``, else that of the first of good and bad that is not.
+    One row per distinct item, in order of first appearance. ``logprob_*`` [nats] is the exact sum
+    over the scored tokens, ``tokens_*`` counts them; both are null for an unscored sentence.
+    ``status`` is ``ok``, or that of the first of good and bad that is not.
 
-    Raises UserError when a table, shard or sentence is missing, or a shard was altered
-    since the manifest was written.
+    Raises UserError when a table, shard or sentence is missing, or a shard was altered.
     """
     distinct = distinct_items(items)
     if not len(distinct):

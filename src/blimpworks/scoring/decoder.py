@@ -1,4 +1,4 @@
-"""A causal model at work on passes: hidden states, then log-probabilities."""
+"""Run a causal model on passes: hidden states, then log-probabilities."""
 
 import logging
 from collections.abc import Iterable
@@ -20,18 +20,17 @@ log = logging.getLogger(__name__)
 
 NO_POSITIONS = "the model does not heed the positions it is given"
 Part = tuple[np.ndarray, torch.Tensor | None]
-"""Places of a pass, and its results; None where there was no memory for it."""
+"""Places of a pass, and its results; None where memory ran out."""
 
 
 class Decoder:
     """Runs passes on one device, on the CPU several at a time.
 
-    Where a model can be split before its head, logits are made of the states that are read
-    alone; else of all, by the model as a whole.
+    If a model can be split before its head, only the states that are read become logits; else all.
     """
 
     def __init__(self, model: PreTrainedModel, workers: Workers) -> None:
-        """Take ``model`` apart where that makes the same logits; it is no use elsewhere then."""
+        """Take ``model`` apart if that gives the same logits; it is of no other use then."""
         self._model, self._workers = model, workers
         ids = torch.arange(8, device=model.device)[None]
         takes = signature(model.forward).parameters
@@ -43,7 +42,6 @@ class Decoder:
             decoder = model.get_decoder()  # type: ignore[no-untyped-call]
 
             def states() -> torch.Tensor:
-                """Hidden states of the decoder [tokens, width]."""
                 hidden = decoder(input_ids=ids, use_cache=False).last_hidden_state[0]
                 return cast(torch.Tensor, hidden)
 
@@ -51,14 +49,14 @@ class Decoder:
         self._decoder = decoder if self._head else model
 
     def modules(self) -> Iterable[torch.nn.Module]:
-        """All modules that read a text, but not those of pictures or sound."""
+        """Return all modules that read a text, without those for pictures or sound."""
         return self._decoder.modules()
 
     def _on_device(self, table: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(table).to(self._model.device)
 
     def _attention_mask(self, number: np.ndarray, end: np.ndarray) -> torch.Tensor:
-        """What to add to attention scores [rows, 1, width, width] in rows of a tree."""
+        """Return the addends of attention scores [rows, 1, width, width] in rows of a tree."""
         numbers, ends = self._on_device(number), self._on_device(end)
         seen = numbers[:, None, :] <= numbers[:, :, None]
         seen &= numbers[:, :, None] < ends[:, None, :]
@@ -81,7 +79,6 @@ class Decoder:
         return target_logprobs(hidden, head, self._on_device(batch.token), parent)
 
     def _attempt(self, batch: Pass) -> list[Part]:
-        """Results of a pass, in halves where memory does not suffice."""
         try:
             return [(batch.place, self._forward(batch))]
         except torch.OutOfMemoryError:
@@ -91,10 +88,7 @@ class Decoder:
         return [part for half in batch.halves() for part in self._attempt(half)]
 
     def run(self, passes: Iterable[Pass], count: int) -> tuple[LogProbs, Mask]:
-        """Results of ``passes`` at their places among ``count``, NaN at others.
-
-        The second array says which are missing because memory ran out.
-        """
+        """Return the passes' results [count], NaN at other places, and where memory ran out."""
         values = np.full(count, np.nan, dtype=np.float32)
         lost = np.zeros(count, dtype=bool)
         for place, logprobs in chain.from_iterable(self._workers.map(self._attempt, passes)):
@@ -105,26 +99,24 @@ class Decoder:
         return values, lost
 
     def _uses_position_ids(self) -> bool:
-        """Whether hidden states depend on the positions that come with the tokens.
+        """Whether hidden states depend on the given positions.
 
-        In low precision a model that goes by places in the row can hide among rounding.
+        Low precision can hide in rounding that a model counts places in the row instead.
         """
         ids = torch.arange(8, device=self._model.device)[None]
 
         @torch.inference_mode()
         def states(step: int) -> torch.Tensor:
-            """Hidden states of a few tokens that lie so far apart."""
             output = self._decoder(input_ids=ids, position_ids=step * ids, **self._options)
             return cast(torch.Tensor, output[0])
 
         return not torch.equal(*self._workers.map(states, (1, 2)))
 
     def why_not_shared(self, vocabulary: Ids, longest: int) -> str | None:
-        """Why rows of a prefix tree give other results than padded rows; None if they don't.
+        """Say why rows of a prefix tree give other results than padded rows; None if they don't.
 
-        Tried on a few made-up sequences of ``vocabulary`` [ids], the ``longest`` of so many
-        tokens, whose tree takes several rows. Models whose positions are distances within the
-        row, or that carry a state along it, fail.
+        Tries made-up sequences of ``vocabulary`` [ids], at most ``longest`` tokens long, whose tree
+        takes several rows. Models with relative positions in the row, or a state along it, fail.
         """
         third = max(1, longest // 3)
         ids = np.random.default_rng(0).choice(vocabulary, size=(6, 3 * third)).astype(np.int32)

@@ -1,7 +1,6 @@
-"""What every scoring engine does.
+"""Define scoring engines, which turn texts into token ids and these into log-probabilities.
 
-An engine turns texts into token ids and ids into log-probabilities. Everything else
-(de-duplication, order, shards, resuming, sums) is shared and knows no engine.
+All else (de-duplication, order, shards, resuming, sums) is shared and knows no engine.
 """
 
 import importlib
@@ -29,10 +28,10 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def loading(directory: Path) -> Iterator[None]:
-    """Turn what libraries raise on broken model files into one UserError about ``directory``.
+    """Turn what libraries raise on broken model files into a UserError about ``directory``.
 
-    For a cut, missing or malformed file they raise anything from OSError to AttributeError.
-    Running out of memory is no fault of the files and passes.
+    For a cut, missing or malformed file they raise anything from OSError to AttributeError. Running
+    out of memory is no fault of the files and passes.
     """
     try:
         yield
@@ -52,17 +51,16 @@ Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 LogProbs = NDArray[np.float32]
 Failure = Literal["out_of_memory", "refused"]
-"""Why an engine could not score a text that it should be able to score."""
+"""Why an engine could not score a possible text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A text as tokens. What conditions the first token is not among them.
+    """A text as tokens, without what conditions the first.
 
-    ``ids`` [tokens]; ``ends`` [tokens]: how many code points of the text are complete after
-    each token, never falling (a token that holds part of a character ends before it);
-    ``to_score`` [tokens]: which are to be scored, None for all. An engine that pays for each
-    token leaves out the others, another may score them all the same.
+    ``ids`` [tokens]; ``ends`` [tokens]: code points of the text complete after each token, never
+    falling (a token with part of a character ends before it); ``to_score`` [tokens]: tokens to
+    score, None for all. Only engines that pay for each token leave out the others.
     """
 
     ids: Ids
@@ -71,48 +69,47 @@ class Encoded:
 
 
 class Engine(Protocol):
-    """One checkpoint, loaded when the first batch asks for it."""
+    """One checkpoint, loaded with the first batch."""
 
     key: str
     """All that decides a text's log-probabilities, apart from the text."""
     regional: bool
-    """Whether the work grows with the number of tokens to score, not with that of all."""
+    """Whether the work grows with the tokens to score, not with all tokens."""
     shares_prefixes: bool
-    """Whether texts that begin alike cost less when they come in one batch."""
+    """Whether texts with the same beginning cost less in one batch."""
 
     abreast: int
-    """How many batches may be scored at one time, each asked for by a thread of its own."""
+    """Batches that threads may score at one time."""
 
     @property
     def limit(self) -> int | None:
-        """Most ids that a text may have; None without limit."""
+        """Most ids of a text; None without limit."""
         ...
 
     def self_test(self) -> Any:
-        """Findings of a test of the loaded model; see ``selftest.run_self_test``.
+        """Test the loaded model; see ``selftest.run_self_test``.
 
         Raises UserError for a model that this engine cannot score rightly.
         """
         ...
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """Score as the self-test has decided, with a key that says so."""
+        """Score by the decisions of the self-test, with a key that says so."""
         ...
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Tokens of each text. May run in another thread beside ``logprobs``."""
+        """Return each text's tokens. May run in another thread than ``logprobs``."""
         ...
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probability of each id given those before it; NaN where unscored.
+        """Return each id's natural log-probability given those before it; NaN where unscored.
 
-        One array per text, as long as its ids, or why there is none. A text's result does
-        not depend on the order of the batch.
+        Gives one array a text, as long as its ids, or a failure, independent of the batch's order.
         """
         ...
 
     def close(self) -> None:
-        """Release what the engine holds, such as a server. It is not used after that.
+        """Release all resources, such as a server; the engine is not used after that.
 
         May be called again, and while batches are scored: they end soon, if with an error.
         """
@@ -120,11 +117,11 @@ class Engine(Protocol):
 
 
 def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], options: Any) -> Any:
-    """An object of the class that ``choose`` names for a checkpoint, made from it and ``options``.
+    """Build the engine that ``choose`` names for a checkpoint, from it and ``options``.
 
-    It gets a description of the checkpoint with the settings that were chosen; the log says which
-    requests it cannot meet. Raises UserError when the checkpoint is missing, altered, not for
-    this engine, has code of its own, or is an adapter or quantised.
+    It gets the checkpoint's description with the chosen settings; the log names unmet requests.
+    Raises UserError when the checkpoint is missing, altered, not for this engine, has code of its
+    own, or is an adapter or quantised.
     """
     described = read_checkpoint(checkpoint)
     refuse_own_code(checkpoint.parent)
@@ -144,14 +141,13 @@ def build_engine(checkpoint: Path, choose: Callable[[Checkpoint], Choice], optio
 
 
 def load_engine(checkpoint: Path, name: str, options: ScoringOptions) -> Engine:
-    """The engine ``name`` with a checkpoint (a ``checkpoint.json``), ready to score.
+    """Load the engine ``name`` with a checkpoint (a ``checkpoint.json``).
 
-    Number format and first token are the checkpoint's unless ``options`` say otherwise and
-    the engine leaves it open (``ENGINES``). Raises UserError as ``build_engine`` does.
+    Number format and first token are the checkpoint's unless ``options`` differ and the engine
+    allows it (``ENGINES``). Raises UserError as ``build_engine`` does.
     """
 
     def choose(described: Checkpoint) -> Choice:
-        """How the engine scores a checkpoint that describes itself so."""
         return choose_engine(name, described.architecture, described, options)
 
     return cast(Engine, build_engine(checkpoint, choose, options))
@@ -164,12 +160,11 @@ def engine_key(
     described: Checkpoint,
     entries: tuple[str, ...] = (),
 ) -> str:
-    """Identity of an engine with a checkpoint: what content keys of its scores start with.
+    """Return the identity of an engine with a checkpoint, which its scores' keys start with.
 
-    ``kind`` is the engine's class; its code counts, or in its place that of ``entries``
-    (``module:name``) where more of the class than these decides no number; and that which
-    makes rows of its results. ``version`` names its software's versions and whatever else
-    moves numbers, such as a device.
+    ``kind`` is the engine's class, whose code counts, or instead only that of ``entries``
+    (``module:name``) where no other code decides a number. The code that makes rows counts too.
+    ``version`` names software versions and all else that moves numbers, such as a device.
     """
     # Not by way of the table of engines, which one more would change, and with it all keys.
     chosen = entries or (f"{kind.__module__}:{kind.__name__}",)

@@ -1,4 +1,4 @@
-"""Models in Hugging Face's layout, loaded whole or refused."""
+"""Load models in Hugging Face's layout whole, or refuse them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,30 +25,27 @@ CLASSES = {
     "masked": ("AutoModelForMaskedLM",),
     "encoder-decoder": ("AutoModelForSeq2SeqLM",),
 }
-"""Classes of transformers that load an architecture, the first that has the configuration's."""
+"""Classes of transformers by architecture; the first that has the configuration loads it."""
 WHOLE = "the files have each weight of the model"
 HALVES = (torch.bfloat16, torch.float16)
 PREFIXES = ("_orig_mod.", "module.", "_fsdp_wrapped_module.", "model.", "base_model.model.")
-"""What programs of training write before the names of weights."""
+"""Prefixes of weights' names that training programs write."""
 
 
 def read_settings(directory: Path) -> Any:
-    """Read a model's configuration. Raises UserError for one that transformers does not know."""
+    """Read a model's configuration. Raises UserError if transformers does not know it."""
     with loading(directory):
         return AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
 
 
 def positions(settings: Any) -> int | None:
-    """Most positions that a model has; None without a limit, which some write as 0 or -1."""
+    """Return a model's number of positions; None without limit, which some write as 0 or -1."""
     context = getattr(settings, "max_position_embeddings", None)
     return context if isinstance(context, int) and context > 0 else None
 
 
 def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
-    """Find the class of transformers that loads a model.
-
-    Raises UserError where transformers has no language model for its configuration.
-    """
+    """Find the class of transformers that loads a model. Raises UserError if there is none."""
     for name in CLASSES[architecture]:
         found = getattr(transformers, name, None)  # some versions lack some
         if found is not None and type(settings) in found._model_mapping:
@@ -66,10 +63,10 @@ def auto_class(settings: Any, architecture: str, directory: Path) -> Any:
 def load_model(
     directory: Path, architecture: str, dtype: torch.dtype, device: torch.device
 ) -> tuple[PreTrainedModel, str]:
-    """Load a model with all its weights, and say in words what was looked at.
+    """Load a model with all its weights, and say in words what was checked.
 
-    Of a multimodal model the whole is loaded, and its text part is what reads sentences. Raises
-    UserError where weights are missing in the files or have another shape.
+    A multimodal model is loaded whole, and its text part reads sentences. Raises UserError for
+    weights that are missing or have another shape.
     """
     settings = read_settings(directory)
     with loading(directory):
@@ -94,10 +91,10 @@ def load_model(
 
 
 def check_names(directory: Path) -> str:
-    """Compare names of a causal model's weights with its files', and say in words what was seen.
+    """Compare the weights' names of a causal model with its files; say in words what was seen.
 
-    For engines that load weights themselves, and may leave memory as it was where one lacks.
-    Raises UserError where weights are missing.
+    For engines that load weights themselves, and may leave memory unset where one is missing.
+    Raises UserError for missing weights.
     """
     settings = read_settings(directory)
     with loading(directory), torch.device("meta"):
@@ -123,7 +120,7 @@ def check_names(directory: Path) -> str:
 
 
 def _without_weights(directory: Path, name: str, missing: list[str], unused: list[str]) -> str:
-    """Say which weights are missing in a model's files, and how to mend them."""
+    """Say which weights are missing, and the remedy."""
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
     count = f"{len(missing)} weights" if len(missing) > 1 else "a weight"
     prefix = next(
@@ -160,7 +157,7 @@ def tensors_of(modules: Sequence[torch.nn.Module]) -> list[torch.Tensor]:
 
 
 def fits_in_float32(tensors: Sequence[torch.Tensor]) -> bool:
-    """Whether there is memory for a model's half precision tensors at twice their size."""
+    """Whether memory suffices for a model's half precision tensors at twice their size."""
     more = sum(each.numel() * 2 for each in tensors if each.dtype in HALVES)
     device = tensors[0].device
     if device.type == "cuda":
@@ -171,7 +168,7 @@ def fits_in_float32(tensors: Sequence[torch.Tensor]) -> bool:
 
 @contextmanager
 def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
-    """Run a block with half precision tensors of a model in float32; then they are as before."""
+    """Run a block with a model's half precision tensors in float32."""
     halves = [(each, each.dtype) for each in tensors if each.dtype in HALVES]
     for each, _ in halves:
         each.data = each.data.float()
@@ -183,11 +180,11 @@ def in_float32(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
 
 
 def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
-    """Characters complete after each token, from a tokenizer's offsets [tokens].
+    """Count the characters complete after each token, from a tokenizer's offsets [tokens].
 
-    ``lengths`` [texts]: tokens of each text, which come one after another. Tokenizers give a
-    token that holds part of a character the whole of it; here such a token ends where the
-    character starts, so that spans of tokens never overlap.
+    ``lengths`` [texts] are the texts' numbers of tokens. Tokenizers give a token with part of a
+    character the whole of it. Here such a token ends at the character's start, so that tokens never
+    overlap.
     """
     if len(ends) == 0:
         return ends
@@ -201,18 +198,17 @@ def complete_characters(starts: Ids, ends: Ids, lengths: Ids) -> Ids:
 
 
 class HubTokenizer:
-    """Texts to ids, without special tokens; and the ids that stand before every text."""
+    """Turns texts into ids without special tokens; knows the ids before every text."""
 
     policy: str
-    """What decides on ``prefix``; see ``models.starts``."""
+    """Policy behind ``prefix``; see ``models.starts``."""
     prefix: list[int]
-    """What conditions the first token: none under ``skip``."""
+    """Ids before every text; none under ``skip``."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
         """Load the tokenizer beside ``checkpoint``.
 
-        Raises UserError when it isn't a fast one, or has no token that the first-token
-        policy asks for.
+        Raises UserError when it isn't a fast one, or lacks the token of the first-token policy.
         """
         self.hub, self.source, self.variant = load_tokenizer(checkpoint.parent)
         """The tokenizer as transformers knows it; see ``LoadedTokenizer``."""
@@ -228,7 +224,7 @@ class HubTokenizer:
         self.prefix = start_ids(self.hub, described.first_token, str(checkpoint))
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Tokens without any special token; see ``Engine``."""
+        """Return tokens without special ones; see ``Engine``."""
         # Without the layer above, which makes further lists of every text.
         encodings = self._backend.encode_batch(list(texts), add_special_tokens=False)
         rows, spans = [each.ids for each in encodings], [each.offsets for each in encodings]

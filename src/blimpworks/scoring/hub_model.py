@@ -1,8 +1,8 @@
-"""What the engines of masked models and encoder-decoders share.
+"""Share what engines of models in Hugging Face's layout have in common.
 
-They score a token by guessing it in a text of its own, a *row*: the sentence without the
-token. Rows of all sentences go through the model in batches, however few of them one
-sentence's rows fill, so that a sentence of 512 tokens needs no more room than any other.
+Masked models and encoder-decoders guess a token in a text of its own, a *row*: the sentence without
+the token. Rows of all sentences share batches, so that a sentence of 512 tokens needs no more
+memory than any other.
 """
 
 import hashlib
@@ -52,36 +52,35 @@ V = TypeVar("V")
 
 
 class Row(NamedTuple):
-    """A text in which a token is to be guessed."""
+    """A text with a token to guess."""
 
     encoded: Encoded
     token: int
-    """Number of the token."""
     targets: list[int]
-    """Ids that are scored in its place."""
+    """Ids to score in its place."""
 
     @staticmethod
     def edges(rows: Sequence["Row"]) -> tuple[torch.Tensor, torch.Tensor]:
-        """All targets [edges], and the number of the row of each [edges]."""
+        """Return all targets [edges], and the number of each one's row [edges]."""
         counts = torch.tensor([len(row.targets) for row in rows])
         targets = torch.tensor([target for row in rows for target in row.targets])
         return targets, torch.arange(len(rows)).repeat_interleave(counts)
 
     @staticmethod
     def split(rows: Sequence["Row"], logprobs: torch.Tensor) -> list[LogProbs]:
-        """The log-probabilities [edges] of the targets of each row."""
+        """Split the targets' log-probabilities [edges] by row."""
         bounds = np.cumsum([len(row.targets) for row in rows])[:-1]
         return np.split(logprobs.cpu().numpy(), bounds)
 
 
 class FramedTokenizer(HubTokenizer):
-    """Texts to ids, and the special tokens that the tokenizer itself puts around a text."""
+    """A tokenizer, and the special tokens that it puts around a text."""
 
     def __init__(self, checkpoint: Path, described: Checkpoint) -> None:
         """Load the tokenizer; see ``HubTokenizer``.
 
-        Raises UserError for a first-token policy other than ``bos``, which here stands for
-        the model's own frame.
+        Raises UserError for a first-token policy other than ``bos``, which here means the model's
+        own frame.
         """
         if described.first_token != "bos":
             raise UserError(
@@ -109,7 +108,7 @@ class FramedTokenizer(HubTokenizer):
 
     @property
     def pad(self) -> int:
-        """Id that fills rows up."""
+        """Id that pads rows."""
         pad_id: int | None = self.hub.pad_token_id
         return 0 if pad_id is None else pad_id
 
@@ -119,24 +118,23 @@ class Loaded(NamedTuple):
 
     model: PreTrainedModel
     weights: str
-    """What was looked at when it was loaded, in words."""
+    """Finding on its weights, in words."""
     embeddings: int
     """Ids that it can read."""
     modules: list[torch.nn.Module]
-    """All that it consists of; once it is split, it does not know them all."""
+    """All its modules; after a split it does not know them all."""
 
 
 class HubEngine(ABC):
-    """What engines of models in Hugging Face's layout share: files, device, self-test and key.
+    """Files, device, self-test and key of a model in Hugging Face's layout.
 
-    Only local files, only safetensors, no code from the checkpoint.
+    Reads only local safetensors, and runs no code from the checkpoint.
     """
 
     shares_prefixes = False
     architecture: ClassVar[str]
     probe: ClassVar[int] = 10
-    """Tokens of the longest sequence that the self-test makes up; three times as many for
-    small models."""
+    """Tokens of the self-test's longest sequence; three times as many for small models."""
 
     def __init__(
         self,
@@ -146,10 +144,9 @@ class HubEngine(ABC):
         tokenizer: HubTokenizer,
         variant: str,
     ) -> None:
-        """The weights follow with the first batch.
+        """Prepare; the first batch loads the weights.
 
-        ``variant`` says in the key what else decides scores. Raises UserError when the dtype
-        is unknown.
+        ``variant`` says in the key what else decides scores. Raises UserError for an unknown dtype.
         """
         self._directory = checkpoint.parent
         self._dtype = find_dtype(checkpoint, described.dtype)
@@ -170,12 +167,12 @@ class HubEngine(ABC):
 
     @property
     def context(self) -> int | None:
-        """Most ids of a row, those beside a text's own included; None without limit."""
+        """Most ids of a row, special ones included; None without limit."""
         return positions(self._settings)
 
     @property
     def limit(self) -> int | None:
-        """Most ids that a text may have; None without limit."""
+        """Most ids of a text; None without limit."""
         return None if self.context is None else self.context - self._beside
 
     @property
@@ -197,7 +194,7 @@ class HubEngine(ABC):
 
     @abstractmethod
     def _width(self) -> int:
-        """Ids that the model's logits are of."""
+        """Return the number of ids that logits cover."""
 
     @once
     def _vocabulary(self) -> int:
@@ -205,13 +202,13 @@ class HubEngine(ABC):
 
     @abstractmethod
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """See ``logprobs``, of texts whose ids the model has."""
+        """Do ``logprobs`` for texts whose ids the model has."""
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities, NaN for tokens that aren't scored; see ``Engine``.
+        """Return natural log-probabilities, NaN for unscored tokens; see ``Engine``.
 
-        A text with an id that the model has no embedding of is ``refused``, one for which
-        memory does not suffice even alone is ``out_of_memory``.
+        A text with an id that has no embedding is ``refused``; one too big for the memory even
+        alone is ``out_of_memory``.
         """
         size, frame = self._vocabulary, max(self._frame(), default=0)
         fits = [max(frame, encoded.ids.max(initial=0)) < size for encoded in batch]
@@ -223,10 +220,7 @@ class HubEngine(ABC):
 
     @contextmanager
     def _foreign_code(self) -> Iterator[None]:
-        """Run a model's code for a test, in which prefixes aren't shared.
-
-        Raises UserError for what the code raises.
-        """
+        """Run a model's code for a test, without shared prefixes; its errors become UserErrors."""
         self._testing = True
         try:
             yield
@@ -294,7 +288,7 @@ class HubEngine(ABC):
         return Findings(checks=checks, decisions=decisions)
 
     def _loads_alike(self, tensors: list[torch.Tensor]) -> bool:
-        """Whether a second load gives the same tensors; of models above 1 GB this isn't tried."""
+        """Whether a second load gives the same tensors; not tried above 1 GB."""
         if sum(each.nbytes for each in tensors) > 1e9:
             return True
         model, _ = load_model(self._directory, self.architecture, self._dtype, self._device)
@@ -305,12 +299,12 @@ class HubEngine(ABC):
         )
 
     def _tolerance(self) -> float:
-        """Most that rounding moves a log-probability, in nats, in the format of the tests."""
+        """Return how far rounding may move a log-probability in the tests [nats]."""
         dtype = self._loaded.model.dtype
         return 1e-3 if dtype == torch.float32 else TOLERANCE[dtype]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test how rows share passes; adds to ``checks``. Returns decisions."""
+        """Test how rows share passes, note it in ``checks``, and return decisions."""
         modes: tuple[Rows, ...] = ("padded", "equal", "alone")
         gaps = []
         for mode in modes:
@@ -329,24 +323,24 @@ class HubEngine(ABC):
         return {} if self._rows == "padded" else {"rows": self._rows}
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """Score as the self-test has decided."""
+        """Score by the decisions of the self-test."""
         self._rows = cast(Rows, decisions.get("rows", "padded"))
         self.key = marked_key(self._bare, decisions)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Tokens without any special token; see ``Engine``."""
+        """Return tokens without special ones; see ``Engine``."""
         return self.tokenizer.encode(texts)
 
     def _on_device(self, table: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(table).to(self._device)
 
     def close(self) -> None:
-        """Begin no pass any more."""
+        """Start no further pass."""
         self._workers.close()
 
 
 def padded(rows: Sequence[Sequence[int] | np.ndarray], filler: int) -> np.ndarray:
-    """Rows as one int64 table [rows, longest], filled up with ``filler`` on the right."""
+    """Return rows as one int64 table [rows, longest], padded with ``filler`` on the right."""
     table = np.full((len(rows), max(map(len, rows))), filler, dtype=np.int64)
     for i, row in enumerate(rows):
         table[i, : len(row)] = row
@@ -354,7 +348,7 @@ def padded(rows: Sequence[Sequence[int] | np.ndarray], filler: int) -> np.ndarra
 
 
 def scored_tokens(encoded: Encoded) -> list[int]:
-    """Numbers of the tokens that are to be scored."""
+    """Return the numbers of the tokens to score."""
     if encoded.to_score is None:
         return list(range(len(encoded.ids)))
     numbers: list[int] = np.flatnonzero(encoded.to_score).tolist()
@@ -362,7 +356,7 @@ def scored_tokens(encoded: Encoded) -> list[int]:
 
 
 def place(encoded: Encoded) -> tuple[int, list[int], list[int]]:
-    """Sorts texts by length; ties are broken so that batches don't depend on arrival."""
+    """Return a key that sorts texts by length, ties broken so that batches ignore arrival."""
     return len(encoded.ids), encoded.ids.tolist(), scored_tokens(encoded)
 
 
@@ -374,13 +368,13 @@ def score_rows(
     workers: Workers,
     rows: Rows,
 ) -> list[LogProbs | Failure]:
-    """Log-probabilities of each text's tokens to score, NaN for the others.
+    """Return log-probabilities of each text's tokens to score, NaN for the others.
 
-    ``read`` gives the ids that the model reads to guess a token of a text. Where these are the
-    same for several texts, as for a pair that differs in that token alone, they are one row.
-    ``forward`` scores the targets of some rows in one pass of at most ``most`` tokens with padding,
-    or of a single row; ``workers`` compute the passes, in which such ``rows`` are together. A row
-    that does not fit into memory even alone fails its texts.
+    ``read`` gives the ids that the model reads to guess a token of a text. Texts with equal ids,
+    such as a pair that differs in that token alone, share a row. ``forward`` scores the targets of
+    some rows in one pass of at most ``most`` tokens with padding, or of a single row. ``workers``
+    compute the passes; ``rows`` says which rows share one. A row too big for the memory even alone
+    fails its texts.
     """
     lengths: dict[bytes, int] = {}
     same: dict[bytes, list[tuple[int, int]]] = {}
@@ -395,7 +389,6 @@ def score_rows(
     passes = [[tokens[row] for row in group] for group in groups]
 
     def values_of(group: list[list[tuple[int, int]]]) -> list[LogProbs | None]:
-        """Log-probabilities of the tokens of each row of one pass."""
         gaps = []
         for row in group:
             number, token = row[0]
@@ -412,7 +405,7 @@ def score_rows(
 def fill_in(
     results: list[LogProbs | Failure], tokens: list[tuple[int, int]], scores: LogProbs | None
 ) -> None:
-    """Put scores in their places: numbers of text and token. None: memory did not suffice."""
+    """Put scores at their places (text and token); None means that memory ran out."""
     for at, (number, token) in enumerate(tokens):
         result = results[number]
         if scores is None:
@@ -422,7 +415,7 @@ def fill_in(
 
 
 def halving(forward: Callable[[list[T]], Iterable[V]], rows: list[T]) -> list[V | None]:
-    """Values of ``rows``; in halves where memory does not suffice, None for one too big."""
+    """Return values of ``rows``, in halves where memory runs out; None for one too big."""
     try:
         return list(forward(rows))
     except torch.OutOfMemoryError:

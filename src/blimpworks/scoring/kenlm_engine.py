@@ -1,4 +1,4 @@
-"""N-gram scoring with KenLM."""
+"""Score n-grams with KenLM."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,9 @@ LN10 = math.log(10)
 
 
 class KenlmEngine:
-    """Words and a final ``</s>``, each given the words before it and ``<s>``.
+    """Score words and a final ``</s>``, each given the words before it and ``<s>``.
 
-    A word that the model does not know counts as ``<unk>``; ``</s>`` ends where the last word
-    does and takes no character.
+    An unknown word counts as ``<unk>``; ``</s>`` ends with the last word and has no character.
     """
 
     limit: int | None = None
@@ -34,8 +33,7 @@ class KenlmEngine:
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
         """Load the model.
 
-        Raises UserError for a first-token policy or a dtype that it cannot follow, or a file
-        that KenLM cannot read.
+        Raises UserError for an impossible first-token policy or dtype, or an unreadable file.
         """
         if described.first_token != "bos" or described.dtype != "float32":
             raise UserError(
@@ -66,7 +64,7 @@ class KenlmEngine:
         return Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32))
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Ids are line numbers of the checkpoint's ``vocabulary.txt``, from 0."""
+        """Return tokens whose ids are line numbers of ``vocabulary.txt``, from 0."""
         return [self._encode(text) for text in texts]
 
     def _score(self, ids: Ids) -> LogProbs:
@@ -76,15 +74,15 @@ class KenlmEngine:
         return np.fromiter((log10 * LN10 for log10, _, _ in word_scores), np.float32, len(ids))
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities; see ``Engine``."""
+        """Return natural log-probabilities; see ``Engine``."""
         return [self._score(encoded.ids) for encoded in batch]
 
     def self_test(self) -> Findings:
-        """See ``run_self_test``. KenLM itself checks its file."""
+        """Count the words; KenLM itself checks its file."""
         return Findings(checks={"vocabulary": f"{len(self._words):,} words"})
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """There is nothing to decide."""
+        """Do nothing: there is nothing to decide."""
 
     def close(self) -> None:
-        """Nothing is held that the interpreter does not free."""
+        """Do nothing: the interpreter frees everything."""

@@ -1,4 +1,4 @@
-"""From hidden states to log-probabilities, for models that transformers runs."""
+"""Turn hidden states into log-probabilities, for models in transformers."""
 
 from collections.abc import Callable
 from importlib.metadata import version
@@ -13,35 +13,35 @@ from blimpworks.errors import UserError
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.25}
-"""Most that rounding moves a log-probability, in nats, between two ways through a model."""
+"""Most that rounding moves a log-probability between two ways through a model [nats]."""
 Head = Callable[[torch.Tensor], torch.Tensor]
 FOREIGN = (
     AttributeError, TypeError, ValueError, RuntimeError, IndexError, KeyError, AssertionError,
     NotImplementedError, ImportError, ZeroDivisionError,
 )  # fmt: skip
-"""What a model's own code raises on input that it was not made for."""
+"""Errors of a model's own code on input that it was not made for."""
 ROWS = {"cpu": 128, "cuda": 1024}
-"""Rows whose logits over the whole vocabulary exist at one time, by type of device.
+"""Rows whose logits exist at one time, by device.
 
 A CPU is fastest while they stay in its cache, a GPU while it has enough to do.
 """
 
 
 def find_dtype(checkpoint: Path, name: str) -> torch.dtype:
-    """The number format ``name`` of a checkpoint. Raises UserError for an unknown one."""
+    """Return the number format ``name``. Raises UserError for an unknown one."""
     if name not in DTYPES:
         raise UserError(f"{checkpoint}: dtype is {name!r}; expected {', '.join(DTYPES)}.")
     return DTYPES[name]
 
 
 def versions() -> str:
-    """Versions of the libraries that make ids and log-probabilities."""
+    """Return versions of the libraries behind ids and log-probabilities."""
     names = ("transformers", "tokenizers", "torch")
     return " ".join(f"{name} {version(name)}" for name in names)
 
 
 def device_name(device: torch.device) -> str:
-    """``cpu``, or what the GPU is called: models of GPU round differently."""
+    """Return ``cpu`` or the GPU's model, since models of GPU round differently."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
@@ -51,12 +51,11 @@ def target_logprobs(
     target: torch.Tensor,
     parent: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Log-probability of ``target`` [edges] under softmax(head(``hidden`` [rows, width])).
+    """Return the log-probability of ``target`` [edges] under softmax(head(``hidden``)).
 
-    ``parent`` [edges], never falling, is the row that each target follows from; without it
-    there is one target for each row. Works in float32 and in chunks of rows, so that the
-    table of rows by vocabulary never exists as a whole, and goes over a row once, however
-    many targets it has. ``parent`` is on the CPU, the others on the device of the model.
+    ``hidden`` is [rows, width]. ``parent`` [edges], never falling and on the CPU, is each target's
+    row; by default one target a row. Works in float32 on chunks of rows, each row once, so that the
+    whole table of rows by vocabulary never exists.
     """
     if parent is None:
         parent = torch.arange(len(target))
@@ -73,7 +72,7 @@ def target_logprobs(
 
 
 class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
-    """Hidden states, and None for whatever else a model wants to hand on."""
+    """Hidden states, and None for any other output."""
 
     def __getattr__(self, name: str) -> None:
         if name.startswith("__"):
@@ -81,9 +80,9 @@ class _Outputs(BaseModelOutputWithPastAndCrossAttentions):
 
 
 class _HandsOn(torch.nn.Module):
-    """Stands in a model for its inner part, and returns the embeddings that it gets.
+    """Replaces a model's inner part, and returns the embeddings that it gets.
 
-    Attributes that the model's forward reads from that part afterwards are the part's.
+    Attributes that the model's forward reads from the part afterwards are the part's.
     """
 
     def __init__(self, inner: torch.nn.Module) -> None:
@@ -112,17 +111,16 @@ def split_model(
     logits: torch.Tensor,
     arguments: Callable[[torch.Tensor], dict[str, Any]] = _as_embeddings,
 ) -> Head | None:
-    """Split a model before its head, which is returned; None, and no change, where it cannot be.
+    """Split a model before its head and return the head; None, and no change, if impossible.
 
     The head maps [rows, width] to [rows, vocabulary] by the model's own code after its part
-    ``inner``, whatever that does (scaling, soft capping); ``arguments`` are those of the model,
-    from hidden states [1, rows, width], with which they reach the part as its embeddings.
-    ``run`` computes the part's hidden states [rows, width] of the input of which the model
-    itself has made ``logits`` [rows, vocabulary]: the head must make the same of them.
+    ``inner`` (with scaling, soft capping). ``arguments`` turn hidden states [1, rows, width] into
+    the model's arguments that reach the part as embeddings. ``run`` computes the part's hidden
+    states [rows, width] of the input behind ``logits`` [rows, vocabulary]. The head must reproduce
+    these.
     """
 
     def head(hidden: torch.Tensor) -> torch.Tensor:
-        """Logits [rows, vocabulary] of hidden states [rows, width]."""
         result: torch.Tensor = model(**arguments(hidden[None]), use_cache=False).logits[0]
         return result
 

@@ -1,4 +1,4 @@
-"""Scoring with word-level LSTMs, as in Mueller et al. (2020)."""
+"""Score with word-level LSTMs (Mueller et al. 2020)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -30,13 +30,12 @@ FIRST = ("eos", "skip")
 
 
 class LstmEngine:
-    """Words and a final ``<eos>``, each given what is before and, under ``eos``, an ``<eos>``.
+    """Score words and a final ``<eos>``, each given the words before it.
 
-    The hidden state is fresh for each text (Mueller et al. 2020, section 5.2). An unknown
-    word counts as ``<unk>``; the final ``<eos>`` ends where the last word does and takes no
-    character (the method ``without_end`` leaves it out of sums). A beginning that
-    sentences share is computed once, and so is the softmax over what follows it; with
-    ``sharing: never`` each sentence is computed for itself.
+    Under ``eos`` an ``<eos>`` starts the text. The hidden state is fresh for each text (Mueller et
+    al. 2020, section 5.2). An unknown word counts as ``<unk>``. The final ``<eos>`` ends with the
+    last word and has no character (the method ``without_end`` leaves it out of sums). Shared
+    beginnings are computed once, unless ``sharing`` is ``never``.
     """
 
     limit: int | None = None
@@ -44,9 +43,9 @@ class LstmEngine:
     shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """Model and vocabulary follow with the first batch.
+        """Prepare; the first batch loads model and vocabulary.
 
-        Raises UserError for a first-token policy or a dtype that it cannot follow.
+        Raises UserError for a first-token policy or a dtype that an LSTM cannot follow.
         """
         if described.first_token not in FIRST or described.dtype != "float32":
             raise UserError(
@@ -70,14 +69,13 @@ class LstmEngine:
 
     @once
     def _loaded(self) -> tuple[LstmModel, dict[str, int], LstmSettings]:
-        """Model, ids of its words, and its settings."""
         with loading(self._directory):
             model, words, settings = load_lstm(self._directory)
         ids = {word: number for number, word in enumerate(words)}
         return model.to(self._device), ids, settings
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Ids are line numbers of the checkpoint's ``vocabulary.txt``, from 0."""
+        """Return tokens whose ids are line numbers of ``vocabulary.txt``, from 0."""
         return [self._encode(text) for text in texts]
 
     def _encode(self, text: str) -> Encoded:
@@ -89,7 +87,7 @@ class LstmEngine:
         return Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32))
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities, NaN for the first word under ``skip``; see ``Engine``."""
+        """Return natural log-probabilities, NaN for the first word under ``skip``."""
         lead = np.array([] if self._skip else [END_ID], dtype=np.int32)
         pieces = [piece for encoded in batch for piece in (lead, encoded.ids)]
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
@@ -102,12 +100,11 @@ class LstmEngine:
     @single_thread()
     @torch.inference_mode()
     def _scores(self, trie: Trie) -> LogProbs:
-        """Log-probability of each node of a tree given its path [nodes], NaN for first ones."""
+        """Return each node's log-probability given its path [nodes], NaN for first ones."""
         logprobs = nothing_scored(len(trie.token))
 
         @torch.inference_mode()
         def normalise(step: tuple[list[Run], torch.Tensor]) -> None:
-            """Fill in what follows on the cells of some runs, from their hidden states."""
             group, hidden = step
             widths = [run.token.size for run in group]
             shifts = np.cumsum([0, *widths[:-1]])
@@ -123,9 +120,9 @@ class LstmEngine:
         return logprobs
 
     def _groups(self, all_runs: Iterable[Run]) -> Iterator[tuple[list[Run], torch.Tensor]]:
-        """Runs with the hidden states after their cells [cells, hidden].
+        """Yield runs with the hidden states after their cells [cells, hidden].
 
-        Many small runs come together, since the output layer is slow on few rows at a time.
+        Small runs come together, since the output layer is slow on few rows.
         """
         group, outputs, cells = list[Run](), list[torch.Tensor](), 0
         state = self._loaded[0].fresh(1)
@@ -141,9 +138,9 @@ class LstmEngine:
             yield group, torch.cat(outputs)
 
     def _step(self, run: Run, state: State) -> tuple[torch.Tensor, State]:
-        """Hidden states [steps, nodes, hidden] of a run, and the state after its last step.
+        """Return a run's hidden states [steps, nodes, hidden], and the state after its last step.
 
-        ``state`` is that after the last step of the run before.
+        ``state`` is that after the run before.
         """
         width = max(1, self._batch_tokens // len(run.token))
         parts = []
@@ -174,8 +171,8 @@ class LstmEngine:
         )
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """There is nothing to decide."""
+        """Do nothing: there is nothing to decide."""
 
     def close(self) -> None:
-        """Begin no pass any more."""
+        """Start no further pass."""
         self._workers.close()

@@ -19,18 +19,18 @@ from blimpworks.scoring.logits import Head, split_model, target_logprobs
 
 @dataclass(frozen=True, slots=True)
 class WordsEncoded(Encoded):
-    """A text as tokens that knows its words."""
+    """A text as tokens, with its words."""
 
     words: Ids = field(kw_only=True)
-    """[tokens] number of the word that a token belongs to, never falling."""
+    """[tokens] number of each token's word, never falling."""
 
 
 def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, int]]) -> Ids:
-    """Number of the word of each token, int32 [tokens].
+    """Return the number of each token's word, int32 [tokens].
 
-    A word is what the tokenizer cuts into tokens, and never reaches across white space (some
-    tokenizers cut a whole sentence at once). ``offsets`` are the tokens' first character and
-    the one after the last.
+    A word is what the tokenizer cuts into tokens. It never crosses white space (some tokenizers cut
+    a whole sentence at once). ``offsets`` are each token's first character and the one after its
+    last.
     """
     numbers, last, end = [], -1, 0
     previous: int | None = -1
@@ -44,19 +44,18 @@ def word_numbers(text: str, words: list[int | None], offsets: list[tuple[int, in
 
 
 class MaskedEngine(HubEngine):
-    """Each token given all others: it is masked in a copy of the sentence and guessed there.
+    """Score each token given all others, by a mask in a copy of the sentence.
 
-    ``scoring.masked.pll``: ``original`` masks it alone (Salazar et al. 2020);
-    ``within_word_l2r`` also the tokens after it in its word, which would give it away (Kauf
-    and Ivanova 2023). The special tokens around the sentence are the tokenizer's and aren't
-    scored.
+    ``scoring.masked.pll``: ``original`` masks it alone (Salazar et al. 2020); ``within_word_l2r``
+    also masks the later tokens of its word, which would give it away (Kauf and Ivanova 2023). The
+    tokenizer's special tokens around the sentence aren't scored.
     """
 
     architecture = "masked"
     regional = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """See ``HubEngine``. Raises UserError too when the tokenizer has no mask token."""
+        """See ``HubEngine``; raises UserError too where the tokenizer has no mask token."""
         self._pll = options.masked.pll
         self._framed = FramedTokenizer(checkpoint, described)
         super().__init__(checkpoint, described, options, self._framed, f"pll {self._pll}")
@@ -76,7 +75,7 @@ class MaskedEngine(HubEngine):
         """Most ids of a row, special tokens included.
 
         RoBERTa and its kin count positions from after the padding token's id. Their tables of
-        positions know that id; the others' don't.
+        positions know that id; others don't.
         """
         table = positions(self._settings) or 10**9
         for name, module in self._loaded.model.named_modules():
@@ -91,7 +90,7 @@ class MaskedEngine(HubEngine):
 
     @once
     def _parts(self) -> tuple[torch.nn.Module, Head | None, int]:
-        """The model's base, or the whole; what makes logits of hidden states; and their width."""
+        """Return the model's base, or the whole; its head; and the width of logits."""
         model = self._loaded.model
         ids = torch.arange(8, device=self._device)[None]
         given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
@@ -105,7 +104,7 @@ class MaskedEngine(HubEngine):
         return self._parts[2]
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Tokens without any special token, and their words; see ``Engine``."""
+        """Return tokens without special ones, and their words."""
         return [self._with_words(*pair) for pair in zip(texts, super().encode(texts), strict=True)]
 
     def _with_words(self, text: str, encoded: Encoded) -> Encoded:
@@ -121,7 +120,6 @@ class MaskedEngine(HubEngine):
         return score_rows(batch, self._masked, self._forward, self._most, self._workers, self._rows)
 
     def _masked(self, encoded: Encoded, token: int) -> list[int]:
-        """Ids of the sentence with the token masked, special tokens around it."""
         ids = encoded.ids.copy()
         ids[token] = self._mask
         if isinstance(encoded, WordsEncoded):

@@ -1,8 +1,7 @@
-"""What goes through a causal model at a time: token ids, and which hidden states are read.
+"""Make forward passes of a causal model: token ids, and which hidden states are read.
 
-Sentences lie in padded rows, one each, or in the rows of a prefix tree (see ``trie``). Either
-way the last token of a sentence has no part in the forward pass, since its own
-log-probability is read from the token before it.
+Sentences are padded rows, or rows of a prefix tree (see ``trie``). A sentence's last token stays
+out of the pass, since its log-probability is read from the token before.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ CACHED = 1024
 
 
 def pass_size(requested: int, device: torch.device) -> int:
-    """Most tokens in a pass, padding included, where a campaign asks for so many at most."""
+    """Return the most tokens in a pass, padding included."""
     return min(requested, CACHED) if device.type == "cpu" else requested
 
 
@@ -27,12 +26,11 @@ def pass_size(requested: int, device: torch.device) -> int:
 class Pass:
     """One forward pass over rows of tokens, and the log-probabilities that it gives.
 
-    ``ids`` [rows, width]; ``read`` [rows, width]: cells whose hidden states are needed;
-    ``parent`` [edges]: number of such a cell, in order of rows, never falling; ``token``
-    [edges]: the token whose log-probability follows from it; ``place`` [edges]: where that
-    belongs among the results. In rows of a tree, and only there, ``depth`` [rows, width] is
-    each cell's position, and a cell sees those cells of its row whose ``number`` [rows,
-    width] is its own or an ancestor's: they are the ones with ``number`` <= its own < ``end``.
+    ``ids`` [rows, width]; ``read`` [rows, width]: cells whose hidden states are needed; ``parent``
+    [edges]: number of such a cell, in order of rows, never falling; ``token`` [edges]: the token
+    that it predicts; ``place`` [edges]: place of its log-probability in the results. Only rows of a
+    tree have ``depth`` [rows, width], each cell's position, ``number`` and ``end``. A cell sees the
+    cells of its row with ``number`` <= its own < ``end``: itself and its ancestors.
     """
 
     ids: Numbers
@@ -45,7 +43,7 @@ class Pass:
     end: Numbers | None = None
 
     def halves(self) -> tuple["Pass", "Pass"]:
-        """The first and the last rows, for a pass that needs too much memory."""
+        """Halve a pass that needs too much memory, by rows."""
         middle = len(self.ids) // 2
         cells = int(self.read[:middle].sum())
         edges = int(np.searchsorted(self.parent, cells))
@@ -95,11 +93,10 @@ def make_batches(
 
 
 def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded") -> Iterator[Pass]:
-    """Sequences, one after another in ``flat`` [tokens], in rows padded on the right.
+    """Put sequences, one after another in ``flat`` [tokens], in rows padded on the right.
 
-    Sequences of like length share a pass of at most ``most`` cells, or one sequence. Results
-    are placed at the tokens of ``flat``; a sequence's first token has none. What is in a pass
-    does not depend on the order of the sequences.
+    Similar lengths share a pass of at most ``most`` cells, or one sequence. A token's result has
+    its place in ``flat``; a first token has none. The sequences' order does not matter.
     """
     starts = np.cumsum(lengths) - lengths
     ranked = sorted_numbers(flat, lengths)
@@ -115,9 +112,9 @@ def padded_passes(flat: Ids, lengths: Numbers, most: int, rows: Rows = "padded")
 
 
 def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
-    """Rows of ``plan`` in passes of at most ``most`` cells, or one row.
+    """Put the rows of ``plan`` in passes of at most ``most`` cells, or one row.
 
-    Results are placed at the nodes of ``trie``; a first token has none.
+    Results have the places of the nodes of ``trie``; first tokens have none.
     """
     rows, width = plan.cells.shape
     step = max(1, most // max(1, width))

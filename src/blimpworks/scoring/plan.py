@@ -1,4 +1,4 @@
-"""What a model has to score, each thing once, and in which order."""
+"""Collect what a model has to score, without repeats, and put it in order."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -16,20 +16,20 @@ from blimpworks.scoring.spans import joined, joint, token_starts
 from blimpworks.tables import ITEMS, read_table
 
 PAYS = 0.4
-"""Share of characters in common with the sentence before, from which on sharing pays."""
+"""Share of characters in common with the sentence before above which sharing pays."""
 
 
 class Request(NamedTuple):
-    """A sentence to score: whole, or only the tokens of one stretch of it."""
+    """A sentence to score: whole, or only the tokens of one stretch."""
 
     text: str
     start: int = -1
     """First character of the stretch; negative for the whole sentence."""
     end: int = -1
-    """The character after the last of the stretch."""
+    """The character after the stretch."""
 
     def restrict(self, encoded: Encoded) -> Encoded:
-        """``encoded`` with the tokens of the stretch as those to score."""
+        """Mark the stretch's tokens as those to score."""
         if self.start < 0:
             return encoded
         space = joint(self.text, self.start)
@@ -39,10 +39,9 @@ class Request(NamedTuple):
 
 
 def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]:
-    """Distinct good and bad sentences of items tables, or distinct critical regions of them.
+    """Return the distinct sentences of items tables, or their distinct critical regions.
 
-    Raises UserError for a missing table or an item without a sentence, or without a region
-    where these are asked for.
+    Raises UserError for a missing table, or an item without a sentence or requested region.
     """
     requests: set[Request] = set()
     for path in items:
@@ -61,9 +60,9 @@ def requests_of(items: Iterable[Path], *, regions: bool = False) -> set[Request]
 
 
 def shared_characters(texts: Iterable[str]) -> float:
-    """Share of characters that a text has in common with the one before it, in order of texts.
+    """Return the share of characters that each sorted text shares with the one before.
 
-    It foretells how many tokens a prefix tree saves. 0 for no texts.
+    It predicts how many tokens a prefix tree saves. 0 for no texts.
     """
     ordered = sorted(texts)
     total = sum(map(len, ordered))
@@ -73,7 +72,7 @@ def shared_characters(texts: Iterable[str]) -> float:
 
 
 def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOptions) -> bool:
-    """Whether to score in order of texts, so that those that begin alike share a shard."""
+    """Whether to score in order of texts, so that those with the same beginning share a shard."""
     if not engine.shares_prefixes or options.sharing == "never":
         return False
     if options.sharing == "always":
@@ -82,12 +81,12 @@ def by_prefix(requests: Collection[Request], engine: Engine, options: ScoringOpt
 
 
 def in_order(requests: Collection[Request], *, prefixes: bool) -> list[Request]:
-    """``requests`` by text, or by length and then text, so that batches need little padding."""
+    """Sort ``requests`` by text, or by length and text, so that batches need little padding."""
     if prefixes:
         return sorted(requests)
     return sorted(requests, key=lambda request: (len(request.text), request))
 
 
 def nothing_scored(count: int) -> np.ndarray:
-    """Log-probabilities of a text of ``count`` tokens that has none: NaN, float32 [count]."""
+    """Return log-probabilities of an unscored text: NaN, float32 [count]."""
     return np.full(count, np.nan, dtype=np.float32)

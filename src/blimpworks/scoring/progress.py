@@ -1,4 +1,4 @@
-"""The progress file: how far a running job is, for whoever looks from another shell."""
+"""Write how far a running job is, for readers in another shell."""
 
 import json
 import logging
@@ -23,13 +23,13 @@ from blimpworks.strict import Strict
 log = logging.getLogger(__name__)
 
 ATTEMPT = "BLIMPWORKS_ATTEMPT"
-"""Environment variable that holds the id of the attempt which this process is."""
+"""Environment variable with the id of this process's attempt."""
 RARELY = 2.0
-"""Seconds between two versions of the file: small shards take less than writing it does."""
+"""Seconds between two versions of the file, since small shards take less than a write."""
 
 
 class LanguageProgress(Strict):
-    """How far one language is."""
+    """Progress of one language."""
 
     sentences: NonNegativeInt
     done: NonNegativeInt
@@ -45,10 +45,7 @@ class Progressed(Scored):
 
 
 def read_progress(path: Path) -> Progressed | None:
-    """Content of a progress file; None where there is none.
-
-    Raises UserError for a file that is none.
-    """
+    """Read a progress file; None if missing. Raises UserError for another file."""
     with reading(path, "the progress of a job that scores", "Delete it: nothing depends on it."):
         try:
             content = path.read_bytes()
@@ -58,7 +55,7 @@ def read_progress(path: Path) -> Progressed | None:
 
 
 def scored_tokens(scores: pa.Table) -> int:
-    """How many tokens of a shard have a score, or were written as answers."""
+    """Count the tokens of a shard that have a score, or were written as answers."""
     if "tokens" in scores.column_names:
         return pc.sum(scores["tokens"]).as_py() or 0
     values = scores["logprobs"].combine_chunks().flatten()
@@ -66,21 +63,18 @@ def scored_tokens(scores: pa.Table) -> int:
 
 
 class _Clock:
-    """Time spent on loading, and on scoring."""
+    """Measures the time of loading and of scoring."""
 
     def __init__(self) -> None:
-        """Start at the start of the process's work."""
         self.started = self.begun = monotonic()
         self.shards: list[tuple[float, int]] = []
         """Seconds and tokens of the first two shards."""
         self._last = self.begun
 
     def begin(self) -> None:
-        """The first shard begins."""
         self.begun = self._last = monotonic()
 
     def shard(self, tokens: int) -> None:
-        """A shard is finished."""
         moment = monotonic()
         if len(self.shards) < 2:
             self.shards.append((moment - self._last, tokens))
@@ -90,8 +84,8 @@ class _Clock:
     def load(self) -> float | None:
         """Seconds until scores came at their usual pace; None before the second shard.
 
-        Engines load their model with the first batch, so what the first shard took beyond
-        the pace of the second, which is the most like it, is the time of loading.
+        Engines load their model with the first batch. Loading is therefore the time that the first
+        shard took beyond the pace of the second, the most similar one.
         """
         if len(self.shards) < 2:
             return None
@@ -101,15 +95,15 @@ class _Clock:
 
     @property
     def score(self) -> float:
-        """Seconds since then, up to the end of the last shard."""
+        """Seconds from then to the end of the last shard."""
         return self._last - self.started - (self.load or self.begun - self.started)
 
 
 class Progress(Watch):
-    """Keeps the progress file of one job. That it cannot be written fails no job."""
+    """Keeps the progress file of one job. A failed write fails no job."""
 
     def __init__(self, path: Path, attempt: str | None = None) -> None:
-        """Write at ``path``; ``attempt`` is the environment's, or one of its own."""
+        """Write at ``path``; ``attempt`` defaults to the environment's, or a new one."""
         self._path = path
         self._attempt = attempt or os.environ.get(ATTEMPT) or uuid.uuid4().hex
         self._clock = _Clock()
@@ -122,7 +116,7 @@ class Progress(Watch):
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
-        """Count what there is, and write the first version."""
+        """Count the sentences, and write the first version."""
         seen = set[Hashable]()
         for lang, requests in sentences.items():
             # In these steps, hashes of the sentences are not computed anew.
@@ -138,7 +132,7 @@ class Progress(Watch):
         self._write()
 
     def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
-        """Count a shard; write the next version, unless the last is that young."""
+        """Count a shard; write the next version, unless the last is too recent."""
         tokens = scored_tokens(scores)
         self._clock.shard(tokens)
         self._tokens += tokens

@@ -1,4 +1,4 @@
-"""Scoring of all items of one model: one engine, one store, one manifest."""
+"""Score all items of one model: one engine, one store, one manifest."""
 
 import json
 import logging
@@ -25,55 +25,53 @@ log = logging.getLogger(__name__)
 
 
 class Manifest(Strict):
-    """Which shards hold the scores of a model's items.
+    """Names the shards with the scores of a model's items.
 
-    How sentences lie in shards depends on the order in which items came, so equal scores
-    can have different manifests.
+    Equal scores can have different manifests, since the items' order decides the shards.
     """
 
     engine: str
-    """Key of the engine that scored."""
+    """Key of the engine."""
     checkpoint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """SHA-256 of the model's checkpoint.json."""
     sentences: int
     """Distinct sentences of the items, or regions of them."""
     statuses: dict[str, int]
-    """Number of those sentences by status."""
+    """Number of sentences by status."""
     checks: dict[str, str] = Field(default_factory=dict)
-    """Findings of the self-test, in words, by check; see ``selftest``."""
+    """Findings of the self-test in words, by check; see ``selftest``."""
     shards: dict[Within, str]
-    """SHA-256 of each shard that holds one of them, by file name."""
+    """SHA-256 of each shard, by file name."""
 
 
 M = TypeVar("M", bound=Manifest)
 
 
 def read_manifest(path: Path, kind: type[M] = Manifest) -> M:  # type: ignore[assignment]
-    """Read a manifest of a kind. Raises UserError when it is missing or malformed."""
+    """Read a manifest. Raises UserError when it is missing or malformed."""
     with reading(path, "a manifest of scores", "Score again."):
         return kind.model_validate_json(path.read_bytes())
 
 
 def write_manifest(result: Manifest, path: Path) -> None:
-    """Write a manifest, by which its job is known to be done."""
+    """Write a manifest, which marks its job as done."""
     text = json.dumps(result.model_dump(), indent=1, ensure_ascii=False, sort_keys=True)
     write_text(path, text + "\n")
 
 
 class Failed(Strict):
-    """Scoring with a model failed for good, as one of several in a job."""
+    """Record of scoring that failed for good, with one of several models of a job."""
 
     failed: str
-    """Why scoring failed, in a sentence."""
+    """Reason, in a sentence."""
     log: str
-    """Path of the log that says more."""
+    """Path of the log."""
 
 
 def refuse_failed(manifest: Path) -> None:
-    """Raise UserError when ``manifest`` says that scoring was given up.
+    """Raise UserError when ``manifest`` says that scoring failed, and remove it.
 
-    It is removed then, so that Snakemake, which knows the file and not what it says, scores
-    again when it is run again.
+    Snakemake knows the file but not its content; without it, it scores again.
     """
     try:
         failure = Failed.model_validate_json(manifest.read_bytes())
@@ -97,10 +95,10 @@ def finish(
     kind: type[M] = Manifest,  # type: ignore[assignment]
     **facts: Any,
 ) -> M:
-    """Write the manifest of a run that has filled a store with the rows of some ``keys``.
+    """Write the manifest of a run that has filled a store with the rows of ``keys``.
 
-    ``facts`` are further fields of a manifest of such a ``kind``. The log says how many rows are
-    ``new``, how many requests failed that another try could mend, and how to try.
+    ``facts`` are further fields of a manifest of such a ``kind``. Logs how many rows are ``new``,
+    how many requests failed for a reason that may pass, and how to retry.
     """
     used = sorted({store.shard_of[key] for key in keys})
     statuses = Counter(store.status_of[key] for key in keys)
@@ -130,7 +128,7 @@ def finish(
 def _by_language(
     items: Sequence[Path], regions: Sequence[Path], *, regional: bool
 ) -> dict[str, set[Request]]:
-    """What is to be scored of each language, which is what an items table is called after."""
+    """Return each language's requests; an items table is named after its language."""
     requests: dict[str, set[Request]] = {}
     for path in items:
         requests.setdefault(path.stem, set()).update(requests_of([path]))
@@ -152,11 +150,10 @@ def score_items(
 ) -> Manifest:
     """Score every good and bad sentence of ``items`` with ``engine`` and a checkpoint.
 
-    Of the items tables ``regions`` only the critical regions are needed: an engine that pays
-    for each token scores no more of them. Scores go into the shards below directory
-    ``store``; sentences that have some there are not scored again. ``manifest`` is written
-    last. A killed run goes on where it was, with the same final bytes, and so does one that
-    ``watch``, which is told of each step, ends by raising.
+    Of the tables ``regions`` only critical regions are needed, and an engine that pays for each
+    token scores no more. Scores go into shards below ``store``; sentences there are not scored
+    again. ``manifest`` is written last. A killed run continues with the same final bytes, and so
+    does one that ``watch``, which is told of each step, ends by raising.
 
     Raises UserError when items or checkpoint are missing or malformed.
     """

@@ -1,4 +1,4 @@
-"""The self-test of a model before scoring: whether it is loaded and run as it was made."""
+"""Test before scoring whether a model is loaded and run as it was made."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -16,26 +16,26 @@ log = logging.getLogger(__name__)
 
 FILE_NAME = "selftest.json"
 VERSION = 1
-"""Of the tests: it rises when one is added or finds more, so that models are tested again."""
+"""Version of the tests; a stricter test raises it, so that models are tested again."""
 Score = Callable[[Sequence[Encoded]], list[LogProbs | Failure]]
 
 
 class Findings(Strict):
-    """What the self-test found."""
+    """Findings of the self-test."""
 
     engine: str = ""
-    """Key of the engine that was tested, without decisions, and version of the test."""
+    """Key of the tested engine, without decisions, and version of the test."""
     checks: dict[str, str]
-    """Finding of each check, in words: weights, tokenizer, causality, padding, prefixes, …."""
+    """Finding of each check in words: weights, tokenizer, causality, padding, prefixes, …."""
     decisions: dict[str, str] = Field(default_factory=dict)
-    """How scoring departs from the usual because of a finding; part of the scores' keys."""
+    """Departures from usual scoring because of a finding; part of the scores' keys."""
 
 
 def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings:
-    """Test an engine's model, unless ``store`` has its findings; the engine then follows them.
+    """Test an engine's model, unless ``store`` has its findings; make the engine follow them.
 
-    ``texts`` are sentences that are to be scored, from which a start is chosen. The findings
-    are kept in ``store`` and logged. Raises UserError for a model that cannot be scored rightly.
+    ``texts`` are sentences to score, by which a start is chosen. The findings are stored in
+    ``store`` and logged. Raises UserError for a model that cannot be scored rightly.
     """
     path = store / FILE_NAME
     try:
@@ -62,27 +62,27 @@ def run_self_test(engine: Engine, store: Path, texts: Sequence[str]) -> Findings
 
 
 def marked_key(key: str, decisions: Mapping[str, str]) -> str:
-    """Key of an engine that follows decisions."""
+    """Return the key of an engine that follows decisions."""
     marks = " ".join(f"{name} {value}" for name, value in decisions.items())
     return f"{key}|{marks}" if marks else key
 
 
 def probe_rows(ids: Ids, longest: int) -> list[Ids]:
-    """Draw sequences of ``ids`` for tests: four lengths from 1 to ``longest``."""
+    """Draw test sequences of ``ids``: four lengths from 1 to ``longest``."""
     draw = np.random.default_rng(0)
     lengths = sorted({1, *(max(1, longest * n // 3) for n in (1, 2, 3))})
     return [draw.choice(ids, size=length).astype(np.int32) for length in lengths]
 
 
 def encoded(rows: Sequence[Ids]) -> list[Encoded]:
-    """Token sequences as texts of one character a token."""
+    """Return token sequences as texts of one character a token."""
     return [Encoded(row, np.arange(1, len(row) + 1, dtype=np.int32)) for row in rows]
 
 
 def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs | Failure]) -> float:
-    """Largest difference of two lists of log-probabilities, in nats; infinite beside a NaN.
+    """Return the largest difference of two lists of log-probabilities [nats], infinite for a NaN.
 
-    The first token of a row may have none in both.
+    First tokens may be NaN in both.
     """
     gap = 0.0
     for a, b in zip(first, second, strict=True):
@@ -97,10 +97,10 @@ def largest_gap(first: Sequence[LogProbs | Failure], second: Sequence[LogProbs |
 
 
 def gap_behind(score: Score, ids: Ids, longest: int) -> float:
-    """Measure how far tokens' log-probabilities depend on those that follow, in nats.
+    """Measure how far tokens' log-probabilities depend on later tokens [nats]; 0 if causal.
 
-    Zero for a causal model. A sequence of ``longest`` ids, its beginnings, and others that
-    begin like it are scored in a call each.
+    Scores a sequence of ``longest`` ids, its beginnings, and others with the same beginning, one a
+    call.
     """
     whole, other = np.random.default_rng(1).choice(ids, size=(2, longest)).astype(np.int32)
     cuts = sorted({max(1, n) for n in (longest // 8, longest // 4, longest // 2, longest - 1)})
@@ -115,6 +115,6 @@ def gap_behind(score: Score, ids: Ids, longest: int) -> float:
 
 
 def gap_of_batches(score: Score, rows: Sequence[Ids]) -> float:
-    """Measure how far the log-probabilities of rows depend on those in one batch, in nats."""
+    """Measure how far log-probabilities depend on the other rows of a batch [nats]."""
     texts = encoded(rows)
     return largest_gap(score(texts), [score([text])[0] for text in texts])

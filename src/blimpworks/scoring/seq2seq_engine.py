@@ -1,4 +1,4 @@
-"""Scoring with encoder-decoders through transformers."""
+"""Score with encoder-decoders through transformers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,12 +32,12 @@ SENTINEL = "<extra_id_0>"
 class _Parts(NamedTuple):
     encoder: torch.nn.Module
     decoder: torch.nn.Module
-    """Of a model that cannot be split, the whole."""
+    """The whole model where it cannot be split."""
     head: Head | None
     start: int
     """Id that decoding starts with."""
     width: int
-    """Ids that logits are of."""
+    """Ids that logits cover."""
 
 
 def _decoder_arguments(hidden: torch.Tensor) -> dict[str, Any]:
@@ -45,16 +45,15 @@ def _decoder_arguments(hidden: torch.Tensor) -> dict[str, Any]:
 
 
 class Seq2seqEngine(HubEngine):
-    """How likely the decoder makes each token, in one of three forms (``scoring.seq2seq.form``).
+    """Score tokens by the decoder, in one of three forms (``scoring.seq2seq.form``).
 
-    ``masked``: each token given all others. A sentinel stands for it in the encoder's input,
-    and the decoder, after the same sentinel, guesses it: what these models are trained to do
-    (Raffel et al. 2020, section 3.1.4), and the counterpart of a masked model's
-    pseudo-log-likelihood. ``target``: the sentence as the decoder's output, each token given
-    those before it, for an empty text in the encoder. ``copy``: the same, for the sentence
-    itself in the encoder. A model without sentinels (BART, Marian, …) is scored as ``target``
-    in place of ``masked``. What the tokenizer puts before a text, such as the code of a
-    language, stands before it in the decoder too.
+    ``masked``: each token given all others. A sentinel replaces it in the encoder's input, and the
+    decoder guesses it after the same sentinel, as in training (Raffel et al. 2020, section 3.1.4).
+    This is the counterpart of a masked model's pseudo-log-likelihood. ``target``: the sentence is
+    the decoder's output, each token given those before it, with an empty text in the encoder.
+    ``copy``: the same, with the sentence in the encoder. ``masked`` without sentinels (BART,
+    Marian, …) becomes ``target``. The tokenizer's ids before a text, such as a language code,
+    precede it in the decoder too.
     """
 
     architecture = "encoder-decoder"
@@ -82,7 +81,7 @@ class Seq2seqEngine(HubEngine):
         return [*self._framed.before, *sentinel, *self._framed.after, self._parts.start]
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test too whether the decoder looks ahead. Raises UserError where it does."""
+        """Test also whether the decoder looks ahead. Raises UserError if it does."""
         checks["form"] = self._form
         if self._form != self._requested:
             checks["form"] += f", because the tokenizer has no {SENTINEL} to stand for a token"
@@ -100,10 +99,7 @@ class Seq2seqEngine(HubEngine):
 
     @once
     def _parts(self) -> _Parts:
-        """Encoder, decoder and what makes logits of the decoder's hidden states.
-
-        Raises UserError where the configuration does not say what decoding starts with.
-        """
+        """Split the model. Raises UserError if the configuration lacks the start of decoding."""
         model = self._loaded.model
         start = getattr(model.config, "decoder_start_token_id", None)
         if start is None:
@@ -117,7 +113,6 @@ class Seq2seqEngine(HubEngine):
         ids = torch.arange(8, device=self._device)[None]
 
         def states() -> torch.Tensor:
-            """Hidden states of the decoder [tokens, width]."""
             return cast(torch.Tensor, decoder(ids, encoder_hidden_states=encoder(ids)[0])[0][0])
 
         with torch.inference_mode():
@@ -132,10 +127,10 @@ class Seq2seqEngine(HubEngine):
     def _decoded(
         self, source: list[list[int]], target: torch.Tensor, read: torch.Tensor
     ) -> torch.Tensor:
-        """Hidden states, or logits of a model that cannot be split, at cells of the decoder.
+        """Return hidden states at cells of the decoder, or logits if the model cannot be split.
 
-        ``source``: ids of each row for the encoder; ``target`` [rows, width]: those for the
-        decoder; ``read`` [rows, width]: the cells.
+        ``source``: the encoder's ids by row; ``target`` [rows, width]: the decoder's; ``read``
+        [rows, width]: the cells.
         """
         parts = self._parts
         ids = self._on_device(padded(source, self._framed.pad))
@@ -158,7 +153,6 @@ class Seq2seqEngine(HubEngine):
         return cast(torch.Tensor, hidden[read])
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities; see ``Engine``. Only ``masked`` leaves tokens out."""
         if self._form == "masked":
             return score_rows(
                 batch, self._without, self._guess, self._most, self._workers, self._rows
@@ -166,14 +160,13 @@ class Seq2seqEngine(HubEngine):
         return self._as_targets(batch)
 
     def _without(self, encoded: Encoded, token: int) -> list[int]:
-        """Ids of the sentence with the sentinel for the token, special tokens around it."""
         ids = encoded.ids.tolist()
         ids[token] = self._sentinel
         return [*self._framed.before, *ids, *self._framed.after]
 
     @torch.inference_mode()
     def _guess(self, rows: list[Row]) -> list[LogProbs]:
-        """Log-probabilities of each row's targets, as the decoder's output after the sentinel."""
+        """Return log-probabilities of each row's targets after the sentinel."""
         lists = [self._without(row.encoded, row.token) for row in rows]
         start = [[self._parts.start, self._sentinel]] * len(rows)
         decoder_ids = torch.tensor(start, device=self._device)
@@ -192,7 +185,6 @@ class Seq2seqEngine(HubEngine):
         groups = [*make_batches(lengths, order, self._most, self._rows)]
 
         def values_of(group: list[int]) -> list[LogProbs | None]:
-            """Log-probabilities of the texts of one pass."""
             return halving(self._decode, [batch[number] for number in group])
 
         for group, values in zip(groups, self._workers.map(values_of, groups), strict=True):
@@ -202,7 +194,7 @@ class Seq2seqEngine(HubEngine):
 
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:
-        """Log-probabilities of whole texts. No mask: the decoder never looks to the right."""
+        """Score whole texts. No mask: the decoder never looks to the right."""
         before, after = self._framed.before, self._framed.after
         copied = [encoded.ids.tolist() if self._form == "copy" else [] for encoded in batch]
         source = [[*before, *ids, *after] for ids in copied]

@@ -1,14 +1,12 @@
-"""Shards: Parquet files that a store keeps its rows in, each named after its own bytes.
+"""Keep a store's rows in shards: Parquet files, each named after its own bytes.
 
-A store holds what a model said of some requests, one row for each, found by a key that digests
-the request and all that decides the row. Shards are written whole or not at all, so a killed
-run loses at most the one that it was at; one that was altered is found by its name and set
-aside. What is in a row is the business of the store of its kind.
+A store holds a model's results of requests, one row each. A row's key digests the request and all
+that decides the row. Shards are written whole or not at all, so a killed run loses at most one. An
+altered shard is found by its name and set aside.
 
-Requests are put in order and cut into shards before any is answered, shards are written in that
-order, and batches never reach across shards. What a killed run left is therefore a head of that
-row of shards, and the run that follows cuts the rest at the same places: it ends with the same
-files, byte for byte. The same holds for a damaged shard that is set aside and made again.
+Requests are ordered and cut into shards before any is answered; batches never cross shards. A
+killed run leaves the first shards, and the next run cuts the rest at the same places: it ends with
+the same files, byte for byte. So does a run that replaces a damaged shard.
 """
 
 import hashlib
@@ -31,17 +29,17 @@ from blimpworks.scoring.watch import Watch
 log = logging.getLogger(__name__)
 
 OK = "ok"
-"""Status of a row that has what was asked for."""
+"""Status of a row with a result."""
 R = TypeVar("R", bound=Hashable)
 
 
 def shard_name(sha256: str) -> str:
-    """File name of the shard whose bytes have that SHA-256."""
+    """Return the file name of the shard with this SHA-256."""
     return f"part-{sha256[:32]}.parquet"
 
 
 def read_statuses(shard: Path, schema: pa.Schema) -> dict[str, str]:
-    """Status of each row of ``shard``, by key. Raises UserError when it is unreadable."""
+    """Return each row's status by key. Raises UserError for an unreadable shard."""
     try:
         if not pq.read_schema(shard).equals(schema):
             raise UserError(f"{shard} has other columns than a shard.")
@@ -53,11 +51,11 @@ def read_statuses(shard: Path, schema: pa.Schema) -> dict[str, str]:
 
 
 class ShardStore(ABC, Generic[R]):
-    """The shards of one model, as they lie in one directory.
+    """The shards of one model, in one directory.
 
-    Each class of stores has a ``schema`` with columns ``key`` and ``status``. Statuses that are
-    ``failed`` can change with another machine or day; ``retry_setting`` tries them again.
-    ``unit`` is what messages call a request, and ``task`` what is done with it.
+    Each class has a ``schema`` with columns ``key`` and ``status``. ``failed`` statuses can change
+    on another machine or day; ``retry_setting`` retries them. Messages call a request ``unit`` and
+    the work ``task``.
     """
 
     schema: ClassVar[pa.Schema]
@@ -69,11 +67,11 @@ class ShardStore(ABC, Generic[R]):
     @staticmethod
     @abstractmethod
     def content(request: R) -> str:
-        """All that tells a request from others."""
+        """Return all that tells a request from others."""
 
     @classmethod
     def keys(cls, engine_key: str, requests: Iterable[R]) -> dict[R, str]:
-        """Content key of what an engine makes of each request: 32 hexadecimal digits."""
+        """Return each request's content key under an engine: 32 hexadecimal digits."""
         begun = hashlib.blake2b(f"{engine_key}|".encode(), digest_size=16)
         keys = {}
         for request in requests:
@@ -83,7 +81,7 @@ class ShardStore(ABC, Generic[R]):
         return keys
 
     def __init__(self, directory: Path) -> None:
-        """Look at the shards present; damaged ones are set aside with a warning."""
+        """Look at the shards; damaged ones are set aside with a warning."""
         self.directory = directory
         self.shard_of: dict[str, Path] = {}
         """Shard of each row by key; of two, one in which it did not fail."""
@@ -105,7 +103,7 @@ class ShardStore(ABC, Generic[R]):
                 self.shard_of[key], self.status_of[key] = shard, status
 
     def missing(self, keys: Mapping[R, str], *, retry: bool = False) -> list[R]:
-        """The requests whose keys have no row here; with ``retry``, failed ones count too."""
+        """Return the requests without a row; with ``retry``, failed ones too."""
         return [
             request
             for request, key in keys.items()
@@ -121,9 +119,9 @@ class ShardStore(ABC, Generic[R]):
         answer: Callable[[Sequence[Sequence[R]]], Iterable[tuple[Sequence[R], pa.Table]]],
         watch: Watch,
     ) -> None:
-        """Write the rows of ``missing`` requests in shards of ``size``, in their order.
+        """Write the rows of ``missing`` requests in shards of ``size``, in order.
 
-        ``answer`` takes the requests of all shards and yields those of each with its rows.
+        ``answer`` takes the requests of all shards and yields each shard's requests and rows.
         ``watch`` is told of all ``requests`` by language and of each shard; it may end the run
         between two shards by raising.
         """

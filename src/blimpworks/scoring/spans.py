@@ -1,4 +1,4 @@
-"""Which tokens belong to a stretch of characters."""
+"""Find the tokens of a stretch of characters."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,10 @@ Integers = NDArray[np.int64] | NDArray[np.int32]
 def overlaps(
     starts: Integers, ends: Integers, first: int | Integers, after: int | Integers
 ) -> NDArray[np.bool_]:
-    """Whether each token [tokens] overlaps characters ``first`` to ``after`` (exclusive).
+    """Tell for each token [tokens] whether it overlaps characters ``first`` to ``after``.
 
-    A token without a character of its own (the first bytes of a character, ``</s>``) counts
-    where it stands. No token is in a stretch that is empty or has a negative ``first``.
+    ``after`` is exclusive. A token without a character (the first bytes of one, ``</s>``) counts at
+    its place. An empty stretch, or one with a negative ``first``, has no token.
     """
     inside = (ends > first) | ((ends == starts) & (starts == first))
     real = (np.asarray(first) >= 0) & (np.asarray(first) < after)
@@ -21,12 +21,12 @@ def overlaps(
 
 
 def token_starts(ends: Integers) -> Integers:
-    """Where each token of one text starts: where the one before it ends."""
+    """Return the start of each token of one text, which is the end of the one before."""
     return np.concatenate([np.zeros(min(1, len(ends)), ends.dtype), ends[:-1]])
 
 
 def joint(text: str, first: int) -> int:
-    """Where the white space before character ``first`` of ``text`` starts."""
+    """Return the start of the white space before character ``first``."""
     return len(text[:first].rstrip()) if first > 0 else first
 
 
@@ -37,10 +37,10 @@ def joined(
     first: int | Integers,
     after: int | Integers,
 ) -> NDArray[np.bool_]:
-    """``overlaps``, and tokens that hold nothing but the white space from ``joint`` to ``first``.
+    """Extend ``overlaps`` by tokens that hold only the white space from ``joint`` to ``first``.
 
-    Some words share a token with the space before them and others don't. Only together with
-    it are their probabilities those of continuations of one and the same prefix.
+    Some words share a token with the space before them. Only together with it are all words'
+    probabilities those of continuations of the same prefix.
     """
     space = (starts >= joint) & (ends <= first) & (ends > starts) & (np.asarray(first) >= 0)
     tokens: NDArray[np.bool_] = overlaps(starts, ends, first, after) | space

@@ -1,8 +1,7 @@
-"""Whether what stands before texts suits a causal model: measured on some of the texts.
+"""Measure which token before texts suits a causal model, on some of the texts.
 
-A token that in training stood somewhere else than before a text makes a model expect something
-else, and its decisions become worse. The first token's own score is left out everywhere, so that
-no start at all can be compared.
+A token that training put elsewhere than before a text makes decisions worse. No measure counts the
+first token's own score, so that no start at all can be compared.
 """
 
 import logging
@@ -24,16 +23,16 @@ log = logging.getLogger(__name__)
 NONE = np.empty(0, dtype=np.float32)
 
 SAMPLE = 100
-"""Texts that a start is chosen by; an eighth of them tells whether another is better by far."""
+"""Texts that a start is chosen by; an eighth of them shows whether another is far better."""
 WORSE = 0.1
-"""Nats a token by which another start must be better to be told of."""
+"""Nats a token by which another start must be better to be reported."""
 TIE = 0.01
 """Nats a token by which starts must differ for the better one to be chosen."""
 
 
 @runtime_checkable
 class StartedEngine(Engine, Protocol):
-    """An engine of causal models, which reads with each call what stands before texts."""
+    """An engine of causal models, which reads the start of texts with each call."""
 
     prefix: list[int]
     """Ids that stand before every text."""
@@ -42,20 +41,20 @@ class StartedEngine(Engine, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StartFinding:
-    """What conditions the first token of texts, and how likely they are after other starts."""
+    """The start of texts, and how likely they are after other starts."""
 
     policy: str
-    """What conditions the first token, as settings write it."""
+    """The start, as settings write it."""
     words: str
     """Such as ``after '<s>' (bos)``."""
     nats: dict[str, float]
-    """Mean nats a token of some texts, without the first, by start in words."""
+    """Mean nats a token, the first left out, by start in words."""
     note: str
-    """A sentence on a start that is better by far; empty where there is none."""
+    """A sentence on a far better start, or empty."""
 
 
 def _sample(engine: StartedEngine, texts: Iterable[str], room: int) -> list[Encoded]:
-    """Some of the texts, the same whatever their order, that fit behind ``room`` ids."""
+    """Return some of the texts, the same in any order, that fit behind ``room`` ids."""
     count = SAMPLE if engine.tokenizer.policy == "likeliest" else SAMPLE // 8
     digests = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())
     limit = engine.limit
@@ -67,10 +66,9 @@ def _sample(engine: StartedEngine, texts: Iterable[str], room: int) -> list[Enco
 def measure(
     engine: StartedEngine, texts: Iterable[str], starts: Mapping[str, list[int]]
 ) -> dict[str, float]:
-    """Mean nats a token of some texts, each without its first token, after each start [ids].
+    """Return mean nats a token of some texts, first tokens left out, after each start [ids].
 
-    A start that the engine refuses is left out, and so are texts that it fails on. Empty where
-    no text has two tokens.
+    Refused starts and failed texts are left out. Empty where no text has two tokens.
     """
     own = engine.prefix
     batch = _sample(engine, texts, max(map(len, starts.values())))
@@ -91,9 +89,9 @@ def measure(
 
 
 def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, float]) -> str:
-    """The policy of the start after which texts are likeliest, the usual one of equal ones.
+    """Return the start after which texts are likeliest, the usual one of equal ones.
 
-    Never one that opens a role of a dialogue, and none at all only where there is no other.
+    Never one that opens a role of a dialogue; none at all only where there is no other.
     """
     openers = role_openers(hub)
     able = {p: nats.get(p, np.inf) for p, ids in starts.items() if ids and not openers & {*ids}}
@@ -102,7 +100,7 @@ def _likeliest(hub: Any, starts: Mapping[str, list[int]], nats: Mapping[str, flo
 
 
 def choose_start(engine: StartedEngine, texts: Iterable[str]) -> StartFinding:
-    """Measure what stands before texts; under ``likeliest`` choose it."""
+    """Measure the starts of texts; under ``likeliest`` choose one."""
     hub, policy = engine.tokenizer.hub, engine.tokenizer.policy
     starts = candidates(hub)
     if policy != "likeliest" and engine.prefix not in starts.values():

@@ -1,14 +1,12 @@
-"""The store of sentence scores: one row per sentence, keyed by content.
+"""Store sentence scores: one row per sentence, keyed by content.
 
-Each model and scope of a results directory has a store of its own. A sentence's key digests
-the engine's key and the text (with the stretch of it, if only that is scored), so sentences
-that benchmarks or languages of that scope share are scored once, and nothing is reused that
-another checkpoint, dtype, version of the code or first-token policy has made. Rows lie in
-shards, Parquet files that are written whole or not at all, each named after the digest of
-its bytes: one that was altered is found by its name.
+Each model and scope of a results directory has its own store. A sentence's key digests the engine's
+key and the text (with its stretch, if only that is scored). Shared sentences are thus scored once,
+and nothing of another checkpoint, dtype, code version or first-token policy is reused. See
+``shards`` for the files.
 
-Who adds languages later scores them in other company than who asks for all at once: engines whose
-batches move last digits may differ in these.
+Languages added later are scored in other company than together; engines whose batches move last
+digits may then differ in these.
 """
 
 import math
@@ -27,7 +25,7 @@ from blimpworks.scoring.shards import ShardStore
 from blimpworks.scoring.watch import Watch
 
 Part = Sequence[Request]
-"""What one shard holds the scores of."""
+"""Requests of one shard."""
 OK, TOO_LONG, EMPTY, NOT_FINITE = "ok", "too_long", "empty", "not_finite"
 FAILED = frozenset({*get_args(Failure), NOT_FINITE})
 """Statuses that another machine, number format or day can change."""
@@ -46,26 +44,26 @@ SCHEMA = pa.schema(
 
 
 class Store(ShardStore[Request]):
-    """The shards of one model's scores, as they lie in one directory."""
+    """The shards of one model's scores, in one directory."""
 
     schema, failed = SCHEMA, FAILED
     unit, task, retry_setting = "sentence", "scoring", "scoring.retry_failed"
 
     @staticmethod
     def content(request: Request) -> str:
-        """The stretch, if there is one, and the text."""
+        """Return the stretch, if any, and the text."""
         stretch = "" if request.start < 0 else f"{request.start}:{request.end}"
         return f"{stretch}|{request.text}"
 
 
 def encode_requests(engine: Engine, requests: Sequence[Request]) -> list[Encoded]:
-    """Tokens of each request, with those of its stretch as the ones to score."""
+    """Return each request's tokens, with those of its stretch as the ones to score."""
     encoded = engine.encode([request.text for request in requests])
     return [request.restrict(each) for request, each in zip(requests, encoded, strict=True)]
 
 
 def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterator[list[Encoded]]:
-    """Tokens of the requests of each part; while one is scored, the next is tokenized."""
+    """Yield each part's tokens; while one is scored, the next is tokenized."""
     with ThreadPoolExecutor(1) as thread:
         coming = [thread.submit(encode_requests, engine, part) for part in parts[:1]]
         for part in parts[1:]:
@@ -78,7 +76,7 @@ def encoded_ahead(engine: Engine, parts: Sequence[Sequence[Request]]) -> Iterato
 def one_by_one(
     engine: Engine, parts: Sequence[Part], keys: Mapping[Request, str], watch: Watch
 ) -> Iterator[tuple[Part, pa.Table]]:
-    """Each part and its scores."""
+    """Yield each part and its scores."""
     for part, encoded in zip(parts, encoded_ahead(engine, parts), strict=True):
         watch.before()
         yield part, score_shard(engine, {request: keys[request] for request in part}, encoded)
@@ -87,10 +85,10 @@ def one_by_one(
 def side_by_side(
     engine: Engine, parts: Sequence[Part], keys: Mapping[Request, str], watch: Watch
 ) -> Iterator[tuple[Part, pa.Table]]:
-    """Each part and its scores, in order; so many are scored at a time as ``engine`` can.
+    """Yield each part and its scores in order, scored ``engine.abreast`` at a time.
 
-    When ``watch`` ends the run, those that have begun are finished first. When anything else does,
-    such as an interrupt, ``engine`` is closed, so that nobody waits for what is not written.
+    When ``watch`` ends the run, parts that have begun are finished. Anything else that ends it,
+    such as an interrupt, closes ``engine``, so that nobody waits for what is not written.
     """
     begun = deque[tuple[Part, Future[pa.Table]]]()
     ending: Exception | None = None
@@ -122,10 +120,10 @@ def _lists(arrays: Sequence[Ids] | Sequence[LogProbs], kind: pa.DataType) -> pa.
 
 
 def _status(row: LogProbs, to_score: Mask | None) -> str:
-    """Status of a text that the engine has scored.
+    """Return the status of a text that the engine has scored.
 
-    The first token may have no score, and tokens that nobody wants; any other without a
-    finite one (an overflow in half precision, say) would pass for a probable one in a sum.
+    The first token, and unwanted ones, may have no score. Any other without a finite one (an
+    overflow in half precision) would pass for a probable one in a sum.
     """
     # No more than this for the many of which each token has a score; the sum is finite then.
     if len(row) and math.isfinite(row.sum()):
@@ -140,7 +138,7 @@ def _status(row: LogProbs, to_score: Mask | None) -> str:
 
 
 def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], list[str]]:
-    """Log-probabilities of each text, NaN where there are none, and its status."""
+    """Return each text's log-probabilities, NaN if there are none, and status."""
     limit = engine.limit
     fits = [limit is None or len(e.ids) <= limit for e in encoded]
     results = iter(engine.logprobs([*compress(encoded, fits)]))
@@ -157,13 +155,11 @@ def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], lis
 
 
 def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encoded]) -> pa.Table:
-    """Scores of requests, given as tokens too, one row each, in their order.
+    """Score requests, given as tokens too, in one row each.
 
-    ``status`` is ``ok``; ``too_long`` (more tokens than the model's context), ``empty``
-    (no token that could be scored), ``not_finite`` (a token whose score is no number), or why
-    the engine failed (see ``engine.Failure``). The
-    lists ids, logprobs and ends are of one length; logprobs is NaN for a token that is not
-    scored.
+    ``status`` is ``ok``, ``too_long`` (for the model's context), ``empty`` (no token can be
+    scored), ``not_finite`` (a token's score is no number), or an ``engine.Failure``. The lists ids,
+    logprobs and ends have one length; logprobs is NaN for an unscored token.
     """
     logprobs, statuses = _scored(engine, encoded)
     columns = [

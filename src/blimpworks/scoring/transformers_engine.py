@@ -1,8 +1,8 @@
-"""Scoring with causal models through transformers.
+"""Score with causal models through transformers.
 
-Sentences of a shard go through the model in padded rows, or in the rows of their prefix tree
-where that leaves less to compute (see ``passes``). Which of the two, and what is in a pass,
-follows from the shard's sentences and the options alone, so that a resumed run repeats it.
+Sentences of a shard go through the model in padded rows, or in rows of their prefix tree where that
+is less to compute (see ``passes``). The shard's sentences and the options alone decide this, so
+that a resumed run repeats it.
 """
 
 import re
@@ -29,27 +29,26 @@ from blimpworks.scoring.selftest import gap_behind
 from blimpworks.scoring.trie import Ids, Mask, Numbers, build_trie, plan_rows
 
 WIDTH = {"cpu": 64, "cuda": 256}
-"""Tokens in a row of a prefix tree, by type of device: longer rows repeat fewer ancestors,
-but attention takes longer."""
+"""Tokens in a tree's row by device: long rows repeat fewer ancestors, but attend longer."""
 PAYS = 0.85
-"""Share of tokens left to compute up to which a prefix tree is faster than padded rows."""
+"""Share of tokens left to compute below which a prefix tree is faster than padded rows."""
 CARRIES = re.compile(
     r"(?i:mamba|rwkv|recurrent|rglru|deltanet|deltaattention|shortconv|lightning"
     r"|linearattention|lstm|hyena|retention)|SSM|^Conv1d$"
 )
-"""Names of layers that carry a state from a token to the next."""
+"""Names of layers that carry a state from token to token."""
 WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
-"""What configurations call the number of tokens that some layers look back."""
+"""Names in configurations for the number of tokens that some layers look back."""
 
 
 def shortest_window(settings: Any) -> int | None:
-    """Fewest tokens that some layer of a model looks back; None if all see everything."""
+    """Return the fewest tokens that a layer looks back; None if all see everything."""
     sizes = [getattr(settings, name, None) for name in WINDOWS]
     return min((size for size in sizes if isinstance(size, int)), default=None)
 
 
 class TransformersEngine(HubEngine):
-    """A causal model on the first GPU, or on the CPU without one, in its checkpoint's dtype."""
+    """A causal model on the first GPU, or else the CPU, in its checkpoint's dtype."""
 
     architecture = "causal"
     probe = 20
@@ -57,7 +56,7 @@ class TransformersEngine(HubEngine):
     shares_prefixes = True
 
     def __init__(self, checkpoint: Path, described: Checkpoint, options: ScoringOptions) -> None:
-        """See ``HubEngine``. Raises UserError too where the tokenizer is no use (see there)."""
+        """See ``HubEngine`` and ``HubTokenizer``."""
         tokenizer = HubTokenizer(checkpoint, described)
         super().__init__(checkpoint, described, options, tokenizer, f"sharing {options.sharing}")
         self._sharing = options.sharing
@@ -65,7 +64,7 @@ class TransformersEngine(HubEngine):
 
     @property
     def prefix(self) -> list[int]:
-        """Ids that stand before every text."""
+        """Ids before every text."""
         return self.tokenizer.prefix
 
     @prefix.setter
@@ -90,12 +89,12 @@ class TransformersEngine(HubEngine):
 
     @property
     def _longest_packed(self) -> int:
-        """Most ids of a sequence whose tokens see all before them, in rows of one width."""
+        """Most ids of a sequence in a tree, whose tokens must see all before them."""
         bounds = (shortest_window(self._text_settings), self.context, 4 * WIDTH[self._device.type])
         return min(bound for bound in bounds if bound is not None)
 
     def _examine(self, rows: list[Ids], checks: dict[str, str]) -> dict[str, str]:
-        """Test too whether a token depends on what follows, and whether prefixes can be shared.
+        """Test also causality, and whether prefixes can be shared.
 
         Raises UserError for a model that looks ahead.
         """
@@ -126,7 +125,7 @@ class TransformersEngine(HubEngine):
         return decisions | {"sharing": "none" if same else "never"}
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """Score as the self-test has decided."""
+        """Score by the decisions of the self-test."""
         if "sharing" in decisions:
             self._sharing = "never"
         if "start" in decisions:
@@ -137,7 +136,7 @@ class TransformersEngine(HubEngine):
         return self._decoder.run(padded_passes(flat, lengths, self._most, self._rows), len(flat))
 
     def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        """Results from a prefix tree, unless it leaves too much to compute."""
+        """Score by a prefix tree, unless it leaves too much to compute."""
         trie = build_trie(flat, lengths)
         plan = plan_rows(trie, min(WIDTH[self._device.type], self._longest_shared))
         plain = np.maximum(lengths - 1, 0).sum()
@@ -147,9 +146,9 @@ class TransformersEngine(HubEngine):
         return values[trie.paths], lost[trie.paths]
 
     def _results(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        """Log-probabilities [tokens], NaN for first tokens, and where memory did not suffice.
+        """Return log-probabilities [tokens], NaN for first tokens, and where memory ran out.
 
-        ``flat`` [tokens]: ids of the sequences, one after another; ``lengths`` [sequences].
+        ``flat`` [tokens] holds the sequences of ``lengths`` one after another.
         """
         values, lost = nothing_scored(len(flat)), np.zeros(len(flat), dtype=bool)
         # Long sequences would make all rows of a tree long.
@@ -161,7 +160,6 @@ class TransformersEngine(HubEngine):
         return values, lost
 
     def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities, NaN for the first token without a prefix; see ``Engine``."""
         prefix = np.array(self.prefix, dtype=np.int32)
         pieces = [piece for encoded in batch for piece in (prefix, encoded.ids)]
         flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])

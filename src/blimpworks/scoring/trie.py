@@ -1,19 +1,13 @@
-"""Prefix trees of token sequences, and rows in which a causal model computes each node once.
+"""Build prefix trees of token sequences, and rows in which a model computes each node once.
 
-Sentences of a benchmark made from templates share most of their beginnings. In the tree of
-all sequences a prefix is one path, however many sentences begin with it, and the hidden state
-that a causal model has at a node depends on that path alone. A row holds a stretch of the
-tree in depth-first order, with the ancestors that lie before the stretch repeated at its
-front: each node then attends to its ancestors and itself, at the position that its depth is.
-A node that nothing follows has no part in it, for its own log-probability is read from its
-parent.
+Sentences made from templates share most of their beginnings. In the tree of all sequences a prefix
+is one path, and a causal model's hidden state at a node depends on that path alone. A row holds a
+stretch of the tree in depth-first order, after the ancestors of the stretch. Each node attends to
+its ancestors and itself, at the position of its depth. Leaves need no computation: their own
+log-probability is read from their parent.
 
-For models that carry a state from a token to the next, ``runs`` gives the tree level by level:
-the state after a node depends on its path alone and is made from the state after its parent, so
-all inner nodes of one depth can be computed in one step, each once, from the states of the depth
-before, which are not needed afterwards.
-
-Nothing but numpy: a model comes in elsewhere (``passes``, ``decoder``).
+For models that carry a state from token to token, ``runs`` gives the tree level by level: all inner
+nodes of one depth take one step from the states of the depth before.
 """
 
 from collections.abc import Iterator
@@ -32,9 +26,9 @@ Mask = NDArray[np.bool_]
 class Trie:
     """A prefix tree (a forest where first tokens differ), nodes in depth-first order.
 
-    ``token``, ``parent`` (-1 for a first token), ``depth`` (0 for a first token), ``end``
-    (first node after those below it) [nodes]; ``paths`` [tokens]: node of each token of each
-    sequence, one after another in the order they came.
+    ``token``, ``parent`` (-1 for a first token), ``depth`` (from 0), ``end`` (first node after its
+    subtree) [nodes]; ``paths`` [tokens]: node of each token of the sequences, one after another in
+    order of arrival.
     """
 
     token: Numbers
@@ -45,9 +39,9 @@ class Trie:
 
 
 def rectangle(flat: Ids | Numbers, lengths: Numbers) -> tuple[Numbers, Mask]:
-    """Rows [sequences, longest] of sequences given one after another, and where they have tokens.
+    """Return rows [sequences, longest], padded with 0, and a mask of their tokens.
 
-    ``flat`` [tokens]; padded with 0 on the right.
+    ``flat`` [tokens] holds the sequences one after another.
     """
     width = int(lengths.max(initial=0))
     real = np.arange(width) < lengths[:, None]
@@ -57,7 +51,7 @@ def rectangle(flat: Ids | Numbers, lengths: Numbers) -> tuple[Numbers, Mask]:
 
 
 def sorted_numbers(flat: Ids, lengths: Numbers) -> Numbers:
-    """Order [sequences] of the sequences by their ids, a beginning before what continues it."""
+    """Return the order [sequences] of sequences by their ids, prefixes first."""
     content = flat.astype(">u4").tobytes()  # compares as the numbers do
     bounds = [0, *(4 * np.cumsum(lengths)).tolist()]
     keys = [content[a:b] for a, b in pairwise(bounds)]
@@ -65,7 +59,7 @@ def sorted_numbers(flat: Ids, lengths: Numbers) -> Numbers:
 
 
 def _shared(rows: Numbers, real: Mask) -> Numbers:
-    """How many first tokens each row has in common with the one before it."""
+    """Return how many first tokens each row shares with the row before."""
     differ = np.ones((len(rows), rows.shape[1] + 1), dtype=bool)
     differ[1:, :-1] = (rows[1:] != rows[:-1]) | ~real[1:] | ~real[:-1]
     differ[:1, 0] = True
@@ -74,7 +68,7 @@ def _shared(rows: Numbers, real: Mask) -> Numbers:
 
 
 def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
-    """First node after those below each node; ``node`` [sequences, longest], sorted."""
+    """Return the first node after each node's subtree; ``node`` [sequences, longest], sorted."""
     # A node's last sequence is the one before which the next brings a new node at its depth.
     last = real.copy()
     last[:-1] &= new[1:] | ~real[1:]
@@ -85,11 +79,10 @@ def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
 
 
 def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
-    """The prefix tree of sequences, given one after another.
+    """Build the prefix tree of the sequences in ``flat`` [tokens] of ``lengths`` [sequences].
 
-    ``flat`` [tokens]: their ids, none negative; ``lengths`` [sequences]; they may repeat or
-    be empty. Nodes, and so all that is computed from them, do not depend on their order.
-    Without ``merge`` none but equal sequences have a path in common.
+    No id is negative; sequences may repeat or be empty. The nodes do not depend on their order.
+    Without ``merge`` only equal sequences share a path.
     """
     order = sorted_numbers(flat, lengths)
     arrived, there = rectangle(flat, lengths)
@@ -117,15 +110,15 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What of a tree is computed, in which rows, and where its log-probabilities are read.
+    """The nodes to compute, their rows, and where log-probabilities are read.
 
-    Inner nodes are those that something follows, numbered in depth-first order.
+    Inner nodes are those with children, numbered in depth-first order.
 
-    ``token``, ``depth``, ``end`` (first number after those below it) [inner nodes];
-    ``cells`` [rows, width]: number of an inner node, -1 for padding; ``first`` [rows + 1]:
-    the numbers ``first[r]`` to ``first[r + 1]`` are read from row r, and what stands before
-    them in the row only repeats their ancestors; ``edge_node`` [edges]: nodes of the tree
-    that have a parent, by parent; ``edge_parent`` [edges]: the parent's number, rising.
+    ``token``, ``depth``, ``end`` (first number after its subtree) [inner nodes]; ``cells`` [rows,
+    width]: number of an inner node, -1 for padding; ``first`` [rows + 1]: row r is read for the
+    numbers ``first[r]`` to ``first[r + 1]``, and earlier cells only repeat their ancestors;
+    ``edge_node`` [edges]: nodes with a parent, in the parents' order; ``edge_parent`` [edges]: the
+    parent's number, rising.
     """
 
     token: Numbers
@@ -138,15 +131,14 @@ class Plan:
 
     @property
     def owned(self) -> Mask:
-        """Cells [rows, width] that hold what is read from their row."""
+        """Cells [rows, width] that their row is read for."""
         return self.cells >= self.first[:-1, None]
 
 
 def _cut(depth: Numbers, start: int, width: int) -> int:
-    """Where the stretch from ``start`` ends: it fills a row of ``width``, or nearly so.
+    """Return where the stretch from ``start`` ends: it fills a row of ``width``, or nearly so.
 
-    The next row repeats as many ancestors as its first node has; cutting a little earlier
-    can cost less than that.
+    The next row repeats its first node's ancestors; an earlier cut can cost less than that.
     """
     full = start + width - int(depth[start])
     if full >= len(depth):
@@ -157,7 +149,7 @@ def _cut(depth: Numbers, start: int, width: int) -> int:
 
 
 def _row(parent: list[int], start: int, stop: int) -> list[int]:
-    """Ancestors of inner node ``start``, then the numbers up to ``stop``."""
+    """Return the ancestors of inner node ``start``, then the numbers up to ``stop``."""
     path = []
     node = parent[start]
     while node >= 0:
@@ -167,7 +159,7 @@ def _row(parent: list[int], start: int, stop: int) -> list[int]:
 
 
 def plan_rows(trie: Trie, width: int) -> Plan:
-    """Inner nodes of ``trie`` in rows of at most ``width``, or as long as the longest path."""
+    """Put inner nodes in rows of at most ``width``, or as long as the longest path."""
     inner = np.zeros(len(trie.token), dtype=bool)
     linked = np.flatnonzero(trie.parent >= 0)
     inner[trie.parent[linked]] = True
@@ -199,11 +191,10 @@ def plan_rows(trie: Trie, width: int) -> Plan:
 class Run:
     """Inner nodes of one depth, or of several between which no path branches, begins or ends.
 
-    ``token`` [steps, nodes]: columns are paths downwards; ``parent`` [nodes]: the column, in
-    the last step of the run before, of what stands before the first step (0 at the top,
-    where that is the one state of nothing read); ``edge_node`` [edges]: nodes of the tree
-    that follow on one of the cells; ``edge_parent`` [edges]: number of that cell, row by
-    row, never falling.
+    ``token`` [steps, nodes]: columns are paths downwards; ``parent`` [nodes]: column of the parent
+    in the last step of the run before (0 at the top, for the one state of nothing read);
+    ``edge_node`` [edges]: nodes of the tree that follow a cell; ``edge_parent`` [edges]: number of
+    that cell, row by row, never falling.
     """
 
     token: Numbers
@@ -212,12 +203,11 @@ class Run:
     edge_parent: Numbers
 
     def goes_on(self, before: "Run") -> bool:
-        """Whether the paths of the run before go on here one to one."""
+        """Whether the paths of the run before continue here one to one."""
         return np.array_equal(self.parent, np.arange(before.token.shape[1]))
 
 
 def _levels(trie: Trie) -> Iterator[Run]:
-    """Inner nodes of each depth, in depth-first order."""
     by_depth = np.argsort(trie.depth, kind="stable")
     above = np.empty(0, dtype=np.int64)
     for start, stop in pairwise(np.cumsum(np.bincount(trie.depth)).tolist()):
@@ -229,7 +219,7 @@ def _levels(trie: Trie) -> Iterator[Run]:
 
 
 def _joined(levels: list[Run]) -> Run:
-    """Levels of which each but the first goes on from the one before."""
+    """Join levels of which each continues the one before."""
     width = levels[0].token.shape[1]
     return Run(
         token=np.concatenate([level.token for level in levels]),
@@ -240,11 +230,10 @@ def _joined(levels: list[Run]) -> Run:
 
 
 def runs(trie: Trie, most: int) -> Iterator[Run]:
-    """All inner nodes of ``trie`` from the top downwards.
+    """Yield all inner nodes of ``trie`` from the top downwards.
 
-    A run of several steps has at most ``most`` cells; one depth alone may have more nodes.
-    Joining steps matters for long texts: a model takes a sequence faster than its tokens one
-    by one when there are few beside each other.
+    A run of several steps has at most ``most`` cells; one depth alone may have more nodes. Joined
+    steps are faster where few nodes are parallel, as for long texts.
     """
     waiting: list[Run] = []
     for level in _levels(trie):

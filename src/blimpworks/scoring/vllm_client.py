@@ -1,8 +1,8 @@
-"""Many requests to a vLLM server that is started for them: retries, deaths, restarts.
+"""Send many requests to a vLLM server: retries, deaths, restarts.
 
-Requests go in batches; when one fails it is run again, in parts, or not at all. A request is
-whatever a model is asked, such as the ids of a sentence or a conversation; its result whatever it
-says to that, such as log-probabilities or an answer, and never a string.
+Requests go in batches; a failed one is run again, in parts, or not at all. A request is anything a
+model is asked (ids of a sentence, a conversation). Its result (log-probabilities, an answer) is
+never a string.
 """
 
 import logging
@@ -22,27 +22,30 @@ Prompt = list[int]
 P = TypeVar("P")
 R = TypeVar("R")
 Trouble = Literal["out_of_memory", "refused", "lost", "deadly", "stray"]
-"""Why a batch has no results. ``lost``: it may well be fine, whoever computed it is gone;
-``deadly``: it ended whoever computed it; ``stray``: somebody else answered."""
+"""Why a batch has no results.
+
+``lost``: it may be fine, but the server is gone; ``deadly``: it killed the server; ``stray``:
+another server answered.
+"""
 Outcome = list[R] | Trouble
 Attempt = Callable[[list[list[P]]], list[Outcome[R]]]
 """Runs batches: a result for each request of a batch, or the batch's trouble."""
 
 
 def cut(numbers: Sequence[int], size: int) -> list[list[int]]:
-    """Consecutive parts of at most ``size``."""
+    """Cut into consecutive parts of at most ``size``."""
     return [list(numbers[a : a + size]) for a in range(0, len(numbers), size)]
 
 
 class _Round(Generic[R]):
-    """Results so far, and the batches still to be run."""
+    """Results so far, and the batches still to run."""
 
     def __init__(self, count: int, size: int) -> None:
         self.results: list[R | Failure | None] = [None] * count
         self.pending = cut(range(count), size)
 
     def settle(self, batch: list[int], outcome: Outcome[R]) -> None:
-        """Keep what came of a batch, or queue it once more, in parts if it was too much."""
+        """Keep a batch's results, or queue it again, in parts if it was too much."""
         if not isinstance(outcome, str):
             for number, row in zip(batch, outcome, strict=True):
                 self.results[number] = row
@@ -57,11 +60,11 @@ class _Round(Generic[R]):
 
 
 def run_batches(requests: Sequence[P], size: int, attempt: Attempt[P, R]) -> list[R | Failure]:
-    """The result of each request, or why there is none, from batches of ``size``.
+    """Return each request's result or failure, from batches of ``size``.
 
-    A batch that is refused or too much for the memory is halved until the request that is to
-    blame stands alone; of one that is deadly each request is tried alone, where ``attempt``
-    says what its trouble is. ``attempt`` raises when there is no point in going on.
+    A batch that is refused or too big is halved until the request to blame is alone. Requests of a
+    deadly batch are tried alone, and ``attempt`` says which trouble each has. ``attempt`` raises
+    when nothing can help.
     """
     work = _Round[R](len(requests), size)
     while work.pending:
@@ -86,15 +89,15 @@ RETRIES = urllib3.Retry(
     raise_on_status=False,
 )
 REFUSED = (400, 413, 422)
-"""Answers about the prompts of a request."""
+"""Statuses about the prompts of a request."""
 STRAY = (401, 403, 404)
-"""Answers of a server that does not know the token or the model: somebody else's."""
+"""Statuses of another server, which does not know the token or the model."""
 SHUTDOWN_TIMEOUT = 20.0
 """Seconds to wait for the end of a server that stopped answering."""
 
 
 def trouble(status: int, body: bytes) -> Trouble:
-    """What an answer that holds no results means for its batch."""
+    """Return the trouble that an answer without results means for its batch."""
     if status in STRAY:
         return "stray"
     if is_full(body.decode(errors="replace")):
@@ -103,19 +106,16 @@ def trouble(status: int, body: bytes) -> Trouble:
 
 
 class Served(ABC, Generic[P, R]):
-    """Sends requests to a server, which starts with the first of them.
+    """Sends requests to a server, which starts with the first.
 
-    A server that dies is started again and sent what is missing: one batch at a time, then
-    the requests of the batch that it died of again one by one, until the one that it died of
-    again is found and marked. When it dies of each one in a row (``VllmOptions.restarts``),
-    and never answered any, the fault is not theirs.
+    A dead server is started again and gets the missing batches one at a time. The requests of the
+    batch that kills it again go one by one, until the deadly one is found and marked. If each one
+    in a row is deadly (``VllmOptions.restarts``) and none was ever answered, the fault is not
+    theirs.
     """
 
     def __init__(self, setup: Setup, size: int, in_flight: int) -> None:
-        """Prepare; the server is not started yet.
-
-        ``size`` requests go into one HTTP request, of which ``in_flight`` are under way.
-        """
+        """Prepare. An HTTP request has ``size`` requests; ``in_flight`` of them run at a time."""
         self._setup, self._options, self._size = setup, setup.options, size
         self.server: VllmServer | None = None
         self._pool: urllib3.HTTPConnectionPool | None = None
@@ -126,17 +126,17 @@ class Served(ABC, Generic[P, R]):
 
     @abstractmethod
     def write(self, batch: Sequence[P]) -> tuple[str, bytes]:
-        """Address on the server, and body, of the HTTP request with a batch."""
+        """Return address and body of the HTTP request with a batch."""
 
     @abstractmethod
     def read(self, body: bytes, batch: Sequence[P]) -> list[R]:
-        """The result of each request of a batch, from the answer to it."""
+        """Read the result of each request of a batch."""
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
-        """The result of each request, or why there is none.
+        """Return each request's result or failure.
 
-        Raises UserError when the server does not start, or dies of everything; TransientError
-        when it is too slow to start, or dies after it has answered.
+        Raises UserError when the server does not start, or dies of everything; TransientError when
+        it starts too slowly, or dies after it has answered.
         """
         self._in_flight = self._usual
         return run_batches(requests, self._size, self._attempt)
@@ -175,7 +175,7 @@ class Served(ABC, Generic[P, R]):
             self._deaths = 0 if self._proven else self._deaths
 
     def send(self, batch: list[P]) -> Outcome[R]:
-        """One HTTP request, with retries where these can help."""
+        """Send one HTTP request, with retries where these can help."""
         assert self.server is not None
         assert self._pool is not None
         # A hundred batches need not find out by retrying.
@@ -199,10 +199,10 @@ class Served(ABC, Generic[P, R]):
     def _handle_server_death(
         self, batches: list[list[P]], outcomes: list[Outcome[R]]
     ) -> list[Outcome[R]]:
-        """End the server that lost batches, and find what it died of.
+        """End the server that lost batches, and find the cause of its death.
 
-        Of several batches under way nobody knows which that was, so from then on one goes
-        after the other, and the first that is lost is the one.
+        Among several batches under way the cause is unknown. From then on they go one by one, and
+        the first that is lost is the cause.
         """
         server = self.server
         assert server is not None

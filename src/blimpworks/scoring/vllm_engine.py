@@ -1,4 +1,4 @@
-"""Scoring with causal models through vLLM, served or in process."""
+"""Score with causal models through vLLM, served or in process."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ REQUEST = {"model": MODEL, "prompt_logprobs": 0, "max_tokens": 1, "temperature":
 
 
 def read_response(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
-    """Log-probabilities of each prompt's ids after the first, from an answer to a request."""
+    """Read log-probabilities of each prompt's ids after the first from an answer."""
     import orjson  # in vLLM's environments; thrice as fast as json, on answers of megabytes
 
     choices: list[dict[str, Any]] = orjson.loads(body)["choices"]
@@ -43,7 +43,7 @@ def read_response(body: bytes, prompts: Sequence[Prompt]) -> list[LogProbs]:
 
 
 def write_request(prompts: Sequence[Prompt]) -> bytes:
-    """Body of the request that ``read_response`` reads the answer to."""
+    """Return the body of the request whose answer ``read_response`` reads."""
     import orjson
 
     body: bytes = orjson.dumps(REQUEST | {"prompt": prompts})
@@ -51,10 +51,9 @@ def write_request(prompts: Sequence[Prompt]) -> bytes:
 
 
 class ServedModel(Served[Prompt, LogProbs]):
-    """Scores prompts through a server, which starts with the first of them; see ``Served``."""
+    """Scores prompts through a server; see ``Served``."""
 
     def __init__(self, setup: Setup) -> None:
-        """Prepare; the server is not started yet."""
         super().__init__(setup, setup.options.prompts, setup.options.in_flight)
 
     def write(self, batch: Sequence[Prompt]) -> tuple[str, bytes]:
@@ -66,10 +65,7 @@ class ServedModel(Served[Prompt, LogProbs]):
         return read_response(body, batch)
 
     def logprobs(self, prompts: list[Prompt]) -> list[LogProbs | Failure]:
-        """Log-probabilities of each prompt's ids after the first, or why there are none.
-
-        Raises UserError when the server does not start, or dies of everything.
-        """
+        """Return log-probabilities of each prompt's ids after the first, or failures."""
         return self.ask(prompts)
 
 
@@ -87,7 +83,7 @@ ENTRIES = (
     "blimpworks.scoring.vllm_in_process:sampling",
     "blimpworks.scoring.vllm_in_process:read_flat",
 )
-"""The code that decides numbers: not how a server is watched, retried and restarted."""
+"""The code that decides numbers, without that which watches and restarts a server."""
 
 
 def score_encoded(
@@ -96,10 +92,10 @@ def score_encoded(
     vocabulary: int,
     score: Callable[[list[Prompt]], list[LogProbs | Failure]],
 ) -> list[LogProbs | Failure]:
-    """Log-probabilities of each text's ids, from ``score``, which knows prompts.
+    """Return log-probabilities of each text's ids from ``score``, which takes prompts.
 
-    ``prefix`` stands before every text. An id that isn't below ``vocabulary`` is refused.
-    Without anything to score, ``score`` isn't called: no model need be loaded for that.
+    ``prefix`` precedes every text. An id not below ``vocabulary`` is refused. Without anything to
+    score, ``score`` isn't called, and no model is loaded.
     """
     results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
     prompts: dict[int, Prompt] = {}
@@ -121,10 +117,10 @@ def score_encoded(
 
 
 class VllmEngine:
-    """A causal model run by vLLM, in the number format that is stated.
+    """A causal model in vLLM, in the stated number format.
 
-    Only local files, only safetensors, no code from the checkpoint. Texts are tokenized here
-    as for transformers, so that both engines see the same ids; vLLM sees nothing but ids.
+    Only local safetensors, no code from the checkpoint. Texts are tokenized here as for
+    transformers, so that both engines see the same ids.
     """
 
     regional = False
@@ -138,9 +134,9 @@ class VllmEngine:
         options: ScoringOptions,
         model: ServedModel | LoadedModel | None = None,
     ) -> None:
-        """Load the tokenizer; vLLM starts with the first batch, unless it is given.
+        """Load the tokenizer; the first batch starts vLLM, unless ``model`` is given.
 
-        Raises UserError where vLLM is not installed, or the tokenizer is no use.
+        Raises UserError without vLLM, or for an unusable tokenizer.
         """
         setup = make_setup(checkpoint.parent, described.dtype, options.vllm)
         self._directory = checkpoint.parent
@@ -154,7 +150,7 @@ class VllmEngine:
 
     @property
     def prefix(self) -> list[int]:
-        """Ids that stand before every text."""
+        """Ids before every text."""
         return self.tokenizer.prefix
 
     @prefix.setter
@@ -163,15 +159,15 @@ class VllmEngine:
 
     @property
     def limit(self) -> int:
-        """Most ids that a text may have."""
+        """Most ids of a text."""
         return self._longest - 1 - len(self.prefix)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Tokens without any special token; see ``Engine``."""
+        """Return tokens without special ones; see ``Engine``."""
         return self.tokenizer.encode(texts)
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        """Natural log-probabilities, NaN for the first token under ``skip``; see ``Engine``.
+        """Return natural log-probabilities, NaN for the first token under ``skip``.
 
         Raises UserError when vLLM does not start, or dies of everything.
         """
@@ -203,7 +199,7 @@ class VllmEngine:
         return Findings(checks=checks)
 
     def follow(self, decisions: Mapping[str, str]) -> None:
-        """Score as the self-test has decided."""
+        """Score by the decisions of the self-test."""
         if "start" in decisions:
             self.prefix = start_ids(self.tokenizer.hub, decisions["start"], str(self._directory))
         self.key = marked_key(self._bare, decisions)

@@ -1,4 +1,4 @@
-"""A model that vLLM runs inside the job's own process."""
+"""Run a model by vLLM inside the job's own process."""
 
 import gc
 import os
@@ -17,25 +17,21 @@ from blimpworks.scoring.vllm_server import is_full
 from blimpworks.scoring.vllm_setup import Setup
 
 LOWEST = -9999.0
-"""What vLLM's server answers for the logarithm of zero."""
+"""vLLM's server's answer for the logarithm of zero."""
 
 
 class Loaded(ABC, Generic[P, R]):
-    """Runs requests through vLLM's offline API; the model is loaded with the first of them."""
+    """Runs requests through vLLM's offline API; the first loads the model."""
 
     def __init__(self, setup: Setup) -> None:
-        """Prepare; nothing is loaded yet."""
         self._setup = setup
 
     @abstractmethod
     def generate(self, model: Any, batch: Sequence[P]) -> list[R]:
-        """The result of each request of a batch, from vLLM's ``LLM``."""
+        """Return the result of each request of a batch, from vLLM's ``LLM``."""
 
     def ask(self, requests: Sequence[P]) -> list[R | Failure]:
-        """The result of each request, or why there is none.
-
-        Raises UserError when the model cannot be loaded.
-        """
+        """Return each request's result or failure. Raises UserError when loading fails."""
         return run_batches(requests, max(1, len(requests)), self._attempt)
 
     def close(self) -> None:
@@ -85,21 +81,18 @@ class LoadedModel(Loaded[Prompt, LogProbs]):
     """Scores prompts in this process; see ``Loaded``."""
 
     def generate(self, model: Any, batch: Sequence[Prompt]) -> list[LogProbs]:
-        """Log-probabilities of each prompt's ids after the first."""
+        """Return log-probabilities of each prompt's ids after the first."""
         inputs = [{"prompt_token_ids": prompt} for prompt in batch]
         outputs = model.generate(inputs, sampling(), use_tqdm=False)
         return [read_flat(output.prompt_logprobs) for output in outputs]
 
     def logprobs(self, prompts: list[Prompt]) -> list[LogProbs | Failure]:
-        """Log-probabilities of each prompt's ids after the first, or why there are none.
-
-        Raises UserError when the model cannot be loaded.
-        """
+        """Return log-probabilities of each prompt's ids after the first, or failures."""
         return self.ask(prompts)
 
 
 def sampling() -> Any:
-    """What is asked of vLLM for a prompt, in the form that ``read_flat`` reads."""
+    """Return the parameters of a prompt, in the form that ``read_flat`` reads."""
     from vllm import SamplingParams
 
     parameters = SamplingParams(
@@ -112,5 +105,5 @@ def sampling() -> Any:
 
 
 def read_flat(flat: Any) -> LogProbs:
-    """Log-probabilities, from vLLM's flat form; the first id, which has none, has no entry."""
+    """Read vLLM's flat log-probabilities, which have no entry for the first id."""
     return np.maximum(np.array(flat.logprobs, dtype=np.float32), LOWEST)

@@ -1,4 +1,4 @@
-"""A vLLM server for one model: started, watched until it answers, ended with its job."""
+"""Start a vLLM server for one model, wait until it answers, and end it with its job."""
 
 import logging
 import os
@@ -25,9 +25,9 @@ from blimpworks.scoring.vllm_setup import Setup
 log = logging.getLogger(__name__)
 
 MODEL = "model"
-"""Name that requests call the model by."""
+"""Name of the model in requests."""
 ENTRIES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.openai.api_server")
-"""Modules that serve, the present one and that of vLLM 0.24 and before."""
+"""Modules that serve: today's, and that of vLLM up to 0.24."""
 # An executor inside the engine's process spares a third process, which waits for the second
 # by spinning. vLLM refuses its short name on CPUs because it cannot set the number of threads
 # then; here the environment does.
@@ -41,13 +41,13 @@ SECOND_HAND = (
 )
 FULL = ("out of memory", "outofmemory", "allocate memory", "bad_alloc", "memoryerror")
 ROOM = 107 - len("/blimpworks-vllm.12345678-1234567.12345678.tmp/") - 36
-"""Longest name of a directory for temporary files that sockets of vLLM can lie below."""
+"""Longest name of a temporary directory that leaves room for vLLM's sockets below it."""
 LOG_INTERVAL = 15.0
-"""Seconds between two notes that the server is still starting."""
+"""Seconds between two log lines while the server starts."""
 
 
 def telling_line(text: str) -> str:
-    """The line of a server's log that says best why it failed: its last error of its own."""
+    """Return the log line that best says why a server failed: its last error of its own."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [match[1] for line in lines if (match := ERROR.search(line))]
     own = [error for error in errors if not any(part in error for part in SECOND_HAND)]
@@ -60,7 +60,10 @@ def is_full(text: str) -> bool:
 
 
 def node_address(host: str) -> str:
-    """Address to listen on, for the option ``host``. Raises UserError where there is none."""
+    """Return the address to listen on for the option ``host``.
+
+    Raises UserError if there is none.
+    """
     if host == "loopback":
         return "127.0.0.1"
     name = socket.gethostname()
@@ -74,7 +77,7 @@ def node_address(host: str) -> str:
 
 
 def free_port(address: str) -> int:
-    """A port that nobody listens on, at this moment."""
+    """Return a port that is free at this moment."""
     with socket.socket() as probe:
         probe.bind((address, 0))
         port: int = probe.getsockname()[1]
@@ -82,14 +85,14 @@ def free_port(address: str) -> int:
 
 
 def make_directory() -> Path:
-    """A directory for a server's log and sockets, whose paths the system limits."""
+    """Make a directory for a server's log and sockets, whose paths the system limits."""
     short = len(os.fsencode(tempfile.gettempdir())) <= ROOM
     # A new directory below it, of a random name, that this user alone can open.
     return new_scratch("blimpworks-vllm", None if short else Path("/tmp"))  # noqa: S108
 
 
 def server_module() -> str:
-    """The module of the installed vLLM that serves; found by its file, importing nothing."""
+    """Find the module of the installed vLLM that serves, by its file, without an import."""
     spec = find_spec("vllm")
     root = Path(spec.origin).parent if spec and spec.origin else Path()
     files = {name: root.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in ENTRIES}
@@ -97,7 +100,7 @@ def server_module() -> str:
 
 
 def command_line(setup: Setup, address: str, port: int) -> list[str]:
-    """The command that serves a model. It holds no secret: every user can read it."""
+    """Return the command that serves a model. It holds no secret, since every user can read it."""
     command = [sys.executable, "-m", server_module(), "--host", address, "--port", str(port)]
     command += ["--served-model-name", MODEL, "--uvicorn-log-level", "warning"]
     command += ["--disable-uvicorn-access-log", "--disable-fastapi-docs"]
@@ -115,12 +118,11 @@ def command_line(setup: Setup, address: str, port: int) -> list[str]:
 class VllmServer:
     """A server in processes of its own, which end with this object or this process.
 
-    Its directory, with its log, is named when it starts and removed when it stops, unless it
-    failed; the end of the log is then also told, so that it survives the node.
+    Its directory is removed when it stops, unless it failed. The end of its log then goes into the
+    job's log too, which survives the node.
     """
 
     def __init__(self, setup: Setup) -> None:
-        """Prepare; nothing runs yet."""
         self._setup = setup
         self._supervisor: subprocess.Popen[bytes] | None = None
         self._directory: Path | None = None
@@ -137,7 +139,7 @@ class VllmServer:
 
     @property
     def log(self) -> Path:
-        """Where its output goes, once it was started."""
+        """Path of its log, once it was started."""
         assert self._directory is not None
         return self._directory / "server.log"
 
@@ -149,8 +151,8 @@ class VllmServer:
     def start(self) -> None:
         """Start it and wait until it answers.
 
-        Raises UserError, with the telling line of its log, when it dies before, and
-        TransientError when it takes too long.
+        Raises UserError, with the telling line of its log, when it dies first, and TransientError
+        when it takes too long.
         """
         for left in (2, 1, 0):
             self.port = free_port(self.address)
@@ -183,7 +185,6 @@ class VllmServer:
             )
 
     def _await_answer(self) -> bool:
-        """Whether it answers in time; False as soon as it is dead."""
         started = logged = time.monotonic()
         while self.running:
             if self.ready():
@@ -201,7 +202,7 @@ class VllmServer:
         return False
 
     def ready(self) -> bool:
-        """Whether it answers, it and not another that took the port: that knows no token."""
+        """Whether it answers. Another server at the same port would refuse the token."""
         url = f"http://{self.address}:{self.port}/v1/models"
         try:
             answer = urllib3.request("GET", url, headers=self.headers(), timeout=5.0, retries=False)
@@ -210,7 +211,7 @@ class VllmServer:
             return False
 
     def headers(self) -> dict[str, str]:
-        """Headers of a request to it."""
+        """Return the headers of a request to it."""
         return {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
 
     def await_end(self, seconds: float) -> bool:
@@ -223,19 +224,16 @@ class VllmServer:
         return True
 
     def read_log(self) -> str:
-        """What it has written so far."""
+        """Return its output so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def ran_full(self) -> bool:
-        """Whether memory ran out, as far as its log says, or the signal that ended it."""
+        """Whether memory ran out, by its log or the signal that ended it."""
         killed = self._supervisor and self._supervisor.returncode == 128 + signal.SIGKILL
         return bool(killed) or is_full(self.read_log())
 
     def failure(self, what: str, kind: type[UserError] = UserError) -> UserError:
-        """An error of a kind that says what happened, and why as far as the log knows.
-
-        The log stays.
-        """
+        """Return an error that says what happened and, by the log, why; keep the log."""
         self._failed = True
         with suppress(OSError):
             (self.log.parent / KEPT).touch()
@@ -247,7 +245,7 @@ class VllmServer:
         )
 
     def stop(self) -> None:
-        """End it, all its processes, and its directory; nothing happens when none runs."""
+        """End all its processes and remove its directory; do nothing when none runs."""
         supervisor, self._supervisor = self._supervisor, None
         if supervisor is None:
             return

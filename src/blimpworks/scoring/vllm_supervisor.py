@@ -1,11 +1,10 @@
-"""Runs a command and ends it, with all its children, when whoever asked for it is gone.
+"""Run a command, and end it with all its children when the caller is gone.
 
 python -P vllm_supervisor.py COMMAND ARGUMENT ...
 
-The one who asks holds the other end of this program's standard input. That end closes with
-its process, however that ends, so no server outlives the job it was started for, not even a
-job that was killed. A script by itself, which imports nothing but the standard library: it
-starts in hundredths of a second.
+The caller holds the other end of this program's standard input. That end closes with the caller's
+process, so no server outlives its job, not even a killed one. This script imports only the standard
+library, and starts in hundredths of a second.
 """
 
 import contextlib
@@ -19,12 +18,12 @@ import time
 from types import FrameType
 
 GRACE = 8.0
-"""Seconds that the command has to end itself before it is killed."""
+"""Seconds for the command to end itself before it is killed."""
 PR_SET_CHILD_SUBREAPER = 36
 
 
 def _reap() -> bool:
-    """Collect the children that ended; whether any lives."""
+    """Collect ended children; tell whether any is left."""
     with contextlib.suppress(ChildProcessError):
         while True:
             number, _ = os.waitpid(-1, os.WNOHANG)
@@ -34,7 +33,7 @@ def _reap() -> bool:
 
 
 def end_group(group: int, grace: float = GRACE) -> None:
-    """End all processes of a process group: ask, wait up to ``grace`` seconds, kill, wait."""
+    """End a process group: ask, wait up to ``grace`` seconds, kill, wait."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(group, number)
@@ -52,16 +51,15 @@ def _await_end_of_input() -> None:
 
 
 def main(command: list[str]) -> int:
-    """Run ``command`` in a process group of its own; returns its exit status.
+    """Run ``command`` in a process group of its own, and return its exit status.
 
-    That is 128 and the signal's number where a signal ended it, as in a shell.
+    After a signal, that is 128 and the signal's number, as in a shell.
     """
     # Children whose parent died become this process's, which can then wait for their end.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
 
     def end(number: int, frame: FrameType | None) -> None:
-        """End the server when this process is asked to end."""
         end_group(server.pid)
         os._exit(128 + number)
 

@@ -1,4 +1,4 @@
-"""What looks on while a store is filled: it may report, or end the run between two shards."""
+"""Define watches, which follow the filling of a store and may end it between two shards."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
@@ -6,34 +6,34 @@ import pyarrow as pa
 
 
 class Watch:
-    """Told of each step of a run; this one does nothing with it.
+    """Is told of each step of a run; this one does nothing.
 
-    It decides no score: what a watch of another kind does is no part of the code behind one.
+    A watch decides no score, and its code is no part of the scores' keys.
     """
 
     def begin(
         self, sentences: Mapping[str, Collection[Hashable]], missing: Collection[Hashable]
     ) -> None:
-        """The engine is open; of the ``sentences`` of each language, these are ``missing``."""
+        """Take note of all ``sentences`` by language and those ``missing``; the engine is open."""
 
     def before(self) -> None:
-        """A shard is next. May raise to end the run here, where nothing is lost."""
+        """Take note that a shard is next. May raise to end the run, which loses nothing here."""
 
     def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
-        """The shard with the scores of ``part`` was written."""
+        """Take note of a written shard with the scores of ``part``."""
 
     def end(self) -> None:
-        """The run is over, whether all sentences have scores or it was ended."""
+        """Take note of the end, whether or not all sentences have scores."""
 
 
 UNWATCHED = Watch()
 
 
 class Watches(Watch):
-    """Several watches, each told of everything in turn."""
+    """Tells several watches everything in turn."""
 
     def __init__(self, *watches: Watch) -> None:
-        """Of several that may end the run, the first does."""
+        """The first that ends the run does."""
         self.watches = watches
 
     def begin(

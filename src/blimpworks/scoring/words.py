@@ -1,4 +1,4 @@
-"""Sentences as words with log-probabilities, and the words of two sentences side by side."""
+"""Show sentences as words with log-probabilities, and two sentences side by side."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from blimpworks.scoring.spans import Integers, token_starts
 
 END = "⟨end⟩"
-"""What stands for a last token that takes no character, such as ``</s>``."""
+"""Text for a last token without characters, such as ``</s>``."""
 Span = tuple[int, int]
 
 
@@ -24,14 +24,14 @@ class Word(TypedDict):
 
 
 class Column(TypedDict):
-    """Words of the sentences of a block that stand at the same place, in the sides' order."""
+    """Words at the same place of two sentences, in the sides' order."""
 
     words: list[Word | None]
     differs: bool
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:
-    """Where the words of a text are; where it has no spaces, its tokens."""
+    """Return the spans of a text's words or, without spaces, its tokens."""
     words = [match.span() for match in re.finditer(r"\S+", text)]
     if len(words) > 1:
         return words
@@ -41,10 +41,10 @@ def _spans(text: str, ends: Sequence[int]) -> list[Span]:
 
 
 def _places(text: str, spans: Sequence[Span], ends: Integers) -> Integers:
-    """The word of each token: the one in which it ends, white space at its end aside.
+    """Return the word in which each token ends, white space at the token's end aside.
 
-    Nothing but white space belongs to the word behind it, and so does a token without a character
-    of its own (the first bytes of a character).
+    Pure white space belongs to the next word, and so does a token without a character (the first
+    bytes of one).
     """
     edges = np.array([end for _, end in spans])
     starts = token_starts(ends)
@@ -58,10 +58,10 @@ def _places(text: str, spans: Sequence[Span], ends: Integers) -> Integers:
 
 
 def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -> list[Word]:
-    """The words of a sentence, each with the sum of its tokens' log-probabilities [nats].
+    """Return the words of a sentence, each with the sum of its tokens' log-probabilities [nats].
 
-    ``ends``: character offset at which each token ends. A last token without characters, the end
-    symbol, is a word of its own.
+    ``ends``: character offset of each token's end. A last token without characters, the end symbol,
+    is a word of its own.
     """
     spans = _spans(text, ends)
     if not spans:
@@ -84,7 +84,7 @@ def _word(text: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> 
 
 
 def align(first: Sequence[Word], second: Sequence[Word]) -> list[Column]:
-    """The words of two sentences in columns: equal ones together, others beside each other."""
+    """Put the words of two sentences in columns: equal ones together, others side by side."""
     good, bad = ([word["text"] for word in side] for side in (first, second))
     columns: list[Column] = []
     for kind, a, b, c, d in SequenceMatcher(None, good, bad, autojunk=False).get_opcodes():
@@ -94,5 +94,5 @@ def align(first: Sequence[Word], second: Sequence[Word]) -> list[Column]:
 
 
 def single(words: Sequence[Word]) -> list[Column]:
-    """The words of one sentence in columns."""
+    """Put the words of one sentence in columns."""
     return [{"words": [word], "differs": False} for word in words]
