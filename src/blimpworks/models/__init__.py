@@ -1,1 +1,1 @@
-"""Language models: trained here or retrieved, one checkpoint format."""
+"""Train and retrieve language models as checkpoints."""

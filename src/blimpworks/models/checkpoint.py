@@ -1,7 +1,7 @@
-"""A checkpoint: a directory of model files, described and sealed by its ``checkpoint.json``.
+"""Describe and seal a directory of model files by its ``checkpoint.json``.
 
-``checkpoint.json`` is written last and names every other file with its SHA-256, so it says
-that the directory is whole; its own SHA-256 identifies the model wherever results are kept.
+``checkpoint.json`` is written last and names every other file with its SHA-256, so that the
+directory is known to be whole. Its own SHA-256 identifies the model wherever results are kept.
 """
 
 import json
@@ -24,13 +24,13 @@ FILE_NAME = "checkpoint.json"
 TRANSFORMERS_FILES = ("*.safetensors", "*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt")
 NGRAM_FILES = ("model.bin", "vocabulary.txt")
 SCRATCH = ".scratch-"
-"""Start of the names of hidden folders that training fills and then removes."""
+"""Prefix of hidden folders that training fills and then removes."""
 REMEDY = "Train or retrieve the model again."
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Trained(Strict):
-    """A model trained here: everything that decides its weights."""
+    """Source of a model trained here: everything that decides its weights."""
 
     kind: Literal["trained"] = "trained"
     recipe: str
@@ -38,33 +38,33 @@ class Trained(Strict):
     settings: dict[str, Any]
     """The recipe itself."""
     seed: int | None
-    """Seed of initialisation and batch order; None where nothing is drawn at random."""
+    """Seed of initialisation and batch order; None where nothing is random."""
     text_sha256: Sha256
-    """Of the training text."""
+    """SHA-256 of the training text."""
 
 
 class Retrieved(Strict):
-    """A model from the Hugging Face hub."""
+    """Source of a model from the Hugging Face hub."""
 
     kind: Literal["retrieved"] = "retrieved"
     hf_id: str
     """Name on the hub."""
     revision: str = Field(pattern=r"^[0-9a-f]{40}$")
-    """Commit that was retrieved."""
+    """Retrieved commit."""
 
 
 class Copied(Strict):
-    """A model from a directory, or an n-gram file, of the machine that it is run on."""
+    """Source of a model from a directory or n-gram file of this machine."""
 
     kind: Literal["copied"] = "copied"
     directory: str
-    """Name of the directory or file, without where it lies."""
+    """Name of the directory or file, without its path."""
     sha256: Sha256 | Literal[""] = ""
-    """Digest over the names and SHA-256 of its files."""
+    """Digest of the names and SHA-256 of its files."""
 
 
 class Checkpoint(Strict):
-    """What ``checkpoint.json`` holds."""
+    """Content of ``checkpoint.json``."""
 
     name: str
     """Name of the model in the catalogue."""
@@ -73,11 +73,11 @@ class Checkpoint(Strict):
     architecture: str
     """Such as ``causal`` or ``ngram``."""
     dtype: str
-    """Number format that it is run in."""
+    """Number format for scoring."""
     first_token: FirstToken
-    """What conditions the first token of a sentence."""
+    """Policy for what conditions a sentence's first token."""
     source: Annotated[Trained | Retrieved | Copied, Field(discriminator="kind")]
-    """Where the weights come from."""
+    """Origin of the weights."""
     files: dict[Within, Sha256] = Field(default_factory=dict)
     """SHA-256 of each file of the directory, by relative path."""
 
@@ -85,7 +85,7 @@ class Checkpoint(Strict):
 def trained_checkpoint(
     name: str, scope: str, architecture: str, source: Trained, first_token: FirstToken = "bos"
 ) -> Checkpoint:
-    """Description of a model trained here: float32, each sentence after its beginning."""
+    """Describe a model trained here, in float32."""
     return Checkpoint(
         name=name,
         scope=scope,
@@ -102,10 +102,10 @@ def _is_model_file(path: Path, directory: Path) -> bool:
 
 
 def clear(directory: Path) -> None:
-    """Make ``directory``, empty of what an earlier model, finished or not, left there.
+    """Make ``directory``, without the files of an earlier model, finished or not.
 
-    Everything in it when it is sealed becomes part of the model. Raises UserError, and
-    removes nothing, if it holds anything that is no part of a model.
+    A seal makes everything in it part of the model. Raises UserError, and removes nothing, for any
+    file that is no part of a model.
     """
     directory.mkdir(parents=True, exist_ok=True)
     scratch = list(directory.glob(f"{SCRATCH}*"))
@@ -126,9 +126,9 @@ def clear(directory: Path) -> None:
 def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
     """Write ``checkpoint``, the ``checkpoint.json`` of a directory whose files are complete.
 
-    ``description`` is taken as it is, apart from ``files``, which lists what lies in the
-    directory (hidden files and earlier provenance records apart). Returns what was written.
-    Raises UserError for a model with code of its own.
+    Only ``files`` of ``description`` is replaced, by the directory's files (without hidden files
+    and earlier provenance records). Returns the description. Raises UserError for a model with its
+    own code.
     """
     directory = checkpoint.parent
     refuse_own_code(directory)
@@ -141,16 +141,13 @@ def seal(checkpoint: Path, description: Checkpoint) -> Checkpoint:
 
 
 def read_description(checkpoint: Path) -> Checkpoint:
-    """Read ``checkpoint`` (a ``checkpoint.json``) without a look at the files it names.
-
-    Raises UserError when it is missing or malformed.
-    """
+    """Read a ``checkpoint.json``, but not its files. Raises UserError for a missing or bad one."""
     with reading(checkpoint, "a model's checkpoint.json", REMEDY):
         return Checkpoint.model_validate_json(checkpoint.read_bytes())
 
 
 def read_checkpoint(checkpoint: Path) -> Checkpoint:
-    """Read ``checkpoint`` (a ``checkpoint.json``) and compare each file with its SHA-256.
+    """Read a ``checkpoint.json`` and compare each file with its SHA-256.
 
     Raises UserError when it is missing or malformed, or a file is missing or altered.
     """
@@ -160,9 +157,9 @@ def read_checkpoint(checkpoint: Path) -> Checkpoint:
 
 
 def verify_files(seal: Path, files: Mapping[str, str], remedy: str) -> None:
-    """Compare each file beside ``seal``, which describes them, with its SHA-256.
+    """Compare each file beside ``seal`` with its SHA-256.
 
-    Raises UserError, with the ``remedy``, for one that is missing or altered.
+    Raises UserError, with the ``remedy``, for a missing or altered file.
     """
     for name, expected in files.items():
         path = seal.parent / name

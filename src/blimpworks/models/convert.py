@@ -1,4 +1,4 @@
-"""Pickled weights as safetensors, in a new directory."""
+"""Convert pickled weights to safetensors, in a new directory."""
 
 import json
 import pickle
@@ -20,7 +20,7 @@ NO_WEIGHTS = ("training_args.bin", REPEATED)
 
 
 def _tensors(path: Path) -> "dict[str, torch.Tensor]":
-    """Tensors of a pickled file, read without running code. Raises UserError for any other."""
+    """Read a pickled file's tensors without running code. Raises UserError for other content."""
     import torch
 
     try:
@@ -38,11 +38,10 @@ def _tensors(path: Path) -> "dict[str, torch.Tensor]":
 
 
 def convert_weights(folder: Path, output: Path) -> int:
-    """Write the model of a directory with safetensors in place of pickled weights.
+    """Write a directory's model with safetensors in place of pickled weights.
 
-    Returns the number of tensors. Raises UserError where there are no such weights or not all,
-    where they hold anything but tensors, for an adapter, for a model with code of its own, and
-    for an output that exists.
+    Returns the number of tensors. Raises UserError for missing weights, weights with other content
+    than tensors, an adapter, a model with its own code, and an output that exists.
     """
     from safetensors.torch import save_file
 

@@ -1,12 +1,12 @@
-"""A corpus: tokenised sentences to train, validate and test on, and a vocabulary.
+"""Read, write, join and sample corpora: tokenised sentences in three splits, and a vocabulary.
 
-A directory with ``train.txt``, ``valid.txt``, ``test.txt`` (a sentence per line, words separated
-by single spaces, those outside the vocabulary already ``<unk>``) and ``vocabulary.txt`` (a word
-per line; ids are line numbers from 0). ``corpus.json`` is written last, says what is in it and
-names each file with its SHA-256, so that its own identifies the corpus.
+A directory with ``train.txt``, ``valid.txt``, ``test.txt`` (a sentence per line, words separated by
+single spaces, unknown ones already ``<unk>``) and ``vocabulary.txt`` (a word per line; ids are line
+numbers from 0). ``corpus.json`` is written last, describes the corpus and names each file with its
+SHA-256, so that its own SHA-256 identifies the corpus.
 
-Corpora are also sampled here, to train on less text (Warstadt et al. 2020, sections 4 and 6.3:
-five samples of each of ten sizes).
+Samples serve training on less text (Warstadt et al. 2020, sections 4 and 6.3: five samples of each
+of ten sizes).
 """
 
 import json
@@ -38,13 +38,13 @@ Ids = npt.NDArray[np.int32]
 
 
 class SplitCounts(Strict):
-    """What one of the three files holds."""
+    """Counts of one split."""
 
     sentences: int
     tokens: int
-    """Words, ``<unk>`` included, ``<eos>`` not."""
+    """Words, with ``<unk>`` and without ``<eos>``."""
     types: int
-    """Different words, ``<unk>`` not counted."""
+    """Different words, without ``<unk>``."""
     unknown: int
     """Tokens that are ``<unk>``."""
     unknown_share: float
@@ -52,18 +52,21 @@ class SplitCounts(Strict):
 
 
 class Corpus(Strict):
-    """What ``corpus.json`` holds."""
+    """Content of ``corpus.json``."""
 
     words: Literal["split", "whitespace"]
-    """What a word is; see ``CorpusOptions``."""
+    """Rule for words; see ``CorpusOptions``."""
     options: CorpusOptions | None
-    """How it was built; None of a corpus that was released, or joined."""
+    """Options of the build; None for a released or joined corpus."""
     vocabulary: int
-    """Words, ``<unk>`` and ``<eos>`` included."""
+    """Words, with ``<unk>`` and ``<eos>``."""
     splits: dict[Split, SplitCounts]
     dropped: dict[str, int]
-    """Sentences left out, by reason: ``held_out`` (of items), ``repeated``, ``beyond`` (of
-    ``max_sentences``), ``unknown`` (too many unknown words)."""
+    """Sentences left out, by reason.
+
+    ``held_out`` (of items), ``repeated``, ``beyond`` (``max_sentences``), ``unknown`` (too many
+    unknown words).
+    """
     files: dict[Within, str]
     """SHA-256 of each file."""
 
@@ -75,7 +78,7 @@ class Corpus(Strict):
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Lines of a UTF-8 file, one at a time. Raises UserError when it is missing or not UTF-8."""
+    """Yield lines of a UTF-8 file. Raises UserError when it is missing or not UTF-8."""
     expected = reading(path, "a file of a corpus in UTF-8", REMEDY)
     with expected, path.open(encoding="utf-8", newline="\n") as handle:
         for line in handle:
@@ -83,7 +86,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def sentences_of(path: Path) -> Iterator[list[str]]:
-    """Sentences of a corpus file as words, empty lines left out.
+    """Yield sentences of a corpus file as words, without empty lines.
 
     A final ``<eos>``, which some released corpora spell out, is no word.
     """
@@ -96,7 +99,7 @@ def sentences_of(path: Path) -> Iterator[list[str]]:
 
 
 def read_words(path: Path) -> list[str]:
-    """Words of a vocabulary file by id. Raises UserError when it does not start as it should."""
+    """Read a vocabulary file's words by id. Raises UserError for a malformed file."""
     words = list(read_lines(path))
     if tuple(words[: len(SPECIALS)]) != SPECIALS:
         raise UserError(
@@ -111,7 +114,7 @@ def read_words(path: Path) -> list[str]:
 
 
 def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
-    """Ids of all sentences in a row, ``<eos>`` after each; unknown words are ``<unk>``."""
+    """Return ids of all sentences in a row, each with ``<eos>``; unknown words are ``<unk>``."""
     unknown, end = ids[UNKNOWN], ids[END]
     flat = array("i")
     for sentence in sentences:
@@ -121,7 +124,7 @@ def encode(sentences: Iterable[Sequence[str]], ids: dict[str, int]) -> Ids:
 
 
 def count(sentences: Iterable[Sequence[str]]) -> SplitCounts:
-    """What there is of sentences, words and unknown words."""
+    """Count sentences, words and unknown words."""
     words: Counter[str] = Counter()
     number = 0
     for sentence in sentences:
@@ -135,7 +138,7 @@ def count(sentences: Iterable[Sequence[str]]) -> SplitCounts:
 
 
 def begin(corpus: Path) -> Path:
-    """The directory of a ``corpus.json`` to be written, which is no corpus until it is."""
+    """Remove a ``corpus.json`` that is to be written again, and return its directory."""
     corpus.unlink(missing_ok=True)
     return corpus.parent
 
@@ -146,9 +149,9 @@ def seal(
     options: CorpusOptions | None,
     dropped: dict[str, int] | None = None,
 ) -> Corpus:
-    """Count what lies in the directory of ``corpus`` and write its description there.
+    """Count the files beside ``corpus`` and write it.
 
-    Raises UserError when a split has no sentence.
+    Raises UserError for a split without sentences.
     """
     directory = corpus.parent
     splits = {split: count(sentences_of(directory / f"{split}.txt")) for split in SPLITS}
@@ -171,7 +174,7 @@ def seal(
 
 
 def files_of(corpus: Path) -> list[Path]:
-    """A ``corpus.json`` and the files that it describes."""
+    """Return a ``corpus.json`` and the files that it describes."""
     return [corpus, *(corpus.parent / name for name in FILES)]
 
 
@@ -199,10 +202,10 @@ def write_vocabulary(directory: Path, words: Iterable[str]) -> None:
 
 
 def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
-    """Take over a released corpus as it is: tokenised, split, and with ``<unk>``.
+    """Copy a released corpus, which is tokenised, split, and has ``<unk>``.
 
-    ``files`` are those called train, valid, test and vocab; ``corpus`` is the ``corpus.json`` to
-    write. Each word must be in the vocabulary, to which ``<unk>`` and ``<eos>`` are added.
+    ``files`` are train, valid, test and vocab; ``corpus`` is the ``corpus.json`` to write. Each
+    word must be in the vocabulary, to which ``<unk>`` and ``<eos>`` are added.
 
     Raises UserError when a file is missing, or does not fit the vocabulary.
     """
@@ -231,12 +234,12 @@ def take_released(files: dict[str, Path], corpus: Path) -> Corpus:
 
 
 def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
-    """Concatenate corpora into one for all their languages, in their order.
+    """Concatenate corpora of several languages, in their order.
 
     Each file is the concatenation of theirs, the vocabulary the union of theirs (Mueller et al.
     2020, section 5.2). ``corpora`` and ``joined`` are ``corpus.json`` files.
 
-    Raises UserError when one is missing or altered, or they differ in what a word is.
+    Raises UserError when one is missing or altered, or they differ in their rule for words.
     """
     described = [read_corpus(corpus) for corpus in corpora]
     rules = sorted({corpus.words for corpus in described})
@@ -257,15 +260,14 @@ def join_corpora(corpora: Sequence[Path], joined: Path) -> Corpus:
 
 
 SHARED = ("valid.txt", "test.txt", VOCABULARY)
-"""Files that all samples of a corpus have in common with it."""
+"""Files that samples share with their corpus."""
 
 
 def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
-    """Numbers of sentences drawn at random until they have ``tokens`` words, in their order.
+    """Draw sentences until they have ``tokens`` words; return their numbers in order.
 
-    ``lengths`` are the sentences' numbers of words. The last sentence drawn counts whole, so
-    there may be a few words more; there are fewer only if all sentences together have fewer.
-    What is drawn depends on ``seed`` and ``tokens``: samples of two sizes are independent.
+    ``lengths`` are the sentences' numbers of words. The last sentence drawn counts whole, so there
+    may be a few words more. Samples of different ``seed`` or ``tokens`` are independent.
     """
     order = np.random.default_rng((seed, tokens)).permutation(len(lengths))
     reached = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
@@ -277,12 +279,11 @@ def draw_sentences(lengths: Sequence[int], tokens: int, seed: int) -> list[int]:
 def sample_corpus(corpus: Path, sample: Path, *, tokens: int, seed: int) -> Corpus:
     """Write a corpus with a random part of another one's training text.
 
-    ``corpus`` and ``sample`` are ``corpus.json`` files. Tokens are words of the corpus, ``<unk>``
-    included and the end of a sentence not. Validation and test text and the vocabulary are those
-    of the whole, so that models trained on samples of all sizes know the same words and their
-    perplexities are of the same text.
+    ``corpus`` and ``sample`` are ``corpus.json`` files. Tokens are words, with ``<unk>`` and
+    without ends of sentences. Validation and test text and vocabulary are those of the whole.
+    Models of all sizes thus know the same words, and their perplexities are of the same text.
 
-    Raises UserError when the corpus is missing or altered, or has fewer tokens than asked for.
+    Raises UserError when the corpus is missing or altered, or has too few tokens.
     """
     whole = read_corpus(corpus)
     there = whole.splits["train"].tokens

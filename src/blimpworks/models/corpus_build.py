@@ -1,4 +1,4 @@
-"""Corpora from treebanks and plain text, as Mueller et al. (2020) make theirs from Wikipedia."""
+"""Build corpora from treebanks and plain text, as Mueller et al. (2020) do from Wikipedia."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,17 +40,17 @@ Words = tuple[str, ...]
 
 
 class Candidate(NamedTuple):
-    """A sentence that could come into a corpus."""
+    """A sentence that may enter a corpus."""
 
     text: str
-    """As it is written in its source."""
+    """Text as in its source."""
     words: Words
 
 
 def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -> list[str]:
-    """``<unk>``, ``<eos>``, then words by falling frequency, then by code points.
+    """Return ``<unk>``, ``<eos>``, then words by falling frequency and code points.
 
-    At most ``most`` in all, and none that occurs less than ``least`` times.
+    At most ``most`` in all, each occurring at least ``least`` times.
     """
     counts = Counter(word for sentence in sentences for word in sentence)
     for special in SPECIALS:
@@ -61,12 +61,12 @@ def make_vocabulary(sentences: Iterable[Sequence[str]], most: int, least: int) -
 
 
 def tokenised_sentences(text: Path) -> Iterator[str]:
-    """Sentences of a plain text file that is tokenised: a line each, cleaned.
+    """Yield sentences of a tokenised plain text file: a line each, cleaned.
 
-    A file with headings of the form ``= Title =`` is read as WikiText, whose lines are
-    paragraphs: headings go, sentences are told apart, and what ``@-@`` parts (also ``@,@``,
-    ``@.@``) is one word again. Its ``<unk>`` stay: they are what unknown words look like.
-    Raises UserError when the file is missing or not UTF-8.
+    A file with headings of the form ``= Title =`` is WikiText, whose lines are paragraphs. Headings
+    go, sentences are split, and the parts around ``@-@`` (also ``@,@``, ``@.@``) are one word
+    again. Its ``<unk>`` stay, since they are unknown words. Raises UserError when the file is
+    missing or not UTF-8.
     """
     lines = read_sentences(text)
     wikitext = any(map(HEADING.match, lines))
@@ -79,7 +79,7 @@ def tokenised_sentences(text: Path) -> Iterator[str]:
 
 
 def _of_treebank(tokens: Path, options: CorpusOptions, lang: str) -> Iterator[Candidate]:
-    """Sentences of a tokens table; under ``whitespace`` its tokens are the words."""
+    """Yield sentences of a tokens table; under ``whitespace`` its tokens are the words."""
     texts = treebank_sentences(tokens)
     if options.words == "split":
         for text in texts.values():
@@ -92,9 +92,9 @@ def _of_treebank(tokens: Path, options: CorpusOptions, lang: str) -> Iterator[Ca
 
 
 def _key(text: str) -> str:
-    """What is the same of a sentence however it is spaced, with a final full stop or without.
+    """Return what a sentence keeps under any spacing, with or without a final full stop.
 
-    Released evaluation sets have none in their files, and one when they are scored.
+    Released evaluation sets lack the full stop in their files, and have it when scored.
     """
     words = [word for word, _ in split_words(text)]
     return " ".join(words[:-1] if words[-1:] == ["."] else words)
@@ -103,7 +103,7 @@ def _key(text: str) -> str:
 def split_corpus(sentences: Sequence[Words], shares: CorpusShares) -> dict[Split, list[Words]]:
     """Cut a list of sentences into train, valid and test, of such shares of its tokens.
 
-    A sentence is in the part that its first token falls into.
+    A sentence's first token decides.
     """
     starts = [0, *accumulate(map(len, sentences))]
     total = starts.pop()
@@ -128,15 +128,15 @@ def build_corpus(
 ) -> Corpus:
     """Build a corpus of one language (Mueller et al. 2020, section 5.1).
 
-    From the plain text files and, with ``treebank_text``, the treebank of ``tokens`` and
-    ``sentences``: all sentences but those of items, each once, at most
-    ``options.max_sentences``; shuffled; split by tokens. The vocabulary is the most frequent
-    words of train and valid. Sentences with too many others are left out then. Writes the files
-    beside ``corpus``, then ``corpus`` itself, the ``corpus.json``.
+    From plain text files and, with ``treebank_text``, the treebank of ``tokens`` and ``sentences``:
+    all sentences but those of items, without repeats, at most ``options.max_sentences``, shuffled,
+    split by tokens. The vocabulary is the most frequent words of train and valid. Sentences with
+    too many unknown words are then left out. Writes the files beside ``corpus``, then ``corpus``
+    itself, the ``corpus.json``.
 
-    An item's sentence never comes in, however it is spaced, nor the treebank sentence that an
-    item names as its origin. Raises UserError when a file is missing or malformed, or no
-    sentence is left.
+    An item's sentence never enters, however it is spaced, nor the treebank sentence that an item
+    names as its origin. Raises UserError when a file is missing or malformed, or no sentence is
+    left.
     """
     forbidden = {_key(text) for text in item_texts(list(items))}
     by_rule = options.words == "split"

@@ -1,4 +1,4 @@
-"""Small mT5-architecture encoder-decoders, trained by span corruption."""
+"""Train small mT5-architecture encoder-decoders by span corruption."""
 
 from functools import partial
 
@@ -36,23 +36,22 @@ def _new_model(recipe: EncoderDecoderRecipe, vocabulary: int) -> MT5ForCondition
 
 
 def _encode(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
-    """Tokens of each sentence, cut so that ``</s>`` still fits into ``context`` ids."""
     encoded = tokenizer.encode_batch_fast(sentences, add_special_tokens=False)
     return [np.array(e.ids[: context - 1], dtype=np.int64) for e in encoded if e.ids]
 
 
 def _cuts(total: int, parts: int, draw: np.random.Generator) -> Ids:
-    """Lengths [parts], each at least 1, that add up to ``total``, all ways alike."""
+    """Draw lengths [parts], each at least 1, that add up to ``total``, uniformly."""
     inside = np.sort(draw.choice(total - 1, parts - 1, replace=False)) + 1
     return np.diff(np.concatenate([[0], inside, [total]]))
 
 
 def corrupt(row: Ids, share: float, mean: float, draw: np.random.Generator) -> tuple[Ids, Ids]:
-    """A sentence with spans taken out, and what was taken (Raffel et al. 2020, section 3.1.4).
+    """Take spans out of a sentence; return both parts (Raffel et al. 2020, section 3.1.4).
 
-    About ``share`` of the tokens, at least one, fall into spans of ``mean`` length on average.
-    In the first array a sentinel stands for each span; in the second each span follows its
-    sentinel, and one more sentinel ends the last. Both end with ``</s>``.
+    About ``share`` of the tokens, at least one, fall into spans of ``mean`` average length. In the
+    first array a sentinel replaces each span. In the second each span follows its sentinel, and one
+    more sentinel ends the last. Both end with ``</s>``.
     """
     noise = min(len(row), max(1, round(share * len(row))))
     kept = len(row) - noise

@@ -1,7 +1,7 @@
-"""What a model's own files say of it: architecture, number format, size, how sentences begin.
+"""Read a model's own files: architecture, number format, size, start of sentences.
 
-Nothing is loaded but JSON, the heads of safetensors files, and the tokenizer; code that lies beside
-a model is never run.
+Only JSON, the heads of safetensors files and the tokenizer are loaded; code beside a model is never
+run.
 """
 
 from collections.abc import Mapping
@@ -37,37 +37,37 @@ HEADS = {
     "ForConditionalGeneration": "encoder-decoder",
     "ForSeq2SeqLM": "encoder-decoder",
 }
-"""Architectures by the end of the class that a configuration names."""
+"""Architectures by the suffix of the class that a configuration names."""
 FORMATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 """Number formats by their names in safetensors files."""
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 ENGINES = {"ngram": "kenlm", "lstm": "lstm"}
-"""Engines that score architectures which transformers does not have."""
+"""Engines for architectures that transformers lacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What is known of a model before it is loaded."""
+    """Facts of a model that is not loaded yet."""
 
     architecture: str
     """causal, masked, encoder-decoder, ngram or lstm."""
     engine: str
     dtype: str
-    """Number format of its weights, in which it is run."""
+    """Number format of its weights, also for scoring."""
     first_token: FirstToken
-    """What conditions the first token of a sentence."""
+    """Policy for what conditions a sentence's first token."""
     parameters: int | None
-    """Number of parameters; None where there are none to count: n-grams, packed weights."""
+    """Number of parameters; None if they cannot be counted (n-grams, packed weights)."""
     chat: bool
     """Whether it has a chat template."""
     scope: str
-    """Language of a model for one; ``multi`` for all others."""
+    """Language of a monolingual model; else ``multi``."""
     file_gb: float = 0.0
     """Size of the files of a model whose parameters are not counted [GB]."""
     quantisation: str = ""
-    """How its weights are quantised, and the file that says so; empty for weights as they are."""
+    """Quantisation of its weights, and the file that states it; empty if none."""
     start: str = ""
-    """What conditions the first token, in words; empty where its tokenizer was not asked."""
+    """Start of texts, in words; empty where the tokenizer was not asked."""
 
     @property
     def weights_gb(self) -> float:
@@ -76,11 +76,10 @@ class ModelFacts:
 
 
 def architecture_of(config: Mapping[str, Any], where: str, given: str | None = None) -> str:
-    """Architecture by the class that a configuration names.
+    """Return the architecture of the class that a configuration names.
 
-    ``where`` is what messages call the configuration; ``given`` is the architecture that a user
-    says, for a configuration that does not. Raises UserError for a model that is no language
-    model.
+    Messages call the configuration ``where``. ``given`` is the user's architecture, for a
+    configuration that names none. Raises UserError for a model that is no language model.
     """
     classes = config.get("architectures") or []
     # Models that see pictures generate text conditionally, but by a causal model of text alone.
@@ -100,10 +99,10 @@ def architecture_of(config: Mapping[str, Any], where: str, given: str | None = N
 
 
 def _policy_of(tokenizer: Any) -> FirstToken:
-    """What conditions the first token: what a tokenizer itself puts before a text.
+    """Return the first-token policy: what a tokenizer itself puts before a text.
 
-    Where it puts nothing, or what opens a role of a dialogue: the likeliest start of models with a
-    chat template, of others the token that begins sentences, else the one that ends them.
+    If that is nothing, or opens a role of a dialogue: the likeliest start for models with a chat
+    template, for others the token that begins sentences, else the one that ends them.
     """
     leading = leading_ids(tokenizer)
     if tokenizer.chat_template and not {*leading[-1:]} - role_openers(tokenizer):
@@ -118,10 +117,10 @@ def _policy_of(tokenizer: Any) -> FirstToken:
 def first_token_of(
     folder: Path, architecture: str, where: str, requested: FirstToken | None = None
 ) -> tuple[FirstToken, str]:
-    """What conditions the first token, as a policy and in words; see ``_policy_of``.
+    """Return the first-token policy, and the start in words; see ``_policy_of``.
 
-    ``requested`` is what a user says. Raises UserError for a causal model without a tokenizer that
-    transformers has itself, and as ``start_ids`` does.
+    ``requested`` is the user's policy. Raises UserError for a causal model without a tokenizer of
+    transformers' own, and as ``start_ids`` does.
     """
     if architecture != "causal":
         return "bos", ""
@@ -140,7 +139,7 @@ def first_token_of(
 
 
 def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
-    """Number format of most of a model's numbers, else the one that its configuration names."""
+    """Return the format of most of a model's numbers, else that of its configuration."""
     known = [name for name in FORMATS if counts.get(name)]
     if known:
         return FORMATS[max(known, key=lambda name: counts[name])]
@@ -149,7 +148,7 @@ def format_of(counts: Mapping[str, int], config: Mapping[str, Any]) -> str:
 
 
 def has_chat_template(folder: Path) -> bool:
-    """Whether files of a tokenizer say how a chat is put into a prompt."""
+    """Whether a tokenizer's files have a chat template."""
     path = folder / "tokenizer_config.json"
     if (folder / "chat_template.jinja").exists():
         return True
@@ -157,7 +156,7 @@ def has_chat_template(folder: Path) -> bool:
 
 
 def _sealed(folder: Path, start: FirstToken | None) -> ModelFacts:
-    """Facts of a checkpoint that this package has sealed. Raises UserError for code in it."""
+    """Return facts of a checkpoint of this package. Raises UserError for code in it."""
     refuse_own_code(folder)
     described = read_description(folder / FILE_NAME)
     files = [path for path in model_files(folder.iterdir(), str(folder)) if is_weights(path)]
@@ -187,11 +186,11 @@ def described_facts(
     file_gb: float = 0.0,
     start: FirstToken | None = None,
 ) -> ModelFacts:
-    """Facts of a model by the configuration and tokenizer in a folder in Hugging Face's layout.
+    """Return facts of a model by its configuration and tokenizer in Hugging Face's layout.
 
-    ``counts`` are the numbers of each format that its weights hold, which may lie elsewhere, and
-    ``file_gb`` their size [GB]; ``where`` is what messages call the model, ``given`` as in
-    ``architecture_of``, ``start`` is the ``requested`` of ``first_token_of``. Raises UserError as
+    ``counts`` are the weights' numbers of each format, ``file_gb`` their size [GB]; the weights
+    themselves may be elsewhere. Messages call the model ``where``; ``given`` as in
+    ``architecture_of``; ``start`` is the ``requested`` of ``first_token_of``. Raises UserError as
     ``architecture_of``, ``refuse_named_code`` and ``first_token_of`` do.
     """
     refuse_named_code(sorted(folder.glob("*.json")), where)
@@ -216,12 +215,11 @@ def described_facts(
 def facts_of(
     place: Path, architecture: str | None = None, start: FirstToken | None = None
 ) -> ModelFacts:
-    """What a model's own files say: Hugging Face's layout, a checkpoint of ours, or n-grams.
+    """Return facts from files in Hugging Face's layout, a checkpoint of ours, or n-grams.
 
-    ``architecture`` is what a user says, for a configuration that does not, and ``start`` what
-    conditions the first token in place of the files'. Raises UserError for what holds no language
-    model or a part of one, weights that are pickled, an adapter, or a model that needs code of its
-    own.
+    ``architecture`` is the user's, for a configuration that names none; ``start`` replaces the
+    files' start. Raises UserError for no language model or a part of one, pickled weights, an
+    adapter, or a model that needs its own code.
     """
     if place.is_file():
         is_binary(place)  # which raises for what is no n-gram file

@@ -1,4 +1,4 @@
-"""The training loop of every network trained here: repeatable and resumable."""
+"""Run the training loop of every network trained here: repeatable and resumable."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ class DivergedError(ArithmeticError):
 
 
 class Course(Protocol):
-    """What a kind of network does in the steps of its training."""
+    """Steps of the training of one kind of network."""
 
     steps: int
     """Number of optimiser steps."""
@@ -35,43 +35,43 @@ class Course(Protocol):
 
     @property
     def model(self) -> torch.nn.Module:
-        """What is trained."""
+        """Network in training."""
         ...
 
     @property
     def optimisers(self) -> Sequence[torch.optim.Optimizer]:
-        """Together they change the whole model; each parameter belongs to one of them."""
+        """Optimisers, among which the parameters are divided."""
         ...
 
     def rate(self, step: int) -> float:
-        """Learning rate of step ``step`` (from 0); asked for once, before its loss.
+        """Return the learning rate of a step (from 0); called once, before its loss.
 
-        Raises DivergedError when what it depends on is no number.
+        Raises DivergedError when it depends on something that is no number.
         """
         ...
 
     def loss(self, step: int) -> torch.Tensor:
-        """Mean loss per token of a step's batch [], in nats."""
+        """Return the mean loss per token of a step's batch [], in nats."""
         ...
 
     def state(self) -> dict[str, torch.Tensor]:
-        """What the next step depends on besides model, optimiser and random numbers."""
+        """Return what the next step needs besides model, optimiser and random numbers."""
         ...
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:
-        """Take up such a state."""
+        """Restore such a state."""
         ...
 
     def finish(self) -> None:
-        """Leave in ``model`` what is to be kept. Raises DivergedError as ``rate`` does."""
+        """Leave the final weights in ``model``. Raises DivergedError as ``rate`` does."""
         ...
 
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Run torch so that results repeat: seeded, deterministic kernels, one thread.
+    """Run torch repeatably: seeded, deterministic kernels, one thread.
 
-    On a GPU they repeat on others of its kind.
+    Results on a GPU repeat on others of its kind.
     """
     # CUDA's libraries read it when they start; LSTMs need this value or :4096:2 to repeat.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
@@ -87,24 +87,24 @@ def repeatable(seed: int) -> Iterator[None]:
 
 
 def training_device() -> torch.device:
-    """The GPU, where there is one."""
+    """Return the GPU, if there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def device_label(device: torch.device) -> str:
-    """``cpu``, or what the GPU is called: kinds of GPU round differently."""
+    """Return ``cpu`` or the GPU's kind, since kinds of GPU round differently."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def scratch_of(directory: Path) -> Path:
-    """Where the snapshots of a model that is trained into ``directory`` lie meanwhile."""
+    """Return the folder of the snapshots of a model that is trained into ``directory``."""
     return directory.with_name(f".{directory.name}.training")
 
 
 def training_of(
     recipe_name: str, recipe: NetworkRecipe | LstmRecipe, seed: int, text: Path
 ) -> Trained:
-    """Description of a training on ``text``; of its recipe all but how many models there are."""
+    """Describe a training on ``text``, without the recipe's number of models."""
     return Trained(
         recipe=recipe_name,
         settings=recipe.model_dump(exclude=HOW_MANY),
@@ -116,8 +116,8 @@ def training_of(
 def fit(course: Course, source: Trained, scratch: Path, every: int) -> None:
     """Train ``course.model`` in place, from the last snapshot of this run if there is one.
 
-    Every ``every`` steps a snapshot goes into the directory ``scratch``. Raises UserError as soon
-    as a loss is no finite number.
+    Every ``every`` steps a snapshot goes into ``scratch``. Raises UserError as soon as a loss is no
+    finite number.
     """
     model, optimisers = course.model, course.optimisers
     # All that decides the weights identifies a run.

@@ -1,4 +1,4 @@
-"""What goes wrong with the hub: tried again where that can help, else one sentence."""
+"""Retry the hub's errors where that can help; explain others in one sentence."""
 
 import logging
 import re
@@ -30,9 +30,9 @@ log = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds until the hub is asked again, where it does not say how many."""
+"""Seconds before each retry, where the hub does not state them."""
 LONGEST_PAUSE = 300.0
-"""Most seconds that are waited because the hub says so: it counts requests in windows of these."""
+"""Longest wait that the hub may request [s], the length of its rate windows."""
 # The hub library's HTTP client, and so the class of its network errors, differs by version.
 _ERRORS = cast(tuple[type[Exception], ...], (HFValidationError, OSError, *HfHubHTTPError.__bases__))
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
@@ -50,13 +50,13 @@ for module in ("file_download", "utils._http"):
 
 
 def _behind(error: BaseException) -> BaseException:
-    """The reason for an error: a file that could not be had is reported as not cached."""
+    """Return an error's reason: a file that could not be had is reported as not cached."""
     cause = error.__cause__ if isinstance(error, LocalEntryNotFoundError) else None
     return cause or error
 
 
 def _requested_pause(error: BaseException) -> float | None:
-    """Seconds that the hub asks to wait, in either of the headers in which it does."""
+    """Return the wait that the hub requests in either of two headers [s]."""
     headers = error.response.headers if isinstance(error, HfHubHTTPError) else {}
     text = headers.get("Retry-After", "").strip()
     rate = re.search(r"\br=0\b.*\bt=(\d+)", headers.get("RateLimit", ""))
@@ -65,10 +65,7 @@ def _requested_pause(error: BaseException) -> float | None:
 
 
 def patiently(ask: Callable[[], Answer]) -> Answer:
-    """What ``ask`` returns, which may ask the hub several times until it answers.
-
-    Raises what ``ask`` does, at once where nothing is to be hoped for.
-    """
+    """Call ``ask``, and again while the hub's error may pass. Raises its other errors at once."""
     for pause in PAUSES:
         limit_waits()
         try:
@@ -102,7 +99,7 @@ def explained_errors(hf_id: str, revision: str, name: str = "") -> Iterator[None
 
 
 def _fault(error: BaseException, hf_id: str, revision: str) -> str:
-    """Say what the hub or its library answered of a model, and what to do about it."""
+    """Say what the hub or its library answered about a model, and the remedy."""
     hub, variable = shown(constants.ENDPOINT), offline_variable()
     if variable or isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
         return (

@@ -1,7 +1,7 @@
-"""What is known of a model of the hub before its weights are downloaded.
+"""Find facts of a hub model before its weights are downloaded.
 
-Its configuration and tokenizer are downloaded, into the cache of the hub's library, where its
-retrieval finds them again; of its weights only sizes, and the heads of safetensors files.
+Configuration and tokenizer are downloaded into the hub library's cache, where the retrieval finds
+them again. Weights give only sizes, and the heads of safetensors files.
 """
 
 import json
@@ -51,19 +51,19 @@ from blimpworks.models.weights import (
 
 WEIGHTS = "*.safetensors"
 MOST_HEADS = 8
-"""Weight files whose heads are read; the numbers of models with more follow from their sizes."""
+"""Weight files whose heads are read; for models with more, sizes give the numbers."""
 LARGEST_HEAD = 50_000_000
 PATIENCE = 20.0
-"""Seconds without an answer until a head counts as not to be had."""
+"""Seconds to wait for a head."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubFacts:
-    """Facts of a model of the hub, and where they were read."""
+    """Facts of a hub model, and their origin."""
 
     facts: ModelFacts
     commit: str
-    """Commit that the facts, and so the weights, are of."""
+    """Commit of the facts, and so of the weights."""
     gated: bool
     """Whether the licence must be accepted first."""
 
@@ -76,14 +76,14 @@ def hub_facts(
     architecture: str | None = None,
     start: FirstToken | None = None,
 ) -> HubFacts:
-    """Facts of a model of the hub at a branch, tag or commit.
+    """Return facts of a hub model at a branch, tag or commit.
 
-    Offline they are those of a complete copy in the cache, or in ``shared``, a cache that many
-    read. ``architecture`` and ``start`` are what a user says; see ``facts_of``.
+    Offline they come from a complete copy in the cache, or in ``shared``, a cache that many read.
+    ``architecture`` and ``start`` are the user's; see ``facts_of``.
 
-    Raises UserError for a model that is missing, gated, without safetensors weights or some of
-    them, an adapter, no language model or in need of code of its own, for an unreachable hub, and
-    offline for one that is not complete in a cache.
+    Raises UserError for a model that is missing, gated, incomplete, without safetensors weights, an
+    adapter, no language model or in need of its own code; for an unreachable hub; and offline for
+    an incomplete copy.
     """
     model = HubModel("", "multi", "", "", "bos", hf_id, revision)
     if offline_variable() is not None:
@@ -109,7 +109,7 @@ def hub_facts(
 def _cached_facts(
     model: HubModel, shared: Path | None, architecture: str | None, start: FirstToken | None
 ) -> HubFacts:
-    """Facts of a model's copy in a cache. Raises UserError where there is none, or a part."""
+    """Return facts of a model's cached copy. Raises UserError if it is missing or incomplete."""
     with explained_errors(model.hf_id, model.revision):
         folder = shared_snapshot(model, shared, model.revision) if shared else None
         folder = folder or cached_snapshot(model, model.revision)
@@ -121,7 +121,7 @@ def _cached_facts(
 
 
 def _check_weights(files: Iterable[str], hf_id: str) -> None:
-    """Raises UserError for a model without safetensors among its files, and for an adapter."""
+    """Raise UserError for a model without safetensors, and for an adapter."""
     top = [name for name in files if "/" not in name]
     refuse_adapter(top, hf_id)
     if any(fnmatch(name, WEIGHTS) and not fnmatch(name, REPEATED) for name in top):
@@ -142,9 +142,9 @@ def _check_weights(files: Iterable[str], hf_id: str) -> None:
 
 
 def _announced(info: ModelInfo, size: int) -> Counter[str]:
-    """How many numbers of each format the hub says that there are.
+    """Return the hub's counts of numbers by format.
 
-    Nothing where it does not, or counts more than fit into files of ``size`` [bytes].
+    Empty without such counts, or if they exceed files of ``size`` [bytes].
     """
     counts = Counter(info.safetensors.parameters if info.safetensors else {})
     bits = ((n, re.search(r"\d+", name)) for name, n in counts.items())
@@ -152,9 +152,9 @@ def _announced(info: ModelInfo, size: int) -> Counter[str]:
 
 
 def _counted(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
-    """How many numbers of each format the heads of weight files announce.
+    """Count numbers by format from the heads of weight files.
 
-    Nothing where there are many files, or a hub that does not hand out parts of them.
+    Empty for many files, or a hub that serves no parts of files.
     """
     counts: Counter[str] = Counter()
     if len(names) > MOST_HEADS:
@@ -168,7 +168,7 @@ def _counted(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
 
 
 def _head(url: str) -> dict[str, Any]:
-    """Head of a safetensors file. Raises ValueError where the hub does not hand out parts."""
+    """Read the head of a safetensors file. Raises ValueError if the hub serves no parts."""
     size = int.from_bytes(_part(url, 0, 8), "little")
     if not 0 < size <= LARGEST_HEAD:
         raise ValueError(f"{url} has no head of a safetensors file")
@@ -177,7 +177,7 @@ def _head(url: str) -> dict[str, Any]:
 
 
 def _part(url: str, start: int, size: int) -> bytes:
-    """Some bytes of a file of the hub. Raises ValueError, before more is read, without ranges."""
+    """Read some bytes of a hub file. Raises ValueError, before more is read, without ranges."""
     headers = {"Range": f"bytes={start}-{start + size - 1}"}
     if token := get_token():
         headers["Authorization"] = f"Bearer {token}"
@@ -191,7 +191,7 @@ def _part(url: str, start: int, size: int) -> bytes:
 
 
 def _estimated(size: int, folder: Path) -> Counter[str]:
-    """How many numbers so many bytes of weights are in the format that the configuration names."""
+    """Estimate the count of numbers from ``size`` [bytes] and the configuration's format."""
     config = read_json(folder / "config.json", "a model's configuration")
     dtype = format_of({}, config)
     short = next(name for name, long in FORMATS.items() if long == dtype)

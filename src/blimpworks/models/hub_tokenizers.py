@@ -1,4 +1,4 @@
-"""Tokenizers in Hugging Face's layout, with the ids that the model's own files give."""
+"""Load tokenizers in Hugging Face's layout, with the ids of the model's own files."""
 
 import json
 import random
@@ -17,7 +17,7 @@ LETTERS = (
     "абвгдежзийклмнопрст", "αβγδεζηθικλμνξ", "אבגדהוזחטיכל", "ابتثجحخدذرزسشصض", "अआइईउऊकखगघङचछ",
     "กขคงจฉชซญดตถ", "的一是不了人我在有他这中", "あいうえおカキクケコ", "가나다라마바사아자차",
 )  # fmt: skip
-"""Letters of a dozen scripts, which tokenizers are compared on."""
+"""Letters of a dozen scripts, for comparing tokenizers."""
 
 
 def sample_texts(count: int = 120) -> list[str]:
@@ -35,7 +35,7 @@ def sample_texts(count: int = 120) -> list[str]:
 
 
 def _settings(state: bytes | None) -> Any:
-    """Settings of a tokenizer's component, without those that decide no id."""
+    """Return settings of a tokenizer's component, without those that decide no id."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -47,7 +47,7 @@ def _settings(state: bytes | None) -> Any:
 
 
 def differing_components(tokenizer: Tokenizer, original: Tokenizer) -> list[str]:
-    """Names of the components of ``original`` that ``tokenizer`` has otherwise."""
+    """Return names of components of ``original`` that differ in ``tokenizer``."""
     names = []
     for name in ("normalizer", "pre_tokenizer", "model"):
         states = [
@@ -68,10 +68,12 @@ class LoadedTokenizer(NamedTuple):
 
     tokenizer: PreTrainedTokenizerBase
     source: str
-    """Where its ids come from, in words."""
+    """Origin of its ids, in words."""
     variant: str = ""
-    """Name of the file that was loaded in place of what transformers makes of it; part of keys,
-    since results that were made before are of other ids."""
+    """Name of the file loaded in place of transformers' version of it.
+
+    Part of keys, since earlier results have other ids.
+    """
 
 
 def _frame(tokenizer: Tokenizer) -> list[int]:
@@ -81,8 +83,8 @@ def _frame(tokenizer: Tokenizer) -> list[int]:
 def load_tokenizer(folder: Path) -> LoadedTokenizer:
     """Load the tokenizer beside a model.
 
-    transformers makes many classes anew from vocabulary and merges, and drops components of
-    ``tokenizer.json``. Where it did, that file is loaded itself.
+    transformers rebuilds many classes from vocabulary and merges, and drops components of
+    ``tokenizer.json``. In that case the file itself is loaded.
 
     Raises UserError for a tokenizer whose ids are not those of its files.
     """
@@ -135,7 +137,7 @@ def load_tokenizer(folder: Path) -> LoadedTokenizer:
 
 
 def _checked_by_sentencepiece(tokenizer: PreTrainedTokenizerBase, folder: Path) -> str:
-    """Compare a tokenizer's pieces with those of the sentencepiece library, where it can."""
+    """Compare a tokenizer's pieces with the sentencepiece library's, where possible."""
     path = next((folder / name for name in SENTENCEPIECE if (folder / name).exists()), None)
     if path is None or not tokenizer.is_fast:
         return "made by transformers from its vocabulary; there is no other file to compare with"

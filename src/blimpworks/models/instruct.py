@@ -1,4 +1,4 @@
-"""Small causal models that follow instructions: trained on dialogues, with a chat template."""
+"""Train small causal models on dialogues, with a chat template."""
 
 import re
 from dataclasses import replace
@@ -17,10 +17,10 @@ from blimpworks.models.tokenizer import BOS, EOS, EOS_ID
 from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, new_model, padded, train_kind
 
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
-"""Tokens that begin what each has to say."""
+"""Tokens that begin each role's text."""
 SPECIALS = [BOS, EOS, *ROLES]
 ASSISTANT_ID = SPECIALS.index("<|assistant|>")
-"""What follows it is learnt."""
+"""Training learns what follows it."""
 TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}"
     "{{ '<|' + message['role'] + '|>' + message['content'] }}"
@@ -29,24 +29,26 @@ TEMPLATE = (
 )
 """Chat template: system, user and assistant in any order; answers end with ``</s>``."""
 PIECE = r"\p{L}[\p{L}\p{M}]*|\p{N}|[^\p{L}\p{N}]"
-"""What tokens never reach across: words, digits, and other characters one by one. So a word is
-made of the same tokens wherever it stands, and can be copied."""
+"""Units that tokens never cross: words, digits, and other single characters.
+
+A word thus has the same tokens everywhere, and can be copied.
+"""
 SAMPLE = 50_000
-"""Most dialogues that a tokenizer is trained on."""
+"""Most dialogues for training a tokenizer."""
 PIECES = 2048
 """Dialogues that are encoded together."""
 
 
 def written(system: str, prompt: str, answer: str) -> str:
-    """A dialogue as ``TEMPLATE`` writes it."""
+    """Write a dialogue as ``TEMPLATE`` does."""
     said = "".join(map(str.__add__, ROLES, (system, prompt, answer)))
     return f"{BOS}{said}{EOS}"
 
 
 def read_dialogues(path: Path) -> list[str]:
-    """Dialogues of a JSON Lines file, as text.
+    """Read dialogues of a JSON Lines file as text.
 
-    Raises UserError when it is missing or empty, and for a line that is none.
+    Raises UserError for a missing or empty file, and for a line that is no dialogue.
     """
     dialogues = []
     expected = reading(path, "dialogues", "Build them.")
@@ -69,8 +71,8 @@ def read_dialogues(path: Path) -> list[str]:
 def train_pieces(dialogues: list[str], vocabulary: int) -> Tokenizer:
     """Train a byte-level BPE tokenizer of at most ``vocabulary`` tokens on dialogues.
 
-    A small vocabulary has the words of instructions whole, and spells the others: so letters
-    can be told apart. Of more than ``SAMPLE`` dialogues it is trained on so many, evenly spread.
+    A small vocabulary has the words of instructions whole and spells the others, so that letters
+    can be told apart. At most ``SAMPLE`` dialogues, evenly spread, are used.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -100,10 +102,10 @@ def encode_dialogues(
     most: int | None = None,
     seed: int = 0,
 ) -> list[Ids]:
-    """Ids of each dialogue that fits into ``context``; cut ones would have no answer.
+    """Return ids of each dialogue that fits into ``context``; a cut one would have no answer.
 
-    Where all of them have more than ``most`` tokens, of random ones, by ``seed``, that have so
-    many; in the order of ``dialogues`` in any case.
+    If all have more than ``most`` tokens, random ones, by ``seed``, with so many; always in the
+    order of ``dialogues``.
     """
     order = np.random.default_rng((seed, len(dialogues))).permutation(len(dialogues))
     fitting: dict[int, Ids] = {}
@@ -123,7 +125,7 @@ def encode_dialogues(
 
 
 def answer_labels(row: Ids) -> Ids:
-    """What is learnt of a dialogue: its answer, and that it ends there."""
+    """Return labels of a dialogue: its answer and its end."""
     start = int(np.argmax(row == ASSISTANT_ID))
     return np.where(np.arange(len(row)) > start, row, IGNORED)
 
@@ -131,7 +133,7 @@ def answer_labels(row: Ids) -> Ids:
 def _dialogue_batch(
     rows: list[Ids], recipe: InstructRecipe, vocabulary: int, draw: np.random.Generator
 ) -> Batch:
-    """Dialogues that end together, so that nothing is computed of what is not learnt."""
+    """Align dialogues at their ends, so that nothing unlearnt is computed."""
     ends = [row[::-1].copy() for row in rows]
     mask = padded([np.ones_like(row) for row in rows], 0).flip(1)
     labels = padded([answer_labels(row)[::-1].copy() for row in rows], IGNORED).flip(1)
@@ -161,7 +163,7 @@ def train_instruct(
 ) -> Checkpoint:
     """Train a model on the dialogues of ``text``: ``train_kind`` of ``INSTRUCT``.
 
-    Of more dialogues than all steps can use, random ones by ``seed`` are encoded.
+    If all steps cannot use every dialogue, random ones by ``seed`` are encoded.
     """
     # Padding fills the rest of a batch, so no more tokens than these are ever looked at.
     most = recipe.max_steps * recipe.batch_tokens

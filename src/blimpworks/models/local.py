@@ -1,4 +1,4 @@
-"""Models of this machine, directories or n-gram files, as checkpoints like those of the hub."""
+"""Make checkpoints of this machine's models, directories or n-gram files."""
 
 import hashlib
 import logging
@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 
 
 def place_file(source: Path, target: Path, *, linked: bool = False) -> None:
-    """Hard link, so that a large model lies on the disk once; a copy on another file system.
+    """Hard link a file, to store a large model once; copy it on another file system.
 
-    What others own, the system may refuse to link so; ``linked`` then makes it a symbolic one.
+    The system may refuse hard links to others' files; ``linked`` then makes a symbolic one.
     """
     with atomic(target) as temporary:
         try:
@@ -59,10 +59,10 @@ def take_local(
 ) -> Checkpoint:
     """Put a model's files, or its n-gram file, beside ``checkpoint``, and seal them there.
 
-    What ``address`` names is only read. ``described`` says how the model is run; its source
-    becomes the directory's or file's name and a digest of the files. One that was trained for a
-    language can be run on any (``multi``), and the log says so. Raises UserError for a place that
-    holds no such model, or one for another language.
+    ``address`` is only read. ``described`` says how the model is run; its source becomes the
+    directory's or file's name and a digest of the files. A model for one language may run on any
+    (``multi``), with a warning. Raises UserError for a place without such a model, or one for
+    another language.
     """
     place = Path(address).expanduser()
     facts = facts_of(place, described.architecture)

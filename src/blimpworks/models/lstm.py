@@ -1,4 +1,4 @@
-"""Word-level LSTM language models, as in Mueller et al. (2020), section 5.2."""
+"""Train word-level LSTM language models (Mueller et al. 2020, section 5.2)."""
 
 import json
 import logging
@@ -50,32 +50,32 @@ log = logging.getLogger(__name__)
 UNKNOWN_ID, END_ID = SPECIALS.index(UNKNOWN), SPECIALS.index(END)
 WEIGHTS, SETTINGS, VOCABULARY = "model.safetensors", "config.json", NGRAM_FILES[1]
 INITIAL = 0.1
-"""Embeddings and output weights start uniformly within this of zero."""
+"""Bound of the uniform initial embeddings and output weights."""
 ANNEALING = 4.0
-"""What the learning rate is divided by when the validation loss does not improve."""
+"""Divisor of the learning rate when the validation loss does not improve."""
 EVALUATION_BATCH = 10
-"""Columns that a text is cut into to measure its loss."""
+"""Columns of a text whose loss is measured."""
 State = tuple[torch.Tensor, torch.Tensor]
 """Hidden and cell state, each [layers, batch, hidden]."""
 
 
 class LstmSettings(Strict):
-    """What ``config.json`` beside an LSTM's weights holds."""
+    """Content of ``config.json`` beside an LSTM's weights."""
 
     words: Literal["split", "whitespace"]
-    """What a word is; see ``CorpusOptions``."""
+    """Rule for words; see ``CorpusOptions``."""
     vocabulary: int
-    """Words, ``<unk>`` and ``<eos>`` included."""
+    """Words, with ``<unk>`` and ``<eos>``."""
     layers: int
     hidden: int
     embedding: int
 
 
 class LstmModel(torch.nn.Module):
-    """Embedding, LSTM and an output layer of its own weights."""
+    """Embedding, LSTM and an output layer with its own weights."""
 
     def __init__(self, settings: LstmSettings, dropout: float = 0.0) -> None:
-        """Fresh, from torch's random state."""
+        """Initialise from torch's random state."""
         super().__init__()
         width, hidden = settings.embedding, settings.hidden
         self.drop = torch.nn.Dropout(dropout)
@@ -89,28 +89,29 @@ class LstmModel(torch.nn.Module):
         torch.nn.init.zeros_(self.head.bias)
 
     def forward(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
-        """Hidden states [time, batch, hidden] after each id of ``ids`` [time, batch].
+        """Return hidden states [time, batch, hidden] after ``ids`` [time, batch], and the last
+        state.
 
-        ``state`` is that before the first, None for zeros; that after the last is returned
-        too. ``head`` makes logits of the following word from hidden states.
+        ``state`` is that before the first id, None for zeros. ``head`` turns hidden states into
+        logits of the next word.
         """
         output, after = self.lstm(self.drop(self.embedding(ids)), state)
         return self.drop(output), after
 
     def fresh(self, batch: int) -> State:
-        """The state before anything is read: zeros, on the model's device."""
+        """Return the zero state, on the model's device."""
         shape = self.lstm.num_layers, batch, self.lstm.hidden_size
         zeros = self.head.weight.new_zeros(shape)
         return zeros, zeros
 
 
 def words_of(text: str, rule: Literal["split", "whitespace"]) -> list[tuple[str, int]]:
-    """Words of ``text`` by a rule of ``CorpusOptions``, each with the offset at which it ends."""
+    """Return words of ``text`` by a rule of ``CorpusOptions``, each with its end offset."""
     return split_words(text) if rule == "split" else split_at_spaces(text)
 
 
 def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
-    """Model in float32, its words by id, and its settings. Raises UserError if they disagree."""
+    """Load model in float32, words by id, and settings. Raises UserError if they disagree."""
     settings = LstmSettings.model_validate_json((directory / SETTINGS).read_bytes())
     words = (directory / VOCABULARY).read_text(encoding="utf-8").rstrip("\n").split("\n")
     if len(words) != settings.vocabulary:
@@ -124,14 +125,14 @@ def load_lstm(directory: Path) -> tuple[LstmModel, list[str], LstmSettings]:
 
 
 def columns(flat: Ids, width: int) -> torch.Tensor:
-    """One run of ids cut into ``width`` columns [time, width]; the few left over are dropped."""
+    """Cut a run of ids into ``width`` columns [time, width], without the remainder."""
     height = len(flat) // width
     table = flat[: height * width].reshape(width, height).T
     return torch.from_numpy(np.ascontiguousarray(table))
 
 
 def evaluation_columns(flat: Ids) -> torch.Tensor:
-    """A text cut into columns to measure its loss on [time, columns]: ten, or fewer if short."""
+    """Cut a text into columns for its loss [time, columns]: ten, or fewer if short."""
     return columns(flat, max(1, min(EVALUATION_BATCH, len(flat) // 2)))
 
 
@@ -142,7 +143,7 @@ def _pieces(text: torch.Tensor, length: int) -> list[int]:
 def _piece(
     model: LstmModel, text: torch.Tensor, start: int, end: int, state: State | None
 ) -> tuple[torch.Tensor, State]:
-    """Mean loss [] of a piece, whose first word is not guessed, and the state after it."""
+    """Return the mean loss [] of a piece without its first word, and the state after it."""
     output, after = model(text[start:end], state)
     logits = model.head(output).flatten(0, 1)
     return cross_entropy(logits, text[start + 1 : end + 1].flatten().long()), after
@@ -150,10 +151,10 @@ def _piece(
 
 @torch.no_grad()
 def mean_loss(model: LstmModel, text: torch.Tensor, length: int) -> float:
-    """Mean loss per word of a text [time, columns], ``<eos>`` counted, in nats.
+    """Return the mean loss per word of a text [time, columns], with ``<eos>``, in nats.
 
-    The hidden state is carried from line to line in each column, of which the first word is
-    not guessed. ``length`` is that of the pieces that are computed at a time.
+    Each column carries its hidden state over lines; its first word is not guessed. Pieces of
+    ``length`` are computed at a time.
     """
     was = model.training
     model.eval()
@@ -190,7 +191,7 @@ class _Course:
         self._best: dict[str, torch.Tensor] = {}
 
     def _start_of(self, step: int) -> int:
-        """Where the piece of a step starts; the order of an epoch depends on seed and epoch."""
+        """Return the start of a step's piece; seed and epoch decide an epoch's order."""
         epoch, number = divmod(step, len(self._starts))
         if epoch != self._order_epoch:
             draw = np.random.default_rng((self._seed, epoch))
@@ -201,7 +202,7 @@ class _Course:
         return self._starts[self._order[number]]
 
     def rate(self, step: int) -> float:
-        """Learning rate of a step; each epoch begins with a look at the held-out text."""
+        """Anneal before each epoch but the first, and return the learning rate."""
         if step % len(self._starts) == 0:
             if step:
                 self._anneal(step // len(self._starts))
@@ -211,7 +212,7 @@ class _Course:
     def _anneal(self, epoch: int) -> None:
         """Keep the weights if they are the best so far, else lower the learning rate.
 
-        ``epoch`` is how many are over.
+        ``epoch`` counts finished epochs.
         """
         rate, best = self._progress.tolist()
         loss = self.validation_loss()
@@ -225,11 +226,9 @@ class _Course:
         log.info("validation perplexity %.1f, learning rate %g", np.exp(loss), rate)
 
     def validation_loss(self) -> float:
-        """Mean loss per word of the held-out text, in nats."""
         return mean_loss(self.model, self._held, self._recipe.bptt)
 
     def loss(self, step: int) -> torch.Tensor:
-        """Mean loss per word of the step's piece [], in nats; the hidden state is carried on."""
         start = self._start_of(step)
         end = min(start + self._recipe.bptt, len(self._text) - 1)
         loss, (hidden, cell) = _piece(self.model, self._text, start, end, self._hidden)
@@ -237,14 +236,12 @@ class _Course:
         return loss
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Learning rate and best loss so far, hidden state, and the best epoch's weights."""
         state = {"progress": self._progress}
         if self._hidden is not None:
             state |= {"hidden": self._hidden[0], "cell": self._hidden[1]}
         return state | {f"best.{name}": value for name, value in self._best.items()}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:
-        """Go on from what ``state`` gave."""
         self._progress = state["progress"]
         device = self._text.device
         self._hidden = state["hidden"].to(device), state["cell"].to(device)
@@ -272,9 +269,9 @@ class TrainedLstm(NamedTuple):
 
     checkpoint: Checkpoint
     perplexity: float
-    """On the corpus's test text."""
+    """Perplexity of the corpus's test text."""
     device: str
-    """What it was trained on."""
+    """Device of the training."""
 
 
 def train_lstm(
@@ -289,11 +286,11 @@ def train_lstm(
 ) -> TrainedLstm:
     """Train an LSTM on the corpus that ``corpus``, a ``corpus.json``, describes.
 
-    After each epoch in which the loss of the corpus's ``valid.txt`` did not fall, the learning
-    rate falls to a quarter; the weights with the lowest are kept. What is shuffled at each epoch
-    are pieces of the text (``recipe.order``). Writes ``model.safetensors``, ``vocabulary.txt``
-    (the corpus's) and ``config.json`` beside ``checkpoint``, then ``checkpoint`` itself. Resumes
-    and repeats as ``transformer.train_kind`` does; on a GPU, on others of its kind.
+    After each epoch without a lower loss of ``valid.txt``, the learning rate falls to a quarter;
+    the weights with the lowest loss are kept. Epochs shuffle pieces of the text (``recipe.order``).
+    Writes ``model.safetensors``, ``vocabulary.txt`` (the corpus's) and ``config.json`` beside
+    ``checkpoint``, then ``checkpoint``. Resumes and repeats as ``transformer.train_kind`` does; on
+    a GPU, on others of its kind.
 
     Raises UserError when the corpus is missing, altered or too short, the directory holds other
     files, or the training diverges.

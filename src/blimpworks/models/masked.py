@@ -1,4 +1,4 @@
-"""Small BERT-architecture masked language models."""
+"""Train small BERT-architecture masked language models."""
 
 from functools import partial
 
@@ -35,18 +35,16 @@ def _new_model(recipe: MaskedRecipe, vocabulary: int) -> BertForMaskedLM:
 
 
 def _encode(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
-    """``[CLS] tokens [SEP]`` of each sentence, cut to ``context`` ids."""
     encoded = tokenizer.encode_batch_fast(sentences, add_special_tokens=False)
     rows = [[CLS, *e.ids[: context - 2], SEP] for e in encoded if e.ids]
     return [np.array(row, dtype=np.int64) for row in rows]
 
 
 def corrupt(row: Ids, share: float, vocabulary: int, draw: np.random.Generator) -> tuple[Ids, Ids]:
-    """A sentence [tokens] with some masked, and labels [tokens]: what they were.
+    """Mask some of a sentence's tokens [tokens]; return it with labels [tokens].
 
-    ``share`` of the tokens between ``[CLS]`` and ``[SEP]``, and at least one, are drawn. Of
-    them 80 % are masked, 10 % become a token at random, 10 % stay. The other labels are
-    ``IGNORED``.
+    ``share`` of the tokens between ``[CLS]`` and ``[SEP]``, at least one, are drawn. 80 % of them
+    are masked, 10 % become a random token, 10 % stay. Other labels are ``IGNORED``.
     """
     inner = len(row) - 2
     count = min(inner, max(1, round(share * inner)))

@@ -1,4 +1,4 @@
-"""N-gram models with modified Kneser-Ney smoothing, estimated by KenLM's command line tools."""
+"""Train n-gram models with modified Kneser-Ney smoothing by KenLM's programs."""
 
 import logging
 import os
@@ -33,9 +33,9 @@ PROGRAMS = ("lmplz", "build_binary")
 
 
 def tool(name: str) -> str:
-    """Path of a KenLM program: beside this Python, from ``.tools/bin`` of the repository, or PATH.
+    """Return a KenLM program's path: beside this Python, in ``.tools/bin``, or on PATH.
 
-    Conda's environments and images have their own. Raises UserError when it is in none of these.
+    Conda's environments and images have their own. Raises UserError if it is in none.
     """
     local = REPOSITORY / ".tools" / "bin"
     beside = f"{Path(sys.executable).parent}{os.pathsep}{local}"
@@ -49,7 +49,7 @@ def tool(name: str) -> str:
 
 
 def program_digests() -> dict[str, str]:
-    """SHA-256 of each KenLM program that makes a model."""
+    """Return the SHA-256 of each KenLM program that makes a model."""
     return {name: sha256_of(Path(tool(name))) for name in PROGRAMS}
 
 
@@ -68,14 +68,13 @@ def train_ngram(
 ) -> Checkpoint:
     """Estimate an n-gram model on ``text``, one sentence per line.
 
-    Modified Kneser-Ney smoothing; discounts that cannot be estimated from a small text fall
-    back to constants. Writes beside ``checkpoint`` the KenLM trie ``model.bin`` and
-    ``vocabulary.txt`` (ids are line numbers from 0: ``<unk>``, ``</s>``, then the words by
-    code point), then ``checkpoint`` itself. What an earlier model left there is removed
-    first. Repeats byte for byte.
+    Modified Kneser-Ney smoothing; discounts that a small text cannot give fall back to constants.
+    Writes beside ``checkpoint`` the KenLM trie ``model.bin`` and ``vocabulary.txt`` (ids are line
+    numbers from 0: ``<unk>``, ``</s>``, then the words by code point), then ``checkpoint``. Removes
+    an earlier model first. Repeats byte for byte.
 
-    Raises UserError when KenLM is not installed or fails, the text is empty, or the
-    directory holds other files.
+    Raises UserError when KenLM is not installed or fails, the text is empty, or the directory holds
+    other files.
     """
     directory = checkpoint.parent
     clear(directory)

@@ -1,4 +1,4 @@
-"""N-gram models that others have made: ARPA files, and binaries of KenLM."""
+"""Read others' n-gram models: ARPA files, and binaries of KenLM."""
 
 import gzip
 import mmap
@@ -15,9 +15,9 @@ from blimpworks.models.ngram import END, UNKNOWN
 GZIP = b"\x1f\x8b"
 BINARY = b"mmap lm http://kheafield.com/code format version "
 VERSION = b"5\n"
-"""Of the format of KenLM's binaries since 2012."""
+"""Format version of KenLM's binaries since 2012."""
 HAS_WORDS = 0x64
-"""Offset in a binary of whether its words follow the numbers (``build_binary`` without -v)."""
+"""Offset in a binary of the flag for words after the numbers (``build_binary`` without -v)."""
 COUNTS = 0x6C
 """Offset in a binary of the number of 1-grams, as 8 bytes."""
 START, UPPER_UNKNOWN = "<s>", "<UNK>"
@@ -33,10 +33,7 @@ def is_compressed(place: Path) -> bool:
 
 @contextmanager
 def opened(place: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, of a compressed file those inside.
-
-    Raises UserError where a compressed file is damaged.
-    """
+    """Open a file, unpacked if compressed. Raises UserError for a damaged compressed file."""
     with gzip.open(place) if is_compressed(place) else place.open("rb") as handle:
         try:
             yield cast(IO[bytes], handle)
@@ -49,8 +46,7 @@ def opened(place: Path) -> Iterator[IO[bytes]]:
 def is_binary(place: Path) -> bool:
     """Whether an n-gram file is a binary of KenLM; else it is an ARPA file.
 
-    Raises UserError for a file that is neither, or a binary that is compressed or of another
-    version.
+    Raises UserError for any other file, or a binary that is compressed or of another version.
     """
     with reading(place, EXPECTED, REMEDY), opened(place) as handle:
         head = handle.read(4096)
@@ -68,7 +64,7 @@ def is_binary(place: Path) -> bool:
 
 
 def _arpa_words(place: Path) -> list[str]:
-    """Words of the section of 1-grams. Raises UserError where it is missing or incomplete."""
+    """Read the words of the 1-grams. Raises UserError if they are missing or incomplete."""
     words: list[str] = []
     expected: int | None = None
     with reading(place, EXPECTED, REMEDY), opened(place) as handle:
@@ -88,7 +84,7 @@ def _arpa_words(place: Path) -> list[str]:
 
 
 def _binary_words(place: Path) -> list[str]:
-    """Words at the end of a binary. Raises UserError where they were left out, or are cut off."""
+    """Read the words at a binary's end. Raises UserError if they are missing or cut off."""
     remedy = "Make it again from its ARPA file, without -v: build_binary FILE.arpa FILE.bin."
     with (
         reading(place, "a binary of KenLM with its words", remedy),
@@ -107,10 +103,9 @@ def _binary_words(place: Path) -> list[str]:
 
 
 def read_vocabulary(place: Path) -> list[str]:
-    """Words of an n-gram file: ``<unk>``, ``</s>``, then the others by code point.
+    """Read words of an n-gram file: ``<unk>``, ``</s>``, then the others by code point.
 
-    The file is only read. Raises UserError for a file that is no n-gram model, does not end
-    sentences, or does not hold its words.
+    Raises UserError for a file that is no n-gram model, does not end sentences, or lacks its words.
     """
     words = {*(_binary_words(place) if is_binary(place) else _arpa_words(place))}
     if END not in words:
@@ -119,7 +114,7 @@ def read_vocabulary(place: Path) -> list[str]:
 
 
 def unpacked_bytes(place: Path) -> int:
-    """Size of an n-gram file once it is unpacked, as a file under 4 GB says it itself."""
+    """Return an n-gram file's unpacked size, which gzip states for files under 4 GB."""
     if not is_compressed(place):
         return place.stat().st_size
     with place.open("rb") as handle:

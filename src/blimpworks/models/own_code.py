@@ -1,4 +1,4 @@
-"""Code that lies beside a model: it is never run, and a model that has any is refused.
+"""Refuse models with their own code beside them; it is never run.
 
 Libraries that load models would run it, some after a question on standard input.
 """
@@ -17,18 +17,17 @@ CONFIGURATIONS = (
     *(f"{part}_config.json" for part in ("tokenizer", "generation", "audio_tokenizer")),
     *(f"{part}_config.json" for part in ("processor", "preprocessor", "video_preprocessor")),
 )
-"""Files in which transformers looks for the classes of a model, tokenizer or processor; the second
-are those for one version of it. Any other may hold anything."""
+"""Files in which transformers looks for classes of a model, tokenizer or processor.
+
+The second pattern is for single versions of transformers. Other files may hold anything.
+"""
 PROGRAMS = ("*.py", "custom_generate/*.py")
 """Files that transformers would import."""
 REMEDY = "Name another directory, or download the model again."
 
 
 def read_json(path: Path, what: str) -> dict[str, Any]:
-    """Content of a model's JSON file.
-
-    ``what`` is what messages call it. Raises UserError where it is missing or malformed.
-    """
+    """Read a model's JSON file, called ``what`` in messages. Raises UserError for a bad one."""
     with reading(path, what, REMEDY):
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
@@ -37,7 +36,7 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
 
 
 def values_of(content: Any, key: str) -> Iterator[Any]:
-    """What stands under ``key`` in a configuration, and in those inside it."""
+    """Yield the values of ``key`` in a configuration, and in nested ones."""
     if isinstance(content, dict):
         yield content.get(key)
         content = [*content.values()]
@@ -46,9 +45,9 @@ def values_of(content: Any, key: str) -> Iterator[Any]:
 
 
 def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
-    """Refuse a model among whose ``files`` a configuration names code of its own (``auto_map``).
+    """Raise UserError if a configuration among ``files`` names code (``auto_map``).
 
-    ``where`` is what messages call the model, if not by the file's own path. Raises UserError.
+    Messages call the model ``where``, or name the file.
     """
     for path in files:
         if not any(map(path.match, CONFIGURATIONS)):
@@ -62,10 +61,7 @@ def refuse_named_code(files: Iterable[Path], where: str | None = None) -> None:
 
 
 def refuse_own_code(folder: Path) -> None:
-    """Refuse a model whose directory holds Python files, or names any (``refuse_named_code``).
-
-    Raises UserError.
-    """
+    """Raise UserError if a model's directory has or names Python files."""
     program = min(chain.from_iterable(map(folder.glob, PROGRAMS)), default=None)
     if program is not None:
         raise UserError(

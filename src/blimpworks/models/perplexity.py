@@ -1,4 +1,4 @@
-"""Perplexity of LSTMs on the test text of a corpus."""
+"""Measure the perplexity of LSTMs on the test text of a corpus."""
 
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,18 @@ from blimpworks.models.lstm import UNKNOWN_ID, evaluation_columns, load_lstm, me
 from blimpworks.tables import PERPLEXITIES, write_table
 
 PIECE = 35
-"""Words computed at a time when a model's recipe does not say."""
+"""Words computed at a time if a model's recipe states no number."""
 
 
 def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) -> dict[str, Any]:
-    """Write a table with the one row of a model on ``test.txt`` of the corpus of a language.
+    """Write a table with one row, of a model on ``test.txt`` of a language's corpus.
 
-    Measured as in training (``lstm.mean_loss``): the sentences in a row, each with ``<eos>``,
-    which is counted, cut into ten columns of which the first word is not guessed. A model of
-    several languages is so measured on each one's own test text (Mueller et al. 2020, Table 1).
+    Measured as in training (``lstm.mean_loss``): sentences in a row, each with ``<eos>``, which
+    counts, in ten columns whose first word is not guessed. A multilingual model is thus measured on
+    each language's test text (Mueller et al. 2020, Table 1).
 
-    Raises UserError when a file is missing or altered, the model is no LSTM trained here, or
-    its words are others than the corpus's.
+    Raises UserError when a file is missing or altered, the model is no LSTM trained here, or its
+    words differ from the corpus's.
     """
     of_model = read_checkpoint(checkpoint)
     if of_model.architecture != "lstm" or not isinstance(of_model.source, Trained):

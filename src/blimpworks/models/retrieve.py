@@ -1,4 +1,4 @@
-"""Models from the Hugging Face hub, as checkpoints sealed like the ones trained here."""
+"""Retrieve models from the Hugging Face hub as sealed checkpoints."""
 
 import logging
 import re
@@ -58,17 +58,16 @@ def retrieve_model(
 ) -> Checkpoint:
     """Put a model's files beside ``checkpoint`` and seal them there (``checkpoint.json``).
 
-    A model whose name is a place on this machine is copied or linked from there.
+    A model named by a path on this machine is copied or linked from there.
 
-    The revision is resolved to the commit that the seal records, and that the lock file of the
-    first of ``tables`` (of models) keeps; later it must be the one that any of these has locked.
-    A model that lies complete in ``shared``, a cache of the hub's library that many read, is taken
-    from there; else it is downloaded. Files are hard links into the cache where the file system
-    allows it, symbolic ones into a shared cache. Offline, only the caches are read.
+    The seal records the revision's commit, and so does the lock file of the first of ``tables`` (of
+    models); later any lock must name the same. Files come from ``shared``, a cache that many read,
+    if it has all of them; else they are downloaded. They are hard links into the cache where
+    possible, symbolic ones into a shared cache. Offline, only caches are read.
 
     Raises UserError for a model that is missing, gated or without safetensors weights, a revision
-    that has moved since it was locked, an unreachable hub, a damaged download, a model that names
-    code of its own, or a directory that holds other files.
+    that has moved since its lock, an unreachable hub, a damaged download, a model that names its
+    own code, or a directory with other files.
     """
     if is_local(model.hf_id):
         with disk_errors(checkpoint):
@@ -104,9 +103,9 @@ def retrieve_model(
 
 
 def shared_snapshot(model: HubModel, shared: Path, commit: str) -> Path | None:
-    """Folder of the shared cache that holds the files of a commit, if it has them all.
+    """Return the shared cache's folder of a commit, if it has all files.
 
-    ``commit`` may be a branch or tag: the one that it was when it was cached.
+    ``commit`` may be a branch or tag, as of its caching.
     """
     try:
         folder = Path(_download(model, commit, offline=True, cache=shared))
@@ -128,7 +127,7 @@ def _download(model: HubModel, revision: str, *, offline: bool, cache: Path | No
 
 
 def _snapshot(model: HubModel, commit: str) -> Path:
-    """Folder of the cache that holds the files of a commit; it is named after it."""
+    """Return the cache's folder of a commit, which names it."""
     if offline_variable() is not None:
         return cached_snapshot(model, commit)
     with slot(constants.ENDPOINT):
@@ -152,10 +151,10 @@ def _snapshot(model: HubModel, commit: str) -> Path:
 
 
 def cached_snapshot(model: HubModel, commit: str) -> Path:
-    """Folder of the hub library's cache with the files of a commit, as many as there are.
+    """Return the cache's folder of a commit, complete or not.
 
-    ``commit`` may be a branch or tag: the one that it was when it was cached. Raises
-    LocalEntryNotFoundError where there is none.
+    ``commit`` may be a branch or tag, as of its caching. Raises LocalEntryNotFoundError if there is
+    none.
     """
     return Path(_download(model, commit, offline=True))
 
@@ -172,9 +171,9 @@ def _describe(model: HubModel, source: Retrieved | Copied) -> Checkpoint:
 
 
 def complete_files(snapshot: Path, model: HubModel) -> list[Path]:
-    """The files of a model in a cache; see ``model_files``.
+    """Return a cached model's files (``model_files``).
 
-    Raises UserError where weights, or some of them, lack, and for an adapter.
+    Raises UserError for missing weights, and for an adapter.
     """
     # A cache filled by another program may hold only some of the files.
     where = f"{model.hf_id} at commit {snapshot.name[:12]} in the cache {constants.HF_HUB_CACHE}"

@@ -1,4 +1,4 @@
-"""Branches, tags and pull requests of models: which commits they are, and were when locked."""
+"""Resolve and lock branches, tags and pull requests of models to commits."""
 
 import logging
 import re
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def tip_of(hf_id: str, revision: str) -> str:
-    """The commit that a revision is now, by the hub. Raises the library's errors."""
+    """Ask the hub for a revision's present commit. Raises the library's errors."""
     info = patiently(lambda: HfApi().model_info(hf_id, revision=revision))
     if info.id and info.id != hf_id:
         log.warning("%s is called %s on the hub now", hf_id, info.id)
@@ -37,12 +37,12 @@ def tip_of(hf_id: str, revision: str) -> str:
 
 
 def commit_of(hf_id: str, revision: str, tables: Sequence[Path] = (), name: str = "") -> str:
-    """The commit to retrieve of a model called ``name`` in ``tables``.
+    """Return the commit to retrieve of a model called ``name`` in ``tables``.
 
-    A commit is itself, and the hub is not asked. Any other revision must be what the lock files of
-    ``tables`` say, if they do; offline it is that, or stays as it is.
+    A commit is itself, without a question to the hub. Any other revision must be what the lock
+    files of ``tables`` say, if they do; offline it is that, or stays as it is.
 
-    Raises UserError for one that has moved, and the errors of the hub's library.
+    Raises UserError for a revision that has moved, and the errors of the hub's library.
     """
     if is_commit(revision):
         return revision
@@ -61,9 +61,9 @@ def _locked_now(hf_id: str, revision: str, commit: str, replaces: str = "") -> L
 
 
 def lock(hf_id: str, revision: str, commit: str, tables: Sequence[Path], name: str = "") -> None:
-    """Keep what a revision is, in the lock file of the first of ``tables``, if there is any.
+    """Lock a revision in the lock file of the first of ``tables``, if there is any.
 
-    Raises UserError where it was locked to another commit meanwhile, or none can be written.
+    Raises UserError if it was locked to another commit meanwhile, or cannot be written.
     """
     if is_commit(revision) or not tables:
         return
@@ -75,7 +75,7 @@ def lock(hf_id: str, revision: str, commit: str, tables: Sequence[Path], name: s
 
 
 def _ids(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
-    """Names on the hub that a row of a table of models has: of a template, those locked."""
+    """Return a row's names on the hub; for a template, the locked ones."""
     if "{" not in row.hf_id:
         return [row.hf_id]
     pattern = re.sub(r"\\{(lang|script)\\}", "[a-z]+", re.escape(row.hf_id))
@@ -83,7 +83,7 @@ def _ids(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
 
 
 def _open_rows(table: Path, names: Sequence[str]) -> Iterator[ModelRow]:
-    """Rows whose revision can be locked. Raises UserError for a name of any other."""
+    """Yield rows whose revision can be locked. Raises UserError for another row's name."""
     rows = {row.name: row for row in read_rows(ModelRow, table)}
     for name in names:
         if not is_open(named_row(rows, name, table)):
@@ -100,12 +100,12 @@ def is_open(row: ModelRow) -> bool:
 
 
 def pin_models(table: Path, names: Sequence[str] = ()) -> Iterator[LockedModel]:
-    """Lock models of a table to what their revisions are now, and yield what was locked.
+    """Lock a table's models to the present commits of their revisions, and yield the locks.
 
-    Those of ``names`` even where they were locked to other commits; without any, all that are not
-    locked. What the repository's table has locked counts, as it does in the workflow.
+    Models in ``names`` are locked even again; without names, all that have no lock. The locks of
+    the repository's table count, as in the workflow.
 
-    Raises UserError for a name that has nothing to pin, and what ``explained_errors`` does.
+    Raises UserError for a name with nothing to pin, and as ``explained_errors`` does.
     """
     locked = {key: each.row for key, each in locked_models(model_tables(table)).items()}
     for row in _open_rows(table, names):

@@ -1,4 +1,4 @@
-"""Snapshots of a training run, from which a killed run goes on to the same final bytes."""
+"""Save snapshots of a training run, which resumes from them to the same final bytes."""
 
 import logging
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 NAME = "snapshot.safetensors"
 Tensors = dict[str, torch.Tensor]
 Optimisers = Sequence[torch.optim.Optimizer]
-"""Optimisers of a model: each parameter belongs to one of them."""
+"""Optimisers of a model, among which its parameters are divided."""
 
 
 def _kept(optimisers: Optimisers) -> dict[torch.nn.Parameter, Tensors]:
@@ -28,7 +28,7 @@ def _kept(optimisers: Optimisers) -> dict[torch.nn.Parameter, Tensors]:
 
 
 def _tensors(model: torch.nn.Module, optimisers: Optimisers, state: Tensors) -> Tensors:
-    """Everything that the next step depends on, by name; shares memory with the model."""
+    """Return all that the next step needs, by name; shares memory with the model."""
     tensors = {"rng": torch.get_rng_state()}
     if any(parameter.is_cuda for parameter in model.parameters()):
         tensors["rng_cuda"] = torch.cuda.get_rng_state()
@@ -51,8 +51,7 @@ def save_snapshot(
 ) -> None:
     """Write the state after ``step`` optimiser steps into ``directory``, whole or not at all.
 
-    ``run`` is the digest of all that decides the run; a snapshot of another run is no use.
-    ``state`` is what else the next step depends on.
+    ``run`` is the digest of all that decides the run. ``state`` is what else the next step needs.
     """
     metadata = {"run": run, "step": str(step)}
     with atomic(directory / NAME) as temporary:
@@ -62,9 +61,9 @@ def save_snapshot(
 def load_snapshot(
     directory: Path, run: str, model: torch.nn.Module, optimisers: Optimisers
 ) -> tuple[int, Tensors]:
-    """Restore a snapshot of ``run`` into ``model`` and ``optimisers``; returns step and state.
+    """Restore a snapshot of ``run`` into ``model`` and ``optimisers``; return step and state.
 
-    Step 0, with nothing changed, when there is none, or it is broken or of another run.
+    Returns step 0, with nothing changed, if there is none, or it is broken or of another run.
     """
     path = directory / NAME
     if not path.exists():

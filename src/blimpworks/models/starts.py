@@ -1,7 +1,7 @@
-"""What can stand before a text: which ids, by which policy, and how people read them.
+"""Find what can stand before a text: ids, by policy, and their wording.
 
-A policy is the role of a token (``bos``, ``eos``), ``tokenizer`` for what the tokenizer itself puts
-there, ``likeliest`` for what is measured to be best, ``skip`` for nothing, or ``token:TEXT``.
+A policy is a token's role (``bos``, ``eos``), ``tokenizer`` for what the tokenizer itself adds,
+``likeliest`` for the best by measurement, ``skip`` for nothing, or ``token:TEXT``.
 """
 
 import logging
@@ -18,11 +18,11 @@ log = logging.getLogger(__name__)
 
 TOKEN = "token:"
 ESCAPES = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
-"""White space that no cell of a table can hold, and what stands for it in a policy."""
+"""White space that table cells cannot hold, and its spelling in a policy."""
 PROBE = "a b अ 一 1."
 CONTENT = "§§§"
 MOST = 12
-"""Most candidates for what stands before a text."""
+"""Most candidates for the start of a text."""
 DOCUMENT = re.compile(
     r"\W*(s|bos|eos|eod|eop|sop|cls|sep"
     r"|(begin|start|end)[\W_]*of[\W_]*(text|doc(ument)?|sent(ence)?|seq(uence)?|file|story))\W*",
@@ -32,7 +32,7 @@ DOCUMENT = re.compile(
 
 
 def policy_of(text: str) -> str:
-    r"""The policy that a user means: one by its name, ``none``, a token, or any other string.
+    r"""Return the policy that a user means: its name, ``none``, a token, or any other string.
 
     ``\n``, written or real, is a newline.
     """
@@ -44,7 +44,7 @@ def policy_of(text: str) -> str:
 
 
 def leading_ids(tokenizer: Any) -> list[int]:
-    """Ids that a tokenizer itself puts before a text."""
+    """Return the ids that a tokenizer itself puts before a text."""
     # A text of which nothing is encoded does not show what stands before and what behind it.
     for probe in (PROBE, *tokenizer.get_vocab()):
         encoded = tokenizer(probe, return_special_tokens_mask=True)
@@ -55,7 +55,7 @@ def leading_ids(tokenizer: Any) -> list[int]:
 
 
 def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
-    """Ids of a token by its exact name, else of a string, without special tokens around it."""
+    """Return a token's id by its exact name, else a string's ids without special tokens."""
     vocabulary = tokenizer.get_vocab()
     if text in vocabulary:
         return [vocabulary[text]]
@@ -78,10 +78,10 @@ def _text_ids(tokenizer: Any, text: str, where: str) -> list[int]:
 
 
 def start_ids(tokenizer: Any, policy: str, where: str) -> list[int]:
-    """Ids before each text by a policy; none under ``skip``, and until ``likeliest`` is chosen.
+    """Return a policy's ids before each text; none for ``skip`` and an unchosen ``likeliest``.
 
-    ``where`` is what messages call the model. Raises UserError where the tokenizer has no such
-    token, puts nothing before a text itself, or cannot encode the string.
+    Messages call the model ``where``. Raises UserError where the tokenizer has no such token, puts
+    nothing before a text itself, or cannot encode the string.
     """
     if policy in ("skip", "likeliest"):
         return []
@@ -104,7 +104,7 @@ def start_ids(tokenizer: Any, policy: str, where: str) -> list[int]:
 
 
 def start_text(tokenizer: Any, policy: str, ids: list[int]) -> str:
-    """What conditions the first token, in words: ``after '<s>' (bos)``, or ``not counted``."""
+    """Word what conditions the first token: ``after '<s>' (bos)``, or ``not counted``."""
     if not ids:
         return "after the likeliest start" if policy == "likeliest" else "not counted"
     text = tokenizer.decode(ids, clean_up_tokenization_spaces=False)
@@ -114,9 +114,9 @@ def start_text(tokenizer: Any, policy: str, ids: list[int]) -> str:
 
 
 def _rendered(tokenizer: Any) -> list[str]:
-    """A dialogue in the chat template, cut up: text, special token or content, text, and so on.
+    """Split a dialogue in the chat template: text, special token or content, text, ….
 
-    A single text where the model has no template, or one that renders no dialogue.
+    A single empty text without a template that renders dialogues.
     """
     for wrap in (str, lambda text: [{"type": "text", "text": text}]):
         roles = ("user", "assistant") * 2
@@ -135,7 +135,7 @@ def _rendered(tokenizer: Any) -> list[str]:
 
 
 def role_openers(tokenizer: Any) -> set[int]:
-    """Ids that the chat template puts directly before a role's name, or opens its content with."""
+    """Return ids that the chat template puts directly before a role's name or its content."""
     pieces = _rendered(tokenizer)
     ends = (tokenizer.bos_token, tokenizer.eos_token)
     openers = set[str]()
@@ -147,7 +147,7 @@ def role_openers(tokenizer: Any) -> set[int]:
 
 
 def _policies(tokenizer: Any) -> Iterator[str]:
-    """Policies that may have ids, the usual ones first."""
+    """Yield policies that may have ids, the usual ones first."""
     yield from ("tokenizer", "bos", "eos", policy_of("\n"), "skip")
     pieces = _rendered(tokenizer)
     turns = {*pieces[pieces.index(CONTENT) :]} if CONTENT in pieces else set()
@@ -157,9 +157,10 @@ def _policies(tokenizer: Any) -> Iterator[str]:
 
 
 def candidates(tokenizer: Any) -> dict[str, list[int]]:
-    """What may stand before a text, by policy: ids of each, every start once.
+    """Return possible starts of a text by policy: the ids of each, without repeats.
 
-    What the tokenizer puts, bos, eos, newline, nothing, tokens that begin or end documents.
+    They are what the tokenizer adds, bos, eos, newline, nothing, and tokens that begin or end
+    documents.
     """
     starts: dict[tuple[int, ...], str] = {}
     for policy in _policies(tokenizer):

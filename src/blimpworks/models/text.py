@@ -1,4 +1,4 @@
-"""Training text: one sentence per line, and never a sentence that an item is made from."""
+"""Build training text: one sentence per line, and never a sentence behind an item."""
 
 import re
 import unicodedata
@@ -33,16 +33,13 @@ Sentence = TypeVar("Sentence")
 
 
 def read_sentences(text: Path) -> list[str]:
-    """Sentences of a training text written by ``build_text``, in order.
-
-    Raises UserError when the file is missing or not UTF-8.
-    """
+    """Read sentences of a training text. Raises UserError when it is missing or not UTF-8."""
     with reading(text, "UTF-8 text", "Build it, or convert the file."):
         return [line for line in text.read_text(encoding="utf-8").split("\n") if line]
 
 
 def training_sentences(text: Path) -> list[str]:
-    """Sentences of a training text. Raises UserError when it is missing or empty."""
+    """Read sentences of a training text. Raises UserError when it is missing or empty."""
     sentences = read_sentences(text)
     if not sentences:
         raise UserError(f"{text} is empty; expected training text, one sentence per line.")
@@ -50,15 +47,15 @@ def training_sentences(text: Path) -> list[str]:
 
 
 def clean(text: str) -> str:
-    """``text`` in Unicode form NFC, white space collapsed to single spaces."""
+    """Return ``text`` in Unicode form NFC, white space collapsed to single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def split_sentences(paragraph: str) -> list[str]:
-    """Cut a paragraph into sentences, roughly: at end punctuation that a new sentence follows.
+    """Cut a paragraph into sentences, roughly: at end punctuation before a new sentence.
 
-    Knows full stops of Latin, Arabic, Devanagari and East Asian scripts; initials and a few
-    English abbreviations are no end. Joining the result restores the paragraph's words.
+    Knows full stops of Latin, Arabic, Devanagari and East Asian scripts. Initials and a few English
+    abbreviations are no end. Joined again, the sentences have the paragraph's words.
     """
     sentences, start = [], 0
     for match in BOUNDARY.finditer(paragraph):
@@ -71,18 +68,18 @@ def split_sentences(paragraph: str) -> list[str]:
 
 
 def detokenise_wikitext(line: str) -> str:
-    """Undo the spacing of the WikiText corpora: ``a two @-@ part " arc "`` loses its markers."""
+    """Undo WikiText's spacing: ``a two @-@ part " arc "`` loses its markers."""
     line = JOINED.sub(r"\1", line)
     line = QUOTED.sub(r'"\1"', line)
     return OPENING.sub(r"\1", CLOSING.sub(r"\1", line))
 
 
 def plain_sentences(text: Path) -> Iterator[str]:
-    """Sentences of a plain text file with one sentence or paragraph per line.
+    """Yield sentences of a plain text file with one sentence or paragraph per line.
 
-    A file with headings of the form ``= Title =`` is read as WikiText: headings go,
-    spacing is undone, and sentences with ``<unk>`` are left out, for they are no language.
-    Raises UserError when the file is missing or not UTF-8.
+    A file with headings of the form ``= Title =`` is WikiText: headings go, spacing is undone, and
+    sentences with ``<unk>``, which are no language, are left out. Raises UserError when the file is
+    missing or not UTF-8.
     """
     lines = read_sentences(text)
     wikitext = any(map(HEADING.match, lines))
@@ -101,7 +98,7 @@ Row = tuple[int, str, str, int | None, bool]
 
 
 def _surface(rows: Iterable[Row]) -> str:
-    """One sentence: ranges stand for their words, empty nodes are nothing."""
+    """Return one sentence; ranges replace their words, empty nodes go."""
     parts: list[str] = []
     covered = 0
     for _, form, token, word, space in rows:
@@ -116,7 +113,6 @@ def _surface(rows: Iterable[Row]) -> str:
 
 
 def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[Row]]]:
-    """Rows of each sentence of a tokens table, with its number."""
     columns = ["sentence", "form", "id", "word", "space_after"]
     table = read_table(TOKENS, tokens, columns)
     rows: Iterator[Row] = zip(*(table[column].to_pylist() for column in columns), strict=True)
@@ -124,19 +120,19 @@ def _treebank_rows(tokens: Path) -> Iterator[tuple[int, Iterator[Row]]]:
 
 
 def treebank_sentences(tokens: Path) -> dict[int, str]:
-    """Detokenised sentences of a tokens table by their ``sentence`` number, in file order.
+    """Return detokenised sentences of a tokens table by number, in file order.
 
-    A multiword range stands with its own form and spacing for its words; empty nodes are
-    left out. Raises UserError when the table is missing or of another schema.
+    A multiword range replaces its words, with its own form and spacing; empty nodes go. Raises
+    UserError when the table is missing or of another schema.
     """
     return {number: _surface(rows) for number, rows in _treebank_rows(tokens)}
 
 
 def treebank_words(tokens: Path, *, syntactic: bool) -> dict[int, str]:
-    """Tokens of each sentence of a tokens table, joined by spaces, by ``sentence`` number.
+    """Return each sentence's tokens in a tokens table, joined by spaces, by number.
 
-    A multiword range stands for its words, or with ``syntactic`` they for it; empty nodes are
-    left out. Raises UserError when the table is missing or of another schema.
+    A multiword range replaces its words, or with ``syntactic`` they replace it; empty nodes go.
+    Raises UserError when the table is missing or of another schema.
     """
     sentences = {}
     for number, rows in _treebank_rows(tokens):
@@ -153,7 +149,7 @@ def _keys(table: pa.Table) -> pa.Array:
 
 
 def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
-    """Texts of the treebank sentences that items are made from, as printed and as detokenised."""
+    """Return treebank sentences behind items, as printed and as detokenised."""
     columns = ["sentence", "treebank", "file", "sent_id", "text"]
     table = read_table(SENTENCES, sentences, columns)
     used: set[str | None] = set()
@@ -168,7 +164,7 @@ def origins(tokens: Path, sentences: Path, items: list[Path]) -> set[str]:
 
 
 def item_texts(items: list[Path]) -> set[str]:
-    """Good and bad sentences of all items, cleaned as training sentences are."""
+    """Return good and bad sentences of all items, cleaned as training sentences are."""
     texts: set[str] = set()
     for path in items:
         table = read_table(ITEMS, path, ["good", "bad"])
@@ -178,7 +174,7 @@ def item_texts(items: list[Path]) -> set[str]:
 
 
 def every_kth(sentences: list[Sentence], most: int) -> list[Sentence]:
-    """At most ``most`` of ``sentences``, evenly spaced, so each source keeps its share."""
+    """Return at most ``most`` sentences, evenly spaced, so that each source keeps its share."""
     if len(sentences) <= most:
         return sentences
     return [sentences[i * len(sentences) // most] for i in range(most)]
@@ -197,14 +193,13 @@ def build_text(
 
     With ``language``, a pack that says how pairs are spelled, in that spelling.
 
-    From the plain text files and, with ``options.treebank_text``, the treebank of ``tokens``
-    and ``sentences``. Left out, whether or not the treebank is a source: treebank sentences
-    that an item names as its origin, every sentence that equals such a sentence or an item's
-    good or bad sentence, and repetitions. Of the rest at most ``options.max_sentences`` are
-    kept, evenly from all sources.
+    From plain text files and, with ``options.treebank_text``, the treebank of ``tokens`` and
+    ``sentences``. Left out, whether or not the treebank is a source: treebank sentences that an
+    item names as its origin, sentences equal to such a one or to an item's good or bad sentence,
+    and repetitions. At most ``options.max_sentences`` are kept, evenly from all sources.
 
-    Returns counts: ``kept``, ``available``, ``held_out``, ``repeated``.
-    Raises UserError when a file is missing or malformed, or no sentence is left.
+    Returns counts: ``kept``, ``available``, ``held_out``, ``repeated``. Raises UserError when a
+    file is missing or malformed, or no sentence is left.
     """
     forbidden = item_texts(items)
     candidates = [s for path in text_files for s in plain_sentences(path)]
@@ -238,9 +233,9 @@ def build_text(
 
 
 def join_text(texts: list[Path], output: Path) -> dict[str, int]:
-    """Concatenate training texts of several languages, each sentence once, in their order.
+    """Concatenate training texts of several languages, in their order, without repeats.
 
-    Returns counts: ``kept`` and ``repeated``. Raises UserError when a text is missing or empty.
+    Returns counts: ``kept`` and ``repeated``. Raises UserError for a missing or empty text.
     """
     lines = [line for text in texts for line in training_sentences(text)]
     kept = dict.fromkeys(lines)

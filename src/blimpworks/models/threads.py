@@ -1,4 +1,4 @@
-"""Torch on one thread, so that its results repeat, and several of these side by side."""
+"""Run torch on one thread, so that its results repeat, in several workers."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,24 +14,24 @@ B = TypeVar("B")
 
 
 class once(cached_property[A]):
-    """A ``cached_property`` that several threads may ask for at a time: one computes it."""
+    """A ``cached_property`` for several threads: only one computes it."""
 
     _computing = RLock()
 
     if not TYPE_CHECKING:
 
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
-            """The value, computed by the first that asks."""
+            """Compute the value with the first access."""
             with self._computing:
                 return super().__get__(instance, owner)
 
 
 @contextmanager
 def single_thread() -> Iterator[None]:
-    """Let torch compute on one CPU thread, then on as many as before.
+    """Run a block with torch on one CPU thread.
 
-    Sums of floats depend on how they are split among threads, so their number is fixed; and
-    two threads that wait for each other on a busy machine are many times slower than one.
+    Sums of floats depend on their split among threads, so the number is fixed. On a busy machine,
+    two threads that wait for each other are also many times slower than one.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -42,14 +42,14 @@ def single_thread() -> Iterator[None]:
 
 
 class Workers:
-    """As many threads as torch has for one operation, each of which computes passes of its own.
+    """Threads, as many as torch has for one operation, each with passes of its own.
 
-    The results of a pass do not depend on how many there are, unlike those of torch's own
-    threads. On a GPU, and where torch has one thread, passes are computed by the caller.
+    Their number does not change a pass's results, unlike that of torch's own threads. On a GPU, or
+    with one thread, the caller computes the passes.
     """
 
     def __init__(self, device: torch.device) -> None:
-        """To be made in the main thread, which knows how many threads torch was given."""
+        """Call this in the main thread, which knows torch's number of threads."""
         self.count = torch.get_num_threads() if device.type == "cpu" else 1
         self._pool = (
             ThreadPoolExecutor(self.count, initializer=torch.set_num_threads, initargs=(1,))
@@ -59,20 +59,20 @@ class Workers:
 
     @property
     def abreast(self) -> int:
-        """How many batches an engine may be asked for at a time that computes with these.
+        """Number of batches to request at one time from an engine with these workers.
 
-        Of two, one keeps them busy while the other is prepared or written.
+        With two, one keeps them busy while the other is prepared or written.
         """
         return min(2, self.count)
 
     def map(self, function: Callable[[A], B], values: Iterable[A]) -> list[B]:
-        """``function`` of each value, in their order. Several callers share the threads."""
+        """Return ``function`` of each value, in order. Several callers share the threads."""
         if self._pool is None:
             with single_thread():
                 return list(map(function, values))
         return list(self._pool.map(function, values))
 
     def close(self) -> None:
-        """Leave out passes that have not begun; whoever waits for them gets a CancelledError."""
+        """Cancel passes that have not begun; their callers get a CancelledError."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)

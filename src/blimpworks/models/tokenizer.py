@@ -1,7 +1,7 @@
-"""Tokenizers, trained here and saved in Hugging Face's layout.
+"""Train tokenizers and save them in Hugging Face's layout.
 
-All are learnt by byte pair encoding, whose training repeats; the trainers of WordPiece and
-Unigram that the tokenizers library has give another vocabulary each time.
+All learn byte pair encoding, whose training repeats; the tokenizers library's trainers of WordPiece
+and Unigram give another vocabulary each time.
 """
 
 import json
@@ -30,21 +30,21 @@ BERT = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
-"""Special tokens of masked models, in the order of their ids."""
+"""Special tokens of masked models, by id."""
 T5 = {"pad_token": "<pad>", "eos_token": EOS, "unk_token": "<unk>"}
-"""Special tokens of encoder-decoders, in the order of their ids; then come the sentinels."""
+"""Special tokens of encoder-decoders, by id; the sentinels follow."""
 SENTINELS = [f"<extra_id_{number}>" for number in range(100)]
-"""Each stands for a span that was taken out of a text."""
+"""Each replaces a span of a text."""
 SPACE = "▁"
 WORD = r"[\p{L}\p{N}\p{M}_\u200c\u200d]+|[^\p{L}\p{N}\p{M}_\u200c\u200d\s\x{0}-\x{1f}]"
-"""What ``words.split_words`` takes for words, as the tokenizers library writes it."""
+"""The words of ``words.split_words``, in the tokenizers library's syntax."""
 
 
 def train_tokenizer(sentences: list[str], vocabulary: int) -> Tokenizer:
     """Train a byte-level BPE tokenizer of at most ``vocabulary`` tokens on ``sentences``.
 
-    All 256 bytes are tokens, so nothing is unknown. ``<s>`` is id 0 and ``</s>`` id 1;
-    encoding adds neither, because the scoring engine puts the first token itself.
+    All 256 bytes are tokens, so nothing is unknown. ``<s>`` is id 0 and ``</s>`` id 1. Encoding
+    adds neither, because the scoring engine puts the first token itself.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -61,17 +61,16 @@ def train_tokenizer(sentences: list[str], vocabulary: int) -> Tokenizer:
 
 
 def _learn(tokenizer: Tokenizer, sentences: list[str], size: int, specials: list[str]) -> None:
-    """Learn merges of characters, in place."""
     trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=specials, show_progress=False)
     tokenizer.train_from_iterator(sentences, trainer)
 
 
 def train_wordpiece(sentences: list[str], vocabulary: int) -> Tokenizer:
-    """Train a WordPiece tokenizer as BERT has, of about ``vocabulary`` tokens.
+    """Train a WordPiece tokenizer like BERT's, of about ``vocabulary`` tokens.
 
-    Words, split at white space and punctuation, keep their case; a piece that continues one
-    starts with ``##``. Each character of the text is in the vocabulary in both forms, and a
-    word with another character is ``[UNK]``. Encoding puts ``[CLS]`` and ``[SEP]`` around.
+    Words, split at white space and punctuation, keep their case; continuing pieces start with
+    ``##``. Each character of the text is in the vocabulary in both forms, and a word with another
+    one is ``[UNK]``. Encoding puts ``[CLS]`` and ``[SEP]`` around.
     """
     learner = Tokenizer(models.BPE())
     learner.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
@@ -100,7 +99,7 @@ def _wordpiece(token: str) -> str:
 
 
 def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
-    """Train a tokenizer as T5 has, of ``vocabulary`` tokens: ``▁`` marks the start of words.
+    """Train a tokenizer like T5's, of ``vocabulary`` tokens: ``▁`` marks the start of words.
 
     Encoding adds ``</s>``. A character that the text lacks is ``<unk>``.
     """
@@ -115,10 +114,10 @@ def train_pieces(sentences: list[str], vocabulary: int) -> Tokenizer:
 
 
 def word_tokenizer(words: list[str], rule: Literal["split", "whitespace"]) -> Tokenizer:
-    """A tokenizer of whole words, by a rule of ``CorpusOptions``; ids are places in ``words``.
+    """Make a tokenizer of whole words by a rule of ``CorpusOptions``.
 
-    ``words`` is the vocabulary of a corpus: ``<unk>``, which stands for every other word, and
-    ``<eos>`` come first. Encoding adds nothing.
+    ``words`` is a corpus's vocabulary, by id: ``<unk>``, for every unknown word, and ``<eos>`` come
+    first. Encoding adds nothing.
     """
     ids = {word: number for number, word in enumerate(words)}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=words[0]))
@@ -140,8 +139,8 @@ def save_tokenizer(
 ) -> None:
     """Write ``tokenizer.json`` and ``tokenizer_config.json`` into ``directory``.
 
-    ``specials`` are its special tokens by role, ``chat`` is a chat template. The
-    class is the generic PreTrainedTokenizerFast, which every version of transformers can load.
+    ``specials`` are special tokens by role, ``chat`` is a chat template. The class is the generic
+    PreTrainedTokenizerFast, which every version of transformers can load.
     """
     settings = {
         "tokenizer_class": "PreTrainedTokenizerFast",

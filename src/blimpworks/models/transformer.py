@@ -1,4 +1,4 @@
-"""Small transformers, trained from scratch and repeatably; and the causal one."""
+"""Train small transformers from scratch and repeatably, among them the causal one."""
 
 import logging
 import math
@@ -44,12 +44,12 @@ MOMENTUM = 0.95
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 ITERATIONS = 5
 STEP_SIZE = 0.2
-"""Root mean square of AdamW's steps at a rate of one, which Muon's are scaled to."""
+"""Root mean square of AdamW's steps at a rate of one, to which Muon's are scaled."""
 LEAST_NORM = 1e-7
 
 
 def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
-    """``matrix`` [m, n] with singular values near one, by Newton-Schulz iteration."""
+    """Bring the singular values of ``matrix`` [m, n] near one, by Newton-Schulz iteration."""
     wide = matrix.size(0) <= matrix.size(1)
     result = matrix if wide else matrix.T
     result = result / result.norm().clamp(min=LEAST_NORM)
@@ -62,14 +62,14 @@ def orthogonalised(matrix: torch.Tensor) -> torch.Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Muon of some matrices, with steps of the size of AdamW's and decoupled weight decay.
+    """Muon of some matrices, with steps of AdamW's size and decoupled weight decay.
 
-    As PyTorch's own with ``match_rms_adamw``, in float32: that one rounds to bfloat16, which takes
-    processors without that format many times as long.
+    Like PyTorch's own with ``match_rms_adamw``, but in float32. PyTorch rounds to bfloat16, which
+    is many times slower on processors without that format.
     """
 
     def __init__(self, matrices: Iterable[torch.nn.Parameter], *, weight_decay: float) -> None:
-        """``lr`` of its groups is to be set before each step."""
+        """Set ``lr`` of its groups before each step."""
         super().__init__(matrices, {"lr": 0.0, "weight_decay": weight_decay})
 
     @torch.no_grad()
@@ -104,32 +104,28 @@ R = TypeVar("R", bound=NetworkRecipe)
 
 @dataclass(frozen=True)
 class Kind(Generic[R]):
-    """A kind of transformer: what differs between causal, masked and encoder-decoder."""
+    """What differs between causal, masked and encoder-decoder transformers."""
 
     architecture: str
-    """As checkpoints name it."""
+    """Name of the architecture in checkpoints."""
     tokenizer: Callable[[list[str], int], Tokenizer]
-    """Trains one on sentences, of a size."""
+    """Trains a tokenizer of a size on sentences."""
     specials: dict[str, str]
     """Special tokens by role."""
     model: Callable[[R, int], PreTrainedModel]
-    """Fresh, in float32, from torch's random state, for a size of the vocabulary."""
+    """Makes a float32 model for a vocabulary's size, from torch's random state."""
     encode: Callable[[Tokenizer, list[str], int], list[Ids]]
-    """Ids of each sentence, at most so many."""
+    """Returns ids of each sentence, at most so many."""
     batch: Callable[[list[Ids], R, int, np.random.Generator], Batch]
-    """Arguments of the model, labels among them, for some sentences; what is guessed of them
-    is drawn at random."""
+    """Returns the model's arguments, with labels, for some sentences; draws what is guessed."""
     sentences: Callable[[Path], list[str]] = training_sentences
-    """Of the file that it is trained on."""
+    """Reads sentences of the training file."""
     chat: str | None = None
     """Chat template of models that follow instructions."""
 
 
 def new_model(recipe: LlamaRecipe, vocabulary: int, bos: int = BOS_ID) -> LlamaForCausalLM:
-    """A freshly initialised model in float32, from torch's current random state.
-
-    ``bos`` is the id that each sentence begins with.
-    """
+    """Make a float32 model from torch's random state; ``bos`` begins each sentence."""
     settings = LlamaConfig(
         vocab_size=vocabulary,
         hidden_size=recipe.hidden,
@@ -148,16 +144,16 @@ def new_model(recipe: LlamaRecipe, vocabulary: int, bos: int = BOS_ID) -> LlamaF
 
 
 def encode_sentences(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
-    """``<s> tokens </s>`` of each sentence, cut to ``context`` ids."""
+    """Return ``<s> tokens </s>`` of each sentence, cut to ``context`` ids."""
     encoded = tokenizer.encode_batch_fast(sentences, add_special_tokens=False)
     return [np.array([BOS_ID, *e.ids, EOS_ID][:context], dtype=np.int64) for e in encoded]
 
 
 def epoch_batches(lengths: NDArray[np.int64], most: int, seed: int, epoch: int) -> list[Ids]:
-    """Batches of one epoch: arrays of sentence numbers, in the order of training.
+    """Return one epoch's batches, arrays of sentence numbers, in the order of training.
 
-    Sentences of like length share a batch, at most ``most`` tokens with padding. Which of
-    equal length do, and the order of batches, depends on ``seed`` and ``epoch`` alone.
+    Similar lengths share a batch of at most ``most`` tokens with padding. ``seed`` and ``epoch``
+    alone decide among equal lengths, and the order of batches.
     """
     draw = np.random.default_rng((seed, epoch))
     order = draw.permutation(len(lengths))
@@ -172,7 +168,7 @@ def epoch_batches(lengths: NDArray[np.int64], most: int, seed: int, epoch: int) 
 
 
 def padded(rows: list[Ids], filler: int) -> torch.Tensor:
-    """Rows as one tensor ``[rows, longest]``, filled up with ``filler`` on the right."""
+    """Return rows as one tensor [rows, longest], padded with ``filler`` on the right."""
     table = torch.full((len(rows), max(map(len, rows))), filler)
     for i, row in enumerate(rows):
         table[i, : len(row)] = torch.from_numpy(row)
@@ -196,7 +192,7 @@ CAUSAL: Kind[TransformerRecipe] = Kind(
 
 
 def of_words(corpus: Path) -> Kind[TransformerRecipe]:
-    """Causal models of the words of a corpus: ``<eos>`` stands at both ends of a sentence.
+    """Return the kind of causal models of a corpus's words, with ``<eos>`` at both ends.
 
     ``corpus`` is its ``corpus.json``. Raises UserError when it is missing or altered.
     """
@@ -205,7 +201,6 @@ def of_words(corpus: Path) -> Kind[TransformerRecipe]:
     unknown, end = (ids[word] for word in SPECIALS)
 
     def encode(tokenizer: Tokenizer, sentences: list[str], context: int) -> list[Ids]:
-        """Sentences as numbers of words, each between ends, cut after ``context``."""
         rows = ([ids.get(word, unknown) for word in text.split()] for text in sentences)
         return [np.array([end, *row, end][:context], dtype=np.int64) for row in rows]
 
@@ -223,7 +218,7 @@ def of_words(corpus: Path) -> Kind[TransformerRecipe]:
 
 
 def learning_rate(step: int, steps: int, peak: float) -> float:
-    """Rate of step ``step`` of ``steps`` (from 0): linear warm-up, then a cosine to zero."""
+    """Return the rate of a step (from 0): linear warm-up, then a cosine to zero."""
     warm = max(1, round(WARM_UP * steps))
     if step < warm:
         return peak * (step + 1) / warm
@@ -231,7 +226,7 @@ def learning_rate(step: int, steps: int, peak: float) -> float:
 
 
 def hidden_matrices(model: PreTrainedModel) -> list[torch.nn.Parameter]:
-    """The matrices of a model that take hidden states to hidden states.
+    """Return the matrices of a model that map hidden states to hidden states.
 
     All but embeddings, the output layer, and vectors, such as norms and biases.
     """
@@ -242,9 +237,9 @@ def hidden_matrices(model: PreTrainedModel) -> list[torch.nn.Parameter]:
 
 
 def optimisers_of(model: PreTrainedModel, recipe: NetworkRecipe) -> list[torch.optim.Optimizer]:
-    """The optimisers of ``model``: each parameter belongs to one of them.
+    """Return the optimisers of ``model``, among which its parameters are divided.
 
-    Muon's steps are of the size of AdamW's, so that one learning rate suits both.
+    Muon's steps have AdamW's size, so that one learning rate suits both.
     """
     muon = hidden_matrices(model) if recipe.optimiser == "muon" else []
     chosen = {id(parameter) for parameter in muon}
@@ -273,11 +268,9 @@ class _Course(Generic[R]):
         self.steps = len(self._plan)
 
     def rate(self, step: int) -> float:
-        """Learning rate of a step; see ``learning_rate``."""
         return learning_rate(step, self.steps, self._recipe.learning_rate)
 
     def loss(self, step: int) -> torch.Tensor:
-        """Mean loss per token of the step's batch [], in nats."""
         rows = [self._data[i] for i in self._plan[step]]
         # A stream of its own for each step: a resumed run draws the same.
         draw = np.random.default_rng((self._seed, step, 1))
@@ -287,14 +280,14 @@ class _Course(Generic[R]):
         return loss
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Nothing: batches and draws follow from seed and step."""
+        """Return nothing: seed and step decide batches and draws."""
         return {}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:
-        """There is nothing to restore."""
+        """Do nothing."""
 
     def finish(self) -> None:
-        """The last step's weights are the result."""
+        """Do nothing: the last step's weights are the result."""
 
 
 def train_kind(
@@ -310,10 +303,10 @@ def train_kind(
 ) -> Checkpoint:
     """Train a tokenizer and a model of ``kind`` on ``text`` (mostly, one sentence per line).
 
-    Writes a Hugging Face model directory, then ``checkpoint``, its ``checkpoint.json``.
-    Every ``recipe.checkpoint_steps`` steps the state goes to the hidden sibling directory
-    ``.<directory>.training``, from which a killed run goes on; the result is the same byte
-    for byte. The sibling is removed at the end. What an earlier model left is removed first.
+    Writes a Hugging Face model directory, then ``checkpoint``, its ``checkpoint.json``. Every
+    ``recipe.checkpoint_steps`` steps the state goes to the hidden sibling
+    ``.<directory>.training``. A killed run resumes from it to the same bytes. The sibling is
+    removed at the end, an earlier model at the start.
 
     Raises UserError when the text is missing or empty, the directory holds other files, or the
     training diverges.
@@ -342,8 +335,8 @@ def train_transformer(
 ) -> Checkpoint:
     """Train a causal language model: ``train_kind`` of ``CAUSAL``, with the same ``names``.
 
-    Where the recipe names a corpus, ``text`` is its ``corpus.json``, or that of a sample of it,
-    and the model is one of its words.
+    If the recipe names a corpus, ``text`` is its ``corpus.json``, or that of a sample of it, and
+    the model is one of its words.
     """
     kind = CAUSAL if recipe.corpus is None else of_words(text)
     return train_kind(kind, text, checkpoint, recipe=recipe, seed=seed, **names)

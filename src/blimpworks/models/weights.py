@@ -1,6 +1,6 @@
-"""Which files of a folder hold a model's weights, and what else there makes them others.
+"""Find a model's weights in its folder, and what else there changes them.
 
-Nothing is loaded but JSON and the heads of safetensors files.
+Only JSON and the heads of safetensors files are loaded.
 """
 
 import json
@@ -27,13 +27,13 @@ SHARD = re.compile(r"-of-0*(\d+)\.safetensors$")
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 ADAPTERS = ("adapter_config.json", "adapter_model.*")
 SETTINGS = ("quantization_config", "compression_config", "quantization")
-"""Fields in which configurations say how a model is quantised; the last is MLX's."""
+"""Fields for quantisation in configurations; the last is MLX's."""
 QUANTISED = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
-"""Files in which ModelOpt, AutoGPTQ and AutoAWQ say how they have quantised a model."""
+"""Files with the quantisation of ModelOpt, AutoGPTQ and AutoAWQ."""
 
 
 class _Index(BaseModel):
-    """The index of weights that are in several files, as far as it is read here."""
+    """The fields read of an index of several weight files."""
 
     weight_map: dict[str, str]
     """File of each tensor."""
@@ -45,18 +45,18 @@ def is_weights(path: Path) -> bool:
 
 
 def gigabytes(files: Iterable[Path]) -> float:
-    """Size of some files together [GB]."""
+    """Return the total size of some files [GB]."""
     return sum(path.stat().st_size for path in files) / 1e9
 
 
 def files_of_index(path: Path) -> set[str]:
-    """Names of the files of weights that an index names. Raises UserError for a broken index."""
+    """Return the weight files that an index names. Raises UserError for a broken index."""
     with reading(path, "an index of weights (weight_map)", "Download the model again."):
         return {*_Index.model_validate(load_json(path.read_bytes())).weight_map.values()}
 
 
 def check_shards(index: Path, names: Collection[str], where: str) -> None:
-    """Raises UserError where a file that an index of weights names is not among ``names``."""
+    """Raise UserError if a file that an index names is not among ``names``."""
     lacking = files_of_index(index) - {*names}
     if lacking:
         raise UserError(
@@ -66,9 +66,9 @@ def check_shards(index: Path, names: Collection[str], where: str) -> None:
 
 
 def refuse_adapter(names: Iterable[str], where: str) -> None:
-    """Refuse a model beside which an adapter lies, which would change or replace its weights.
+    """Raise UserError for an adapter among a model's files, which would change its weights.
 
-    ``names`` are those of its files; ``where`` is what messages call it. Raises UserError.
+    ``names`` are its files; messages call it ``where``.
     """
     for name in sorted(names):
         if any(fnmatch(name, adapter) for adapter in ADAPTERS):
@@ -80,11 +80,11 @@ def refuse_adapter(names: Iterable[str], where: str) -> None:
 
 
 def model_files(files: Iterable[Path], where: str) -> list[Path]:
-    """Those of a folder's files that a model in Hugging Face's layout consists of.
+    """Return a folder's files that form a model in Hugging Face's layout.
 
-    Each of its weights is there once: in ``model.safetensors``, which transformers prefers, else
-    in the files that the index names, else in all safetensors. Weights need not lie there yet.
-    Raises UserError for an index that is broken, and where some of the files are not there.
+    Each weight is there once: in ``model.safetensors``, which transformers prefers, else in the
+    index's files, else in all safetensors. The weights may be absent. Raises UserError for a broken
+    index, and for a missing part of the files.
     """
     kept = {
         path.name: path
@@ -110,7 +110,7 @@ def model_files(files: Iterable[Path], where: str) -> list[Path]:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a model. Raises UserError where weights are pickled, or absent."""
+    """Return a model's safetensors files. Raises UserError for pickled or missing weights."""
     present = [path for path in folder.iterdir() if path.is_file()]
     files = [path for path in model_files(present, str(folder)) if is_weights(path)]
     if files:
@@ -128,7 +128,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def sizes(head: Mapping[str, Any]) -> Counter[str]:
-    """How many numbers of each format the head of a safetensors file announces."""
+    """Count numbers by format from the head of a safetensors file."""
     counts: Counter[str] = Counter()
     for name, tensor in head.items():
         if name != "__metadata__":
@@ -137,7 +137,7 @@ def sizes(head: Mapping[str, Any]) -> Counter[str]:
 
 
 def total(files: Iterable[Path]) -> Counter[str]:
-    """Count the numbers of each format in safetensors files. Raises UserError for other files."""
+    """Count numbers by format in safetensors files. Raises UserError for other files."""
     counts: Counter[str] = Counter()
     for path in files:
         expected = reading(path, "a safetensors file", "Download the model again.")
@@ -150,9 +150,9 @@ def total(files: Iterable[Path]) -> Counter[str]:
 
 
 def quantisation_of(folder: Path) -> str:
-    """How the weights of a model are quantised, and the file that says so; empty where none does.
+    """Return a model's quantisation, and the file that states it; empty if none.
 
-    Raises UserError for a configuration that is no JSON, or says it in no fields.
+    Raises UserError for a configuration that is no JSON, or states it without fields.
     """
     path = folder / "config.json"
     config = read_json(path, "a model's configuration") if path.exists() else {}
@@ -166,10 +166,10 @@ def quantisation_of(folder: Path) -> str:
 
 
 def parameters_of(folder: Path, counts: Mapping[str, int]) -> int | None:
-    """Number of a model's parameters; None where they are packed, so that nobody can tell.
+    """Count a model's parameters; None if they are packed.
 
-    ``counts`` are the numbers of each format that its weights hold; integers are masks and
-    positions. Raises UserError as ``quantisation_of`` does.
+    ``counts`` are the weights' numbers of each format; integers are masks and positions. Raises
+    UserError as ``quantisation_of`` does.
     """
     if quantisation_of(folder):
         return None
@@ -177,10 +177,9 @@ def parameters_of(folder: Path, counts: Mapping[str, int]) -> int | None:
 
 
 def refuse_quantised(quantisation: str, where: str) -> None:
-    """Refuse a model whose weights are quantised, for any engine but vLLM.
+    """Raise UserError for quantised weights, for any engine but vLLM.
 
-    transformers leaves out methods that it does not have, and turns others into plain weights on
-    some machines alone. Raises UserError.
+    transformers lacks some methods, and turns others into plain weights on some machines alone.
     """
     if quantisation:
         raise UserError(

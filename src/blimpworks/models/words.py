@@ -1,4 +1,4 @@
-"""Words and punctuation for models that know words: one rule for training and scoring."""
+"""Split words and punctuation by one rule for training and scoring."""
 
 import re
 import sys
@@ -8,10 +8,10 @@ from functools import cache
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    r"""Runs of word characters, or one other visible character.
+    r"""Match runs of word characters, or one other visible character.
 
-    ``\w`` lacks combining marks, without which the scripts of India fall to pieces, and the
-    joiners that stand inside words of Persian or Sinhala.
+    ``\w`` lacks combining marks, which words in India's scripts need, and the joiners inside words
+    of Persian or Sinhala.
     """
     marks = (c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c)[0] == "M")
     inside = "".join(marks) + "\u200c\u200d"
@@ -19,15 +19,15 @@ def _pattern() -> re.Pattern[str]:
 
 
 def split_words(text: str) -> list[tuple[str, int]]:
-    """Words and punctuation marks of ``text``, each with the offset at which it ends.
+    """Return words and punctuation marks of ``text``, each with its end offset.
 
-    Runs of letters, digits, combining marks and joiners are one word; every other visible
-    character stands alone. Case is kept. Offsets count code points; no word holds white
-    space or a control character, so words joined by spaces split into the same words.
+    A run of letters, digits, combining marks and joiners is one word; any other visible character
+    is alone. Case is kept. Offsets count code points. No word holds white space or a control
+    character, so words joined by spaces split into the same words.
     """
     return [(match.group(), match.end()) for match in _pattern().finditer(text)]
 
 
 def split_at_spaces(text: str) -> list[tuple[str, int]]:
-    """What stands between white space in ``text``, each with the offset at which it ends."""
+    """Return the parts of ``text`` between white space, each with its end offset."""
     return [(match.group(), match.end()) for match in re.finditer(r"\S+", text)]
