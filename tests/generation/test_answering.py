@@ -16,15 +16,9 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from blimpworks.errors import UserError
 from blimpworks.generation.collect import answer_shards, collect_answers
-from blimpworks.generation.conversation import (
-    END,
-    START,
-    Conversation,
-    PromptRequest,
-    pin_date,
-    strip_reasoning,
-)
+from blimpworks.generation.conversation import Conversation, PromptRequest, pin_date
 from blimpworks.generation.engine import load_generation_engine
+from blimpworks.generation.reasoning import END, START, strip_reasoning
 from blimpworks.generation.run import answer_items
 from blimpworks.generation.transformers_engine import TransformersGenerator
 from blimpworks.models.checkpoint import read_description, seal
@@ -502,7 +496,7 @@ def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text
 
 def test_reasoning_is_stripped_without_heavy_imports():
     code = (
-        "import sys, blimpworks.generation.conversation as r; "
+        "import sys, blimpworks.generation.reasoning as r; "
         "assert not {'torch', 'transformers', 'pyarrow', 'numpy'} & {*sys.modules}"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)

@@ -35,7 +35,7 @@ from blimpworks.annotation.spreadsheet import (
 )
 from blimpworks.campaign.variants import VARIANTS
 from blimpworks.errors import UserError
-from blimpworks.generation.conversation import strip_reasoning
+from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.papers.lmentry.items.packs import Pack, read_pack
 from blimpworks.papers.lmentry.settings import SheetOptions
 from blimpworks.papers.lmentry.tables import ANNOTATION_AGREEMENT, SHEET_KEY

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from blimpworks.analysis.accuracy import ALL
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
-from blimpworks.generation.conversation import strip_reasoning
+from blimpworks.generation.reasoning import strip_reasoning
 from blimpworks.papers.lmentry.judging.judge import METHODS
 from blimpworks.papers.lmentry.tables import VERDICTS
 from blimpworks.papers.lmentry.tasks import SUBJECTS

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED
 from blimpworks.errors import UserError
-from blimpworks.generation.conversation import Cut, strip_reasoning
+from blimpworks.generation.reasoning import Cut, strip_reasoning
 from blimpworks.papers.lmentry.items.packs import read_pack
 from blimpworks.papers.lmentry.judging import normalise
 from blimpworks.papers.lmentry.judging.arguments import Arguments
