@@ -1,1 +1,1 @@
-"""Models answer prompts: engines, a store of answers, and the reasoning in them."""
+"""Let models answer prompts: engines, a store of answers, and their reasoning."""

@@ -1,4 +1,4 @@
-"""From the store to the answers table of one language."""
+"""Make the answers table of one language from the store."""
 
 import logging
 from pathlib import Path
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def answer_shards(manifest: Path, store: Path) -> Shards[GenerationManifest]:
-    """The shards of answers that a manifest names."""
+    """Return the shards of answers that a manifest names."""
     return Shards(manifest, store, GenerationManifest, FAILED)
 
 
@@ -26,10 +26,9 @@ def collect_answers(
 ) -> pa.Table:
     """Write the answers table of ``items`` from the shards that hold them.
 
-    One row per item, in their order. Text, finish and tokens are null where there is no answer.
+    One row per item, in order. Text, finish and tokens are null without an answer.
 
-    Raises UserError when a table, shard or answer is missing, or a shard was altered since the
-    manifest was written.
+    Raises UserError when a table, shard or answer is missing, or a shard was altered.
     """
     ids = read_table(PROMPTS, items, ["item_id"])
     if not len(ids):

@@ -1,4 +1,4 @@
-"""From prompts to what a model reads: chat templates, system prompts, dates, and where to stop."""
+"""Turn prompts into a model's input: chat templates, system prompts, dates, and stops."""
 
 import json
 import logging
@@ -19,25 +19,29 @@ log = logging.getLogger(__name__)
 
 Mode = Literal["template", "raw"]
 SystemPlace = Literal["role", "user", "nowhere"]
-"""Where a system prompt goes: in a role of its own, before the user's text, or nowhere."""
+"""Place of a system prompt: a role of its own, before the user's text, or nowhere."""
 Message = tuple[str, str]
 """Role and text."""
 Unfit = Literal["altered", "empty", "refused", "too_long"]
-"""Why a prompt is not asked: its text is not in what the template renders, no token, an id beyond
-the model's vocabulary, no room for an answer."""
+"""Why a prompt is not asked.
+
+The template changes its text, it has no token or an unknown id, or no room for an answer.
+"""
 REFUSALS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What templates raise."""
+"""Errors of templates."""
 CLOCK = "strftime_now"
-"""The function by which chat templates learn the date."""
+"""Function that tells chat templates the date."""
 TODAY = {"d": "26", "m": "07", "y": "24", "Y": "2024", "b": "Jul", "B": "July"}
-"""The day that all answers are given on: the one that Llama 3.1's template takes where nobody
-names another. (A template that asks for a weekday or an hour gets the letters of its format.)"""
+"""Date of all answers: the default of Llama 3.1's template.
+
+A template that asks for a weekday or an hour gets the letters of its format.
+"""
 PROBE = "7f3A9c\nd5E1b8"
-"""A text that no template has, and that has another form where letters or lines are changed."""
+"""A text that no template has, and that changes if letters or lines are changed."""
 
 
 class PromptRequest(NamedTuple):
-    """A prompt, and the system prompt that goes with it."""
+    """A prompt and its system prompt."""
 
     prompt: str
     system: str | None = None
@@ -45,25 +49,25 @@ class PromptRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A prompt as a model is asked it."""
+    """A prompt in a model's form."""
 
     request: PromptRequest
     ids: tuple[int, ...]
-    """Its tokens, those of the template included."""
+    """Its tokens, with those of the template."""
     room: int
-    """Most tokens that the answer may have."""
+    """Most tokens of the answer."""
     opened: bool = False
-    """Whether the template has begun reasoning, so that the answer's text begins inside it."""
+    """Whether the template has begun reasoning, which the answer's text then continues."""
     unfit: Unfit | None = None
     """Why it is not asked; None if it is."""
 
 
 def pin_date(template: str) -> str:
-    """``template`` with the clock stopped at ``TODAY``, unchanged where it does not ask for it.
+    """Stop the clock of ``template`` at ``TODAY``; other templates stay unchanged.
 
-    Some templates (Llama 3.2's, SmolLM3's) write today's date into each prompt, and answers
-    would change from day to day. A macro of the clock's name hides the function from the
-    template, wherever that is rendered; Llama's variable ``date_string`` is set from it.
+    Some templates (Llama 3.2's, SmolLM3's) write today's date into each prompt, and answers would
+    change daily. A macro of the clock's name hides the function from the template. Llama's variable
+    ``date_string`` is set from it.
     """
     if CLOCK not in template:
         return template
@@ -72,7 +76,6 @@ def pin_date(template: str) -> str:
 
 
 def _ids(value: Any) -> set[int]:
-    """Ids of a setting that holds one, some or none."""
     return {
         int(each) for each in (value if isinstance(value, list) else [value]) if each is not None
     }
@@ -87,10 +90,10 @@ def _settings(path: Path) -> dict[str, Any]:
 
 
 def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
-    """Tokens that end an answer: the tokenizer's (``own``), and those the model's files name.
+    """Return the tokens that end an answer: the tokenizer's (``own``), and those in files.
 
-    Chat models end a turn with another token than a text, which ``generation_config.json``
-    alone tells of some.
+    Chat models end a turn with another token than a text; for some, only ``generation_config.json``
+    names it.
     """
     files = ("config.json", "generation_config.json")
     values = (_settings(directory / name).get("eos_token_id") for name in files)
@@ -98,7 +101,7 @@ def stop_ids(directory: Path, own: int | None) -> tuple[int, ...]:
 
 
 def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]:
-    """Take ids of a text with what a tokenizer puts before it, but not what it appends.
+    """Return ids of a text and of what the tokenizer puts before it, but not after it.
 
     ``full`` are the ids with all special tokens, ``text`` those without.
     """
@@ -109,7 +112,7 @@ def before_and_text(full: Sequence[int], text: Sequence[int]) -> tuple[int, ...]
 
 
 class Conversation:
-    """A model's tokenizer and chat template, and how a prompt is put to it."""
+    """A model's tokenizer and chat template."""
 
     def __init__(
         self,
@@ -120,8 +123,8 @@ class Conversation:
     ) -> None:
         """Load the tokenizer in ``directory``.
 
-        ``context`` is the most tokens that there can be, ``vocabulary`` the number of ids that
-        the model has; None without limit.
+        ``context`` is the limit of tokens, ``vocabulary`` the model's number of ids; None without
+        limit.
         """
         self.directory, self.context, self.vocabulary = directory, context, vocabulary
         loaded = load_tokenizer(directory)
@@ -135,11 +138,11 @@ class Conversation:
 
     @property
     def chat(self) -> bool:
-        """Whether prompts go into a chat template; else they are sent as they are."""
+        """Whether prompts go into a chat template; else they are sent unchanged."""
         return self.template is not None
 
     def _render(self, messages: Sequence[Message], *, parts: bool) -> str:
-        """What the template makes of messages, their contents as text or as lists of one text."""
+        """Render messages, their contents as text or as lists of one text."""
         rendered: str = self.tokenizer.apply_chat_template(
             [
                 {"role": role, "content": [{"type": "text", "text": text}] if parts else text}
@@ -155,7 +158,7 @@ class Conversation:
     def parts(self) -> bool:
         """Whether the template wants a message's content as a list of parts.
 
-        Raises UserError for one that renders a user's text neither so nor as it is.
+        Raises UserError for one that renders a user's text in neither form.
         """
         reason = ""
         for parts in (False, True):
@@ -172,7 +175,7 @@ class Conversation:
 
     @cached_property
     def system_place(self) -> SystemPlace:
-        """Where system prompts go. Raises UserError as ``parts`` does."""
+        """Place of system prompts. Raises UserError as ``parts`` does."""
         if not self.chat:
             return "nowhere"
         parts = self.parts
@@ -186,7 +189,7 @@ class Conversation:
         return "user"
 
     def text(self, request: PromptRequest) -> str | None:
-        """What the model reads, template included; None where the template alters the prompt."""
+        """Return the model's input text; None where the template alters the prompt."""
         prompt, system = request
         if not self.chat:
             return prompt
@@ -204,9 +207,9 @@ class Conversation:
         return None
 
     def ready(self, requests: Iterable[PromptRequest], most: int) -> list[Ready]:
-        """Each prompt as it is asked, with room for ``most`` tokens or what the context leaves.
+        """Prepare each prompt, with room for ``most`` tokens or what the context leaves.
 
-        Of raw prompts what the tokenizer puts before a text stays, and what it appends does not.
+        Raw prompts keep what the tokenizer puts before a text, but not what it appends.
         """
         requests = list(requests)
         texts = [self.text(each) for each in requests]
@@ -241,7 +244,7 @@ class Conversation:
         return Ready(request, tuple(ids), room, self.chat and opens_reasoning(behind), unfit)
 
     def name(self) -> str:
-        """All that decides what a model reads and where it stops, for an engine's key."""
+        """Return all that decides a model's input and stops, for an engine's key."""
         template = self.template or ""
         place = self.system_place
         mode = f"chat {sha256(template.encode()).hexdigest()[:16]}" if self.chat else "raw"

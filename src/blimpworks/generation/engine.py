@@ -1,4 +1,4 @@
-"""What every engine that answers does."""
+"""Define engines that answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,35 +18,35 @@ ROWS = (
     "blimpworks.generation.conversation:Conversation",
     "blimpworks.generation.store:response_shard",
 )
-"""The code behind every answer, whatever the engine."""
+"""The code behind every answer, with any engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a model wrote."""
+    """A model's answer."""
 
     text: str
-    """All of it, reasoning included, without special tokens."""
+    """All of it, with reasoning, without special tokens."""
     finish: Literal["stop", "length"]
     """Whether the model ended it, or the limit of tokens did."""
     tokens: int
-    """That it wrote, the one that ended it included."""
+    """Number of its tokens, with the one that ended it."""
 
 
 class GenerationEngine(Protocol):
-    """One checkpoint, loaded when the first batch asks for it."""
+    """One checkpoint, loaded with the first batch."""
 
     key: str
     """All that decides an answer, apart from the prompts."""
     conversation: Conversation
-    """How prompts are put to the model."""
+    """Turns prompts into the model's input."""
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
-        """The greedy answer to each prompt, or why there is none; none of them is unfit."""
+        """Return the greedy answer to each prompt, or its failure; no prompt is unfit."""
         ...
 
     def close(self) -> None:
-        """Release what the engine holds, such as a server. It is not used after that."""
+        """Release all resources, such as a server; the engine is not used after that."""
         ...
 
 
@@ -58,9 +58,9 @@ def generation_key(
     options: GenerationJobOptions,
     entries: Sequence[str],
 ) -> str:
-    """Identity of an engine with a checkpoint: what content keys of its answers start with.
+    """Return the identity of an engine with a checkpoint, which its answers' keys start with.
 
-    ``software`` names versions, device and whatever else moves numbers; ``entries``
+    ``software`` names versions, device and all else that moves numbers; ``entries``
     (``module:name``) are the code that decides answers.
     """
     code = code_digest(*entries, *ROWS)
@@ -71,13 +71,12 @@ def generation_key(
 def load_generation_engine(
     checkpoint: Path, name: str, options: GenerationJobOptions
 ) -> GenerationEngine:
-    """The engine ``name`` with a checkpoint (a ``checkpoint.json``), ready to answer.
+    """Load the engine ``name`` with a checkpoint (a ``checkpoint.json``).
 
     Raises UserError when the checkpoint is missing, altered, or cannot answer.
     """
 
     def choose(described: Checkpoint) -> Choice:
-        """The engine, and the options that it runs with, for a checkpoint."""
         requested = ScoringOptions(dtype=options.dtype)
         return choose_generation_engine(name, described.architecture, described, requested)
 

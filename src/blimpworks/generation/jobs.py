@@ -1,4 +1,4 @@
-"""What the workflow hands to jobs that answer: options, and the system prompts of languages."""
+"""Write the workflow's arguments of jobs that answer: options and system prompts."""
 
 import json
 from collections.abc import Collection
@@ -9,7 +9,7 @@ from blimpworks.campaign.settings.generation import GenerationJobOptions
 
 
 def generation_options(campaign: Campaign, generation: Generation) -> str:
-    """Options of a job that answers, as JSON: the campaign's, without the build of vLLM."""
+    """Return options of a job that answers, as JSON: the campaign's, without the build of vLLM."""
     options = GenerationJobOptions(
         **generation.options(campaign).model_dump(),
         dtype=campaign.scoring.dtype,
@@ -19,7 +19,7 @@ def generation_options(campaign: Campaign, generation: Generation) -> str:
 
 
 def system_prompts(campaign: Campaign, generation: Generation, languages: Collection[str]) -> str:
-    """System prompt of each language as a JSON object; empty where there is none.
+    """Return the languages' system prompts as a JSON object, without those that lack one.
 
     Raises UserError for a pack that is missing or malformed.
     """

@@ -1,10 +1,10 @@
-"""The manifest of a model's answers."""
+"""Define the manifest of a model's answers."""
 
 from blimpworks.scoring.run import Manifest
 
 
 class GenerationManifest(Manifest):
-    """Which shards hold the answers to a model's prompts; ``sentences`` counts the prompts."""
+    """Names the shards with the answers to a model's prompts, which ``sentences`` counts."""
 
     system: bool
-    """Whether the model was told system prompts: it has a chat template, and was to."""
+    """Whether system prompts were sent: it has a chat template, and the options ask for them."""

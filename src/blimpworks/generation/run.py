@@ -1,4 +1,4 @@
-"""Answers of one model to all prompts: one engine, one store, one manifest."""
+"""Answer all prompts with one model: one engine, one store, one manifest."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -21,10 +21,10 @@ Systems = Mapping[str, str]
 
 
 def requests_of(items: Path, systems: Systems, *, system: bool) -> list[PromptRequest]:
-    """What is asked for each row of a table, whose name says its language.
+    """Return the request of each row of a table, which is named after its language.
 
-    Without ``system`` nobody is told any system prompt. Raises UserError for a missing table or
-    empty cells.
+    Without ``system`` none has a system prompt. Raises UserError for a missing table or empty
+    cells.
     """
     column = read_table(PROMPTS, items, ["prompt"])["prompt"]
     if column.null_count:
@@ -47,12 +47,12 @@ def answer_items(
     *,
     watch: Watch = UNWATCHED,
 ) -> GenerationManifest:
-    """Ask a checkpoint every prompt of ``items`` with ``engine``, each distinct one once.
+    """Ask a checkpoint every distinct prompt of ``items`` with ``engine``.
 
-    Each table is called after its language, whose system prompt ``systems`` has. Answers go
-    into the shards below directory ``store``; prompts that have some there are not asked
-    again. ``manifest`` is written last. A killed run goes on where it was, and so does one that
-    ``watch``, which is told of each step, ends by raising.
+    Tables are named after their languages, whose system prompts are in ``systems``. Answers go into
+    shards below ``store``; prompts with answers there are not asked again. ``manifest`` is written
+    last. A killed run continues where it was, and so does one that ``watch``, which is told of each
+    step, ends by raising.
 
     Raises UserError when items or checkpoint are missing or malformed, or cannot answer.
     """
@@ -66,7 +66,6 @@ def answer_items(
         def answer(
             parts: Sequence[Sequence[PromptRequest]],
         ) -> Iterator[tuple[Sequence[PromptRequest], pa.Table]]:
-            """Ask the prompts of each shard."""
             for part in parts:
                 watch.before()
                 chosen = {request: keys[request] for request in part}

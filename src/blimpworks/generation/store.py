@@ -1,10 +1,9 @@
-"""The store of answers: one row per distinct prompt, keyed by content.
+"""Store answers: one row per distinct prompt, keyed by content.
 
-Like the store of scores (``scoring.store``): each model and scope has one, a row's key digests
-the engine's key, the prompt and its system prompt, so what languages or templates share is
-asked once, and nothing is reused that another checkpoint, limit or template has made. A killed
-run that goes on ends with the same files, as far as the engine's answers do not depend on what
-else is under way.
+Like the store of scores (``scoring.store``), each model and scope has its own. A row's key digests
+the engine's key, the prompt and its system prompt. Shared prompts are thus asked once, and nothing
+of another checkpoint, limit or template is reused. A killed run that continues ends with the same
+files, if the engine's answers do not depend on other requests.
 """
 
 import json
@@ -38,29 +37,29 @@ SCHEMA = pa.schema(
 
 
 def in_order(requests: Iterable[PromptRequest]) -> list[PromptRequest]:
-    """Requests as they are answered: the short prompts first, so that rows of a batch are alike."""
+    """Sort requests by length, so that rows of a batch are alike."""
     return sorted(requests, key=lambda each: (len(each.prompt), each.prompt, each.system or ""))
 
 
 class ResponseStore(ShardStore[PromptRequest]):
-    """The shards of one model's answers, as they lie in one directory."""
+    """The shards of one model's answers, in one directory."""
 
     schema, failed = SCHEMA, FAILED
     unit, task, retry_setting = "prompt", "answering", "answers.retry_failed"
 
     @staticmethod
     def content(request: PromptRequest) -> str:
-        """Prompt and system prompt, as JSON."""
+        """Return prompt and system prompt, as JSON."""
         return json.dumps(request)
 
 
 def response_shard(
     engine: GenerationEngine, keys: Mapping[PromptRequest, str], most: int
 ) -> pa.Table:
-    """Answers to requests, one row each, in their order.
+    """Answer requests, in one row each.
 
-    ``status`` is ``ok``, why a prompt was not asked (``Unfit``), or why the engine failed
-    (``Failure``); text, finish and tokens are null then. ``opened``: see ``Ready``.
+    ``status`` is ``ok``, an ``Unfit`` or a ``Failure``; text, finish and tokens are null for the
+    latter two. ``opened``: see ``Ready``.
     """
     ready = engine.conversation.ready(keys, most)
     asked = [each for each in ready if each.unfit is None]

@@ -1,7 +1,7 @@
-"""Answers by transformers: greedy, in batches that are padded on the left where that is harmless.
+"""Answer by transformers: greedily, in batches padded on the left where that is harmless.
 
-Nothing of the model's ``generation_config.json`` counts but the tokens that end an answer: a
-penalty on repetition, say, would make another answer of it than the most probable one.
+Of ``generation_config.json`` only the tokens that end an answer count: a penalty on repetition, for
+one, would give another answer than the most probable one.
 """
 
 import logging
@@ -33,11 +33,12 @@ from blimpworks.scoring.logits import device_name, find_dtype, versions
 log = logging.getLogger(__name__)
 
 FORCED = 3
-"""Tokens of an answer for which it is checked whether other rows of a batch change them."""
+"""Tokens of an answer that a test of other rows' influence covers."""
 SAME, SAME_IN_HALF = 1e-3, 0.1
-"""Largest differences between a row's logits alone and in a batch, in their standard deviations.
-Rounding makes a millionth in float32, a fortieth in half precision, and none where the same batch
-has other ids as padding."""
+"""Largest gaps between a row's logits alone and in a batch, in standard deviations.
+
+Rounding makes a millionth in float32, a fortieth in half precision, and none for other padding.
+"""
 Company = Literal["any", "length", "none"]
 COMPANY = {
     "length": "its logits depend on padding; only prompts of one length share a batch",
@@ -46,7 +47,7 @@ COMPANY = {
 
 
 def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Response:
-    """The answer in the ids that were generated, up to the first that ends it."""
+    """Read the answer in generated ids, up to the first that ends it."""
     end = next((place for place, token in enumerate(row) if token in stops), None)
     kept = list(row if end is None else row[: end + 1])
     text: str = tokenizer.decode(kept, skip_special_tokens=True, clean_up_tokenization_spaces=False)
@@ -54,17 +55,17 @@ def read_row(tokenizer: Any, row: Sequence[int], stops: Sequence[int]) -> Respon
 
 
 class TransformersGenerator:
-    """A causal model on the first GPU, or on the CPU where there is none.
+    """A causal model on the first GPU, or else the CPU, in the checkpoint's dtype.
 
-    Only local files, only safetensors, no code from the checkpoint, in the checkpoint's dtype.
+    Reads only local safetensors, and runs no code from the checkpoint.
     """
 
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
     ) -> None:
-        """Load the tokenizer; the weights follow with the first batch.
+        """Load the tokenizer; the first batch loads the weights.
 
-        Raises UserError when the dtype is unknown or the chat template no use.
+        Raises UserError for an unknown dtype or an unusable chat template.
         """
         self._directory, self._batch = checkpoint.parent, options.batch
         self._dtype = find_dtype(checkpoint, described.dtype)
@@ -93,9 +94,9 @@ class TransformersGenerator:
         return model
 
     def _run(self, rows: Sequence[Sequence[int]], pads: torch.Tensor, most: int, **how: Any) -> Any:
-        """What ``generate`` makes of rows of ids, with at most ``most`` new tokens.
+        """Call ``generate`` for rows of ids, with at most ``most`` new tokens.
 
-        ``pads`` [longest row] are the ids that fill a row up on the left.
+        ``pads`` [longest row] are the ids that pad a row on the left.
         """
         ids = pads.repeat(len(rows), 1)
         mask = torch.zeros_like(ids)
@@ -120,11 +121,11 @@ class TransformersGenerator:
 
     @cached_property
     def _company(self) -> Company:
-        """Find which prompts may share a batch without any effect on each other's logits.
+        """Which prompts may share a batch without any effect on each other's logits.
 
         Recurrent layers of some architectures read padding (RecurrentGemma, xLSTM), or lose count
-        of it in the tokens that follow (MiniMax); RWKV's mix up the rows of a batch. Raises
-        UserError for a model that looks ahead.
+        of it in later tokens (MiniMax); RWKV's mix up the rows of a batch. Raises UserError for a
+        model that looks ahead.
         """
         longest = 32 if self._context is None else min(32, self._context - FORCED)
         if longest < FORCED:
@@ -135,7 +136,6 @@ class TransformersGenerator:
         row, other = drawn[0, :width].tolist(), drawn[1].tolist()
 
         def logits(pads: torch.Tensor, *rows: list[int]) -> torch.Tensor:
-            """Of the first of some rows [tokens, vocabulary], whatever it would say."""
             begun = len(pads)
             forcing = {"prefix_allowed_tokens_fn": lambda _, ids: [other[len(ids) - begun]]}
             result = self._run(rows, pads, FORCED, **forcing)
@@ -143,7 +143,6 @@ class TransformersGenerator:
 
         @torch.inference_mode()
         def head(*tail: int) -> torch.Tensor:
-            """Logits of a row before some others [tokens, vocabulary]."""
             ids = torch.tensor([[*row, *tail]], device=self._device)
             return cast(torch.Tensor, self._model(input_ids=ids).logits[0, :width].float())
 
@@ -174,9 +173,9 @@ class TransformersGenerator:
         return company
 
     def _batches(self, ready: Sequence[Ready]) -> list[list[int]]:
-        """Numbers of the prompts of each batch: as they come, apart by the room they have.
+        """Return the numbers of each batch's prompts, in order, grouped by their room.
 
-        A prompt that fills the context up leaves less room, which decides when its batch ends.
+        A prompt near the context's limit leaves less room, which decides when its batch ends.
         """
         alike: dict[tuple[int, int], list[int]] = {}
         for number, each in enumerate(ready):
@@ -186,7 +185,7 @@ class TransformersGenerator:
         return [rows[a : a + size] for rows in alike.values() for a in range(0, len(rows), size)]
 
     def generate(self, batch: Sequence[Ready]) -> list[Response | Failure]:
-        """See ``GenerationEngine``. A prompt for which memory does not suffice even alone fails."""
+        """See ``GenerationEngine``. A prompt too big for the memory even alone fails."""
         outcomes: list[Response | Failure] = ["out_of_memory"] * len(batch)
         for numbers in self._batches(batch):
             for number, answer in zip(
@@ -196,7 +195,6 @@ class TransformersGenerator:
         return outcomes
 
     def _halving(self, rows: list[Ready]) -> list[Response | Failure]:
-        """Answers of a batch, in halves where memory does not suffice."""
         try:
             return [*self._generate(rows)]
         except (torch.OutOfMemoryError, MemoryError):
@@ -215,4 +213,4 @@ class TransformersGenerator:
         return [read_row(tokenizer, row, stops) for row in generated[:, width:].tolist()]
 
     def close(self) -> None:
-        """Nothing is held that the interpreter does not free."""
+        """Do nothing: the interpreter frees everything."""

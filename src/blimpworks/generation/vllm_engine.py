@@ -1,4 +1,4 @@
-"""Answers by vLLM: through a server, or in the job's own process. Ids go in and out."""
+"""Answer by vLLM: through a server, or in the job's own process. Ids go in and out."""
 
 import json
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ from blimpworks.scoring.vllm_server import MODEL
 from blimpworks.scoring.vllm_setup import Setup, make_setup
 
 SEED = 1407
-"""Asked of vLLM, and without effect: the most probable token is taken each time."""
+"""Seed for vLLM, without effect: the most probable token is taken each time."""
 SHARED = {"model": MODEL, "temperature": 0, "seed": SEED, "return_token_ids": True}
 GPU = {"enforce_eager": False, "enable_prefix_caching": True}
-"""Arguments that answers have otherwise than scores, on GPUs."""
+"""Arguments of answers on GPUs that differ from those of scores."""
 ENTRIES = (
     "blimpworks.generation.vllm_engine:GenerationSetup",
     "blimpworks.generation.vllm_engine:make_generation_setup",
@@ -31,14 +31,14 @@ ENTRIES = (
     "blimpworks.generation.vllm_engine:LoadedGenerator",
     "blimpworks.scoring.vllm_server:command_line",
 )
-"""The code that decides answers: not how a server is watched, retried and restarted."""
+"""The code that decides answers, without that which watches and restarts a server."""
 
 
 class GenerationSetup(Setup):
     """A model that vLLM runs to answer.
 
-    On GPUs with CUDA graphs, because an answer takes a forward pass for each token, and one
-    computation for the beginning that prompts share, such as a system prompt.
+    On GPUs with CUDA graphs, because an answer takes a forward pass for each token, and with shared
+    computation of common beginnings, such as a system prompt.
     """
 
     def arguments(self) -> dict[str, str | int | float | bool]:
@@ -47,14 +47,14 @@ class GenerationSetup(Setup):
         return arguments | GPU if self.gpus else arguments
 
     def name(self) -> str:
-        """All that can move a log-probability, and so decide between two tokens."""
+        """Return all that can move a log-probability, and so decide between two tokens."""
         return f"{Setup.name(self)} graphs, shared prefixes" if self.gpus else Setup.name(self)
 
 
 def make_generation_setup(
     model: Path, dtype: str, options: GenerationJobOptions
 ) -> GenerationSetup:
-    """How to answer with the model in directory ``model``: room for the longest text and answer.
+    """Prepare to answer with the model in directory ``model``, with room for text and answer.
 
     Raises UserError as ``make_setup`` does.
     """
@@ -65,13 +65,13 @@ def make_generation_setup(
 
 
 def write_request(ready: Ready, stops: Sequence[int]) -> bytes:
-    """Body of the HTTP request for one answer."""
+    """Return the body of the HTTP request for one answer."""
     how = {"prompt": ready.ids, "max_tokens": ready.room, "stop_token_ids": [*stops]}
     return json.dumps(SHARED | how).encode()
 
 
 def read_response(body: bytes) -> list[int]:
-    """The ids that were generated, from what the server says."""
+    """Read the generated ids from the server's answer."""
     ids: list[int] = json.loads(body)["choices"][0]["token_ids"]
     return ids
 
@@ -80,7 +80,6 @@ class ServedGenerator(Served[Ready, Response]):
     """Asks through a server, one prompt in a request, many requests at a time."""
 
     def __init__(self, setup: Setup, conversation: Conversation, in_flight: int) -> None:
-        """Prepare; the server is not started yet."""
         super().__init__(setup, 1, in_flight)
         self._conversation = conversation
 
@@ -98,12 +97,11 @@ class LoadedGenerator(Loaded[Ready, Response]):
     """Asks vLLM's offline API, a shard of prompts at a time."""
 
     def __init__(self, setup: Setup, conversation: Conversation) -> None:
-        """Prepare; nothing is loaded yet."""
         super().__init__(setup)
         self._conversation = conversation
 
     def generate(self, model: Any, batch: Sequence[Ready]) -> list[Response]:
-        """The answer to each prompt."""
+        """Return the answer to each prompt."""
         from vllm import SamplingParams
 
         tokenizer, stops = self._conversation.tokenizer, self._conversation.stops
@@ -123,19 +121,18 @@ class LoadedGenerator(Loaded[Ready, Response]):
 
 
 class VllmGenerator:
-    """A causal model run by vLLM, in the number format that is stated.
+    """A causal model in vLLM, in the stated number format.
 
-    Only local files, only safetensors, no code from the checkpoint. Prompts are rendered and
-    tokenized, and answers read, as for transformers.
+    Reads only local safetensors, and runs no code from the checkpoint. Input and answers are
+    processed as for transformers.
     """
 
     def __init__(
         self, checkpoint: Path, described: Checkpoint, options: GenerationJobOptions
     ) -> None:
-        """Load the tokenizer; vLLM starts with the first batch.
+        """Load the tokenizer; the first batch starts vLLM.
 
-        Raises UserError where vLLM is not installed, weights are missing, or the chat template is
-        no use.
+        Raises UserError without vLLM or weights, or for an unusable chat template.
         """
         directory = checkpoint.parent
         setup = make_generation_setup(directory, described.dtype, options)

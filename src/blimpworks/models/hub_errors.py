@@ -40,7 +40,6 @@ _BROKEN = {"ReadError", "ReadTimeout", "RemoteProtocolError", "WriteError", "Con
 
 
 def _without_signatures(record: logging.LogRecord) -> bool:
-    """Let a message show no address that gives access."""
     record.msg, record.args = scrubbed(record.getMessage()), ()
     return True
 

@@ -109,7 +109,6 @@ def hub_facts(
 def _cached_facts(
     model: HubModel, shared: Path | None, architecture: str | None, start: FirstToken | None
 ) -> HubFacts:
-    """Return facts of a model's cached copy. Raises UserError if it is missing or incomplete."""
     with explained_errors(model.hf_id, model.revision):
         folder = shared_snapshot(model, shared, model.revision) if shared else None
         folder = folder or cached_snapshot(model, model.revision)
@@ -168,7 +167,6 @@ def _counted(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
 
 
 def _head(url: str) -> dict[str, Any]:
-    """Read the head of a safetensors file. Raises ValueError if the hub serves no parts."""
     size = int.from_bytes(_part(url, 0, 8), "little")
     if not 0 < size <= LARGEST_HEAD:
         raise ValueError(f"{url} has no head of a safetensors file")
@@ -191,7 +189,6 @@ def _part(url: str, start: int, size: int) -> bytes:
 
 
 def _estimated(size: int, folder: Path) -> Counter[str]:
-    """Estimate the count of numbers from ``size`` [bytes] and the configuration's format."""
     config = read_json(folder / "config.json", "a model's configuration")
     dtype = format_of({}, config)
     short = next(name for name, long in FORMATS.items() if long == dtype)

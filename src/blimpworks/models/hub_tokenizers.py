@@ -35,7 +35,6 @@ def sample_texts(count: int = 120) -> list[str]:
 
 
 def _settings(state: bytes | None) -> Any:
-    """Return settings of a tokenizer's component, without those that decide no id."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):

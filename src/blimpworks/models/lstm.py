@@ -89,11 +89,10 @@ class LstmModel(torch.nn.Module):
         torch.nn.init.zeros_(self.head.bias)
 
     def forward(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
-        """Return hidden states [time, batch, hidden] after ``ids`` [time, batch], and the last
-        state.
+        """Return hidden states [time, batch, hidden] after ``ids`` [time, batch], and a state.
 
-        ``state`` is that before the first id, None for zeros. ``head`` turns hidden states into
-        logits of the next word.
+        ``state`` is that before the first id, None for zeros; the one after the last is returned.
+        ``head`` turns hidden states into logits of the next word.
         """
         output, after = self.lstm(self.drop(self.embedding(ids)), state)
         return self.drop(output), after
@@ -191,7 +190,6 @@ class _Course:
         self._best: dict[str, torch.Tensor] = {}
 
     def _start_of(self, step: int) -> int:
-        """Return the start of a step's piece; seed and epoch decide an epoch's order."""
         epoch, number = divmod(step, len(self._starts))
         if epoch != self._order_epoch:
             draw = np.random.default_rng((self._seed, epoch))

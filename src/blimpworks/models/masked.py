@@ -13,8 +13,7 @@ from blimpworks.models.transformer import IGNORED, Batch, Ids, Kind, padded, tra
 PAD, CLS, SEP, MASK = (list(BERT).index(f"{role}_token") for role in ("pad", "cls", "sep", "mask"))
 """Ids of special tokens."""
 KEPT, REPLACED = 0.1, 0.1
-"""Shares of the tokens to be guessed that stay, and that another stands for (Devlin et al.
-2019, section 3.1); the rest is masked."""
+"""Shares of drawn tokens that stay, and that are replaced (Devlin et al. 2019, section 3.1)."""
 
 
 def _new_model(recipe: MaskedRecipe, vocabulary: int) -> BertForMaskedLM:

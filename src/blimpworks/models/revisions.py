@@ -83,7 +83,6 @@ def _ids(row: ModelRow, locked: Collection[tuple[str, ...]]) -> list[str]:
 
 
 def _open_rows(table: Path, names: Sequence[str]) -> Iterator[ModelRow]:
-    """Yield rows whose revision can be locked. Raises UserError for another row's name."""
     rows = {row.name: row for row in read_rows(ModelRow, table)}
     for name in names:
         if not is_open(named_row(rows, name, table)):

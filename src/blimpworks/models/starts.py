@@ -147,7 +147,6 @@ def role_openers(tokenizer: Any) -> set[int]:
 
 
 def _policies(tokenizer: Any) -> Iterator[str]:
-    """Yield policies that may have ids, the usual ones first."""
     yield from ("tokenizer", "bos", "eos", policy_of("\n"), "skip")
     pieces = _rendered(tokenizer)
     turns = {*pieces[pieces.index(CONTENT) :]} if CONTENT in pieces else set()

@@ -121,14 +121,12 @@ def _requests(items: pa.Table, side: str) -> list[Request]:
 
 
 def _positions(requests: list[Request], shards: Shards[Manifest]) -> pa.Array:
-    """Return the row of each request in the shards, null if missing."""
     keys = Store.keys(shards.described.engine, set(requests))
     column = pa.array([keys[request] for request in requests], pa.string())
     return pc.index_in(column, value_set=shards.rows["key"])
 
 
 def _rows_of(requests: list[Request], shards: Shards[Manifest]) -> pa.Table:
-    """Return each sentence's row: of the whole, else of its region."""
     rows = shards.rows
     positions = _positions([Request(request.text) for request in requests], shards)
     if positions.null_count:

@@ -299,7 +299,6 @@ class HubEngine(ABC):
         )
 
     def _tolerance(self) -> float:
-        """Return how far rounding may move a log-probability in the tests [nats]."""
         dtype = self._loaded.model.dtype
         return 1e-3 if dtype == torch.float32 else TOLERANCE[dtype]
 

@@ -128,7 +128,6 @@ def finish(
 def _by_language(
     items: Sequence[Path], regions: Sequence[Path], *, regional: bool
 ) -> dict[str, set[Request]]:
-    """Return each language's requests; an items table is named after its language."""
     requests: dict[str, set[Request]] = {}
     for path in items:
         requests.setdefault(path.stem, set()).update(requests_of([path]))

@@ -136,7 +136,6 @@ class TransformersEngine(HubEngine):
         return self._decoder.run(padded_passes(flat, lengths, self._most, self._rows), len(flat))
 
     def _packed(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        """Score by a prefix tree, unless it leaves too much to compute."""
         trie = build_trie(flat, lengths)
         plan = plan_rows(trie, min(WIDTH[self._device.type], self._longest_shared))
         plain = np.maximum(lengths - 1, 0).sum()

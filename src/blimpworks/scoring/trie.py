@@ -149,7 +149,6 @@ def _cut(depth: Numbers, start: int, width: int) -> int:
 
 
 def _row(parent: list[int], start: int, stop: int) -> list[int]:
-    """Return the ancestors of inner node ``start``, then the numbers up to ``stop``."""
     path = []
     node = parent[start]
     while node >= 0:
@@ -219,7 +218,6 @@ def _levels(trie: Trie) -> Iterator[Run]:
 
 
 def _joined(levels: list[Run]) -> Run:
-    """Join levels of which each continues the one before."""
     width = levels[0].token.shape[1]
     return Run(
         token=np.concatenate([level.token for level in levels]),

@@ -23,7 +23,6 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def _reap() -> bool:
-    """Collect ended children; tell whether any is left."""
     with contextlib.suppress(ChildProcessError):
         while True:
             number, _ = os.waitpid(-1, os.WNOHANG)

@@ -31,7 +31,6 @@ class Column(TypedDict):
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:
-    """Return the spans of a text's words or, without spaces, its tokens."""
     words = [match.span() for match in re.finditer(r"\S+", text)]
     if len(words) > 1:
         return words
