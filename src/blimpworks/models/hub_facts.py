@@ -160,18 +160,15 @@ def _counted(hf_id: str, commit: str, names: list[str]) -> Counter[str]:
         return counts
     try:
         for name in names:
-            counts += sizes(_head(hf_hub_url(hf_id, name, revision=commit)))
+            url = hf_hub_url(hf_id, name, revision=commit)
+            size = int.from_bytes(_part(url, 0, 8), "little")
+            if not 0 < size <= LARGEST_HEAD:
+                raise ValueError(f"{url} has no head of a safetensors file")
+            head: dict[str, Any] = json.loads(_part(url, 8, size))
+            counts += sizes(head)
     except (requests.RequestException, ValueError):
         return Counter()
     return counts
-
-
-def _head(url: str) -> dict[str, Any]:
-    size = int.from_bytes(_part(url, 0, 8), "little")
-    if not 0 < size <= LARGEST_HEAD:
-        raise ValueError(f"{url} has no head of a safetensors file")
-    head: dict[str, Any] = json.loads(_part(url, 8, size))
-    return head
 
 
 def _part(url: str, start: int, size: int) -> bytes:

@@ -27,20 +27,6 @@ def _kept(optimisers: Optimisers) -> dict[torch.nn.Parameter, Tensors]:
     }
 
 
-def _tensors(model: torch.nn.Module, optimisers: Optimisers, state: Tensors) -> Tensors:
-    """Return all that the next step needs, by name; shares memory with the model."""
-    tensors = {"rng": torch.get_rng_state()}
-    if any(parameter.is_cuda for parameter in model.parameters()):
-        tensors["rng_cuda"] = torch.cuda.get_rng_state()
-    tensors |= {f"state.{name}": value for name, value in state.items()}
-    kept = _kept(optimisers)
-    for name, parameter in model.named_parameters():
-        tensors[f"model.{name}"] = parameter.data
-        for key, value in kept[parameter].items():
-            tensors[f"optimiser.{key}.{name}"] = value
-    return tensors
-
-
 def save_snapshot(
     directory: Path,
     run: str,
@@ -55,7 +41,16 @@ def save_snapshot(
     """
     metadata = {"run": run, "step": str(step)}
     with atomic(directory / NAME) as temporary:
-        save_file(_tensors(model, optimisers, state), temporary, metadata=metadata)
+        tensors = {"rng": torch.get_rng_state()}
+        if any(parameter.is_cuda for parameter in model.parameters()):
+            tensors["rng_cuda"] = torch.cuda.get_rng_state()
+        tensors |= {f"state.{name}": value for name, value in state.items()}
+        kept = _kept(optimisers)
+        for name, parameter in model.named_parameters():
+            tensors[f"model.{name}"] = parameter.data
+            for key, value in kept[parameter].items():
+                tensors[f"optimiser.{key}.{name}"] = value
+        save_file(tensors, temporary, metadata=metadata)
 
 
 def load_snapshot(
@@ -78,19 +73,6 @@ def load_snapshot(
     except SafetensorError as error:
         log.warning("%s is unreadable (%s): training starts from scratch", path, error)
         return 0, {}
-    _restore(tensors, model, optimisers)
-    return int(metadata["step"]), _below("state.", tensors)
-
-
-def _below(prefix: str, tensors: Tensors) -> Tensors:
-    return {
-        name.removeprefix(prefix): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(prefix)
-    }
-
-
-def _restore(tensors: Tensors, model: torch.nn.Module, optimisers: Optimisers) -> None:
     weights, held = _below("model.", tensors), _below("optimiser.", tensors)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -105,3 +87,12 @@ def _restore(tensors: Tensors, model: torch.nn.Module, optimisers: Optimisers) -
     torch.set_rng_state(tensors["rng"])
     if "rng_cuda" in tensors:
         torch.cuda.set_rng_state(tensors["rng_cuda"])
+    return int(metadata["step"]), _below("state.", tensors)
+
+
+def _below(prefix: str, tensors: Tensors) -> Tensors:
+    return {
+        name.removeprefix(prefix): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(prefix)
+    }

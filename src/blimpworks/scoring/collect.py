@@ -137,20 +137,6 @@ def _rows_of(requests: list[Request], shards: Shards[Manifest]) -> pa.Table:
     return rows.take(positions).combine_chunks()
 
 
-def _side(taken: pa.Table, side: str) -> dict[str, pa.Array]:
-    column = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
-    unscored = pc.not_equal(column["status"], OK).to_numpy(zero_copy_only=False)
-    logprobs = column["logprobs"]
-    return {
-        f"status_{side}": column["status"],
-        f"logprob_{side}": pa.array(total_logprobs(logprobs), mask=unscored),
-        f"tokens_{side}": pa.array(count_tokens(logprobs), mask=unscored),
-        f"{side}_ids": column["ids"],
-        f"{side}_logprobs": logprobs,
-        f"{side}_ends": column["ends"],
-    }
-
-
 def collect_scores(items: Path, shards: Shards[Manifest], output: Path) -> pa.Table:
     """Write the scores table of ``items`` from the shards with its sentences.
 
@@ -167,7 +153,18 @@ def collect_scores(items: Path, shards: Shards[Manifest], output: Path) -> pa.Ta
         return table
     columns: dict[str, pa.Array] = {"item_id": distinct["item_id"]}
     for side in SIDES:
-        columns |= _side(_rows_of(_requests(distinct, side), shards), side)
+        taken = _rows_of(_requests(distinct, side), shards)
+        column = {name: taken[name].chunk(0) if len(taken) else [] for name in taken.column_names}
+        unscored = pc.not_equal(column["status"], OK).to_numpy(zero_copy_only=False)
+        logprobs = column["logprobs"]
+        columns |= {
+            f"status_{side}": column["status"],
+            f"logprob_{side}": pa.array(total_logprobs(logprobs), mask=unscored),
+            f"tokens_{side}": pa.array(count_tokens(logprobs), mask=unscored),
+            f"{side}_ids": column["ids"],
+            f"{side}_logprobs": logprobs,
+            f"{side}_ends": column["ends"],
+        }
     good, bad = columns.pop("status_good"), columns.pop("status_bad")
     columns["status"] = pc.if_else(pc.equal(good, OK), bad, good)
     columns["rounding"] = pa.array(np.full(len(distinct), rounding_of(shards.described.engine)))

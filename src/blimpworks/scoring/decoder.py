@@ -55,20 +55,17 @@ class Decoder:
     def _on_device(self, table: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(table).to(self._model.device)
 
-    def _attention_mask(self, number: np.ndarray, end: np.ndarray) -> torch.Tensor:
-        """Return the addends of attention scores [rows, 1, width, width] in rows of a tree."""
-        numbers, ends = self._on_device(number), self._on_device(end)
-        seen = numbers[:, None, :] <= numbers[:, :, None]
-        seen &= numbers[:, :, None] < ends[:, None, :]
-        dtype = self._model.dtype
-        blocked = torch.zeros(seen.shape, dtype=dtype, device=self._model.device)
-        return blocked.masked_fill_(~seen, torch.finfo(dtype).min)[:, None]
-
     @torch.inference_mode()
     def _forward(self, batch: Pass) -> torch.Tensor:
         tree = {}
         if batch.number is not None and batch.end is not None and batch.depth is not None:
-            tree["attention_mask"] = self._attention_mask(batch.number, batch.end)
+            # Added to attention scores [rows, 1, width, width]: a token sees its ancestors.
+            numbers, ends = self._on_device(batch.number), self._on_device(batch.end)
+            seen = numbers[:, None, :] <= numbers[:, :, None]
+            seen &= numbers[:, :, None] < ends[:, None, :]
+            dtype = self._model.dtype
+            blocked = torch.zeros(seen.shape, dtype=dtype, device=self._model.device)
+            tree["attention_mask"] = blocked.masked_fill_(~seen, torch.finfo(dtype).min)[:, None]
             tree["position_ids"] = self._on_device(batch.depth)
         # Padding is on the right, where no token sees it: plain rows need no mask.
         output = self._decoder(input_ids=self._on_device(batch.ids), **self._options, **tree)

@@ -125,17 +125,6 @@ def finish(
     return result
 
 
-def _by_language(
-    items: Sequence[Path], regions: Sequence[Path], *, regional: bool
-) -> dict[str, set[Request]]:
-    requests: dict[str, set[Request]] = {}
-    for path in items:
-        requests.setdefault(path.stem, set()).update(requests_of([path]))
-    for path in regions:
-        requests.setdefault(path.stem, set()).update(requests_of([path], regions=regional))
-    return requests
-
-
 def score_items(
     items: Sequence[Path],
     checkpoint: Path,
@@ -157,7 +146,13 @@ def score_items(
     Raises UserError when items or checkpoint are missing or malformed.
     """
     with closing(load_engine(checkpoint, engine, options)) as opened:
-        sentences = _by_language(items, regions, regional=opened.regional)
+        sentences: dict[str, set[Request]] = {}
+        for path in items:
+            sentences.setdefault(path.stem, set()).update(requests_of([path]))
+        for path in regions:
+            sentences.setdefault(path.stem, set()).update(
+                requests_of([path], regions=opened.regional)
+            )
         requests = set[Request]().union(*sentences.values())
         findings = run_self_test(opened, store, sorted({request.text for request in requests}))
         keys, shards = Store.keys(opened.key, requests), Store(store)

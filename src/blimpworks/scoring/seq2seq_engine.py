@@ -157,7 +157,19 @@ class Seq2seqEngine(HubEngine):
             return score_rows(
                 batch, self._without, self._guess, self._most, self._workers, self._rows
             )
-        return self._as_targets(batch)
+        order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
+        results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
+        order = [number for number in order if len(batch[number].ids)]
+        lengths = [len(encoded.ids) for encoded in batch]
+        groups = [*make_batches(lengths, order, self._most, self._rows)]
+
+        def values_of(group: list[int]) -> list[LogProbs | None]:
+            return halving(self._decode, [batch[number] for number in group])
+
+        for group, values in zip(groups, self._workers.map(values_of, groups), strict=True):
+            for number, value in zip(group, values, strict=True):
+                results[number] = "out_of_memory" if value is None else value
+        return results
 
     def _without(self, encoded: Encoded, token: int) -> list[int]:
         ids = encoded.ids.tolist()
@@ -176,21 +188,6 @@ class Seq2seqEngine(HubEngine):
         targets, parent = Row.edges(rows)
         head = self._parts.head or (lambda logits: logits)
         return Row.split(rows, target_logprobs(hidden, head, targets.to(self._device), parent))
-
-    def _as_targets(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        order = sorted(range(len(batch)), key=lambda number: place(batch[number]))
-        results: list[LogProbs | Failure] = [nothing_scored(0)] * len(batch)
-        order = [number for number in order if len(batch[number].ids)]
-        lengths = [len(encoded.ids) for encoded in batch]
-        groups = [*make_batches(lengths, order, self._most, self._rows)]
-
-        def values_of(group: list[int]) -> list[LogProbs | None]:
-            return halving(self._decode, [batch[number] for number in group])
-
-        for group, values in zip(groups, self._workers.map(values_of, groups), strict=True):
-            for number, value in zip(group, values, strict=True):
-                results[number] = "out_of_memory" if value is None else value
-        return results
 
     @torch.inference_mode()
     def _decode(self, batch: list[Encoded]) -> list[LogProbs]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from blimpworks.models.starts import candidates, role_openers, start_text
-from blimpworks.scoring.engine import Encoded, Engine, LogProbs
+from blimpworks.scoring.engine import Engine, LogProbs
 
 if TYPE_CHECKING:  # transformers, which jobs without models lack
     from blimpworks.scoring.hub_loading import HubTokenizer
@@ -53,16 +53,6 @@ class StartFinding:
     """A sentence on a far better start, or empty."""
 
 
-def _sample(engine: StartedEngine, texts: Iterable[str], room: int) -> list[Encoded]:
-    """Return some of the texts, the same in any order, that fit behind ``room`` ids."""
-    count = SAMPLE if engine.tokenizer.policy == "likeliest" else SAMPLE // 8
-    digests = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())
-    limit = engine.limit
-    most = None if limit is None else limit + len(engine.prefix) - room
-    encoded = engine.encode(digests[:count])
-    return [e for e in encoded if len(e.ids) > 1 and (most is None or len(e.ids) <= most)]
-
-
 def measure(
     engine: StartedEngine, texts: Iterable[str], starts: Mapping[str, list[int]]
 ) -> dict[str, float]:
@@ -71,7 +61,13 @@ def measure(
     Refused starts and failed texts are left out. Empty where no text has two tokens.
     """
     own = engine.prefix
-    batch = _sample(engine, texts, max(map(len, starts.values())))
+    # Some of the texts, the same in any order, that fit behind each start.
+    count = SAMPLE if engine.tokenizer.policy == "likeliest" else SAMPLE // 8
+    digests = sorted({*texts}, key=lambda text: blake2b(text.encode()).digest())
+    limit = engine.limit
+    most = None if limit is None else limit + len(engine.prefix) - max(map(len, starts.values()))
+    encoded = engine.encode(digests[:count])
+    batch = [e for e in encoded if len(e.ids) > 1 and (most is None or len(e.ids) <= most)]
     rows = dict[str, list[LogProbs]]()
     for policy, ids in starts.items():
         engine.prefix = ids

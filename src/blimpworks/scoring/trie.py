@@ -58,15 +58,6 @@ def sorted_numbers(flat: Ids, lengths: Numbers) -> Numbers:
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
-def _shared(rows: Numbers, real: Mask) -> Numbers:
-    """Return how many first tokens each row shares with the row before."""
-    differ = np.ones((len(rows), rows.shape[1] + 1), dtype=bool)
-    differ[1:, :-1] = (rows[1:] != rows[:-1]) | ~real[1:] | ~real[:-1]
-    differ[:1, 0] = True
-    lengths: Numbers = differ.argmax(axis=1)
-    return lengths
-
-
 def _ends(node: Numbers, real: Mask, new: Mask) -> Numbers:
     """Return the first node after each node's subtree; ``node`` [sequences, longest], sorted."""
     # A node's last sequence is the one before which the next brings a new node at its depth.
@@ -88,7 +79,11 @@ def build_trie(flat: Ids, lengths: Numbers, *, merge: bool = True) -> Trie:
     arrived, there = rectangle(flat, lengths)
     rows, real = arrived[order], there[order]
     columns = np.arange(rows.shape[1])
-    shared = _shared(rows, real)
+    # How many first tokens each row shares with the row before.
+    differ = np.ones((len(rows), rows.shape[1] + 1), dtype=bool)
+    differ[1:, :-1] = (rows[1:] != rows[:-1]) | ~real[1:] | ~real[:-1]
+    differ[:1, 0] = True
+    shared: Numbers = differ.argmax(axis=1)
     if not merge:
         counts = real.sum(axis=1)
         shared[shared < np.maximum(counts, np.roll(counts, 1))] = 0

@@ -39,23 +39,6 @@ def _spans(text: str, ends: Sequence[int]) -> list[Span]:
     return list(pairwise(edges))
 
 
-def _places(text: str, spans: Sequence[Span], ends: Integers) -> Integers:
-    """Return the word in which each token ends, white space at the token's end aside.
-
-    Pure white space belongs to the next word, and so does a token without a character (the first
-    bytes of one).
-    """
-    edges = np.array([end for _, end in spans])
-    starts = token_starts(ends)
-    empty = starts == ends
-    bare = np.array([len(text[:end].rstrip()) for end in ends])
-    last = np.where(bare > starts, bare, ends)
-    first_with = np.searchsorted(edges, last, side="left")
-    behind = np.searchsorted(edges, ends, side="right")
-    places: Integers = np.minimum(np.where(empty, behind, first_with), len(spans) - 1)
-    return places
-
-
 def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -> list[Word]:
     """Return the words of a sentence, each with the sum of its tokens' log-probabilities [nats].
 
@@ -66,7 +49,16 @@ def words_of(text: str, ends: Sequence[int], logprobs: Sequence[float | None]) -
     if not spans:
         return []
     after = np.asarray(ends, np.int64)
-    places = _places(text, spans, after)
+    # A token belongs to the word in which it ends, white space at the token's end aside. Pure
+    # white space, and a token without a character (the first bytes of one), belong to the next.
+    edges = np.array([end for _, end in spans])
+    starts = token_starts(after)
+    empty = starts == after
+    bare = np.array([len(text[:end].rstrip()) for end in after])
+    last = np.where(bare > starts, bare, after)
+    first_with = np.searchsorted(edges, last, side="left")
+    behind = np.searchsorted(edges, after, side="right")
+    places: Integers = np.minimum(np.where(empty, behind, first_with), len(spans) - 1)
     values = np.array([np.nan if value is None else value for value in logprobs], np.float64)
     closing = len(after) > 1 and after[-1] == after[-2] == len(text)
     inside = slice(None, -1) if closing else slice(None)
