@@ -31,9 +31,9 @@ EXCEPTED = {
         campaign.schemas commands.options commands.registry errors evaluation.build
         evaluation.session evaluation.run files interop.crate.code interop.crate.export
         interop.crate.words
-        models.ngram papers.blimp.items.generator.generate
-        papers.clams.items.grammar.generator papers.lmentry.items.dialogues
-        papers.lmentry.exhibits.prompts papers.urblimp.items.patterns annotation.sheets
+        papers.blimp.items.generator.generate papers.clams.items.grammar.generator
+        papers.lmentry.items.dialogues papers.lmentry.exhibits.prompts
+        papers.urblimp.items.patterns annotation.sheets
         records.digest benchmarks.predictions audit.repeat records.job cli.__init__
         audit.remembered cluster.images interop.hub.card json_files
     """,

@@ -38,8 +38,7 @@ from blimpworks.models.corpus import (
     take_released,
 )
 from blimpworks.models.corpus_build import build_corpus, split_corpus, tokenised_sentences
-from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss
-from blimpworks.models.perplexity import measure_perplexity
+from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss, measure_perplexity
 from blimpworks.models.text import join_text
 from blimpworks.tables import PERPLEXITIES, SENTENCES, TOKENS, read_table, write_table
 from support import tiny

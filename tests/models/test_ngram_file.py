@@ -13,8 +13,7 @@ from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.facts import facts_of
-from blimpworks.models.ngram import tool
-from blimpworks.models.ngram_file import read_vocabulary
+from blimpworks.models.ngram import read_vocabulary, tool
 from blimpworks.scoring.kenlm_engine import KenlmEngine
 from support.ngram_kit import ARPA, WORDS
 

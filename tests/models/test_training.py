@@ -21,7 +21,7 @@ from blimpworks.campaign.settings.training import TrainingOptions, TransformerRe
 from blimpworks.cli import app
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, sidecar_path
-from blimpworks.models import encoder_decoder, fitting, lstm, masked, snapshot, text, transformer
+from blimpworks.models import encoder_decoder, fitting, lstm, masked, text, transformer
 from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.corpus import encode
 from blimpworks.models.corpus_build import make_vocabulary
@@ -452,7 +452,7 @@ def test_killed_training_ends_with_the_same_bytes(tmp_path):
     command += ["--name", "tiny", "--scope", "eng", "--recipe-name", "tiny", "--seed", "0"]
     command += ["--recipe", tiny.RECIPE.model_dump_json(), "--output", str(killed)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    state = tmp_path / ".killed.training" / snapshot.NAME
+    state = tmp_path / ".killed.training" / fitting.SNAPSHOT
     wait_for(state.exists, process)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -474,11 +474,11 @@ def test_training_killed_after_every_snapshot_ends_with_the_same_bytes(tmp_path,
     started = []
 
     def save_and_die(*arguments):
-        snapshot.save_snapshot(*arguments)
+        fitting.save_snapshot(*arguments)
         raise Killed
 
     def load(*arguments):
-        result = snapshot.load_snapshot(*arguments)
+        result = fitting.load_snapshot(*arguments)
         started.append(result[0])
         return result
 
@@ -519,12 +519,12 @@ def test_snapshot_serves_its_own_run_only(tmp_path):
     optimiser = torch.optim.AdamW(model.parameters())
     model(torch.ones(1, 2)).sum().backward()
     optimiser.step()
-    snapshot.save_snapshot(tmp_path, "this", 5, model, [optimiser], {"best": torch.ones(1)})
+    fitting.save_snapshot(tmp_path, "this", 5, model, [optimiser], {"best": torch.ones(1)})
     before = model.weight.clone()
     optimiser.step()
-    assert snapshot.load_snapshot(tmp_path, "that", model, [optimiser]) == (0, {})
+    assert fitting.load_snapshot(tmp_path, "that", model, [optimiser]) == (0, {})
     assert not torch.equal(model.weight, before)
-    assert snapshot.load_snapshot(tmp_path, "this", model, [optimiser]) == (5, {"best": 1.0})
+    assert fitting.load_snapshot(tmp_path, "this", model, [optimiser]) == (5, {"best": 1.0})
     assert torch.equal(model.weight, before)
 
 
@@ -533,7 +533,7 @@ def test_broken_snapshot_is_not_used(tmp_path):
     whole = tiny.make_transformer(corpus, tmp_path / "whole" / "checkpoint.json")
     scratch = tmp_path / ".other.training"
     scratch.mkdir()
-    (scratch / snapshot.NAME).write_bytes(b"rubbish")
+    (scratch / fitting.SNAPSHOT).write_bytes(b"rubbish")
     other = tiny.make_transformer(corpus, tmp_path / "other" / "checkpoint.json")
     assert json.loads(other.read_text()) == json.loads(whole.read_text())
 

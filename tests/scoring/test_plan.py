@@ -7,8 +7,8 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.plan import Request, by_prefix, in_order, requests_of, shared_characters
-from blimpworks.scoring.spans import overlaps, token_starts
 from blimpworks.scoring.store import Store
+from blimpworks.scoring.words import overlaps, token_starts
 from support import tiny
 
 TEXTS = st.text("ab ", max_size=6)

@@ -141,7 +141,7 @@ def test_code_of_a_checkpoint_is_not_run(checkpoint, tmp_path, options):
     setup = make_setup(checkpoint.parent, "float32", options.vllm)
     model = MODES[options.vllm.mode](replace(setup, model=hostile.parent))
     with pytest.raises(UserError):
-        model.logprobs([[0, 5, 6]])
+        model.ask([[0, 5, 6]])
     model.close()
     assert not mark.exists()
 
@@ -167,7 +167,7 @@ def test_a_prompt_that_is_refused_does_not_spoil_its_neighbours(mode, engine, se
     good = [0, *engine.encode(["the dog sees."])[0].ids.tolist()]
     longest = (good * setup.longest)[: setup.longest - 1]
     assert len(longest) - 1 == engine.limit
-    result = model.logprobs([good, longest, [*longest, 0], good, good])
+    result = model.ask([good, longest, [*longest, 0], good, good])
     assert result[2] == "refused"
     assert len(result[1]) == engine.limit
     assert result[0].tobytes() == result[3].tobytes() == result[4].tobytes()
@@ -266,7 +266,7 @@ def test_a_server_leaves_nothing_behind_unless_it_failed(setup, engine, director
     idle = ServedModel(setup)
     idle.close()
     model = ServedModel(setup)
-    model.logprobs([[0, *engine.encode(["the dog sees."])[0].ids.tolist()]])
+    model.ask([[0, *engine.encode(["the dog sees."])[0].ids.tolist()]])
     assert [path.name.startswith("blimpworks-vllm.") for path in directory.iterdir()] == [True]
     model.close()
     assert not list(directory.iterdir())
@@ -300,8 +300,8 @@ def test_a_sentence_that_ends_the_server_each_time_is_marked_alone(setup, engine
     prompts = [[0, *each.ids.tolist()] for each in engine.encode(TEXTS[:60])]
     model = Poisoned(setup)
     model.fatal, model.others = prompts[33], vllm_kit.family(os.getpid())
-    result = model.logprobs(prompts)
-    again = model.logprobs(prompts[:3])
+    result = model.ask(prompts)
+    again = model.ask(prompts[:3])
     model.close()
     assert result[33] in {"refused", "out_of_memory"}
     assert [i for i, row in enumerate(result) if isinstance(row, str)] == [33]
@@ -474,7 +474,7 @@ def test_an_answer_that_memory_ran_out_halves_the_batch(staged):
         return 500 if len(prompts) > 6 or [7, 5] in prompts else 200
 
     model, kind = staged(mood)
-    result = model.logprobs([[number, 5] for number in range(20)])
+    result = model.ask([[number, 5] for number in range(20)])
     assert result[7] == "out_of_memory"
     assert [row.tolist() for i, row in enumerate(result) if i != 7] == [[-1.5]] * 19
     assert max(requested) == 20
@@ -494,7 +494,7 @@ def dies_of(*culprits):
 )
 def test_of_a_server_that_died_only_the_culprit_is_marked(staged, said, mark):
     model, kind = staged(dies_of(47), said)
-    result = model.logprobs([[number, 5] for number in range(90)])
+    result = model.ask([[number, 5] for number in range(90)])
     assert result[47] == mark
     assert [row.tolist() for i, row in enumerate(result) if i != 47] == [[-1.5]] * 89
     assert kind.starts == 4
@@ -503,7 +503,7 @@ def test_of_a_server_that_died_only_the_culprit_is_marked(staged, said, mark):
 def test_many_deadly_sentences_in_a_row_do_not_end_a_job_whose_server_scores_others(staged):
     deadly = range(80, 90)  # the longest of a shard, say; more than `restarts`
     model, _ = staged(dies_of(*deadly), "Segmentation fault")
-    result = model.logprobs([[number, 5] for number in range(90)])
+    result = model.ask([[number, 5] for number in range(90)])
     assert [i for i, row in enumerate(result) if row == "refused"] == [*deadly]
     assert [row.tolist() for row in result[:80]] == [[-1.5]] * 80
 
@@ -511,7 +511,7 @@ def test_many_deadly_sentences_in_a_row_do_not_end_a_job_whose_server_scores_oth
 def test_a_server_that_dies_of_every_sentence_ends_the_job(staged):
     model, kind = staged(dies_of(*range(90)), "RuntimeError: no such kernel")
     with pytest.raises(UserError, match=r"3 times in a row \(RuntimeError: no such kernel") as seen:
-        model.logprobs([[number, 5] for number in range(90)])
+        model.ask([[number, 5] for number in range(90)])
     assert not isinstance(seen.value, TransientError)
     assert kind.starts == 5
 
@@ -525,24 +525,24 @@ def test_a_server_that_no_longer_scores_what_it_scored_ends_the_job_and_blames_n
 
     prompts = [[number, 5] for number in range(90)]
     model, _ = staged(mood, "Segmentation fault")
-    model.logprobs(prompts[:1])
-    assert [row.tolist() for row in model.logprobs(prompts)] == [[-1.5]] * 90
+    model.ask(prompts[:1])
+    assert [row.tolist() for row in model.ask(prompts)] == [[-1.5]] * 90
     recovery = 5
     model, _ = staged(mood, "Segmentation fault")
-    model.logprobs(prompts[:1])
+    model.ask(prompts[:1])
     with pytest.raises(TransientError, match="failed, 3 times in a row"):
-        model.logprobs(prompts)
+        model.ask(prompts)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_answers_of_another_server_refuse_nothing(staged, status):
     model, kind = staged(lambda self, prompts: status if self.starts == 1 else 200)
-    result = model.logprobs([[number, 5] for number in range(90)])
+    result = model.ask([[number, 5] for number in range(90)])
     assert [row.tolist() for row in result] == [[-1.5]] * 90
     assert kind.starts == 2
     model, _ = staged(lambda self, prompts: status)
     with pytest.raises(UserError, match="failed, 3 times in a row"):
-        model.logprobs([[1, 5]])
+        model.ask([[1, 5]])
 
 
 def test_a_server_that_does_not_answer_in_time_is_ended(checkpoint, items, tmp_path):

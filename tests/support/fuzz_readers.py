@@ -35,7 +35,7 @@ from blimpworks.linguistics.treebanks import read_treebank
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.corpus import read_corpus, read_words
 from blimpworks.models.instruct import read_dialogues
-from blimpworks.models.ngram_file import read_vocabulary
+from blimpworks.models.ngram import read_vocabulary
 from blimpworks.models.own_code import read_json
 from blimpworks.models.text import read_sentences
 from blimpworks.models.weights import files_of_index
@@ -614,7 +614,7 @@ READERS = [
         },
     ),
     Reader("items", item_table, lambda p: read_table(ITEMS, p).to_pylist(), "tables"),
-    Reader("arpa", text_file("a.arpa", ARPA), read_vocabulary, "models.ngram_file", WIDE),
+    Reader("arpa", text_file("a.arpa", ARPA), read_vocabulary, "models.ngram", WIDE),
     Reader(
         "checkpoint",
         text_file("checkpoint.json", json.dumps(CHECKPOINT)),

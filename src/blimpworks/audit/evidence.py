@@ -18,7 +18,7 @@ from blimpworks.audit.lineage import Node
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formulas import select_rows
 from blimpworks.parquet import read_parquet
-from blimpworks.scoring.spans import overlaps, token_starts
+from blimpworks.scoring.words import overlaps, token_starts
 
 TABLE = "_table"
 """Column that says which of the tables a row comes from."""

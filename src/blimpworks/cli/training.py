@@ -155,7 +155,7 @@ def train_lstm(
 
 
 @command(
-    calls=f"{MODELS}.perplexity:measure_perplexity",
+    calls=f"{MODELS}.lstm:measure_perplexity",
     packages=("numpy", "pyarrow", "torch"),
     notes=lambda row: {"perplexity": round(row["perplexity"], 4)},
 )

@@ -19,7 +19,7 @@ from blimpworks.campaign.lock_file import is_commit
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME
 from blimpworks.models.facts import BYTES, ENGINES, ModelFacts, facts_of
-from blimpworks.models.ngram_file import read_vocabulary
+from blimpworks.models.ngram import read_vocabulary
 from blimpworks.models.starts import policy_of
 from blimpworks.models.words import split_words
 from blimpworks.records.job import REPOSITORY

@@ -19,6 +19,7 @@ from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import Response, generation_key
 from blimpworks.models.checkpoint import Checkpoint
+from blimpworks.models.threads import device_name
 from blimpworks.scoring.engine import Failure, loading
 from blimpworks.scoring.hub_loading import (
     fits_in_float32,
@@ -28,7 +29,7 @@ from blimpworks.scoring.hub_loading import (
     read_settings,
     tensors_of,
 )
-from blimpworks.scoring.logits import device_name, find_dtype, versions
+from blimpworks.scoring.logits import find_dtype, versions
 
 log = logging.getLogger(__name__)
 

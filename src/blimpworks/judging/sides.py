@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from blimpworks.campaign.methods import Method
 from blimpworks.scoring.resolution import Floats, Integers, exact_sums, rounding_errors
-from blimpworks.scoring.spans import joined, joint, overlaps
+from blimpworks.scoring.words import joined, joint, overlaps
 
 Mask = NDArray[np.bool_]
 

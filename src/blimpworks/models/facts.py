@@ -16,7 +16,7 @@ from blimpworks.models.checkpoint import (
     NGRAM_FILES,
     read_description,
 )
-from blimpworks.models.ngram_file import is_binary, unpacked_bytes
+from blimpworks.models.ngram import is_binary, unpacked_bytes
 from blimpworks.models.own_code import read_json, refuse_named_code, refuse_own_code
 from blimpworks.models.starts import leading_ids, role_openers, start_ids, start_text
 from blimpworks.models.weights import (

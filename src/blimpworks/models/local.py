@@ -18,7 +18,7 @@ from blimpworks.models.checkpoint import (
     seal,
 )
 from blimpworks.models.facts import facts_of
-from blimpworks.models.ngram_file import is_compressed, opened, read_vocabulary
+from blimpworks.models.ngram import is_compressed, opened, read_vocabulary
 from blimpworks.models.weights import model_files
 
 log = logging.getLogger(__name__)

@@ -1,12 +1,13 @@
-"""Train word-level LSTM language models (Mueller et al. 2020, section 5.2)."""
+"""Train word-level LSTMs and measure their perplexity (Mueller et al. 2020, section 5.2)."""
 
 import json
 import logging
 import shutil
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.functional import cross_entropy
@@ -17,7 +18,9 @@ from blimpworks.files import atomic, write_text
 from blimpworks.models.checkpoint import (
     NGRAM_FILES,
     Checkpoint,
+    Trained,
     clear,
+    read_checkpoint,
     seal,
     trained_checkpoint,
 )
@@ -35,15 +38,16 @@ from blimpworks.models.corpus import VOCABULARY as CORPUS_VOCABULARY
 from blimpworks.models.corpus import read_words as read_vocabulary
 from blimpworks.models.fitting import (
     DivergedError,
-    device_label,
     fit,
     repeatable,
     scratch_of,
     training_device,
     training_of,
 )
+from blimpworks.models.threads import device_name
 from blimpworks.models.words import split_at_spaces, split_words
 from blimpworks.strict import Strict
+from blimpworks.tables import PERPLEXITIES, write_table
 
 log = logging.getLogger(__name__)
 
@@ -320,7 +324,56 @@ def train_lstm(
         perplexity = float(np.exp(mean_loss(model, test, recipe.bptt)))
     _save(model, words, settings, directory)
     described = trained_checkpoint(name, scope, "lstm", source, first_token="eos")
-    trained = TrainedLstm(seal(checkpoint, described), perplexity, device_label(device))
+    trained = TrainedLstm(seal(checkpoint, described), perplexity, device_name(device))
     shutil.rmtree(scratch_of(directory), ignore_errors=True)
     log.info("%s: %d words, test perplexity %.2f", directory, len(words), perplexity)
     return trained
+
+
+PIECE = 35
+"""Words computed at a time if a model's recipe states no number."""
+
+
+def measure_perplexity(checkpoint: Path, corpus: Path, lang: str, output: Path) -> dict[str, Any]:
+    """Write a table with one row, of a model on ``test.txt`` of a language's corpus.
+
+    Measured as in training (``lstm.mean_loss``): sentences in a row, each with ``<eos>``, which
+    counts, in ten columns whose first word is not guessed. A multilingual model is thus measured on
+    each language's test text (Mueller et al. 2020, Table 1).
+
+    Raises UserError when a file is missing or altered, the model is no LSTM trained here, or its
+    words differ from the corpus's.
+    """
+    of_model = read_checkpoint(checkpoint)
+    if of_model.architecture != "lstm" or not isinstance(of_model.source, Trained):
+        raise UserError(
+            f"{checkpoint}: is of architecture {of_model.architecture!r}; perplexity is measured "
+            "of LSTMs that are trained here: give one's checkpoint.json."
+        )
+    recipe = of_model.source.settings
+    model, words, settings = load_lstm(checkpoint.parent)
+    described = read_corpus(corpus)
+    if settings.words != described.words:
+        raise UserError(
+            f"{corpus} has words by the rule {described.words!r}, but the model of {checkpoint} "
+            f"was trained with {settings.words!r}; measure it on the corpus of its recipe."
+        )
+    ids = {word: number for number, word in enumerate(words)}
+    text = evaluation_columns(encode(sentences_of(corpus.parent / "test.txt"), ids))
+    if len(text) < 2:
+        raise UserError(f"{corpus.parent / 'test.txt'} has no two words; give a longer corpus.")
+    device = training_device()
+    with repeatable(0):
+        loss = mean_loss(model.to(device), text.to(device), recipe.get("bptt", PIECE))
+    guessed = text[1:]
+    row = {
+        "lang": lang,
+        "model": of_model.name,
+        "corpus": str(recipe.get("corpus", "")),
+        "words": guessed.numel(),
+        "unknown": int((guessed == UNKNOWN_ID).sum()),
+        "loss": loss,
+        "perplexity": float(np.exp(loss)),
+    }
+    write_table(pa.table({column: [value] for column, value in row.items()}), PERPLEXITIES, output)
+    return row

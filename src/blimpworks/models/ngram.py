@@ -1,15 +1,22 @@
-"""Train n-gram models with modified Kneser-Ney smoothing by KenLM's programs."""
+"""Train n-gram models by KenLM's programs, and read those of others."""
 
+import gzip
 import logging
+import mmap
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, cast
 
 from blimpworks.campaign.settings.training import NgramRecipe
-from blimpworks.errors import UserError
+from blimpworks.errors import UserError, reading
 from blimpworks.files import atomic, sha256_of, write_text
 from blimpworks.models.checkpoint import (
     NGRAM_FILES,
@@ -99,3 +106,113 @@ def train_ngram(
         recipe=recipe_name, settings=recipe.model_dump(), seed=None, text_sha256=sha256_of(text)
     )
     return seal(checkpoint, trained_checkpoint(name, scope, "ngram", source))
+
+
+GZIP = b"\x1f\x8b"
+BINARY = b"mmap lm http://kheafield.com/code format version "
+VERSION = b"5\n"
+"""Format version of KenLM's binaries since 2012."""
+HAS_WORDS = 0x64
+"""Offset in a binary of the flag for words after the numbers (``build_binary`` without -v)."""
+COUNTS = 0x6C
+"""Offset in a binary of the number of 1-grams, as 8 bytes."""
+START, UPPER_UNKNOWN = "<s>", "<UNK>"
+EXPECTED = "an n-gram model: an ARPA file (.arpa, .arpa.gz), or a binary of KenLM"
+REMEDY = "Name another file, or write the model again."
+
+
+def is_compressed(place: Path) -> bool:
+    """Whether a file is compressed by gzip."""
+    with place.open("rb") as handle:
+        return handle.read(len(GZIP)) == GZIP
+
+
+@contextmanager
+def opened(place: Path) -> Iterator[IO[bytes]]:
+    """Open a file, unpacked if compressed. Raises UserError for a damaged compressed file."""
+    with gzip.open(place) if is_compressed(place) else place.open("rb") as handle:
+        try:
+            yield cast(IO[bytes], handle)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise UserError(
+                f"{place} is damaged ({error}); expected {EXPECTED}. {REMEDY}"
+            ) from error
+
+
+def is_binary(place: Path) -> bool:
+    """Whether an n-gram file is a binary of KenLM; else it is an ARPA file.
+
+    Raises UserError for any other file, or a binary that is compressed or of another version.
+    """
+    with reading(place, EXPECTED, REMEDY), opened(place) as handle:
+        head = handle.read(4096)
+    if head.lstrip().startswith(b"\\data\\"):
+        return False
+    if not head.startswith(BINARY):
+        raise UserError(f"{place} holds something else; expected {EXPECTED}. {REMEDY}")
+    if not head[len(BINARY) :].startswith(VERSION) or is_compressed(place):
+        wrong = "compressed" if is_compressed(place) else "of another version of KenLM"
+        raise UserError(
+            f"{place} is a binary {wrong}; expected one of format 5 as it is. Unpack it, or make "
+            "it again from its ARPA file: build_binary FILE.arpa FILE.bin."
+        )
+    return True
+
+
+def _arpa_words(place: Path) -> list[str]:
+    """Read the words of the 1-grams. Raises UserError if they are missing or incomplete."""
+    words: list[str] = []
+    expected: int | None = None
+    with reading(place, EXPECTED, REMEDY), opened(place) as handle:
+        for line in handle:
+            if line.startswith(b"ngram 1="):
+                expected = int(line.partition(b"=")[2])
+            if line.strip() == b"\\1-grams:":
+                break
+        for line in handle:
+            cells = re.split(r"[\t ]+", line.decode("utf-8").strip("\r\n"))
+            if len(cells) < 2:
+                break
+            words.append(cells[1])
+        if len(words) != expected:
+            raise ValueError(f"it has {len(words)} 1-grams and announces {expected or 'none'}")
+    return words
+
+
+def _binary_words(place: Path) -> list[str]:
+    """Read the words at a binary's end. Raises UserError if they are missing or cut off."""
+    remedy = "Make it again from its ARPA file, without -v: build_binary FILE.arpa FILE.bin."
+    with (
+        reading(place, "a binary of KenLM with its words", remedy),
+        place.open("rb") as handle,
+        mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        if len(content) < COUNTS + 8 or content[HAS_WORDS] != 1:
+            raise ValueError("its words are not in it")
+        count = int.from_bytes(content[COUNTS : COUNTS + 8], "little")
+        start = content.rfind(UNKNOWN.encode() + b"\0")
+        words = content[start:].decode("utf-8").split("\0")[:-1] if start > 0 else []
+        # A model without <unk> is given one, which not every kind of binary counts.
+        if len(words) not in (count, count + 1):
+            raise ValueError(f"{len(words)} words are at its end and {count} were expected")
+    return words
+
+
+def read_vocabulary(place: Path) -> list[str]:
+    """Read words of an n-gram file: ``<unk>``, ``</s>``, then the others by code point.
+
+    Raises UserError for a file that is no n-gram model, does not end sentences, or lacks its words.
+    """
+    words = {*(_binary_words(place) if is_binary(place) else _arpa_words(place))}
+    if END not in words:
+        raise UserError(f"{place} has no 1-gram {END}, the end of a sentence; {REMEDY.lower()}")
+    return [UNKNOWN, END, *sorted(words - {UNKNOWN, UPPER_UNKNOWN, START, END})]
+
+
+def unpacked_bytes(place: Path) -> int:
+    """Return an n-gram file's unpacked size, which gzip states for files under 4 GB."""
+    if not is_compressed(place):
+        return place.stat().st_size
+    with place.open("rb") as handle:
+        handle.seek(-4, 2)
+        return max(int.from_bytes(handle.read(4), "little"), place.stat().st_size)

@@ -41,6 +41,11 @@ def single_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
+def device_name(device: torch.device) -> str:
+    """Return ``cpu`` or the GPU's model, since models of GPU round differently."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
 class Workers:
     """Threads, as many as torch has for one operation, each with passes of its own.
 

@@ -22,7 +22,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.hub_tokenizers import sample_texts
-from blimpworks.models.threads import Workers, once
+from blimpworks.models.threads import Workers, device_name, once
 from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, engine_key, loading
 from blimpworks.scoring.hub_loading import (
     HubTokenizer,
@@ -33,7 +33,7 @@ from blimpworks.scoring.hub_loading import (
     read_settings,
     tensors_of,
 )
-from blimpworks.scoring.logits import FOREIGN, TOLERANCE, device_name, find_dtype, versions
+from blimpworks.scoring.logits import FOREIGN, TOLERANCE, find_dtype, versions
 from blimpworks.scoring.passes import Rows, make_batches, pass_size
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import (

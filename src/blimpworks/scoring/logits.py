@@ -40,11 +40,6 @@ def versions() -> str:
     return " ".join(f"{name} {version(name)}" for name in names)
 
 
-def device_name(device: torch.device) -> str:
-    """Return ``cpu`` or the GPU's model, since models of GPU round differently."""
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-
-
 def target_logprobs(
     hidden: torch.Tensor,
     head: Head,

@@ -19,9 +19,9 @@ from blimpworks.models.lstm import (
     load_lstm,
     words_of,
 )
-from blimpworks.models.threads import Workers, once, single_thread
+from blimpworks.models.threads import Workers, device_name, once, single_thread
 from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key, loading
-from blimpworks.scoring.logits import device_name, target_logprobs
+from blimpworks.scoring.logits import target_logprobs
 from blimpworks.scoring.plan import nothing_scored
 from blimpworks.scoring.selftest import Findings, gap_behind, gap_of_batches, probe_rows
 from blimpworks.scoring.trie import Run, Trie, build_trie, runs

@@ -12,7 +12,7 @@ import numpy as np
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.scoring.engine import Encoded, Engine
-from blimpworks.scoring.spans import joined, joint, token_starts
+from blimpworks.scoring.words import joined, joint, token_starts
 from blimpworks.tables import ITEMS, read_table
 
 PAYS = 0.4

@@ -64,10 +64,6 @@ class ServedModel(Served[Prompt, LogProbs]):
         """See ``read_response``."""
         return read_response(body, batch)
 
-    def logprobs(self, prompts: list[Prompt]) -> list[LogProbs | Failure]:
-        """Return log-probabilities of each prompt's ids after the first, or failures."""
-        return self.ask(prompts)
-
 
 MODES: dict[str, type[ServedModel] | type[LoadedModel]] = {
     "served": ServedModel,
@@ -171,7 +167,7 @@ class VllmEngine:
 
         Raises UserError when vLLM does not start, or dies of everything.
         """
-        return score_encoded(batch, self.prefix, self._vocabulary, self._model.logprobs)
+        return score_encoded(batch, self.prefix, self._vocabulary, self._model.ask)
 
     def self_test(self) -> Findings:
         """Test the model that vLLM runs; see ``run_self_test``.

@@ -86,10 +86,6 @@ class LoadedModel(Loaded[Prompt, LogProbs]):
         outputs = model.generate(inputs, sampling(), use_tqdm=False)
         return [read_flat(output.prompt_logprobs) for output in outputs]
 
-    def logprobs(self, prompts: list[Prompt]) -> list[LogProbs | Failure]:
-        """Return log-probabilities of each prompt's ids after the first, or failures."""
-        return self.ask(prompts)
-
 
 def sampling() -> Any:
     """Return the parameters of a prompt, in the form that ``read_flat`` reads."""
