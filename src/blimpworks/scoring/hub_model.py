@@ -397,20 +397,13 @@ def score_rows(
     results: list[LogProbs | Failure] = [nothing_scored(len(e.ids)) for e in batch]
     for group, values in zip(passes, workers.map(values_of, passes), strict=True):
         for row, scores in zip(group, values, strict=True):
-            fill_in(results, row, scores)
+            for at, (number, token) in enumerate(row):
+                result = results[number]
+                if scores is None:
+                    results[number] = "out_of_memory"
+                elif not isinstance(result, str):
+                    result[token] = scores[at]
     return results
-
-
-def fill_in(
-    results: list[LogProbs | Failure], tokens: list[tuple[int, int]], scores: LogProbs | None
-) -> None:
-    """Put scores at their places (text and token); None means that memory ran out."""
-    for at, (number, token) in enumerate(tokens):
-        result = results[number]
-        if scores is None:
-            results[number] = "out_of_memory"
-        elif not isinstance(result, str):
-            result[token] = scores[at]
 
 
 def halving(forward: Callable[[list[T]], Iterable[V]], rows: list[T]) -> list[V | None]:

@@ -13,7 +13,7 @@ from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import Checkpoint
 from blimpworks.models.ngram import END, MODEL, UNKNOWN, VOCABULARY
 from blimpworks.models.words import split_words
-from blimpworks.scoring.engine import Encoded, Failure, Ids, LogProbs, engine_key
+from blimpworks.scoring.engine import Encoded, Failure, LogProbs, engine_key
 from blimpworks.scoring.selftest import Findings
 
 LN10 = math.log(10)
@@ -55,27 +55,28 @@ class KenlmEngine:
         name = f"kenlm {version('kenlm')}"
         self.key = engine_key(KenlmEngine, name, checkpoint, described)
 
-    def _encode(self, text: str) -> Encoded:
-        words = split_words(text)
-        unknown, end = self._ids[UNKNOWN], self._ids[END]
-        ids = [self._ids.get(word, unknown) for word, _ in words] + [end]
-        ends = [offset for _, offset in words]
-        ends.append(max(ends, default=0))
-        return Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32))
-
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return tokens whose ids are line numbers of ``vocabulary.txt``, from 0."""
-        return [self._encode(text) for text in texts]
-
-    def _score(self, ids: Ids) -> LogProbs:
-        # The last id is </s>, which KenLM adds itself.
-        words = " ".join(self._words[i] for i in ids[:-1])
-        word_scores = self._model.full_scores(words, bos=True, eos=True)
-        return np.fromiter((log10 * LN10 for log10, _, _ in word_scores), np.float32, len(ids))
+        unknown, end = self._ids[UNKNOWN], self._ids[END]
+        encoded = []
+        for text in texts:
+            words = split_words(text)
+            ids = [self._ids.get(word, unknown) for word, _ in words] + [end]
+            ends = [offset for _, offset in words]
+            ends.append(max(ends, default=0))
+            encoded.append(Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32)))
+        return encoded
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return natural log-probabilities; see ``Engine``."""
-        return [self._score(encoded.ids) for encoded in batch]
+        rows = list[LogProbs | Failure]()
+        for encoded in batch:
+            # The last id is </s>, which KenLM adds itself.
+            words = " ".join(self._words[i] for i in encoded.ids[:-1])
+            scores = self._model.full_scores(words, bos=True, eos=True)
+            values = (log10 * LN10 for log10, _, _ in scores)
+            rows.append(np.fromiter(values, np.float32, len(encoded.ids)))
+        return rows
 
     def self_test(self) -> Findings:
         """Count the words; KenLM itself checks its file."""

@@ -76,15 +76,15 @@ class LstmEngine:
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return tokens whose ids are line numbers of ``vocabulary.txt``, from 0."""
-        return [self._encode(text) for text in texts]
-
-    def _encode(self, text: str) -> Encoded:
         _, numbers, settings = self._loaded
-        words = words_of(text, settings.words)
-        ids = [numbers.get(word, UNKNOWN_ID) for word, _ in words] + [END_ID]
-        ends = [end for _, end in words]
-        ends.append(max(ends, default=0))
-        return Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32))
+        encoded = []
+        for text in texts:
+            words = words_of(text, settings.words)
+            ids = [numbers.get(word, UNKNOWN_ID) for word, _ in words] + [END_ID]
+            ends = [end for _, end in words]
+            ends.append(max(ends, default=0))
+            encoded.append(Encoded(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int32)))
+        return encoded
 
     def logprobs(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
         """Return natural log-probabilities, NaN for the first word under ``skip``."""

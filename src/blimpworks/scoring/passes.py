@@ -128,7 +128,7 @@ def packed_passes(trie: Trie, plan: Plan, most: int) -> Iterator[Pass]:
         number = np.where(padding, len(plan.token) + np.arange(width), cells)
         yield Pass(
             ids=np.where(padding, 0, plan.token[cells]),
-            read=plan.owned[a : a + step],
+            read=cells >= plan.first[a : a + len(cells), None],
             parent=plan.edge_parent[edges] - first,
             token=trie.token[place],
             place=place,

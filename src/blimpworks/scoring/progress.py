@@ -62,43 +62,6 @@ def scored_tokens(scores: pa.Table) -> int:
     return pc.sum(pc.is_finite(values)).as_py() or 0
 
 
-class _Clock:
-    """Measures the time of loading and of scoring."""
-
-    def __init__(self) -> None:
-        self.started = self.begun = monotonic()
-        self.shards: list[tuple[float, int]] = []
-        """Seconds and tokens of the first two shards."""
-        self._last = self.begun
-
-    def begin(self) -> None:
-        self.begun = self._last = monotonic()
-
-    def shard(self, tokens: int) -> None:
-        moment = monotonic()
-        if len(self.shards) < 2:
-            self.shards.append((moment - self._last, tokens))
-        self._last = moment
-
-    @property
-    def load(self) -> float | None:
-        """Seconds until scores came at their usual pace; None before the second shard.
-
-        Engines load their model with the first batch. Loading is therefore the time that the first
-        shard took beyond the pace of the second, the most similar one.
-        """
-        if len(self.shards) < 2:
-            return None
-        (first, tokens), (second, others) = self.shards
-        usual = second * tokens / others if others else second
-        return self.begun - self.started + max(0.0, first - usual)
-
-    @property
-    def score(self) -> float:
-        """Seconds from then to the end of the last shard."""
-        return self._last - self.started - (self.load or self.begun - self.started)
-
-
 class Progress(Watch):
     """Keeps the progress file of one job. A failed write fails no job."""
 
@@ -106,7 +69,9 @@ class Progress(Watch):
         """Write at ``path``; ``attempt`` defaults to the environment's, or a new one."""
         self._path = path
         self._attempt = attempt or os.environ.get(ATTEMPT) or uuid.uuid4().hex
-        self._clock = _Clock()
+        # Times on the monotonic clock; seconds and tokens of the first two shards.
+        self._started = self._begun = self._last = monotonic()
+        self._shards: list[tuple[float, int]] = []
         self._written = -RARELY
         self._languages: dict[Hashable, tuple[str, ...]] = {}
         self._sentences: dict[str, int] = {}
@@ -128,13 +93,16 @@ class Progress(Watch):
         self._total, self._left = len(seen), len(missing)
         fresh = self._left == self._total
         self._missing = Counter(self._sentences) if fresh else self._by_language(missing)
-        self._clock.begin()
+        self._begun = self._last = monotonic()
         self._write()
 
     def wrote(self, part: Sequence[Hashable], scores: pa.Table) -> None:
         """Count a shard; write the next version, unless the last is too recent."""
         tokens = scored_tokens(scores)
-        self._clock.shard(tokens)
+        moment = monotonic()
+        if len(self._shards) < 2:
+            self._shards.append((moment - self._last, tokens))
+        self._last = moment
         self._tokens += tokens
         self._new += len(part)
         self._left -= len(part)
@@ -150,7 +118,14 @@ class Progress(Watch):
         self._write()
 
     def _now(self) -> Progressed:
-        load = self._clock.load
+        # Engines load their model with the first batch. Loading is thus the time that the first
+        # shard took beyond the pace of the second, the most similar one.
+        load = None
+        if len(self._shards) == 2:
+            (first, tokens), (second, others) = self._shards
+            usual = second * tokens / others if others else second
+            load = self._begun - self._started + max(0.0, first - usual)
+        score = self._last - self._started - (load or self._begun - self._started)
         return Progressed(
             attempt=self._attempt,
             updated=now(),
@@ -159,7 +134,7 @@ class Progress(Watch):
             new=self._new,
             tokens=self._tokens,
             load_seconds=None if load is None else round(load, 3),
-            score_seconds=round(self._clock.score, 3),
+            score_seconds=round(score, 3),
             languages={
                 lang: LanguageProgress(sentences=n, done=n - self._missing[lang])
                 for lang, n in sorted(self._sentences.items())

@@ -137,23 +137,6 @@ def _status(row: LogProbs, to_score: Mask | None) -> str:
     return EMPTY if np.isnan(row).all() else OK
 
 
-def _scored(engine: Engine, encoded: list[Encoded]) -> tuple[list[LogProbs], list[str]]:
-    """Return each text's log-probabilities, NaN if there are none, and status."""
-    limit = engine.limit
-    fits = [limit is None or len(e.ids) <= limit for e in encoded]
-    results = iter(engine.logprobs([*compress(encoded, fits)]))
-    rows, statuses = [], []
-    for each, fit in zip(encoded, fits, strict=True):
-        result = next(results) if fit else TOO_LONG
-        if isinstance(result, str):
-            row, status = nothing_scored(len(each.ids)), result
-        else:
-            row, status = result, _status(result, each.to_score)
-        rows.append(row)
-        statuses.append(status)
-    return rows, statuses
-
-
 def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encoded]) -> pa.Table:
     """Score requests, given as tokens too, in one row each.
 
@@ -161,7 +144,18 @@ def score_shard(engine: Engine, keys: Mapping[Request, str], encoded: list[Encod
     scored), ``not_finite`` (a token's score is no number), or an ``engine.Failure``. The lists ids,
     logprobs and ends have one length; logprobs is NaN for an unscored token.
     """
-    logprobs, statuses = _scored(engine, encoded)
+    limit = engine.limit
+    fits = [limit is None or len(e.ids) <= limit for e in encoded]
+    results = iter(engine.logprobs([*compress(encoded, fits)]))
+    logprobs, statuses = list[LogProbs](), list[str]()
+    for each, fit in zip(encoded, fits, strict=True):
+        result = next(results) if fit else TOO_LONG
+        if isinstance(result, str):
+            logprobs.append(nothing_scored(len(each.ids)))
+            statuses.append(result)
+        else:
+            logprobs.append(result)
+            statuses.append(_status(result, each.to_score))
     columns = [
         pa.array(keys.values(), pa.string()),
         pa.array([request.text for request in keys], pa.string()),

@@ -144,11 +144,12 @@ class TransformersEngine(HubEngine):
         values, lost = self._decoder.run(packed_passes(trie, plan, self._most), len(trie.token))
         return values[trie.paths], lost[trie.paths]
 
-    def _results(self, flat: Ids, lengths: Numbers) -> tuple[LogProbs, Mask]:
-        """Return log-probabilities [tokens], NaN for first tokens, and where memory ran out.
-
-        ``flat`` [tokens] holds the sequences of ``lengths`` one after another.
-        """
+    def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
+        prefix = np.array(self.prefix, dtype=np.int32)
+        pieces = [piece for encoded in batch for piece in (prefix, encoded.ids)]
+        flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
+        lead = len(prefix)
+        lengths = np.array([lead + len(encoded.ids) for encoded in batch], dtype=np.int64)
         values, lost = nothing_scored(len(flat)), np.zeros(len(flat), dtype=bool)
         # Long sequences would make all rows of a tree long.
         short = lengths <= self._longest_shared
@@ -156,14 +157,5 @@ class TransformersEngine(HubEngine):
             if chosen.any():
                 where = np.repeat(chosen, lengths)
                 values[where], lost[where] = score(flat[where], lengths[chosen])
-        return values, lost
-
-    def _scores(self, batch: Sequence[Encoded]) -> list[LogProbs | Failure]:
-        prefix = np.array(self.prefix, dtype=np.int32)
-        pieces = [piece for encoded in batch for piece in (prefix, encoded.ids)]
-        flat = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
-        lead = len(prefix)
-        lengths = np.array([lead + len(encoded.ids) for encoded in batch], dtype=np.int64)
-        values, lost = self._results(flat, lengths)
         edges = pairwise([0, *np.cumsum(lengths).tolist()])
         return ["out_of_memory" if lost[a:b].any() else values[a + lead : b] for a, b in edges]

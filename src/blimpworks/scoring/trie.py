@@ -124,11 +124,6 @@ class Plan:
     edge_node: Numbers
     edge_parent: Numbers
 
-    @property
-    def owned(self) -> Mask:
-        """Cells [rows, width] that their row is read for."""
-        return self.cells >= self.first[:-1, None]
-
 
 def _cut(depth: Numbers, start: int, width: int) -> int:
     """Return where the stretch from ``start`` ends: it fills a row of ``width``, or nearly so.
@@ -196,10 +191,6 @@ class Run:
     edge_node: Numbers
     edge_parent: Numbers
 
-    def goes_on(self, before: "Run") -> bool:
-        """Whether the paths of the run before continue here one to one."""
-        return np.array_equal(self.parent, np.arange(before.token.shape[1]))
-
 
 def _levels(trie: Trie) -> Iterator[Run]:
     by_depth = np.argsort(trie.depth, kind="stable")
@@ -230,10 +221,13 @@ def runs(trie: Trie, most: int) -> Iterator[Run]:
     """
     waiting: list[Run] = []
     for level in _levels(trie):
-        full = (len(waiting) + 1) * len(level.parent) > most
-        if waiting and (full or not level.goes_on(waiting[-1])):
-            yield _joined(waiting)
-            waiting = []
+        if waiting:
+            full = (len(waiting) + 1) * len(level.parent) > most
+            # Whether the paths continue one to one.
+            goes_on = np.array_equal(level.parent, np.arange(waiting[-1].token.shape[1]))
+            if full or not goes_on:
+                yield _joined(waiting)
+                waiting = []
         waiting.append(level)
     if waiting:
         yield _joined(waiting)

@@ -148,18 +148,37 @@ class Served(ABC, Generic[P, R]):
         self.server = self._pool = None
 
     def _attempt(self, batches: list[list[P]]) -> list[Outcome[R]]:
-        if self.server is None:
-            self._start()
+        server = self.server or self._start()
         with ThreadPoolExecutor(self._in_flight) as threads:
             outcomes = list(threads.map(self.send, batches))
         for batch, outcome in zip(batches, outcomes, strict=True):
             if isinstance(outcome, list):
                 self._deaths, self._known = 0, batch[:1]
-        if "lost" in outcomes or "stray" in outcomes:
-            return self._handle_server_death(batches, outcomes)
+        if "lost" not in outcomes and "stray" not in outcomes:
+            return outcomes
+        # The server died. Among several batches under way the cause is unknown: from then on they
+        # go one by one, and the first that is lost is the cause.
+        server.await_end(SHUTDOWN_TIMEOUT)
+        full = server.ran_full()
+        if "stray" in outcomes or not self._proven:  # no request's fault
+            self._deaths += 1
+        elif self._in_flight == 1 and "out_of_memory" not in outcomes:  # that told itself
+            place = outcomes.index("lost")
+            alone = len(batches[place]) == 1
+            self._deaths += alone
+            mark: Trouble = "out_of_memory" if full else "refused"
+            outcomes[place] = mark if alone else "deadly"
+        self._in_flight, self._usual = 1, 1 if full else self._usual
+        # It can answer again what it once answered: then the node ends it.
+        kind = TransientError if self._known else UserError
+        error = server.failure(f"failed, {self._deaths} times in a row", kind)
+        self.close()
+        if self._deaths > self._options.restarts:
+            raise error
+        log.warning("the vLLM server failed; it is started again, and sent what is missing")
         return outcomes
 
-    def _start(self) -> None:
+    def _start(self) -> VllmServer:
         """Start a server, and see whether it answers what another answered before it."""
         self.server = VllmServer(self._setup)
         self.server.start()
@@ -173,6 +192,7 @@ class Served(ABC, Generic[P, R]):
         if self._known:
             self._proven = isinstance(self.send(self._known), list)
             self._deaths = 0 if self._proven else self._deaths
+        return self.server
 
     def send(self, batch: list[P]) -> Outcome[R]:
         """Send one HTTP request, with retries where these can help."""
@@ -195,33 +215,3 @@ class Served(ABC, Generic[P, R]):
         if problem != "lost":  # else its log knows more
             log.warning("the vLLM server answered %d: %s", answer.status, answer.data[:300])
         return problem
-
-    def _handle_server_death(
-        self, batches: list[list[P]], outcomes: list[Outcome[R]]
-    ) -> list[Outcome[R]]:
-        """End the server that lost batches, and find the cause of its death.
-
-        Among several batches under way the cause is unknown. From then on they go one by one, and
-        the first that is lost is the cause.
-        """
-        server = self.server
-        assert server is not None
-        server.await_end(SHUTDOWN_TIMEOUT)
-        full = server.ran_full()
-        if "stray" in outcomes or not self._proven:  # no request's fault
-            self._deaths += 1
-        elif self._in_flight == 1 and "out_of_memory" not in outcomes:  # that told itself
-            place = outcomes.index("lost")
-            alone = len(batches[place]) == 1
-            self._deaths += alone
-            mark: Trouble = "out_of_memory" if full else "refused"
-            outcomes[place] = mark if alone else "deadly"
-        self._in_flight, self._usual = 1, 1 if full else self._usual
-        # What it once answered it can answer: then it is the node that ends it.
-        kind = TransientError if self._known else UserError
-        error = server.failure(f"failed, {self._deaths} times in a row", kind)
-        self.close()
-        if self._deaths > self._options.restarts:
-            raise error
-        log.warning("the vLLM server failed; it is started again, and sent what is missing")
-        return outcomes

@@ -130,13 +130,6 @@ class VllmServer:
         self.token = secrets.token_urlsafe(32)
         self.address, self.port = node_address(setup.options.host), 0
 
-    def __enter__(self) -> "VllmServer":
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
     @property
     def log(self) -> Path:
         """Path of its log, once it was started."""
