@@ -155,13 +155,6 @@ def test_languages_with_other_system_prompts_are_asked_each_for_itself(chat, run
     assert manifest.sentences == 4
 
 
-def test_nothing_is_asked_twice(raw, run):
-    run(raw, {"eng": QUESTIONS[:8]})
-    seen = Counter()
-    run(raw, {"eng": QUESTIONS[:10]}, watch=seen)
-    assert {each.prompt for each in seen.asked} == set(QUESTIONS[8:10])
-
-
 def test_another_limit_of_tokens_is_another_answer(raw, run):
     run(raw, {"eng": QUESTIONS[:2]})
     seen = Counter()
@@ -187,27 +180,6 @@ def test_a_killed_run_goes_on_to_the_same_bytes(raw, run, tmp_path):
     assert whole == killed
 
 
-def test_a_damaged_shard_is_set_aside_and_its_prompts_asked_again(raw, run, tmp_path):
-    run(raw, {"eng": QUESTIONS})
-    whole = tiny.contents(tmp_path / "run" / "shards")
-    shard = sorted((tmp_path / "run" / "shards").iterdir())[1]
-    shard.write_bytes(shard.read_bytes()[:-9])
-    (tmp_path / "run" / "manifest.json").unlink()
-    run(raw, {"eng": QUESTIONS})
-    result = tiny.contents(tmp_path / "run" / "shards")
-    assert result.pop(f"{shard.name}.corrupt")
-    assert result == whole
-
-
-def test_an_altered_shard_is_told_when_answers_are_collected(raw, run, tmp_path):
-    run(raw, {"eng": QUESTIONS[:3]})
-    shard = next((tmp_path / "run" / "shards").iterdir())
-    shard.write_bytes(shard.read_bytes() + b"x")
-    shards = answer_shards(tmp_path / "run" / "manifest.json", tmp_path / "run" / "shards")
-    with pytest.raises(UserError, match="it was altered since it was written"):
-        collect_answers(tmp_path / "run" / "eng.parquet", {}, shards, tmp_path / "out.parquet")
-
-
 def test_answers_do_not_fit_items_that_were_made_since(raw, run, tmp_path):
     run(raw, {"eng": QUESTIONS[:3]})
     items = answers_kit.write_prompts(tmp_path / "eng.parquet", ["a new question"])
@@ -231,14 +203,6 @@ def test_prompts_without_room_or_text_have_a_status_and_no_answer(raw, run):
     assert sum(manifest.statuses.values()) == 4
 
 
-def test_an_answer_may_be_as_long_as_the_context_leaves_room(raw):
-    conversation = Conversation(raw.parent, context=64)
-    (short, long) = conversation.ready(
-        [PromptRequest("the dog"), PromptRequest("the dog " * 40)], 32
-    )
-    assert (short.room, long.room <= 0) == (32, True)
-
-
 @pytest.mark.parametrize("name", ["refuses", "drops"])
 def test_where_a_template_has_no_system_role_the_system_prompt_goes_before_the_prompt(
     templated, name, caplog
@@ -250,11 +214,6 @@ def test_where_a_template_has_no_system_role_the_system_prompt_goes_before_the_p
     assert "[system]" not in text
     assert "they go before the user's text" in caplog.text
     assert ("System role not supported" in caplog.text) == (name == "refuses")
-
-
-def test_a_refused_system_role_still_gets_answers(templated, run):
-    _, tables = run(templated("refuses"), {"eng": QUESTIONS[:3]})
-    assert set(tables["eng"]["status"].to_pylist()) == {"ok"}
 
 
 @pytest.mark.parametrize(

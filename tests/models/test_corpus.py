@@ -103,14 +103,6 @@ def test_no_word_is_outside_the_vocabulary_and_the_rare_are_unknown(tmp_path):
     assert result == {*words} - {"<eos>"}
 
 
-def test_the_vocabulary_is_that_of_train_and_valid(tmp_path):
-    corpus = build(tmp_path, numbered(60))
-    seen = {
-        w for split in ("train", "valid") for line in texts(corpus)[split] for w in line.split()
-    }
-    assert {*read_words(corpus.parent / "vocabulary.txt")} == seen | {"<unk>", "<eos>"}
-
-
 @given(
     st.lists(st.integers(1, 12), min_size=30, max_size=80),
     st.sampled_from([(0.8, 0.1, 0.1), (0.5, 0.25, 0.25), (0.34, 0.33, 0.33)]),

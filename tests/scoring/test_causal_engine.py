@@ -8,7 +8,6 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.decoder import Decoder
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.passes import padded_passes
 from blimpworks.scoring.transformers_engine import shortest_window
 from support import tiny
 
@@ -254,12 +253,3 @@ def test_a_sentence_too_big_for_memory_fails_alone(trained, cramped):
     result = score(cramped("never", 16), texts)
     assert result[1] == "out_of_memory"
     assert [np.isnan(result[i]).any() for i in (0, 2)] == [False, False]
-
-
-def test_a_model_without_right_context_needs_no_mask(trained):
-    decoder = engine_of(trained)._decoder
-    rows = [np.arange(2, 2 + n, dtype=np.int32) for n in (3, 11)]
-    flat, lengths = np.concatenate(rows), np.array([3, 11])
-    together, _ = decoder.run(padded_passes(flat, lengths, 100), 14)
-    alone, _ = decoder.run(padded_passes(flat[:3], lengths[:1], 100), 3)
-    np.testing.assert_allclose(together[:3], alone, atol=1e-5)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from blimpworks.analysis.scoring_variants import parse_variant
-from blimpworks.campaign.engines import COMPARISONS, ENGINES, SETTINGS, find_engine, obstacle
+from blimpworks.campaign.engines import ENGINES, find_engine
 from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
@@ -40,10 +40,6 @@ def open_engine(checkpoint, **settings):
     architecture = read_checkpoint(checkpoint).architecture
     name = ENGINE_OF.get(architecture, "transformers")
     return load_engine(checkpoint, name, ScoringOptions(**settings))
-
-
-def test_every_engine_says_what_it_leaves_open():
-    assert {architecture for _, architecture in ENGINES} == COMPARISONS.keys()
 
 
 @pytest.mark.slow
@@ -136,12 +132,3 @@ def test_near_ties_of_an_engine_stand_in_place_of_those_of_the_format():
 def test_a_variant_asks_for_what_its_name_says(variant, architecture, reason):
     result = parse_variant(variant).obstacle(architecture, {})
     assert result is None if reason is None else reason in result
-
-
-def test_a_model_without_the_choice_has_no_obstacle_in_its_own_setting():
-    for (name, architecture), possible in ENGINES.items():
-        for setting, values in ((each, getattr(possible, each)) for each in SETTINGS):
-            assert obstacle(name, architecture, {setting: "model"}) is None
-            assert [obstacle(name, architecture, {setting: value}) for value in values] == [
-                None
-            ] * len(values)

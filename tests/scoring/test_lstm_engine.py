@@ -14,7 +14,6 @@ from blimpworks.campaign.methods import find_method
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.judging.sides import Side, totals, without_end
-from blimpworks.models.checkpoint import read_checkpoint
 from blimpworks.models.lstm import END_ID
 from blimpworks.models.threads import single_thread
 from blimpworks.models.words import split_at_spaces
@@ -220,13 +219,6 @@ def test_words_between_spaces_are_kept_whole(tmp_path):
     assert split_at_spaces("l' auteur  rit .") == [("l'", 2), ("auteur", 9), ("rit", 14), (".", 16)]
 
 
-def test_trained_model_describes_itself(checkpoint):
-    described = read_checkpoint(checkpoint)
-    assert (described.architecture, described.first_token) == ("lstm", "eos")
-    assert sorted(described.files) == ["config.json", "model.safetensors", "vocabulary.txt"]
-    assert words_of(checkpoint)[:3] == ["<unk>", "<eos>", "the"]
-
-
 def test_vocabulary_must_fit_the_weights(checkpoint, tmp_path):
     for name, content in tiny.contents(checkpoint.parent).items():
         (tmp_path / name).write_bytes(content)
@@ -234,13 +226,6 @@ def test_vocabulary_must_fit_the_weights(checkpoint, tmp_path):
     engine = open_lstm(tiny.describe(tmp_path, "lstm"), first_token="eos")
     with pytest.raises(UserError, match=r"vocabulary.txt has 2 words, but config.json .* says"):
         engine.encode(["dog"])
-
-
-def test_what_an_lstm_cannot_do_is_refused(checkpoint, tmp_path):
-    for name, content in tiny.contents(checkpoint.parent).items():
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(UserError, match="an LSTM runs in float32 and starts after <eos>"):
-        open_lstm(tiny.describe(tmp_path, "lstm"))
 
 
 def test_what_decides_scores_is_in_the_key(checkpoint):

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
-from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.plan import Request, by_prefix, in_order, requests_of, shared_characters
 from blimpworks.scoring.store import Store
 from blimpworks.scoring.words import overlaps, token_starts
@@ -45,13 +44,6 @@ def test_an_item_without_a_sentence_is_told(tmp_path):
     items = tiny.write_items(tmp_path / "items.parquet", [("a", "b")], bad=[None])
     with pytest.raises(UserError, match=r"items\.parquet: column 'bad' has 1 empty cells"):
         requests_of([items])
-
-
-def test_a_region_is_the_tokens_that_overlap_it():
-    encoded = Encoded(np.arange(4, dtype=np.int32), np.array([1, 5, 8, 10], dtype=np.int32))
-    assert Request("x" * 10).restrict(encoded) is encoded
-    expected = Request("x" * 10, 2, 6).restrict(encoded).to_score
-    assert expected.tolist() == [False, True, True, False]
 
 
 @given(st.lists(st.integers(0, 4)), st.integers(-1, 12), st.integers(0, 12))

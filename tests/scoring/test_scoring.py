@@ -14,7 +14,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.campaign.engines import ENGINES
 from blimpworks.campaign.settings.scoring import ScoringOptions
@@ -30,7 +30,6 @@ from blimpworks.scoring.hub_loading import complete_characters
 from blimpworks.scoring.kenlm_engine import KenlmEngine
 from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.run import read_manifest, score_items
-from blimpworks.scoring.store import Store
 from blimpworks.scoring.vllm_engine import ENTRIES as VLLM_ENTRIES
 from blimpworks.tables import SCORES, read_table
 from support import tiny
@@ -110,35 +109,6 @@ def test_transformers_equals_the_naive_forward(models, tmp_path, first):
         np.testing.assert_allclose(row[skipped:], naive(checkpoint, text, first), atol=1e-5)
 
 
-WIDTHS = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
-HEADS = {"num_key_value_heads": 2, "intermediate_size": 32}
-ARCHITECTURES = {
-    "gpt2": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64},
-    "gpt_neox": {**WIDTHS, "intermediate_size": 32},
-    "gemma2": {**WIDTHS, **HEADS, "head_dim": 8, "final_logit_softcapping": 0.5},
-    "cohere": {**WIDTHS, **HEADS, "logit_scale": 3.0},
-    "granite": {**WIDTHS, **HEADS, "logits_scaling": 0.2},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ARCHITECTURES)
-def test_architectures_that_rescale_logits_are_followed(models, tmp_path, kind):
-    checkpoint = changed(models["transformers"], tmp_path / "m", files={})
-    torch.manual_seed(0)
-    sizes = {"vocab_size": 320, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 1}
-    config = AutoConfig.for_model(kind, **ARCHITECTURES[kind], **sizes)
-    model = AutoModelForCausalLM.from_config(config)
-    with torch.no_grad():
-        for weights in model.parameters():
-            weights.add_(torch.randn_like(weights) * 0.2)
-    model.save_pretrained(tmp_path / "m")
-    engine = load_engine(checkpoint, "transformers", OPTIONS)
-    texts = tiny.sentences(6, seed=2)
-    for text, row in zip(texts, engine.logprobs(engine.encode(texts)), strict=True):
-        np.testing.assert_allclose(row, naive(checkpoint, text, "bos"), atol=2e-5)
-
-
 def test_kenlm_equals_kenlm(models):
     engine = load_engine(models["kenlm"], "kenlm", OPTIONS)
     model = kenlm.Model(str(models["kenlm"].parent / "model.bin"))
@@ -147,14 +117,6 @@ def test_kenlm_equals_kenlm(models):
         (row,) = engine.logprobs([encoded])
         expected = model.score(" ".join(w for w, _ in split_words(text))) * np.log(10)
         assert row.sum(dtype=float) == pytest.approx(expected, abs=1e-4)
-
-
-def test_order_of_the_batch_does_not_matter(engine):
-    ids = engine.encode(tiny.sentences(40, seed=3) + ODD)
-    straight = engine.logprobs(ids)
-    order = np.random.default_rng(0).permutation(len(ids))
-    for i, row in zip(order, engine.logprobs([ids[i] for i in order]), strict=True):
-        assert row.tobytes() == straight[i].tobytes()
 
 
 def test_token_ends_rise_to_the_end_of_the_text_or_of_its_last_word(engine):
@@ -246,20 +208,6 @@ def test_what_a_killed_run_left_is_completed_to_the_same_bytes(
     extra = set(result) - set(whole)
     assert extra == ({f"shards/{shards[0].name}.corrupt"} if torn and kept else set())
     assert {name: result[name] for name in whole} == whole
-
-
-def test_damage_inside_a_shard_is_found(models, tmp_path, caplog):
-    items = tiny.write_items(tmp_path / "items.parquet", pairs())
-    scored(items, models["kenlm"], tmp_path)
-    shard = min((tmp_path / "shards").glob("*.parquet"))
-    whole = shard.read_bytes()
-    table = pq.read_table(shard)
-    pq.write_table(table.slice(0, 3), shard)
-    with pytest.raises(UserError, match="was altered since it was written"):
-        collect(items, tmp_path)
-    scored(items, models["kenlm"], tmp_path)
-    assert "set aside" in caplog.text
-    assert shard.read_bytes() == whole
 
 
 @pytest.mark.parametrize("damage", ["missing", "altered", "unreadable"])
@@ -383,28 +331,6 @@ def test_batch_size_and_gpu_are_part_of_a_transformers_key(models, monkeypatch):
     assert len(keys) == 3
 
 
-def test_new_items_leave_old_shards_alone(models, tmp_path):
-    first = tiny.write_items(tmp_path / "a.parquet", pairs(10))
-    second = tiny.write_items(tmp_path / "b.parquet", pairs(20))
-    scored(first, models["kenlm"], tmp_path)
-    before = tiny.contents(tmp_path / "shards")
-    table = scored(second, models["kenlm"], tmp_path)
-    after = tiny.contents(tmp_path / "shards")
-    assert before.items() <= after.items()
-    assert table["logprob_good"].null_count == 0
-
-
-def test_another_policy_shares_nothing(models, tmp_path):
-    items = tiny.write_items(tmp_path / "items.parquet", pairs(5))
-    scored(items, models["transformers"], tmp_path)
-    other = changed(models["transformers"], tmp_path / "m", first_token="eos")
-    scored(items, other, tmp_path)
-    assert (
-        len(Store(tmp_path / "shards").shard_of)
-        == 2 * read_manifest(tmp_path / "manifest.json").sentences
-    )
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -417,12 +343,6 @@ def test_impossible_checkpoints_are_refused(models, tmp_path, changes, message):
     checkpoint = changed(models["transformers"], tmp_path / "m", **changes)
     with pytest.raises(UserError, match=message):
         load_engine(checkpoint, "transformers", OPTIONS)
-
-
-def test_an_ngram_model_needs_its_start_symbol(models, tmp_path):
-    checkpoint = changed(models["kenlm"], tmp_path / "m", first_token="skip")
-    with pytest.raises(UserError, match="can only be conditioned on its start"):
-        load_engine(checkpoint, "kenlm", OPTIONS)
 
 
 def test_missing_checkpoint_is_told(tmp_path):
@@ -439,8 +359,7 @@ def test_an_engine_is_part_of_the_code_behind_its_scores_and_no_other_is(pair):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("survivors", [1, 9, 30])
-def test_killed_process_resumes_to_the_same_bytes(models, tmp_path, survivors):
+def test_killed_process_resumes_to_the_same_bytes(models, tmp_path):
     items = tiny.write_items(tmp_path / "items.parquet", pairs(100))
     options = ScoringOptions(shard=3, batch_tokens=100)
     (tmp_path / "whole").mkdir()
@@ -452,13 +371,13 @@ def test_killed_process_resumes_to_the_same_bytes(models, tmp_path, survivors):
     command += ["--manifest", str(directory / "manifest.json")]
     command += ["--engine", "kenlm", "--options", options.model_dump_json()]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    while len(list(store.glob("part-*"))) < survivors:
+    while len(list(store.glob("part-*"))) < 9:
         assert process.poll() is None
         time.sleep(0.0005)
     process.send_signal(signal.SIGKILL)
     process.wait()
     left = len(list(store.glob("part-*.parquet")))
-    assert survivors <= left < len(list((tmp_path / "whole" / "shards").iterdir()))
+    assert 9 <= left < len(list((tmp_path / "whole" / "shards").iterdir()))
     assert not (directory / "manifest.json").exists()
     (store / ".part-0.parquet.1.tmp").write_bytes(b"cut off")
     scored(items, models["kenlm"], directory, options)

@@ -7,45 +7,29 @@ from hypothesis import strategies as st
 from blimpworks.scoring.words import END, align, words_of
 
 
-def shown(text, tokens):
+@pytest.mark.parametrize(
+    ("text", "tokens", "words"),
+    [
+        ("the cats", [(3, -1.0), (5, -2.0), (8, -0.5)], [("the", -1.0), ("cats", -2.5)]),
+        # White space behind a token, and a token of white space alone.
+        ("the cat", [(4, -1.0), (7, -2.0)], [("the", -1.0), ("cat", -2.0)]),
+        ("the cat", [(3, -1.0), (4, -0.25), (7, -2.0)], [("the", -1.0), ("cat", -2.25)]),
+        ("a cat", [(1, -1.0), (5, -2.0), (5, -3.0)], [("a", -1.0), ("cat", -2.0), (END, -3.0)]),
+        # After "a" come the first byte of " é", which completes no character, and the rest.
+        ("a é", [(1, -1.0), (1, -0.5), (3, -2.0)], [("a", -1.0), ("é", -2.5)]),
+        ("the cat", [(3, None), (7, -2.0)], [("the", None), ("cat", -2.0)]),
+        ("the cat", [(3, float("nan")), (7, -2.0)], [("the", None), ("cat", -2.0)]),
+        # Without spaces, words are tokens.
+        (
+            "猫が好き",
+            [(1, -1.0), (2, -2.0), (4, -3.0)],
+            [("猫", -1.0), ("が", -2.0), ("好き", -3.0)],
+        ),
+    ],
+)
+def test_a_word_has_the_sum_of_its_tokens(text, tokens, words):
     ends, values = zip(*tokens, strict=True)
-    return [(word["text"], word["logprob"]) for word in words_of(text, ends, values)]
-
-
-def test_a_word_has_the_sum_of_its_tokens():
-    tokens = [(3, -1.0), (5, -2.0), (8, -0.5)]
-    assert shown("the cats", tokens) == [("the", -1.0), ("cats", -2.5)]
-
-
-def test_a_token_with_the_space_behind_it_belongs_to_the_word_before():
-    assert shown("the cat", [(4, -1.0), (7, -2.0)]) == [("the", -1.0), ("cat", -2.0)]
-
-
-def test_a_token_of_white_space_alone_belongs_to_the_word_behind():
-    tokens = [(3, -1.0), (4, -0.25), (7, -2.0)]
-    assert shown("the cat", tokens) == [("the", -1.0), ("cat", -2.25)]
-
-
-def test_the_end_symbol_is_a_word_of_its_own():
-    assert shown("a cat", [(1, -1.0), (5, -2.0), (5, -3.0)]) == [
-        *[("a", -1.0), ("cat", -2.0), (END, -3.0)]
-    ]
-
-
-def test_the_first_bytes_of_a_character_belong_to_its_word():
-    # After "a" come the first byte of " é", which completes no character, and the rest.
-    assert shown("a é", [(1, -1.0), (1, -0.5), (3, -2.0)]) == [("a", -1.0), ("é", -2.5)]
-
-
-def test_a_word_of_which_no_token_is_scored_has_no_number():
-    assert shown("the cat", [(3, None), (7, -2.0)]) == [("the", None), ("cat", -2.0)]
-    assert shown("the cat", [(3, float("nan")), (7, -2.0)])[0] == ("the", None)
-
-
-def test_a_sentence_without_spaces_is_cut_as_the_tokens_cut_it():
-    assert shown("猫が好き", [(1, -1.0), (2, -2.0), (4, -3.0)]) == [
-        *[("猫", -1.0), ("が", -2.0), ("好き", -3.0)]
-    ]
+    assert [(word["text"], word["logprob"]) for word in words_of(text, ends, values)] == words
 
 
 def test_a_sentence_without_scores_has_its_words_all_the_same():
