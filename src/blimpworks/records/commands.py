@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command as records of its products name it, under the key ``verb``."""
+    """A command that makes products; their records name it under the key ``verb``."""
 
     name: str
     """Such as ``judge``; with the values that decide its code, ``score vllm causal``."""
@@ -22,7 +22,7 @@ class Command:
         return code_digest(*self.entries)
 
     def sources(self) -> dict[str, str]:
-        """SHA-256 of the modules that its code lies in, by their names."""
+        """Return the SHA-256 of each module with code of the command, by the module's name."""
         from blimpworks.files import sha256_of
         from blimpworks.records.digest import module_path, reached_modules
 

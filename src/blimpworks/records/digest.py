@@ -1,14 +1,12 @@
-"""Content digests of the code a rule depends on.
+"""Content digests of the code that a rule depends on.
 
-Snakemake reruns a rule when one of its params changes, but it never looks inside imported
-modules. Each rule therefore carries, as a param, the digest of every definition its entry
-point can reach: functions, classes and constants, followed by name through the packages'
-modules. An edit reruns exactly the dependants; comments, docstrings, types, formatting, time
-stamps, messages of errors and code that the rule never calls change nothing, and neither does
-moving or renaming a definition (``normal_form``).
+Snakemake reruns a rule when a param changes, but it does not look inside imported modules. Each
+rule therefore has a param with the digest of all functions, classes and constants that its entry
+points reach by name, in the packages' modules. Comments, docstrings, types, layout, error messages
+and names change no digest (``normal_form``).
 
-What is followed is what is written: names, ``module.name`` and imports, also inside
-functions. Dispatch by string must therefore pass its targets as entry points itself.
+The digest follows written names, ``module.name`` and imports, also inside functions. Code that
+dispatches by string must therefore pass its targets as entry points.
 """
 
 import ast
@@ -40,7 +38,7 @@ _new: dict[str, list[Any]] = {}
 
 @cache
 def package_digest() -> str:
-    """SHA-256 over names and bytes of the packages' files, as 64 hexadecimal digits."""
+    """Return the SHA-256 over names and bytes of the packages' files, as 64 hexadecimal digits."""
     digest = hashlib.sha256()
     for name, root in package_folders().items():
         # Plain strings: every job does this at its start, and paths as objects take half of it.
@@ -70,14 +68,14 @@ def _kept() -> dict[str, list[Any]]:
 
 
 def recall(entries: tuple[str, ...]) -> tuple[str, list[str]] | None:
-    """Code digest of some entry points and the modules they reach, if they are known."""
+    """Return the code digest of entry points and the modules that they reach, if known."""
     name = " ".join(entries)
     known = _new.get(name) or _kept().get(name)
     return (known[0], known[1]) if known else None
 
 
 def remember(entries: tuple[str, ...], digest: str, modules: list[str]) -> None:
-    """Keep a code digest for other processes, from when this one ends."""
+    """Keep a code digest; it is written for other processes when this one ends."""
     if not _new:
         atexit.register(_write)
     _new[" ".join(entries)] = [digest, modules]
@@ -104,11 +102,11 @@ EXCLUDED = re.compile(
 # A string that names a file beside the module stands for that file's content.
 DATA_FILE = re.compile(r"[\w./-]+\.(tsv|csv|json|yaml|js|css|jinja|lark|md)")
 EVERYTHING = "*"
-"""In place of a name: all definitions of a module."""
+"""Stands for all definitions of a module, in place of a name."""
 
 
 def module_path(module: str) -> Path | None:
-    """Source file of a dotted ``module`` of a package that is followed, or None."""
+    """Return the source file of a ``module`` that digests follow, None for another module."""
     package, *inside = module.split(".")
     folder = package_folders().get(package)
     if folder is None:
@@ -126,16 +124,14 @@ class _Module:
 
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
     effects: list[ast.stmt] = field(default_factory=list)
-    """Statements that define nothing, but run on import; not those that run only if the module
-    is a program, or for type checkers."""
+    """Statements that define nothing but run on import, without ``if`` blocks."""
     imports: dict[str, Symbol] = field(default_factory=dict)
-    """Of packages that are followed."""
+    """Imported names of followed packages."""
     outside: dict[str, str] = field(default_factory=dict)
     """Full names of what is imported from other packages."""
 
 
 def _defined_names(node: ast.stmt) -> list[str]:
-    """Names that a module-level statement defines."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Assign):
@@ -181,9 +177,9 @@ def _module(name: str) -> _Module:
 
 
 def definitions(source: str) -> dict[str, str]:
-    """Text of every definition in a module's ``source``, by name, without comments and layout.
+    """Return the text of each definition in ``source``, by name, without comments and layout.
 
-    Statements that run on import stand under "". Raises SyntaxError for what is no Python.
+    Statements that run on import are under "". Raises SyntaxError.
     """
     texts: dict[str, str] = {}
     for node in strip_docstrings(ast.parse(source)).body:
@@ -194,7 +190,7 @@ def definitions(source: str) -> dict[str, str]:
 
 
 def _resolve(symbol: Symbol) -> Symbol | str | None:
-    """The definition behind a mention, re-exports followed; its name if it is excluded."""
+    """Return the definition behind a mention, re-exports followed; its name if it is excluded."""
     module, name = symbol
     if EXCLUDED.fullmatch(module):
         return name
@@ -207,7 +203,7 @@ def _resolve(symbol: Symbol) -> Symbol | str | None:
 
 
 def _meaning(module: str, node: ast.expr) -> Symbol | str | None:
-    """The definition that a name or ``module.name`` in a module stands for."""
+    """Return the definition that a name or ``module.name`` in a module means."""
     known = _module(module)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         target = known.imports.get(node.value.id)
@@ -228,20 +224,20 @@ def _is_error(meaning: Symbol | str) -> bool:
 
 
 def _statements(module: str, name: str) -> list[ast.stmt]:
-    """The statements that define a name, and those that run on import and mention it."""
+    """Return the statements that define a name, and those that run on import and mention it."""
     known = _module(module)
     effects = [node for node in known.effects if name in _mentioned(node, known)]
     return [*known.definitions.get(name, []), *effects]
 
 
 def _mentioned(node: ast.stmt, module: _Module) -> Collection[str]:
-    """Definitions of a module that a statement run on import is about: all, if it names none."""
+    """Return the definitions that a statement run on import mentions; all if it names none."""
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     return names & module.definitions.keys() or module.definitions.keys()
 
 
 def _data_files(module: str, strings: tuple[str, ...]) -> Iterator[str]:
-    """Names and checksums of the files beside a module that its strings name."""
+    """Yield names and checksums of the files beside a module that its strings name."""
     path = module_path(module)
     for name in sorted({*strings}):
         if path and DATA_FILE.fullmatch(name) and (path.parent / name).is_file():
@@ -251,7 +247,7 @@ def _data_files(module: str, strings: tuple[str, ...]) -> Iterator[str]:
 
 @cache
 def _direct(symbol: Symbol) -> NormalForm:
-    """Normal form of a definition, with the data files that it reads."""
+    """Return the normal form of a definition, with the data files that it reads."""
     module, name = symbol
     if name == EVERYTHING:
         names = _module(module).definitions
@@ -271,7 +267,7 @@ def _entry(entry: str) -> Symbol:
 
 
 def _numbered(*entries: str) -> dict[Symbol, int]:
-    """Every definition that the entry points reach, numbered in the order of mention."""
+    """Return all definitions that the entry points reach, numbered in the order of mention."""
     numbers: dict[Symbol, int] = {}
     waiting = [_entry(entry) for entry in reversed(entries)]
     while waiting:
@@ -283,25 +279,24 @@ def _numbered(*entries: str) -> dict[Symbol, int]:
 
 
 def reachable(*entries: str) -> list[Symbol]:
-    """Every definition that the entry points (``module:name``) can reach, sorted.
+    """Return all definitions that the entry points (``module:name``) reach, sorted.
 
-    Raises ModuleNotFoundError or KeyError for an entry point that does not exist.
+    Raises ModuleNotFoundError or KeyError for an unknown entry point.
     """
     return sorted(symbol for symbol in _numbered(*entries) if symbol[1] != EVERYTHING)
 
 
 def reached_modules(*entries: str) -> list[str]:
-    """Names of the modules in which what the entry points reach is defined, sorted."""
+    """Return the names of the modules that the entry points reach, sorted."""
     return _code(entries)[1]
 
 
 def code_digest(*entries: str) -> str:
-    """16 hexadecimal digits that change when code reachable from the entry points changes."""
+    """Return 16 hexadecimal digits that change with the code that the entry points reach."""
     return _code(entries)[0]
 
 
 def _code(entries: tuple[str, ...]) -> tuple[str, list[str]]:
-    """Digest and modules of what the entry points reach, computed once for each state of it."""
     known = recall(entries)
     if known is None:
         numbers = _numbered(*entries)

@@ -1,4 +1,4 @@
-"""Versions of code that give the same numbers, so that what one has scored the other need not."""
+"""Versions of code with equal numbers: scores made by one stay valid under the other."""
 
 from blimpworks.records.digest import code_digest
 
@@ -10,14 +10,14 @@ EQUAL: dict[str, str] = {
     "5a00bae602c60759": "99c66cf510640024",  # transformers masked
     "dd4746e7ac2cf45e": "cf22ff34dc257724",  # vllm causal
 }
-"""Digest of an engine's code that gives the same numbers as an earlier one, and the digest of that.
+"""Digest of an engine's code, and the digest of an earlier version with the same numbers.
 
-A row is added after a comparison (docs/engines.md, "What stays valid"). Other code, such as an
-edited engine's, has no row, and scores under its own digest.
+Rows are added after a comparison (docs/engines.md, "What stays valid"). Code without a row scores
+under its own digest.
 """
 
 
 def number_digest(*entries: str) -> str:
-    """Digest of the code behind entry points (``module:name``), or of an earlier equal version."""
+    """Return the digest of the code behind entry points, or of an earlier equal version."""
     digest = code_digest(*entries)
     return EQUAL.get(digest, digest)

@@ -1,11 +1,9 @@
-"""The record every product carries: what made it, from what, with which code and where.
+"""The record of a job: its command, inputs, code, parameters, host and times.
 
-A ``Job`` writes one sidecar, ``<first output>.prov.json``, beside its products, and for a
-product in another directory a pointer to it. Everything
-in it that decides the products' content (inputs, code, parameters, package versions) is
-also embedded in the Parquet files themselves, so a table that has left its tree still says
-what it is; what differs between two runs of the same job (host, times) stays in the sidecar
-alone, so that rerunning a job gives byte-identical products.
+A ``Job`` writes one sidecar, ``<first output>.prov.json``, beside its products, and a pointer to it
+beside each product in another directory. Parquet files also contain what decides their content
+(inputs, code, parameters, package versions). Host and times are in the sidecar alone, so that a
+repeated job writes products with the same bytes.
 """
 
 import contextvars
@@ -50,24 +48,24 @@ _share: Callable[[], Mapping[str, Any]] = _no_cluster
 
 
 def record_share(share: Callable[[], Mapping[str, Any]]) -> None:
-    """Let records say what ``share`` returns of the job's id, node and GPUs (``slurm_job``, …)."""
+    """Set the function that returns a job's id, node and GPUs (``slurm_job``, …) for records."""
     global _share  # noqa: PLW0603
     _share = share
 
 
 def record_arguments(arguments: Sequence[str]) -> None:
-    """Let records say with which arguments of the command line their job was started."""
+    """Set the command-line arguments that records of this process contain."""
     _arguments.set((*arguments,))
 
 
 def current_job() -> "Job | None":
-    """The job whose products are being written, if any."""
+    """Return the job whose products are being written, if any."""
     return _current.get()
 
 
 @cache
 def package_versions(names: tuple[str, ...]) -> dict[str, str]:
-    """Installed versions of the packages that matter to a job; absent ones are left out."""
+    """Return the versions of installed packages, and of Python and BLiMPworks."""
     versions = {"python": platform.python_version(), "blimpworks": __version__}
     for name in names:
         try:
@@ -78,7 +76,7 @@ def package_versions(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def run_git(repository: Path, *arguments: str) -> bytes | None:
-    """Standard output of a git command; None where it fails, or there is no git."""
+    """Return the standard output of a git command; None where it fails or git is missing."""
     command = ["git", "-C", str(repository), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, timeout=20, check=False)
@@ -89,9 +87,9 @@ def run_git(repository: Path, *arguments: str) -> bytes | None:
 
 @cache
 def git_state() -> dict[str, Any]:
-    """Commit of the repository and whether its tree was clean (None outside a checkout).
+    """Return the repository's commit and whether its tree was clean (None outside a checkout).
 
-    As it was at the first call in this process, which has read the code that it runs by then.
+    The state is that of the first call, when the process has read the code that it runs.
     """
     commit = run_git(REPOSITORY, "rev-parse", "HEAD")
     changed = run_git(REPOSITORY, "status", "--porcelain") if commit else None
@@ -111,10 +109,10 @@ def _files(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -> dict[str, str]:
-    """By the path of each input that a job made: the SHA-256 of that job's record.
+    """Return the SHA-256 of the record of each input that a job made, by the input's path.
 
-    Raises UserError for an input that is not what its job has written, unless people are meant to
-    have ``edited`` it.
+    Raises UserError for an input that its job did not write so, except those that people have
+    ``edited`` as intended.
     """
     search, hashes = Records(), {}
     for entry in inputs:
@@ -143,17 +141,17 @@ def _require(paths: Sequence[Path], command: str) -> None:
 
 
 class Planned(Exception):
-    """Raised in place of starting a job while jobs are planned only."""
+    """Raised in place of starting a job while jobs are only planned."""
 
 
 def is_planning() -> bool:
-    """Whether jobs are planned only, as within ``planning``."""
+    """Return whether jobs are only planned (``planning``)."""
     return _planned.get() is not None
 
 
 @contextmanager
 def planning() -> Iterator["list[Job]"]:
-    """Within it no job starts: each is put into the list, and raises ``Planned``."""
+    """Collect jobs in a list in place of starting them; each raises ``Planned``."""
     planned: list[Job] = []
     token = _planned.set(planned)
     try:
@@ -163,14 +161,11 @@ def planning() -> Iterator["list[Job]"]:
 
 
 class Job:
-    """Context manager around the making of some products; on success it writes their record.
+    """Context manager around the making of products; on success it writes their record.
 
-    ``command`` says whose code and which packages' versions decide the products; ``params``
-    is whatever else does; ``edited`` are inputs that people are meant to have filled in since
-    their job wrote them.
-
-    Raises UserError when an input is missing or is not what its own job has written, and Planned
-    while ``planning``.
+    ``command`` and ``params`` decide the products; ``edited`` are inputs that people fill in after
+    their job wrote them. Raises UserError when an input is missing or differs from its record, and
+    Planned while ``planning``.
     """
 
     def __init__(

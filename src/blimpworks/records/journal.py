@@ -1,9 +1,8 @@
-"""The journal of a job's attempts: the resources that each requested, and how it ended.
+"""The journal of a job's attempts: requested resources and causes of ends.
 
-It lies beside the job's log, one JSON object a line, and only ever grows. Who starts an
-attempt appends that it started; who sees it end appends how. An attempt that has no end was
-lost with its node, or killed: what it had scored by then stands in the progress file that it
-left, and the attempt that follows enters it here before it writes its own.
+It is beside the job's log, with one JSON object a line, and only grows. Whoever starts an attempt
+appends its start, and whoever sees it end appends the cause. An attempt without an end was killed
+or lost with its node. The next attempt enters the lost one's progress file first.
 """
 
 import errno
@@ -38,18 +37,18 @@ class Asked(Strict):
 
 
 class Scored(Strict):
-    """Numbers of sentences and tokens that an attempt had scored by its last report."""
+    """Sentences and tokens that an attempt had scored by its last report."""
 
     sentences: NonNegativeInt
     """Sentences of the job."""
     done: NonNegativeInt
-    """Those of them that had scores, whoever made these."""
+    """Sentences with scores, of any attempt."""
     new: NonNegativeInt
-    """Those that this attempt scored."""
+    """Sentences that this attempt scored."""
     tokens: NonNegativeInt
     """Tokens that this attempt scored."""
     load_seconds: float | None
-    """From its start until scores came at their usual pace; None where that is not known."""
+    """From the start until scores came at their usual pace; None where unknown."""
     score_seconds: float
     """The rest of its time."""
 
@@ -63,7 +62,7 @@ class Started(Strict):
     slurm_job: str | None
     node: str
     gpus: tuple[str, ...]
-    """Names of the GPUs that it sees."""
+    """Names of visible GPUs."""
     asked: Asked
 
 
@@ -83,12 +82,12 @@ class Ended(Strict):
 
 
 class Left(Strict):
-    """Progress that a lost attempt left behind, entered by the attempt that followed it."""
+    """Progress of a lost attempt, entered by the next one."""
 
     event: Literal["left"] = "left"
     attempt: AttemptId
     time: AwareDatetime
-    """When it last wrote its progress."""
+    """Time of the last progress."""
     scored: Scored
 
 
@@ -98,7 +97,7 @@ _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="e
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run of a job, as the journal has it: start, end, and what a lost one left."""
+    """One run of a job in the journal."""
 
     started: Started
     ended: Ended | None = None
@@ -106,37 +105,36 @@ class Attempt:
 
     @property
     def cause(self) -> Cause | None:
-        """Cause of the attempt's end; None for one that is lost, or running."""
+        """Cause of the end; None for an attempt that is lost or running."""
         return self.ended.cause if self.ended else None
 
     @property
     def scored(self) -> Scored | None:
-        """Its scored sentences and tokens, as far as they are known."""
         known = self.ended or self.left
         return known.scored if known else None
 
 
 def now() -> datetime:
-    """The present moment in UTC, in whole milliseconds."""
+    """Return the time in UTC, in whole milliseconds."""
     moment = datetime.now(UTC)
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def journal_path(log: Path) -> Path:
-    """The journal of the job whose log is ``log``."""
+    """Return the path of the journal beside a job's ``log``."""
     return log.with_suffix(".attempts.jsonl")
 
 
 def progress_path(log: Path) -> Path:
-    """The progress file of the job whose log is ``log``."""
+    """Return the path of the progress file beside a job's ``log``."""
     return log.with_suffix(".progress.json")
 
 
 def append_entry(path: Path, entry: Entry) -> None:
-    """Add a line to a journal, in one write that survives a power cut.
+    """Append a line to a journal, in one write that survives a power cut.
 
-    Several may append at a time. After a line that a full disk cut off, a new one begins.
-    Raises OSError when the line could not be written whole.
+    Several processes may append. After a line that a full disk cut off, a new line begins. Raises
+    OSError when the line was not written whole.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     line = f"{entry.model_dump_json()}\n".encode()
@@ -150,7 +148,7 @@ def append_entry(path: Path, entry: Entry) -> None:
 
 
 def _objects(path: Path) -> Iterator[tuple[int, Any]]:
-    """Line numbers and values of a journal's lines, without those that were cut off."""
+    """Yield line numbers and values of a journal's lines, except those that were cut off."""
     with reading(path, "a journal of attempts", "Remove it: nothing depends on it."):
         try:
             lines = path.read_bytes().split(b"\n")
@@ -164,10 +162,10 @@ def _objects(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """Entries of a journal in their order; none where there is no journal.
+    """Return the entries of a journal in order; none where there is no journal.
 
-    Lines that were cut off (a full disk, a lost node) are left out. Raises UserError for a
-    whole line that is no entry.
+    Lines that were cut off (a full disk, a lost node) are skipped. Raises UserError for a whole
+    line that is no entry.
     """
     entries = []
     for number, value in _objects(path):
@@ -185,10 +183,9 @@ def read_entries(path: Path) -> list[Entry]:
 
 
 def read_attempts(path: Path) -> list[Attempt]:
-    """Attempts of a journal in the order in which they started.
+    """Return the attempts of a journal in the order of their starts.
 
-    An end without a beginning (whose line was cut off) is left out. Raises UserError for a
-    line that is no entry.
+    An end without a start (its line was cut off) is skipped. Raises as ``read_entries``.
     """
     entries = read_entries(path)
     ends = {e.attempt: e for e in entries if isinstance(e, Ended)}

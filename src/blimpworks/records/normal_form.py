@@ -1,9 +1,8 @@
 """Normal forms of definitions: their text without names, layout and messages.
 
-Two definitions have the same normal form when they do the same, wherever they stand and
-whatever they and their local variables are called: comments, docstrings and formatting are
-gone, definitions of the package are numbered in the order in which they are mentioned, local
-variables likewise, and what is imported from elsewhere stands under its full name.
+Definitions that do the same have the same normal form. Comments, docstrings and layout are left
+out, definitions of the package and local variables are numbered in the order of mention, and other
+imports have their full names.
 """
 
 import ast
@@ -16,32 +15,31 @@ from typing import Any
 Symbol = tuple[str, str]
 """A module and the name of a definition in it."""
 Resolve = Callable[[ast.expr], Symbol | str | None]
-"""What a name or ``module.name`` stands for: a definition of the package, the full name of
-something from elsewhere, or None for neither."""
+"""Returns a definition of the package, the full name of an import from elsewhere, or None."""
 
 ADDRESS = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+:[A-Za-z_]\w*|blimpworks(\.[a-z_]\w*)+")
 """A definition named in a string, as ``module:name``, or a module."""
 MENTION = "\0"
-"""Stands for a mentioned definition in a normal form; nothing else contains it."""
+"""Replaces a mentioned definition in a normal form; nothing else contains it."""
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Scope = dict[str, str]
-"""Local names, and what they are called in the normal form."""
+"""Local names and their numbers."""
 
 
 @dataclass(frozen=True)
 class NormalForm:
-    """A definition's text, with ``MENTION`` for each mention, and the definitions mentioned."""
+    """A definition's text, with ``MENTION`` for each mentioned definition."""
 
     text: str
     mentions: tuple[Symbol, ...]
-    """In order of mention, each as often as it is mentioned."""
+    """In the order of mention, with repetitions."""
     strings: tuple[str, ...] = ()
-    """String constants in it, which may name files."""
+    """String constants, which may name files."""
 
 
 def strip_docstrings(tree: ast.Module) -> ast.Module:
-    """Remove docstrings, those of attributes too, in place; return the tree."""
+    """Remove docstrings, also of attributes, in place; return the tree."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
@@ -61,7 +59,7 @@ def _parameters(arguments: ast.arguments) -> Iterator[str]:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """Names that a statement or expression binds in the scope that it stands in, in order."""
+    """Yield the names that a statement or expression binds in its scope, in order."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
         return
@@ -82,7 +80,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _copied(node: Any) -> Any:
-    """A copy of a syntax tree, without its places in the source."""
+    """Return a copy of a syntax tree without positions."""
     if isinstance(node, list):
         return [*map(_copied, node)]
     if not isinstance(node, ast.AST):
@@ -91,7 +89,7 @@ def _copied(node: Any) -> Any:
 
 
 def _free(body: list[ast.stmt]) -> set[str]:
-    """Names that a function declares to be of the scopes around it."""
+    """Return the names that a function declares ``global`` or ``nonlocal``."""
     nodes = (node for statement in body for node in ast.walk(statement))
     return {n for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for n in node.names}
 
@@ -101,7 +99,6 @@ class _Normaliser(ast.NodeTransformer):
     """Rewrites a copy of a definition to its normal form."""
 
     name: str
-    """What the definition is called."""
     resolve: Resolve
     is_message: Callable[[Symbol | str], bool]
     """Whether a definition is an exception whose arguments are a message for people."""
@@ -123,7 +120,6 @@ class _Normaliser(ast.NodeTransformer):
         return ast.Name(MENTION, ast.Load())
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A local variable by its number in the scope; a definition by what it stands for."""
         local = self._local(node.id)
         if local is not None:
             return ast.Name(local, node.ctx)
@@ -185,7 +181,6 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        """A function without a name, with a scope of its own."""
         node.args = self.visit(node.args)
         [statement] = self._body(node.args, [ast.Expr(node.body)])
         assert isinstance(statement, ast.Expr)
@@ -193,19 +188,17 @@ class _Normaliser(ast.NodeTransformer):
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
-        """A parameter without its type."""
         node.annotation = None
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
-        """A variable's type decides nothing."""
         return self.generic_visit(ast.Assign([node.target], node.value)) if node.value else None
 
     def visit_Import(self, node: ast.Import) -> None:
-        """Left out: what is imported stands under its full name where it is used."""
+        """Remove the import: uses of the name have its full name."""
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Left out: what is imported stands under its full name where it is used."""
+        """Remove the import: uses of the name have its full name."""
 
     def _named(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         if self.scopes:
@@ -214,17 +207,14 @@ class _Normaliser(ast.NodeTransformer):
             node.name = ""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """A function by what it does, whatever its name."""
         self._named(node)
         return self._function(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        """An asynchronous function by what it does, whatever its name."""
         self._named(node)
         return self._function(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """A class by its bases and body, whatever its name."""
         self._named(node)
         for part in ("bases", "keywords", "decorator_list"):
             setattr(node, part, [self.visit(each) for each in getattr(node, part)])
@@ -273,9 +263,9 @@ def normal_form(
     resolve: Resolve,
     is_message: Callable[[Symbol | str], bool] = lambda _: False,
 ) -> NormalForm:
-    """Normal form of the statements that define ``name`` in a module without docstrings.
+    """Return the normal form of the statements that define ``name`` in a module.
 
-    The statements themselves are left as they are.
+    The module has no docstrings; the statements are not changed.
     """
     normaliser = _Normaliser(name, resolve, is_message)
     done = (normaliser.visit(_copied(node)) for node in nodes)

@@ -7,19 +7,19 @@ from pathlib import Path
 
 PACKAGE = "blimpworks"
 GROUP = f"{PACKAGE}.papers"
-"""Group of the entry points by which other distributions register papers."""
+"""Entry points of this group register papers of other distributions."""
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @cache
 def registered_papers() -> tuple[EntryPoint, ...]:
-    """Entry points of papers of other distributions, by name."""
+    """Return the entry points of papers of other distributions, sorted by name."""
     return tuple(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
 
 
 @cache
 def package_folders() -> dict[str, Path]:
-    """Folder of each top-level package whose code is followed, by name."""
+    """Return the folder of each top-level package that digests follow, by name."""
     folders = {PACKAGE: ROOT}
     for entry in registered_papers():
         package = entry.module.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Paths as others are given them: relative, so that nothing says on whose machine they lie."""
+"""Paths without the folders of this machine, for products that others read."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,7 +7,7 @@ from pathlib import Path
 from blimpworks.records.job import REPOSITORY
 
 _ABSOLUTE = re.compile(r"(?<![\w:/.~-])(?:/[^\s\"'\\/<>()\[\]{},;:|]+){2,}")
-"""Something that looks like an absolute path of two parts at least, and is no address."""
+"""Text like an absolute path of at least two parts, and no address."""
 
 
 def _last_part(match: re.Match[str]) -> str:
@@ -19,10 +19,10 @@ def _last_part(match: re.Match[str]) -> str:
 
 
 def relative_texts(roots: Mapping[str, Path]) -> Callable[[str], str]:
-    """What takes the paths of this machine out of a text.
+    """Return a function that removes the paths of this machine from a text.
 
-    Each of the ``roots`` that is absolute goes by its name, what lies below the current directory
-    or the repository by its path from there, and of other files that exist the name alone stays.
+    A root's name replaces its absolute path. Paths below the current directory or the repository
+    become relative to it. Other existing files keep their names alone.
     """
     here = {f"{folder}/": "" for folder in (Path.cwd(), REPOSITORY)}
     named = {f"{path}/": f"{name}/" for name, path in roots.items() if path.is_absolute()}
@@ -31,7 +31,6 @@ def relative_texts(roots: Mapping[str, Path]) -> Callable[[str], str]:
     prefixes = sorted((here | alone | named).items(), key=lambda pair: -len(pair[0]))
 
     def relative(text: str) -> str:
-        """The text without paths of this machine."""
         for prefix, name in prefixes:
             text = text.replace(prefix, name)
         return _ABSOLUTE.sub(_last_part, text)

@@ -1,7 +1,7 @@
-"""Reading the records of jobs: whole ones, by the products that they are of.
+"""Reading of jobs' records by their products.
 
-A record holds the SHA-256 of itself, and of the records of those products that were its inputs,
-so that what is edited in one shows in it and in all that were made afterwards.
+A record contains its own SHA-256 and those of its inputs' records, so that an edit shows in it and
+in all later records.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ HERE = Path()
 ABOVE = 3
 """Directories that are searched for the record of a product without one beside it."""
 OWN_HASH = "sha256"
-"""Key of a record's SHA-256 of itself, that line left out."""
+"""Key of a record's SHA-256 of itself without this key."""
 PARTS: Mapping[str, type] = {
     "verb": str,
     "code": str,
@@ -37,26 +37,25 @@ PARTS: Mapping[str, type] = {
     "started": str,
     "ended": str,
 }
-"""Keys of every record, and the kinds of their values."""
+"""Keys of all records, and the types of their values."""
 LATER_PARTS: Mapping[str, type] = {"arguments": list, "input_records": dict, OWN_HASH: str}
 """Keys that records of earlier versions lack."""
 SHOWING = ("build_report", "export_")
-"""How the names of commands begin that show the hash of a whole results tree."""
+"""Prefixes of commands that show the hash of a whole results tree."""
 _HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
 
 def record_hash(record: Mapping[str, Any]) -> str:
-    """SHA-256 of a record without its hash of itself, as 64 hexadecimal digits."""
+    """Return the SHA-256 of a record without its own hash, as 64 hexadecimal digits."""
     content = {key: value for key, value in record.items() if key != OWN_HASH}
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def root_hash(records: Iterable[Record]) -> str:
-    """One SHA-256 for the records of a results tree, and by these for all that is behind them.
+    """Return one SHA-256 for the records of a results tree.
 
-    Over their products' paths and the hashes of the records themselves; without those of reports
-    and exports, which show it.
+    It covers products' paths and records' hashes, except of reports and exports, which show it.
     """
     lines = {
         f"{record['outputs'][0]['path']} {record_hash(record)}\n"
@@ -78,7 +77,7 @@ def _is_file_entry(entry: Any) -> bool:
 
 
 def _fault(record: Any) -> str | None:
-    """The first thing wrong with a record's form, None for a record as jobs write it."""
+    """Return the first fault of a record's form, None for a whole record."""
     if not isinstance(record, dict) or not record.get("outputs"):
         return "it has no outputs"
     later = {key: kind for key, kind in LATER_PARTS.items() if key in record}
@@ -105,7 +104,7 @@ def _read_json(path: Path) -> Any:
 
 
 def read_record(path: Path, base: Path = HERE) -> Record:
-    """The record in a sidecar, or the one that it points to, from the directory ``base``.
+    """Return the record in a sidecar, or the one that it points to from the directory ``base``.
 
     Raises UserError when there is no whole record.
     """
@@ -120,7 +119,7 @@ def read_record(path: Path, base: Path = HERE) -> Record:
 
 
 def results_hash(results: Path) -> str:
-    """One SHA-256 for the records of all jobs below a directory, but for damaged ones."""
+    """Return one SHA-256 for all records below a directory, except damaged ones."""
     records: dict[str, Record] = {}
     for path in sorted(results.rglob(f"*{RECORD_SUFFIX}")):
         with suppress(UserError):
@@ -130,9 +129,9 @@ def results_hash(results: Path) -> str:
 
 
 class Records:
-    """Records by product, each sidecar read once.
+    """Records by product; each sidecar is read once.
 
-    Paths start from the directory ``base`` that the workflow ran in.
+    Paths start from the workflow's directory ``base``.
     """
 
     def __init__(self, base: Path = HERE) -> None:
@@ -141,7 +140,6 @@ class Records:
         self._below: dict[Path, list[Path]] = {}
 
     def _in(self, sidecar: Path) -> tuple[Record, frozenset[str]]:
-        """The record in a sidecar, and its products."""
         if sidecar not in self._read:
             record = read_record(sidecar, self._base)
             outputs = frozenset(os.path.normpath(output["path"]) for output in record["outputs"])
@@ -154,7 +152,7 @@ class Records:
         return self._below[directory]
 
     def _candidates(self, product: Path) -> Iterator[Path]:
-        """Sidecars that may be a product's, the one beside it first."""
+        """Yield sidecars that may be a product's, first the one beside it."""
         own = sidecar_path(product)
         if own.is_file():
             yield own
@@ -162,10 +160,10 @@ class Records:
             yield from self._sidecars(directory)
 
     def of(self, product: str | Path) -> Record | None:
-        """The record of the job that made ``product``, or None for a file from outside.
+        """Return the record of the job that made ``product``, None for a file from outside.
 
-        A job with several outputs in a directory keeps its record beside the first one, so
-        the records there and above are searched when a product has none of its own.
+        A job's record is beside its first output, so records in the directories above are searched
+        too.
         """
         path = os.path.normpath(product)
         candidates = (self._in(sidecar) for sidecar in self._candidates(self._base / path))
@@ -173,12 +171,12 @@ class Records:
 
 
 def record_of(product: Path) -> Record | None:
-    """The record of the job that made ``product``, or None for a file from outside."""
+    """Return the record of the job that made ``product``, None for a file from outside."""
     return Records().of(product)
 
 
 def output_hash(record: Record, product: str | Path) -> str:
-    """SHA-256 of one of a record's outputs."""
+    """Return the SHA-256 of one of a record's outputs."""
     path = os.path.normpath(product)
     return str(next(o["sha256"] for o in record["outputs"] if os.path.normpath(o["path"]) == path))
 
@@ -188,10 +186,10 @@ def with_upstream(
     search: Records,
     unreadable: Callable[[Path, UserError], None] | None = None,
 ) -> list[Record]:
-    """The ``records``, and those of all jobs upstream of theirs.
+    """Return the ``records`` and those of all jobs upstream.
 
-    ``unreadable`` is called with each product whose record cannot be read, and the error;
-    without it the error is raised.
+    ``unreadable`` gets each product with an unreadable record, and the error; without it the error
+    is raised.
     """
     complete = list(records)
     waiting = list(complete)
