@@ -1,1 +1,1 @@
-"""Reading the records of jobs: where numbers come from, what changed, what differs."""
+"""Reading of jobs' records: origins of numbers, changes, differences."""

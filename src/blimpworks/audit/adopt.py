@@ -1,4 +1,4 @@
-"""Results from elsewhere, taken over without making them again."""
+"""Adoption of results from elsewhere without making them again."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ ROOM = 1_000_000
 
 
 def _snakemake(campaign: Path, *arguments: str) -> str:
-    """What Snakemake prints. Raises UserError with its last lines where it fails."""
+    """Return Snakemake's output. Raises UserError with its last lines where it fails."""
     command = [sys.executable, "-m", "snakemake", "--configfile", str(campaign), "--cores", "1"]
     command += ["--no-hooks", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -26,13 +26,12 @@ def _snakemake(campaign: Path, *arguments: str) -> str:
 
 
 def _products(campaign: Path, target: str) -> list[str]:
-    """Every product behind a target, there or not."""
     rows = [row.split("\t") for row in _snakemake(campaign, "--summary", target).splitlines()]
     return [*dict.fromkeys(row[0] for row in rows[1:] if len(row) > 1)]
 
 
 def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Names in order, as many at a time as a command line can have."""
+    """Split names, in order, into tuples that fit on a command line."""
     longest = max(len(os.fsencode(name)) for name in names) + 1 if names else 1
     left = iter(names)
     while some := tuple(islice(left, ROOM // longest)):
@@ -40,13 +39,10 @@ def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def adopt(campaign: Path) -> int:
-    """Have Snakemake take the products that exist for up to date, as if it had made them here.
+    """Make Snakemake treat existing products as up to date; return their number.
 
-    It compares ages and remembers what it has run; a copy has other ages and no memory. Whether
-    the products are what the campaign would make is for the caller to check. Returns how many
-    there are.
-
-    Raises UserError where a product is there and what it was made from is not.
+    Snakemake compares ages and its own memory of runs, which a copy lacks. The caller checks that
+    the products are the campaign's. Raises UserError where a product exists and its inputs do not.
     """
     names: list[str] = []
     files: set[str] = set()

@@ -1,4 +1,4 @@
-"""Two sentences side by side: pieces that both have stand below each other."""
+"""Alignment of two sentences' pieces."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -8,18 +8,18 @@ from typing import Any
 Token = dict[str, Any]
 """A piece with its log-probability, and whether it is compared (``critical``)."""
 Pair = tuple[Token | None, Token | None]
-"""A piece of the good sentence and one of the bad; None where a sentence has none there."""
+"""A piece of the good and one of the bad sentence; None where a sentence has none."""
 
 
 def align(good: Sequence[Token], bad: Sequence[Token]) -> Iterator[Pair]:
-    """Pieces of two sentences in pairs, in order: alike ones, and others in the same place."""
+    """Yield pieces of two sentences in pairs, in order: equal ones, or at the same place."""
     first, second = ([str(token["piece"]) for token in side] for side in (good, bad))
     for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         yield from zip_longest(good[a:b], bad[c:d])
 
 
 def shown_piece(token: Token | None) -> str:
-    """A piece for people: ``·`` is a space, ``∅`` no character, a star marks what is compared."""
+    """Return a piece for people: ``·`` is a space, ``∅`` empty, a star marks critical ones."""
     if token is None:
         return ""
     piece = token["piece"].replace(" ", "·").replace("\n", "⏎") or "∅"
@@ -27,14 +27,14 @@ def shown_piece(token: Token | None) -> str:
 
 
 def shown_number(token: Token | None) -> str:
-    """The log-probability of a piece for people, in nats."""
+    """Return the log-probability of a piece for people, in nats."""
     if token is None:
         return ""
     return "–" if token["logprob"] is None else f"{token['logprob']:.2f}"
 
 
 def _columns(pairs: Sequence[Pair]) -> list[tuple[str, str, str, str]]:
-    """Piece and number of the good sentence, then of the bad one, all of one width."""
+    """Return piece and number of the good and of the bad sentence, padded to one width."""
     columns = []
     for pair in pairs:
         cells = [f(token) for token in pair for f in (shown_piece, shown_number)]
@@ -45,7 +45,7 @@ def _columns(pairs: Sequence[Pair]) -> list[tuple[str, str, str, str]]:
 
 
 def aligned_lines(good: Sequence[Token], bad: Sequence[Token], width: int) -> list[str]:
-    """Both sentences' pieces over their log-probabilities, aligned, in blocks of ``width``."""
+    """Return both sentences' aligned pieces and log-probabilities, in blocks of ``width``."""
     blocks: list[list[str]] = []
     for cells in _columns([*align(good, bad)]):
         if not blocks or len(blocks[-1][0]) + len(cells[0]) > width:

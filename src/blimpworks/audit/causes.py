@@ -1,4 +1,4 @@
-"""Causes of the differences between two runs: what their jobs did differently."""
+"""Causes of the differences between two runs: differences between their jobs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,15 +23,14 @@ KIND_OF_COMMAND: dict[str, Kind] = {
     "answer": "engine",
     "retrieve_model": "model",
 }
-"""Kind of cause that a changed parameter of a command is; of commands that train, the model."""
+"""Kind of cause of a command's changed parameter; commands that train have the kind model."""
 ENGINE_KEY = ("software", "code", "number format", "checkpoint", "first token or template")
-"""Parts of an engine's key, whose last is what conditions scores or generations; changes of
-code and of checkpoint are causes of their own."""
+"""Parts of an engine's key; changes of code and of checkpoint are separate causes."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cause:
-    """One thing that the runs do differently."""
+    """One difference between the runs."""
 
     kind: Kind
     text: str
@@ -47,7 +46,7 @@ def _kind_of(command: str, parameter: str) -> Kind:
 
 
 def same_table(first: Path, second: Path) -> bool:
-    """Whether two Parquet files hold the same data, whatever their records say."""
+    """Return whether two Parquet files have the same data, whatever their records."""
     try:
         return bool(read_parquet(first).equals(read_parquet(second), check_metadata=False))
     except UserError:
@@ -55,7 +54,7 @@ def same_table(first: Path, second: Path) -> bool:
 
 
 class Causes:
-    """The differences between two runs, job by job, and the products that they change."""
+    """The differences between two runs, by job, and the products that they change."""
 
     def __init__(self, first: Run, second: Run) -> None:
         self.first, self.second = first, second
@@ -65,10 +64,7 @@ class Causes:
         self._code: dict[tuple[str, str], list[str]] = {}
 
     def changed(self, key: str) -> bool:
-        """Whether a product that both runs have differs in what it holds.
-
-        Tables carry the record of what made them, which is not what they hold.
-        """
+        """Return whether a product of both runs differs, records inside tables ignored."""
         if key not in self._changed:
             (_, old), (_, new) = self.first.products[key], self.second.products[key]
             same = old["sha256"] == new["sha256"] or (
@@ -79,9 +75,9 @@ class Causes:
         return self._changed[key]
 
     def own(self, job: str, others: frozenset[str] = NOBODY) -> list[Cause]:
-        """Causes within the same job of the two runs, apart from its upstream jobs.
+        """Return causes within one job of both runs, without its upstream jobs.
 
-        Inputs that are about the names in ``others`` are left out.
+        Inputs about the names in ``others`` are ignored.
         """
         key = (job, others)
         if key not in self._own:
@@ -126,13 +122,13 @@ class Causes:
                 yield Cause("input", f"{key} has other content")
 
     def _only(self, key: str, where: str) -> Cause:
-        """An input that only one run has: called by the language or model that is new in it."""
+        """Name the input of one run by a language or model that is new in it."""
         absent = (self.first if where == "B" else self.second).names
         name = next((name for name in names_in(key) if name not in absent), None)
         return Cause("input", f"{name or key} only in {where}")
 
     def behind(self, job: str, others: frozenset[str] = NOBODY) -> frozenset[Cause]:
-        """Causes of differences in a job's products: its own, and those of jobs upstream."""
+        """Return causes of differences in a job's products: its own, and those upstream."""
         if (job, others) in self._all:
             return self._all[job, others]
         causes = {*self.own(job, others)}
@@ -149,7 +145,7 @@ class Causes:
 
 
 def _of_values(old: Record, new: Record) -> Iterator[Cause]:
-    """Parameters, packages and engines that differ between two records of a job."""
+    """Yield changed parameters, packages and engines between two records of a job."""
     command = new["verb"]
     for path, (before, after) in changed_values(old["params"], new["params"]).items():
         change = f"{command.partition(' ')[0]} {path}: {shortened(before)} → {shortened(after)}"

@@ -1,4 +1,4 @@
-"""Finding one cell of an exhibit by the names of its row and column."""
+"""Finding one cell of an exhibit by its row and column."""
 
 import csv
 import difflib
@@ -17,23 +17,22 @@ from blimpworks.records.reading import OWN_HASH, Records, output_hash, record_ha
 
 CELLS_SUFFIX = ".cells.parquet"
 REPRODUCTION = "reproduction"
-"""Directory of the comparisons with what the papers print."""
+"""Directory of the comparisons with printed numbers."""
 # As in reference, whose settings are slow to import.
 TEXT = "text"
-"""Unit of what is printed and is no number."""
+"""Unit of printed text that is no number."""
 FORMS = {"published.csv": "published", "measured.csv": "exhibits"}
-"""Comparisons, and the directory of the exhibits whose cells they compare."""
+"""Comparisons, and the directory of the exhibits that they compare."""
 
 
 def cells_file(exhibit: Path) -> Path:
-    """The cells file of an exhibit given by any of its files."""
+    """Return the cells file of an exhibit, given any of its files."""
     if exhibit.name.endswith(CELLS_SUFFIX):
         return exhibit
     return exhibit.with_name(exhibit.name.split(".")[0] + CELLS_SUFFIX)
 
 
 def _no_exhibit(source: Path) -> str:
-    """Why a file has no cells: it is no exhibit's, or there is none of that name."""
     name, folder = source.name.removesuffix(CELLS_SUFFIX), source.parent
     known = sorted(path.name.removesuffix(CELLS_SUFFIX) for path in folder.glob(f"*{CELLS_SUFFIX}"))
     if not known:
@@ -47,7 +46,7 @@ def _no_exhibit(source: Path) -> str:
 
 
 def read_cells(source: Path) -> pd.DataFrame:
-    """The cells in a file. Raises UserError when there is no such file, with what there is."""
+    """Read a cells file. Raises UserError when it is missing, with the existing ones."""
     if not source.exists():
         raise UserError(_no_exhibit(source))
     with open_parquet(source, "the cells of an exhibit", "Build it.") as file:
@@ -56,9 +55,9 @@ def read_cells(source: Path) -> pd.DataFrame:
 
 
 def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
-    """Cells whose row (or column) is called ``name``, or selects by it ("eng").
+    """Select cells whose row (or column) is ``name``, or whose filter contains it ("eng").
 
-    Where there is none, the last words of a name will do ("High" of "Resources High").
+    Without any, the last words of a name match ("High" of "Resources High").
     """
     names = cells[column].str.casefold()
     matches = names == name.casefold()
@@ -69,9 +68,9 @@ def _matches(cells: pd.DataFrame, column: str, name: str) -> pd.Series:
 
 
 def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[str, Any]:
-    """The one cell in that row and column, by printed name or by code.
+    """Return the one cell in a row and column, by printed name or code.
 
-    Raises UserError that lists the rows or columns there are when it finds none or several.
+    Raises UserError with the possible rows or columns when none or several match.
     """
     for name, label in (("row", row), ("column", column)):
         matches = cells[_matches(cells, name, label)]
@@ -91,12 +90,10 @@ def find_cell(cells: pd.DataFrame, row: str, column: str, source: Path) -> dict[
 
 
 def read_numbered(path: Path, **values: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Rows of a CSV file with one of the ``values`` of each column, with ``path`` and ``line``.
+    """Yield rows of a CSV file with some ``values`` of columns, with ``path`` and ``line``.
 
-    ``line`` is the first line of the row.
-
-    ``value`` and ``corrected`` are numbers (but for texts, which have a corrected text), None
-    where they are empty. Raises UserError when there is no such file.
+    ``line`` is the first line of the row. ``value`` and ``corrected`` are numbers (or a text's
+    corrected text), None where empty. Raises UserError without the file.
     """
     expected = reading(path, "a table of printed numbers", "Build it.")
     with expected, path.open(encoding="utf-8", newline="") as handle:
@@ -111,7 +108,7 @@ def read_numbered(path: Path, **values: Collection[str]) -> Iterator[dict[str, A
 
 
 def list_cells(exhibit: Path, row: str | None, column: str | None) -> list[str]:
-    """Row, column and printed text of an exhibit's cells, of one row or column if given."""
+    """Return row, column and printed text of an exhibit's cells, of one row or column if given."""
     source = cells_file(exhibit)
     cells = read_cells(source)
     for name, requested in (("row", row), ("column", column)):
@@ -133,14 +130,14 @@ def _numbered(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
 
 
 def is_comparison(path: Path) -> bool:
-    """Whether a file is one of the comparisons with what the papers print."""
+    """Return whether a file is a comparison with printed numbers."""
     return path.parent.name == REPRODUCTION and path.name in FORMS
 
 
 def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, Any]:
-    """The one row of a comparison with the ``requested`` values of some columns, None for any.
+    """Return the one row of a comparison with the ``requested`` values, None for any.
 
-    Raises UserError that lists the choices when no row has them, or several.
+    Raises UserError with the choices when no row or several match.
     """
     rows = list(read_numbered(path))
     for column, value in requested.items():
@@ -161,9 +158,9 @@ def find_comparison(path: Path, requested: dict[str, str | None]) -> dict[str, A
 
 
 def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any] | None]:
-    """The cells file that a row of a comparison is about, and the cell it took, if any.
+    """Return the cells file of a comparison's row, and the compared cell, if any.
 
-    Of several that stand for the printed number, one that is computed from other numbers.
+    Among several cells for the printed number it is one computed from other numbers.
     """
     root = path.parent.parent / FORMS[path.name]
     source = root / row["paper"] / f"{row['exhibit']}{CELLS_SUFFIX}"
@@ -182,7 +179,7 @@ def compared_cell(path: Path, row: dict[str, Any]) -> tuple[Path, dict[str, Any]
 
 
 def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
-    """File and line in which a printed number stands, from the record of a comparison."""
+    """Return file and line of a printed number, from the record of a comparison."""
     record = Records().of(comparison)
     end = f"{row['paper']}/{row['exhibit']}.csv"
     place = {name: [row[name]] for name in ("row", "column")}
@@ -195,10 +192,9 @@ def printed_place(comparison: Path, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
-    """Rows about one cell in the comparisons beside its exhibit's tree.
+    """Return rows about one cell of ``source`` in the comparisons beside its exhibit's tree.
 
-    ``source`` is the file of its cells; ``path`` and ``line`` are where the printed number
-    stands.
+    ``path`` and ``line`` are the place of the printed number.
     """
     folder, rows = source.parent.parent, []
     place = {"paper": [source.parent.name], "exhibit": [source.name.removesuffix(CELLS_SUFFIX)]}
@@ -211,9 +207,9 @@ def comparisons_of(source: Path, cell: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def require_as_recorded(path: Path) -> None:
-    """Raise UserError where a product, or the record of its job, was edited since it was written.
+    """Raise UserError where a product, or its record, was edited since its job wrote it.
 
-    A file without a record, or that is not there, is for others to refuse.
+    A missing file, or one without a record, passes.
     """
     record = record_of(path) if path.is_file() else None
     if record is None:
@@ -230,7 +226,7 @@ def require_as_recorded(path: Path) -> None:
 
 
 def _field(path: Path, row: str, column: str) -> str | None:
-    """The field of a CSV table in a row and column, None unless it is the only one there."""
+    """Return a CSV table's field in a row and column, None unless it is unique."""
     expected = reading(path, "a table of an exhibit", "Build it.")
     with expected, path.open(encoding="utf-8", newline="") as file:
         header, *lines = [*csv.reader(file)] or [[]]
@@ -242,7 +238,7 @@ def _field(path: Path, row: str, column: str) -> str | None:
 
 
 def require_shown(path: Path, cell: Mapping[str, Any]) -> None:
-    """Raise UserError where a CSV table has another number than the cell that it shows."""
+    """Raise UserError where a CSV table differs from the cell that it shows."""
     # An exhibit may be named by a file that it does not have: a figure has no CSV table.
     is_table = path.suffix == ".csv" and path.is_file()
     field = _field(path, cell["row"], cell["column"]) if is_table else None

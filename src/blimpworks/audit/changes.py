@@ -1,4 +1,4 @@
-"""Differences between two jobs: parameters, code down to definitions, packages."""
+"""Differences between two jobs: parameters, definitions of code, packages."""
 
 import hashlib
 import json
@@ -14,11 +14,11 @@ ABSENT = "absent"
 LONGEST = 70
 SOURCES = Path("src")
 Text = Callable[[str], str | None]
-"""Source of a module as one run had it, or None where it can no longer be had."""
+"""Returns the source of a module as one run had it, or None if it is lost."""
 
 
 def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
-    """Leaves of nested objects by dotted path; lists are leaves."""
+    """Return leaves of nested objects by dotted path; lists are leaves."""
     if not isinstance(value, Mapping) or not value:
         return {prefix: value}
     leaves: dict[str, Any] = {}
@@ -28,13 +28,13 @@ def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def shortened(value: Any) -> str:
-    """A value as JSON, cut where it is long."""
+    """Return a value as JSON, cut if it is long."""
     text = value if value is ABSENT else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def changed_values(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
-    """Leaves that differ, by dotted path, with both values."""
+    """Return leaves that differ, by dotted path, with both values."""
     old, new = flatten(before), flatten(json.loads(json.dumps(after)))
     return {
         path: (old.get(path, ABSENT), new.get(path, ABSENT))
@@ -49,7 +49,7 @@ def _shown(repository: Path, commit: str, path: str) -> bytes | None:
 
 
 def _copies(module: str, commit: str | None, repositories: Iterable[Path]) -> Iterable[bytes]:
-    """Contents of a module's file in the working trees, and in the commit of the run."""
+    """Yield contents of a module's file in the working trees, and in the commit of the run."""
     base = str(SOURCES.joinpath(*module.split(".")))
     for repository in repositories:
         for path in (f"{base}.py", f"{base}/__init__.py"):
@@ -60,10 +60,9 @@ def _copies(module: str, commit: str | None, repositories: Iterable[Path]) -> It
 
 
 def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSITORY,)) -> Text:
-    """Sources of the modules behind a record, where a copy has the recorded SHA-256."""
+    """Return a function for sources of a record's modules, if a copy has the recorded SHA-256."""
 
     def text(module: str) -> str | None:
-        """The module's source as the job ran it."""
         recorded_hash = record["sources"].get(module)
         for content in _copies(module, record["git"]["commit"], repositories):
             if hashlib.sha256(content).hexdigest() == recorded_hash:
@@ -74,13 +73,12 @@ def texts_of(record: Mapping[str, Any], repositories: Collection[Path] = (REPOSI
 
 
 def text_now(module: str) -> str | None:
-    """The module's source in the working tree that this code belongs to."""
+    """Return the module's source in the working tree of this code."""
     path = module_path(module)
     return path.read_text(encoding="utf-8") if path else None
 
 
 def _definitions(module: str, before: Text, after: Text) -> list[str] | None:
-    """Definitions of a module that differ, or None where a text cannot be had."""
     old, new = before(module), after(module)
     if old is None or new is None:
         return None
@@ -96,11 +94,10 @@ def changed_code(
     new: Text,
     reached: Collection[tuple[str, str]] | None = None,
 ) -> list[str]:
-    """Modules that differ between two jobs (SHA-256 by module), with the definitions that do.
+    """Return modules that differ between two jobs (SHA-256 by module), with their definitions.
 
-    ``reached``: of all definitions there are, only these count, and those that are gone.
-    Where the texts cannot be had, a module is named last, with "perhaps". Modules in which
-    only comments changed are left out.
+    ``reached``: existing definitions that count. Modules with lost sources come last, with
+    "perhaps"; those with changed comments alone are left out.
     """
     changed, perhaps = [], []
     for module in sorted({*before, *after}):

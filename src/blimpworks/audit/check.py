@@ -1,7 +1,6 @@
-"""Re-hashing a results tree against the records of the jobs that made it, and what comes of it.
+"""Comparison of a results tree with its records, by hashing its files again.
 
-Stale are products that the working tree would now make otherwise: by other code, or with other
-parameters or inputs.
+Stale products are those that the working tree would make by other code, parameters or inputs.
 """
 
 import json
@@ -32,20 +31,20 @@ from blimpworks.records.reading import (
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
 Progress = Callable[[int, int, int, int], None]
-"""Called with how many files of how many, and bytes of how many, have been read."""
+"""Takes the number of read files, of all files, of read bytes, of all bytes."""
 READERS = 8
-"""Files read at a time: hashing leaves the interpreter free."""
+"""Threads: hashing releases the interpreter lock."""
 SHOWN = 3
 """Inputs that a finding names."""
 ALIKE = 3
-"""Most files with the same thing wrong that are named one by one."""
+"""Most files with the same finding that are named one by one."""
 EVERY = 5.0
 """Seconds between two messages on progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong with a file, and the sentence that says so."""
+    """A fault of a file, with a sentence."""
 
     problem: Problem
     path: Path
@@ -54,13 +53,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The findings of an audit in and behind a results tree.
+    """The findings of an audit.
 
-    ``products``: files that jobs made; ``planned``: how many of their jobs the campaign has
-    too (None for an audit without a plan); ``downstream``: products that are sound themselves, but
-    were made from altered, missing or stale ones; ``root_hash``: one SHA-256 for all records of the
-    tree; ``repeated``: what became of making cheap products once more (None if it was not tried);
-    ``unread``: files that an earlier check has read and that have not been touched since.
+    ``products``: number of files; ``planned``: number of jobs that the campaign has too (None
+    without a plan); ``downstream``: sound products made from altered, missing or stale ones;
+    ``root_hash``: one SHA-256 for all records; ``repeated``: result of making cheap products again;
+    ``unread``: files that an earlier check has read, not touched since.
     """
 
     products: int
@@ -79,7 +77,7 @@ def _key(path: str | Path) -> str:
 
 
 def _records(root: Path) -> tuple[dict[str, Record], list[Finding]]:
-    """Readable records below ``root`` by first output, and findings for unreadable ones."""
+    """Return readable records below ``root`` by first output, and findings for others."""
     records: dict[str, Record] = {}
     broken = []
     for path in sorted(root.rglob(f"*{RECORD_SUFFIX}")):
@@ -94,7 +92,7 @@ def _records(root: Path) -> tuple[dict[str, Record], list[Finding]]:
 def _outside(
     records: Mapping[str, Record], products: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
-    """Inputs that no job made, by path, with what the first record that names them says."""
+    """Return inputs that no job made, by path, with the entry of the first record."""
     inputs: dict[str, dict[str, Any]] = {}
     for record in records.values():
         for entry in record["inputs"]:
@@ -104,7 +102,7 @@ def _outside(
 
 
 def _hash(path: Path, remembered: Remembered | None) -> str | None:
-    """SHA-256 of a file as it is now, None where it is gone or cannot be read."""
+    """Return the SHA-256 of a file, None where it cannot be read."""
     read = remembered.read if remembered else sha256_of
     try:
         return read(path) if path.is_file() else None
@@ -115,7 +113,6 @@ def _hash(path: Path, remembered: Remembered | None) -> str | None:
 def _hashes(
     entries: list[dict[str, Any]], progress: Progress | None, remembered: Remembered | None
 ) -> list[str | None]:
-    """Hashes of files as they are now, in order."""
     paths = [Path(entry["path"]) for entry in entries]
     hashes = [remembered.known(path) if remembered else None for path in paths]
     unread = [number for number, known in enumerate(hashes) if known is None]
@@ -131,7 +128,6 @@ def _hashes(
 
 
 def _file_finding(entry: Mapping[str, Any], now: str | None) -> Finding | None:
-    """Whether a product is still what its record says."""
     path = Path(entry["path"])
     if now is None:
         return Finding("missing", path, "its record exists, the file does not")
@@ -144,7 +140,7 @@ def _file_finding(entry: Mapping[str, Any], now: str | None) -> Finding | None:
 def _input_findings(
     record: Record, products: Mapping[str, str], outside: Mapping[str, str | None]
 ) -> Iterator[Finding]:
-    """Products made from an input that now has other content, and inputs that are gone."""
+    """Yield a product made from inputs that have changed since, and missing inputs."""
     earlier = []
     for entry in record["inputs"]:
         key = _key(entry["path"])
@@ -161,7 +157,7 @@ def _input_findings(
 
 
 def _downstream(records: Mapping[str, Record], findings: list[Finding]) -> list[str]:
-    """First outputs of jobs that come, however indirectly, after a file with a finding."""
+    """Return first outputs of jobs that come, directly or not, after a file with a finding."""
     bad = {_key(finding.path) for finding in findings}
     direct = {p for p, r in records.items() if any(_key(e["path"]) in bad for e in r["outputs"])}
     users: dict[str, list[str]] = {}
@@ -184,7 +180,7 @@ def _of_files(
     progress: Progress | None,
     remembered: Remembered | None,
 ) -> Iterator[Finding]:
-    """Files that are not what the records say, and products of others that are not."""
+    """Yield files that differ from the records, and products made from such files."""
     products = [e for record in records.values() for e in record["outputs"]]
     outside = _outside(records, recorded)
     now = _hashes([*products, *outside.values()], progress, remembered)
@@ -199,7 +195,7 @@ def _repeat(
     findings: Sequence[Finding],
     run: Callable[[list[str]], object] | None,
 ) -> Repeated | None:
-    """Make cheap products once more, but for those of which it is known that they differ."""
+    """Make cheap products again, except those with a finding."""
     if run is None:
         return None
     known = {_key(finding.path) for finding in findings if finding.problem != "edited"}
@@ -219,15 +215,13 @@ def audit(
     run: Callable[[list[str]], object] | None = None,
     remembered: Remembered | None = None,
 ) -> Audit:
-    """Re-hash every product below ``root`` and all that it was made from.
+    """Hash every product below ``root`` and all its inputs again.
 
-    What is ``remembered`` of files that have not been touched since is not read again. Files
-    below ``root`` without a record are unaccounted for. A product is stale when an input has
-    changed since, or the code of its command, or when the ``plan`` (the campaign's jobs by first
-    output) has other parameters or inputs. With ``run``, which runs a command line of this
-    package, cheap products are made once more and compared. Relative paths in records start from
-    the directory that the workflow ran in, which must be the current one. Raises UserError when
-    there is nothing to check.
+    Hashes that are ``remembered`` of untouched files are not computed. Files without a record are
+    unaccounted for. A product is stale when an input or the code of its command has changed, or
+    when the ``plan`` (jobs by first output) has other parameters or inputs. ``run`` runs a command
+    line of this package, to make cheap products again. Records' relative paths start from the
+    current directory. Raises UserError when there is nothing to check.
     """
     _key.cache_clear()
     inside, findings = _records(root)
@@ -257,13 +251,13 @@ def audit(
 
 
 class Meter:
-    """Reports on standard error how far a long audit is; a short one has no report."""
+    """Reports the progress of a long audit on standard error."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
 
     def __call__(self, files: int, of_files: int, read: int, of_bytes: int) -> None:
-        """Report, unless the last report was a moment ago."""
+        """Report, at most once in ``EVERY`` seconds."""
         if time.monotonic() - self._last >= EVERY:
             self._last = time.monotonic()
             done = f"{files} of {of_files} files, {read / 1e9:.1f} of {of_bytes / 1e9:.1f} GB"
@@ -271,7 +265,7 @@ class Meter:
 
 
 def as_json(audit: Audit) -> str:
-    """The audit as one JSON object."""
+    """Return the audit as one JSON object."""
     document = asdict(audit)
     for finding in document["findings"]:
         finding["path"] = str(finding["path"])
@@ -287,7 +281,7 @@ def _verdict(audit: Audit, root: Path) -> str:
 
 
 def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
-    """The audit for people; without ``whole`` files with the same thing wrong are counted."""
+    """Return the audit for people; without ``whole`` repeated findings are counted."""
     alike: dict[tuple[str, str], list[Path]] = {}
     for finding in audit.findings:
         alike.setdefault((finding.problem, finding.detail), []).append(finding.path)

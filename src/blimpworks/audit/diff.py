@@ -1,4 +1,4 @@
-"""Two results trees side by side: what was done differently, and which numbers changed by it."""
+"""Comparison of two results trees: differences of their jobs, and changed numbers."""
 
 import json
 import math
@@ -14,16 +14,16 @@ from blimpworks.audit.explain import others_of
 from blimpworks.audit.run import Run, load_run
 
 TOLERANCE = 1e-9
-"""Numbers that differ by no more are the same."""
+"""Numbers with a smaller difference are the same."""
 FEW = 8
 """Most numbers of a group that are named."""
 Place = tuple[str, str, int]
-"""Row and column of a cell, and which of several there it is."""
+"""Row and column of a cell, and its index among cells of that place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A number that differs between the runs, and all that may have moved it."""
+    """A number that differs between the runs, and its possible causes."""
 
     exhibit: str
     row: str
@@ -44,8 +44,8 @@ class Move:
 class Comparison:
     """The differences between two runs.
 
-    ``causes``: each with the jobs that have it themselves. ``same``: how many numbers both
-    have alike. ``only``: numbers of one run alone, by exhibit.
+    ``causes``: each with its jobs; ``same``: number of equal numbers; ``only``: counts of numbers
+    of one run alone, by exhibit.
     """
 
     first: Run
@@ -57,7 +57,6 @@ class Comparison:
 
 
 def _cells(path: Path) -> dict[Place, dict[str, Any]]:
-    """Cells by their place. Raises UserError when the file is not there."""
     cells: dict[Place, dict[str, Any]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for cell in read_cells(path).astype(object).to_dict("records"):
@@ -77,7 +76,6 @@ def _moved(old: dict[str, Any], new: dict[str, Any]) -> bool:
 def _moves(
     key: str, old: dict[Place, dict[str, Any]], new: dict[Place, dict[str, Any]], causes: Causes
 ) -> Iterator[Move]:
-    """The cells of one exhibit that differ."""
     job = causes.second.products[key][0]
     records = [run.jobs[job] for run in (causes.first, causes.second)]
     for place in [place for place in old if place in new]:
@@ -136,7 +134,7 @@ def _number(value: float) -> float | None:
 
 
 def as_json(comparison: Comparison) -> str:
-    """The comparison as one JSON object; moves name their causes by number."""
+    """Return the comparison as one JSON object; moves name their causes by number."""
     number = {cause: place for place, cause in enumerate(comparison.causes)}
     extra = sorted({cause for move in comparison.moves for cause in move.causes} - number.keys())
     number |= {cause: len(number) + place for place, cause in enumerate(extra)}
@@ -168,7 +166,6 @@ def as_json(comparison: Comparison) -> str:
 
 
 def _cause_lines(comparison: Comparison) -> list[str]:
-    """Lines on causes, the jobs that have them, and how many numbers they may have moved."""
     if not comparison.causes:
         return ["No job does anything differently."]
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
@@ -200,7 +197,7 @@ def _group_lines(causes: frozenset[Cause], moves: list[Move], whole: bool) -> li
 
 
 def as_text(comparison: Comparison, whole: bool = False) -> str:
-    """The comparison for people; without ``whole`` only the numbers that moved most."""
+    """Return the comparison for people; without ``whole`` only the largest changes."""
     lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
     lines += [*_cause_lines(comparison), ""]
     total = comparison.same + len(comparison.moves)

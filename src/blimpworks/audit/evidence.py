@@ -21,39 +21,37 @@ from blimpworks.parquet import read_parquet
 from blimpworks.scoring.words import overlaps, token_starts
 
 TABLE = "_table"
-"""Column that says which of the tables a row comes from."""
+"""Column with the number of a row's table."""
 SIDES = ("good", "bad")
 WORDS = ("subject", "inflected")
-"""Words of an item that are shown with their place in the treebank sentence."""
+"""Words of an item that are shown with their position in the treebank sentence."""
 PRINTED = "published"
-"""The kind of table that has what papers print."""
+"""Kind of tables of printed numbers."""
 PACKS = "packs"
-"""The kind of table that has the templates of language packs."""
+"""Kind of tables of language packs' templates."""
 FOLDERS = {PACKS: "languages"}
-"""Directories of kinds of tables that are not called like the kind."""
+"""Directories of kinds of tables with other names."""
 SUFFIXES = {PRINTED: (".parquet", ".csv"), PACKS: (".yaml",)}
-"""Suffixes of tables that are not all Parquet files, by kind."""
+"""Suffixes of tables that are not all Parquet, by kind."""
 WITHOUT_LINES = (".json", ".parquet", ".xlsx")
-"""Suffixes of files whose items are numbered instead."""
+"""Suffixes of files with numbered items in place of lines."""
 KINDS = ("judgements", "scores", "answers", "items")
-"""Tables of items, the one that leads furthest first."""
+"""Tables of items, in order of preference."""
 MODELS = ("model", "model_a", "model_b")
 SHOWN = (
     *("method", "value_good", "value_bad", "margin", "correct", "tie", "near_tie"),
     *("certain", "rule", "pattern", "acceptable", "accepted"),
 )
-"""Columns of a judgement that are shown: of responses also which rule and pattern decided, of
-single sentences which are acceptable and accepted."""
+"""Shown columns: of responses also rule and pattern, of single sentences acceptability."""
 ALL = "all"
 
 
 def nearest(tree: Node, kind: str) -> list[Node]:
-    """The nearest ancestors of one kind: a directory (or several) of that name is in their path.
+    """Return the nearest ancestors of one kind: their path contains a directory of that name.
 
-    All are as many jobs away: a job that scored several benchmarks has read items of others too.
-    What lies behind one of them is left out: sampled items come from all items. Tables are
-    Parquet files, the printed numbers of a paper CSV files, language packs YAML files; other CSV
-    files are people's, who call their folders what they like.
+    All are at the same distance, because one job may score several benchmarks. Ancestors of another
+    match are left out: sampled items come from all items. Tables are Parquet files, printed numbers
+    CSV files, language packs YAML files; other CSV files are users' own, in folders of any name.
     """
     suffixes, folder = SUFFIXES.get(kind, (".parquet",)), FOLDERS.get(kind, kind)
     matches: dict[Path, Node] = {}
@@ -70,7 +68,7 @@ def nearest(tree: Node, kind: str) -> list[Node]:
 
 
 def read_arrow(path: Path) -> pa.Table:
-    """A table with its labels as plain strings. Raises UserError when it cannot be read."""
+    """Read a table with labels as plain strings. Raises UserError when it cannot be read."""
     try:
         return _version_of(path.resolve(), path.stat().st_mtime_ns)
     except OSError as error:
@@ -79,7 +77,7 @@ def read_arrow(path: Path) -> pa.Table:
 
 @lru_cache(maxsize=256)
 def _version_of(path: Path, _changed: int) -> pa.Table:
-    """A file as it is since it was last changed."""
+    """Read a file; its time of change is part of the cache's key."""
     table = read_parquet(path).replace_schema_metadata(None)
     for index, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
@@ -89,7 +87,7 @@ def _version_of(path: Path, _changed: int) -> pa.Table:
 
 
 def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
-    """All rows of some tables, with the number of each row's table in column ``TABLE``."""
+    """Return all rows of some tables, with the index of each row's table in column ``TABLE``."""
     frames, tables = [], []
     for number, node in enumerate(nodes):
         if node.path.suffix == ".csv":
@@ -108,7 +106,6 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
 
 
 def _texts(path: Path) -> pd.DataFrame:
-    """The templates of a language pack."""
     # Settings are slow to import, and few cells lead to a language pack.
     from blimpworks.campaign.exhibits import file_reader
 
@@ -118,7 +115,7 @@ def _texts(path: Path) -> pd.DataFrame:
 
 
 def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
-    """``count`` rows evenly over the margins, the most mistaken first."""
+    """Return ``count`` rows evenly over the margins, the largest mistake first."""
     if "margin" in rows:
         # Answers have no margin: the wrong ones come first.
         by = [name for name in ("margin", "correct") if name in rows and rows[name].notna().any()]
@@ -127,15 +124,15 @@ def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def _evenly(total: int, count: int) -> list[int]:
-    """At most ``count`` positions among ``total``, at equal distances."""
+    """Return at most ``count`` positions among ``total``, at equal distances."""
     steps = (round(i * (total - 1) / max(count - 1, 1)) for i in range(min(count, total)))
     return list(dict.fromkeys(steps))
 
 
 def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.DataFrame]:
-    """Judgements, or else scores or items, that rows of a table made from them are about.
+    """Return judgements, or else scores or items, behind rows of a table made from them.
 
-    Of many tables ``count`` at equal distances, which is enough to show so many rows.
+    At most ``count`` tables at equal distances are read.
     """
     nodes = next((n for kind in KINDS if (n := nearest(tree, kind))), [])
     for columns in (("lang",), MODELS):
@@ -154,10 +151,7 @@ def judged(tree: Node, rows: pd.DataFrame, count: int) -> tuple[list[Node], pd.D
 
 
 def _row_of(tables: Sequence[Node], item: str, paradigm: str | None = None) -> dict[str, Any]:
-    """The row of an item in the first table that has it; of several the one in ``paradigm``.
-
-    Empty where no table has it.
-    """
+    """Return an item's row in the first table with it, if possible in ``paradigm``; else empty."""
     for node in tables:
         table = read_arrow(node.path)
         rows: list[dict[str, Any]] = table.filter(pc.equal(table["item_id"], item)).to_pylist()
@@ -173,10 +167,10 @@ def token_pieces(
     logprobs: Sequence[float | None],
     region: range,
 ) -> list[dict[str, Any]]:
-    """Pieces of the text, as the model's tokens cut it, each with its log-probability [nats].
+    """Cut the text at the model's tokens, each piece with its log-probability [nats].
 
-    A piece is what ends with the token: the empty one is the end of the text, or a part of a
-    character. A token without number is not scored.
+    A piece ends with its token; it is empty for the end of the text, or a part of a character. A
+    token that is not scored has None.
     """
     after = np.asarray(ends, np.int32)
     critical = overlaps(token_starts(after), after, region.start, region.stop).tolist()
@@ -187,7 +181,7 @@ def token_pieces(
 
 
 def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
-    """Both sentences with their total and token log-probabilities [nats]."""
+    """Return both sentences with their total and token log-probabilities [nats]."""
     sides = {}
     for side in SIDES:
         region = range(item.get(f"{side}_start") or 0, item.get(f"{side}_end") or 0)
@@ -201,10 +195,7 @@ def _sides(item: dict[str, Any], scores: dict[str, Any]) -> dict[str, Any]:
 
 
 def sentences_of(node: Node) -> list[Node]:
-    """Tables of treebank sentences behind a product.
-
-    What is made of the words alone has them beside its tables of words.
-    """
+    """Return tables of treebank sentences behind a product, or beside its tables of words."""
     nodes = nearest(node, "sentences")
     for words in [] if nodes else nearest(node, "tokens"):
         for output in words.record["outputs"] if words.record else []:
@@ -219,10 +210,7 @@ def _input_path(node: Node, name: str) -> Path | None:
 
 
 def _line_of_a_set(items: Node, item: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The line of an evaluation set that an item is made from, as it stands there.
-
-    Of a file without lines, the number of the record.
-    """
+    """Return the line of an evaluation set that an item is made from, or its number alone."""
     if not item.get("file") or not item.get("line"):
         return None
     path = _input_path(items, f"/{item['file']}")
@@ -236,9 +224,9 @@ def _line_of_a_set(items: Node, item: Mapping[str, Any]) -> dict[str, Any] | Non
 
 
 def _row_of_a_release(items: Node, item: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a released file that an item is, its sentence as it stands there.
+    """Return the row of a released file that an item is, with its sentence and revision.
 
-    With the revision, and the treebank that the release says it is of, which was not read.
+    ``released_from`` is the treebank that the release names, which was not read.
     """
     facts = {name: item[name] for name in ("sent_id", "revision") if item[name] is not None}
     facts["released_from"] = f"{item['treebank']}/{item['file']}"
@@ -254,9 +242,9 @@ def _row_of_a_release(items: Node, item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
-    """The place that an item is from: the file as retrieved, a line of it, the text there.
+    """Return the place of an item's source: retrieved file, line, and text there.
 
-    Of a treebank's sentence it is the line that it starts on.
+    The line of a treebank's sentence is its first.
     """
     if item.get("released_file"):
         return _row_of_a_release(items, item)
@@ -274,14 +262,13 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _sentence(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
-    """File, line and text of a sentence, from its row in the table of ``sentences``."""
     end = f"{row['treebank']}/{row['file']}"
     path = _input_path(sentences, end) or end
     return {"path": str(path), "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}
 
 
 def answer_evidence(item: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """A prompt, the answer that it expects, and the response of the model."""
+    """Return a prompt, its expected answer, and the model's response."""
     facts = {"prompt": item["prompt"], "gold": item["answer"]}
     return facts | {name: answer[name] for name in ("text", "status", "finish") if name in answer}
 
@@ -289,10 +276,7 @@ def answer_evidence(item: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[
 def _conditions(
     tables: Sequence[Node], scores: Sequence[Node], key: str
 ) -> dict[str, dict[str, Any]]:
-    """Conditions of an item in order, each with its sentence in regions and its tokens.
-
-    With the columns that the conditions share; empty for items without conditions.
-    """
+    """Return conditions of an item in order, each with regions and tokens; empty without any."""
     for node in tables:
         table = read_arrow(node.path)
         if {"item", "condition", "regions"} <= {*table.column_names}:
@@ -307,7 +291,7 @@ def _conditions(
 
 
 def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
-    """Tell which predictions of an item hold; None where that is not judged."""
+    """Return which predictions of an item hold; None where that is not judged."""
     table = read_arrow(node.path)
     if "predictions_held" not in table.column_names:
         return None
@@ -318,7 +302,7 @@ def _held(node: Node, row: Mapping[Any, Any]) -> list[bool] | None:
 
 
 def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
-    """One item of a table of judgements or items, with its sentences, tokens and origin."""
+    """Return one item of judgements or items, with its sentences, tokens and origin."""
     of_items, scores, answers = (
         [node] if kind in node.path.parts else nearest(node, kind)
         for kind in ("items", "scores", "answers")
@@ -347,7 +331,7 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """Some subjects and verbs of the treebanks that a count is about, with their sentences."""
+    """Return some counted subjects and verbs of the treebanks, with their sentences."""
     places: list[dict[str, Any]] = []
     for node in nearest(tree, "candidates")[:count]:
         rows = select_rows(read_arrow(node.path).to_pandas(), {"order": where.get("order", [])})
@@ -364,7 +348,7 @@ def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[di
 
 
 def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict[str, Any]]:
-    """Sentences that rows of a table of words, or of subjects and verbs, stand in."""
+    """Return sentences of rows of a table of words, or of subjects and verbs."""
     places: list[dict[str, Any]] = []
     numbers = [*rows["sentence"].unique()][:count]
     for node in nearest(tree, "sentences"):
@@ -377,16 +361,13 @@ def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict
 def sentence_evidence(
     tables: Sequence[Node], rows: pd.DataFrame, count: int
 ) -> list[dict[str, Any]]:
-    """Some sentences of the treebanks, from ``rows`` of the tables of sentences."""
+    """Return some sentences of the treebanks, from ``rows`` of the tables of sentences."""
     chosen = spread(rows, count).to_dict("records")
     return [{"origin": _sentence(tables[row[TABLE]], row)} for row in chosen]
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:
-    """For each row of a table of accuracies, the place of the printed number that it is.
-
-    Empty for accuracies that no table in print has.
-    """
+    """Return the place of the printed number of each row of accuracies; empty without one."""
     places_of_rows: list[dict[str, str | int]] = []
     for row in rows.to_dict("records"):
         origin = row.get("origin")

@@ -40,19 +40,17 @@ from blimpworks.exhibits.formulas import select_rows
 from blimpworks.records.reading import Records
 
 WITHOUT_ITEMS = ("funnel", "rules", "lexicon")
-"""Tables of counts that do not keep what they counted, and entries of a dictionary."""
+"""Tables of counts without the counted items, and entries of a dictionary."""
 ANNOTATED = ("tokens", "candidates")
 """Tables of words, and of subjects and verbs, of sentences."""
 
 
 @dataclass(slots=True)
 class Explanation:
-    """A cell, its ancestry, its value computed again, and some of what it is made of.
+    """A cell, its ancestry, its value computed again, and some of its rows and items.
 
-    ``selected``: some of the rows it is computed from, as they stand in their table.
-    ``items``: some of the items (or sentences) behind it. ``printed``: the number that the
-    paper prints in its place, where it stands and what the comparisons say of it. A number
-    that is printed but not computed has no cell and no ancestry.
+    ``selected``: some of its rows in their table. ``printed``: the paper's number, with place and
+    comparisons. A number that is printed but not computed has no cell and no ancestry.
     """
 
     exhibit: Path
@@ -64,10 +62,10 @@ class Explanation:
     selected: list[dict[str, Any]] = field(default_factory=list)
     printed: list[dict[str, Any]] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
-    """Sentences on what the number is of."""
+    """Sentences on the number."""
 
     def as_json(self) -> str:
-        """The same as one JSON object; the ancestry as a flat list of products."""
+        """Return one JSON object, with the ancestry as a flat list of products."""
         cell = self.cell and {k: None if pd.isna(v) else v for k, v in self.cell.items()}
         if cell:
             cell["filter"] = json.loads(cell["filter"])
@@ -91,7 +89,7 @@ class Explanation:
 
 
 def others_of(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
-    """Languages and models of the exhibit that this cell is not about."""
+    """Return languages and models of the exhibit that a cell is not about."""
     labels = record["params"].get("labels", {})
     others: set[str] = {*labels.get("left_out", ())}
     for kind, keys in (("languages", ("lang",)), ("models", MODELS)):
@@ -102,14 +100,13 @@ def others_of(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
 
 
 def _plain(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as JSON has them, without what they leave empty."""
     text = rows.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
     records: list[dict[str, Any]] = json.loads(text)
     return [{k: v for k, v in record.items() if v not in (None, "")} for record in records]
 
 
 def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as JSON has them, those of printed accuracies with the place of the number."""
+    """Return rows as JSON, with the place of the number for printed accuracies."""
     if cell["source"] in KINDS:
         return []
     records = _plain(rows)
@@ -122,7 +119,7 @@ def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> l
 def _items(
     tree: Node, cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame, count: int
 ) -> list[dict[str, Any]]:
-    """Some of the items behind the ``rows`` of a cell, or of the sentences."""
+    """Return some of the items, or sentences, behind the ``rows`` of a cell."""
     source, where = cell["source"], json.loads(cell["filter"])
     if not count or source in WITHOUT_ITEMS:
         return []
@@ -139,7 +136,6 @@ def _items(
 
 
 def _one_item(rows: pd.DataFrame, item: str) -> pd.DataFrame:
-    """The rows of one item. Raises UserError when it is not among them."""
     matches = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
     if matches.empty:
         raise UserError(
@@ -156,11 +152,10 @@ def explain_cell(
     item: str | None = None,
     others: Collection[str] = (),
 ) -> Explanation:
-    """Explain a cell from the file ``source``, with at most ``count`` of its items.
+    """Explain a cell of the file ``source``, with at most ``count`` of its items, or one ``item``.
 
-    Or with the one that has the id ``item``. ``others`` are languages and models that the cell is
-    not about, beside those of the exhibit. Raises UserError when a table behind the cell, or the
-    item, is missing.
+    ``others`` are languages and models that the cell is not about, besides those of the exhibit.
+    Raises UserError when a table behind the cell, or the item, is missing.
     """
     records, where = Records(), json.loads(cell["filter"])
     record = records.of(source)
@@ -186,10 +181,10 @@ def explain_cell(
 def explain(
     exhibit: Path, row: str, column: str, items: int = 0, item: str | None = None
 ) -> Explanation:
-    """Explain one cell of an exhibit, with at most ``items`` of its items (or one ``item``).
+    """Explain one cell of an exhibit, with at most ``items`` of its items, or one ``item``.
 
-    Raises UserError when the exhibit, the cell or one of the tables behind it is missing, or the
-    file is not what its job wrote.
+    Raises UserError when the exhibit, the cell or a table behind it is missing, or the file is not
+    as its job wrote it.
     """
     source = cells_file(exhibit)
     for path in (source, exhibit):
@@ -200,10 +195,10 @@ def explain(
 
 
 def explain_comparison(path: Path, requested: dict[str, str | None], items: int = 0) -> Explanation:
-    """Explain one row of a comparison with what the papers print: the cell that it compares.
+    """Explain the cell that one row of a comparison with printed numbers compares.
 
-    ``requested``: paper, exhibit, row and column, None for any. Raises UserError when not one
-    number is meant, or a table behind it is missing.
+    ``requested``: paper, exhibit, row and column, None for any. Raises UserError when several
+    numbers match, or a table behind it is missing.
     """
     require_as_recorded(path)
     compared = find_comparison(path, requested)

@@ -1,4 +1,4 @@
-"""Explanations for people: as text with the lineage of a number, and as a page."""
+"""Explanations as text, with the lineage of a number, and as a page."""
 
 import json
 import textwrap
@@ -16,13 +16,13 @@ from blimpworks.files import write_text
 
 WIDTH = 100
 FEW = 3
-"""Most alike products that are listed one by one."""
+"""Most similar products that are listed one by one."""
 FACTS = 3
-"""Lines of what a job noted."""
+"""Lines of a job's notes."""
 
 
 def job_line(node: Node) -> str:
-    """One line on the job behind a product: command, code, time, machine and commit."""
+    """Return one line on a product's job: command, code, time, machine and commit."""
     record = node.record
     if node.remade:
         return "made anew since, with other content: this version is gone"
@@ -37,14 +37,14 @@ def job_line(node: Node) -> str:
 
 
 def step(node: Node) -> str:
-    """How a product came to be, in a few words."""
+    """Return a product's origin in a few words."""
     if node.remade or node.record is None:
         return job_line(node)
     return f"by {node.record['verb']}"
 
 
 def _facts(node: Node) -> list[str]:
-    """The facts that a job noted, such as counts or the source of a file, in lines."""
+    """Return a job's notes, such as counts or the source of a file, in lines."""
     facts: list[str] = []
     for key, value in (node.record["notes"] if node.record else {}).items():
         inner = value.items() if isinstance(value, dict) else [(key, value)]
@@ -58,8 +58,8 @@ def _facts(node: Node) -> list[str]:
 class Ancestry:
     """A lineage as lines; each product is described once.
 
-    A line for each product, of many alike inputs those in ``shown`` or one; ``whole`` names all,
-    each with its SHA-256, its job, and what the job noted.
+    Similar inputs are represented by those in ``shown`` or one; ``whole`` names all, each with its
+    SHA-256, job and notes.
     """
 
     def __init__(self, whole: bool, shown: Collection[str]) -> None:
@@ -67,7 +67,6 @@ class Ancestry:
         self._whole, self._shown = whole, shown
 
     def _own(self, node: Node, indent: str) -> list[str]:
-        """The lines on a product itself."""
         if not self._whole:
             return [f"{indent}← {node.path}  {step(node)}"]
         first = f"{indent}← {node.path}  sha256 {node.sha256[:12]}…"
@@ -76,7 +75,7 @@ class Ancestry:
         return [first, *(f"{indent}     {line}" for line in (job_line(node), *_facts(node)))]
 
     def lines(self, node: Node, depth: int = 0) -> list[str]:
-        """The product, how it was made, and what it was made from."""
+        """Return lines on the product, its job and its inputs."""
         indent = "   " * depth
         if node.path in self._seen:
             return self._own(node, indent) if self._whole else []
@@ -105,14 +104,12 @@ SHOWN = ("path", "line")
 
 
 def _token_lines(side: dict[str, Any]) -> list[str]:
-    """Pieces of one sentence and their log-probabilities."""
     words = [f"{shown_piece(t)} {shown_number(t)}".replace(" ", NO_BREAK) for t in side["tokens"]]
     lines = textwrap.wrap("  ".join(words), WIDTH, break_long_words=False, break_on_hyphens=False)
     return [f"       {line.replace(NO_BREAK, ' ')}" for line in lines]
 
 
 def _pair_lines(good: dict[str, Any], bad: dict[str, Any]) -> list[str]:
-    """Both sentences of a pair, then their pieces aligned."""
     lines = [sentence("+", good), sentence("-", bad)]
     if good["tokens"] or bad["tokens"]:
         lines += [f"     {x}" for x in aligned_lines(good["tokens"], bad["tokens"], WIDTH - 7)]
@@ -120,7 +117,6 @@ def _pair_lines(good: dict[str, Any], bad: dict[str, Any]) -> list[str]:
 
 
 def _origin_lines(item: dict[str, Any]) -> list[str]:
-    """Treebank sentence with file and line, and the words that matter."""
     origin = item.get("origin")
     if not origin:
         return []
@@ -138,7 +134,7 @@ def _correctness(item: dict[str, Any]) -> Any:
 
 
 def _verdict(item: dict[str, Any]) -> str:
-    """The verdict on a response and the rule that decided it; empty for other verdicts."""
+    """Return the verdict on a response and the rule that decided it; empty for others."""
     if "rule" not in item or "prompt" not in item:
         return ""
     if pd.isna(item["correct"]):
@@ -149,7 +145,7 @@ def _verdict(item: dict[str, Any]) -> str:
 
 
 def _acceptance(item: dict[str, Any]) -> str:
-    """Say value and threshold of a single sentence, and whether it was accepted, and rightly."""
+    """Return value, threshold and verdict of a single sentence."""
     if pd.isna(item.get("accepted")):
         return f"  {item['method']}: not judged" if "accepted" in item else ""
     accepted = "accepted" if item["accepted"] else "not accepted"
@@ -160,13 +156,11 @@ def _acceptance(item: dict[str, Any]) -> str:
 
 
 def _indented(sign: str, text: str) -> list[str]:
-    """A text of any number of lines behind a sign."""
     first, *rest = text.splitlines() or [""]
     return [f"   {sign} {first}", *(f"     {line}" for line in rest)]
 
 
 def _answer_lines(item: dict[str, Any]) -> list[str]:
-    """The prompt, the answer that it expects, and the whole response of the model."""
     if "prompt" not in item:
         return []
     lines = _indented("?", item["prompt"])
@@ -178,7 +172,7 @@ def _answer_lines(item: dict[str, Any]) -> list[str]:
 
 
 def item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
-    """Items in lines: the verdict, the sentences with their pieces, and where they come from."""
+    """Return items in lines: verdict, sentences with their pieces, and origin."""
     lines: list[str] = []
     for item in items:
         if "item_id" in item:
@@ -204,7 +198,7 @@ def item_lines(items: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def sentence(sign: str, side: dict[str, Any]) -> str:
-    """A sentence behind a sign, with its log-probability."""
+    """Return a sentence after a sign, with its log-probability."""
     total = side["logprob"]
     return f"   {sign} {side['text']}" + ("" if total is None else f"  [{total:.3f} nats]")
 
@@ -214,7 +208,6 @@ def _sentence_lines(sign: str, side: dict[str, Any]) -> list[str]:
 
 
 def _condition_lines(item: dict[str, Any]) -> list[str]:
-    """Predictions of an item, and the sentence of each of its conditions."""
     formulas = item.get("predictions", ())
     signs = [" (holds)" if holds else " (does not hold)" for holds in item.get("held") or ()]
     lines = [
@@ -227,7 +220,6 @@ def _condition_lines(item: dict[str, Any]) -> list[str]:
 
 
 def _row_lines(rows: Sequence[dict[str, Any]], of: int) -> list[str]:
-    """Rows of a table, with the file and line of those that stand in one."""
     lines = []
     for row in rows:
         place = f"{row['path']}:{row['line']}: " if "line" in row and "path" in row else ""
@@ -258,7 +250,7 @@ def _printed_lines(printed: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _interval(cell: dict[str, Any]) -> str:
-    """The interval, to as many decimals as the number is printed with, at least one."""
+    """Return the interval, with the number's decimals and at least one."""
     # Where the text has it, it stands there already.
     if pd.isna(cell["low"]) or "[" in cell["text"]:
         return ""
@@ -267,7 +259,6 @@ def _interval(cell: dict[str, Any]) -> str:
 
 
 def _where(text: str) -> str:
-    """A cell's filter, with the first values of long lists alone."""
     where = json.loads(text)
     for column, values in where.items():
         if isinstance(values, list) and len(values) > LISTED:
@@ -276,7 +267,6 @@ def _where(text: str) -> str:
 
 
 def _heading(explanation: Explanation) -> list[str]:
-    """The number, its interval, and what the paper prints in its place."""
     cell = explanation.cell
     number = "No cell of ours stands for this number."
     if cell is not None:
@@ -285,7 +275,6 @@ def _heading(explanation: Explanation) -> list[str]:
 
 
 def _formula_lines(explanation: Explanation) -> list[str]:
-    """The formula, the rows that it is of, its value computed again, and facts on these."""
     cell, again = explanation.cell, explanation.recomputed
     if cell is None or again is None:
         return []
@@ -300,7 +289,6 @@ def _formula_lines(explanation: Explanation) -> list[str]:
 
 
 def _ancestry(explanation: Explanation, *, whole: bool) -> list[str]:
-    """The products that the number was made from."""
     if explanation.tree is None:
         return []
     shown = {item["table"] for item in explanation.items if "table" in item}
@@ -310,10 +298,7 @@ def _ancestry(explanation: Explanation, *, whole: bool) -> list[str]:
 
 
 def sections(explanation: Explanation, *, whole: bool = False) -> dict[str, list[str]]:
-    """The explanation by parts, each in lines: sentences first, what they were made from last.
-
-    ``whole`` says all of the ancestry.
-    """
+    """Return the explanation's parts in lines, sentences first; ``whole`` for all ancestry."""
     rows = _row_lines(explanation.selected, explanation.rows) if explanation.selected else []
     return {
         "number": _heading(explanation),
@@ -325,7 +310,7 @@ def sections(explanation: Explanation, *, whole: bool = False) -> dict[str, list
 
 
 def as_text(explanation: Explanation, *, whole: bool = False) -> str:
-    """The explanation for people; ``whole`` says all of the ancestry."""
+    """Return the explanation for people; ``whole`` for all of the ancestry."""
     parts = sections(explanation, whole=whole).values()
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
@@ -344,7 +329,6 @@ def _piece(token: Token | None) -> dict[str, Any]:
 
 
 def _item(item: dict[str, Any]) -> dict[str, Any]:
-    """An item with its pieces in pairs, if it has two sentences, and the rest of it in lines."""
     if not {"good", "bad"} <= item.keys():
         return {"pairs": [], "rest": item_lines([item])}
     sides = {side: item.pop(side) for side in ("good", "bad")}

@@ -1,4 +1,4 @@
-"""From a product back through the records of the jobs that made it and its inputs."""
+"""The lineage of products, from the records of jobs."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from blimpworks.tables import made_by
 
 
 def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
-    """The items that a table of judgements below ``results`` is of: all, or a sample.
+    """Return the items of a table of judgements below ``results``: all, or a sample.
 
-    By the record that the table carries; without one they are all items. Raises UserError when
-    the table is missing or broken.
+    The table's record decides; without one they are all items. Raises UserError when the table is
+    missing or broken.
     """
     place = f"items/{benchmark}/{lang}.parquet"
     judgements = results / "judgements" / benchmark / lang / f"{model}.parquet"
@@ -25,10 +25,9 @@ def judged_items(results: Path, benchmark: str, lang: str, model: str) -> Path:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A product in a lineage: its record (None if it comes from outside) and its inputs.
+    """A product in a lineage: its record (None from outside) and its inputs.
 
-    ``remade``: the file has since been made anew with other content, so that the record it
-    carries is not this version's.
+    ``remade``: the file has since been made with other content, so its record is another version's.
     """
 
     path: Path
@@ -38,7 +37,7 @@ class Node:
     inputs: list["Node"] = field(default_factory=list)
 
     def walk(self) -> Iterator["Node"]:
-        """The node and all below it, each product once, the nearest first."""
+        """Yield the node and all its ancestors, each product once, the nearest first."""
         seen = {self.path}
         waiting = [self]
         for node in waiting:
@@ -50,15 +49,15 @@ class Node:
 
 
 def concerns(path: str, others: frozenset[str]) -> bool:
-    """Whether a path is about none of the names in ``others`` (other languages, models)."""
+    """Return whether a path is about none of the names in ``others`` (languages, models)."""
     parts = path.split("/")
     return others.isdisjoint((*parts, parts[-1].split(".")[0])) if others else True
 
 
 class Lineage:
-    """The graph of products and what they were made from; each record is read once.
+    """The graph of products and their inputs; each record is read once.
 
-    Inputs that are about the names in ``others`` (languages, models) are left out.
+    Inputs about the names in ``others`` (languages, models) are left out.
     """
 
     def __init__(self, others: Collection[str] = (), records: Records | None = None) -> None:
@@ -67,7 +66,7 @@ class Lineage:
         self._nodes: dict[tuple[str, str], Node] = {}
 
     def product(self, path: Path) -> Node | None:
-        """A product with its ancestry; None for a file without a record."""
+        """Return a product with its ancestry; None for a file without a record."""
         record = self._records.of(path)
         return None if record is None else self._version(str(path), output_hash(record, path))
 
@@ -84,9 +83,9 @@ class Lineage:
 
 
 def lineage(product: Path, others: Collection[str] = (), records: Records | None = None) -> Node:
-    """The product's ancestry, without inputs that are about the names in ``others``.
+    """Return the product's ancestry, without inputs about the names in ``others``.
 
-    Raises UserError when the product does not exist or carries no record.
+    Raises UserError when the product does not exist or has no record.
     """
     if not product.exists():
         raise UserError(f"{product} does not exist; build it first: snakemake {product}")

@@ -1,6 +1,6 @@
-"""What is wrong with records themselves: edited since their job wrote them.
+"""Faults of records: edits since their job wrote them.
 
-A record holds the SHA-256 of itself, and of the records of the products that it was made from.
+A record contains its own SHA-256 and those of its inputs' records.
 """
 
 import os
@@ -16,7 +16,6 @@ def _path(record: Record) -> Path:
 
 
 def _own(record: Record, right: str) -> str | None:
-    """What the hash of a record itself says against it; ``right`` is what it should be."""
     if OWN_HASH not in record:
         return (
             "the record has no hash of itself: an earlier version wrote it, or it was edited; "
@@ -30,10 +29,10 @@ def _own(record: Record, right: str) -> str | None:
 def record_faults(
     records: Mapping[str, Record], makers: Mapping[str, Record]
 ) -> Iterator[tuple[Path, str]]:
-    """Records that were edited, with a sentence each; ``makers`` has them by products' real paths.
+    """Yield edited records, with a sentence each; ``makers`` are records by products' real paths.
 
-    One that was edited so that its own hash is right again shows in those that were made from its
-    products. A job that ran again later, with the same result, has another record by right.
+    An edit that also corrects the record's own hash shows in records of later jobs. A job that ran
+    again later, with the same result, may have another record.
     """
     hashes = {path: record_hash(record) for path, record in records.items()}
     edited: dict[Path, str] = {}

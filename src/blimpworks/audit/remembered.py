@@ -1,8 +1,8 @@
-"""SHA-256 of files as earlier checks have read them, for files that have not been touched since.
+"""SHA-256 of untouched files from earlier checks.
 
-A file counts as untouched while its size, its inode, and the times of its last write and of its
-last change of any kind are the same: the last of these nobody can set, so that an edit that keeps
-size and date is noticed too. Who can edit this file, or the clock, can deceive it: ``--full``.
+A file is untouched while its size, inode, time of last write and time of last change are the same.
+Nobody can set the last, so it shows edits that keep size and date. Whoever can edit this file, or
+the clock, can deceive it: ``--full`` reads all.
 """
 
 import json
@@ -13,24 +13,23 @@ from pathlib import Path
 from blimpworks.files import sha256_of, write_text
 
 FILE = Path(".snakemake/blimpworks-hashes.json")
-"""Where hashes are kept, below the directory that the workflow runs in."""
+"""File of hashes, below the workflow's directory."""
 SETTLED = 2_000_000_000
-"""Nanoseconds after its last change in which a file may be changed again unnoticed, as file
-systems keep time."""
+"""Nanoseconds after a change in which file systems may miss another change."""
 
 
 def _state(path: Path) -> tuple[str, int]:
-    """Size, inode and times of a file, and the later of the times. Raises OSError without one."""
+    """Return size, inode and times of a file, and the later time. Raises OSError without one."""
     about = path.stat()
     times = about.st_mtime_ns, about.st_ctime_ns
     return f"{about.st_size} {about.st_ino} {times[0]} {times[1]}", max(times)
 
 
 class Remembered:
-    """Hashes of files, read again only where they have been touched."""
+    """Hashes of files, computed again only for touched ones."""
 
     def __init__(self, file: Path = FILE) -> None:
-        """Take up what earlier checks have kept in ``file``."""
+        """Load the hashes of earlier checks from ``file``."""
         self._file = file
         self._known: dict[str, str] = {}
         """State and SHA-256 of files by path, in one text; none where that is lost or damaged."""
@@ -42,7 +41,7 @@ class Remembered:
         """Files that did not have to be read."""
 
     def known(self, path: Path) -> str | None:
-        """SHA-256 of a file that is as it was when it was read; None where it has to be read."""
+        """Return the SHA-256 of an untouched file, else None."""
         state, _, sha256 = self._known.get(str(path), "").rpartition(" ")
         with suppress(OSError):
             if state and state == _state(path)[0]:
@@ -51,7 +50,7 @@ class Remembered:
         return None
 
     def read(self, path: Path) -> str:
-        """SHA-256 of a file as it is. Raises OSError when it cannot be read."""
+        """Return the SHA-256 of a file. Raises OSError when it cannot be read."""
         state, changed = _state(path)
         settled = time.time_ns() - changed > SETTLED
         sha256 = sha256_of(path)
@@ -60,6 +59,6 @@ class Remembered:
         return sha256
 
     def keep(self) -> None:
-        """Keep all hashes for the next check, where the directory can be written in."""
+        """Write all hashes for the next check, where the directory is writable."""
         with suppress(OSError):
             write_text(self._file, json.dumps(self._known) + "\n")

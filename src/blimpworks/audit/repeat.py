@@ -1,8 +1,8 @@
-"""Making cheap products once more, from the command lines in their records, to compare.
+"""Repetition of cheap jobs from the command lines in their records, to compare.
 
-What a job wrote is altered where making it again from the same inputs, by the same code, writes
-something else, whatever the records say. Only commands that are declared cheap are run: they
-read tables and write below a scratch directory, so a forged record can have nothing else run.
+A product is altered where the same inputs and code make other content. Only commands that are
+declared cheap run: they read tables and write below a scratch directory, so that a forged record
+cannot run anything else.
 """
 
 import os
@@ -27,16 +27,16 @@ PICTURES = (".pdf", ".png", ".svg")
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """How many files were made once more, how many were not, and what is wrong with some."""
+    """Numbers of files that were made again and were not, and faults."""
 
     files: int
     left_out: int
-    """Those of jobs that are not cheap, or whose code or packages have changed."""
+    """Files of jobs that are not cheap, or whose code or packages have changed."""
     differing: list[tuple[Path, str]]
 
 
 def _is_as_now(record: Record) -> bool:
-    """Whether a job would run the same code with the same packages now."""
+    """Return whether a job would run the same code with the same packages now."""
     command = find_command(record["verb"])
     if command is None or command.code != record["code"]:
         return False
@@ -53,7 +53,7 @@ def _same(product: Path, again: Path) -> bool:
 
 
 def _runs(records: Sequence[Record]) -> dict[tuple[str, ...], list[Record]]:
-    """Records by the command line of their process, of cheap commands alone."""
+    """Return records of cheap commands by the command line of their process."""
     cheap = [command.words for command in declared_commands().values() if command.cheap]
     runs: dict[tuple[str, ...], list[Record]] = {}
     for record in records:
@@ -76,7 +76,7 @@ def _compare(records: Sequence[Record], fault: str | None) -> Iterator[tuple[Pat
 
 
 def _run(run: Callable[[list[str]], object], words: Sequence[str]) -> str | None:
-    """Run a command line with nothing printed; what went wrong, None if nothing did."""
+    """Run a command line without output; return its fault, or None."""
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         try:
             run([*words])
@@ -88,10 +88,10 @@ def _run(run: Callable[[list[str]], object], words: Sequence[str]) -> str | None
 def repeat_jobs(
     records: Mapping[str, Record], run: Callable[[list[str]], object], left_out: set[str]
 ) -> Repeated:
-    """Make the products of all cheap jobs once more and compare; none is written over.
+    """Make the products of all cheap jobs again and compare; none is overwritten.
 
     ``run`` runs a command line of this package in this process; ``left_out`` are records, by first
-    output, that were made of other inputs or by other code than there are now.
+    output, with other inputs or code than now.
     """
     runs = _runs([record for path, record in records.items() if path not in left_out])
     differing: list[tuple[Path, str]] = []

@@ -1,4 +1,4 @@
-"""A results tree as one run, wherever it lies, so that two can be laid side by side."""
+"""A results tree in any place as one run, for comparison with another."""
 
 import os
 from dataclasses import dataclass, field
@@ -11,17 +11,16 @@ from blimpworks.json_files import load_json
 from blimpworks.records.reading import Record, Records, with_upstream
 
 RESOURCES = ("sources", "models")
-"""Directories of a campaign's resources, below a root that each campaign calls as it likes."""
+"""Directories of a campaign's resources, below a root of any name."""
 
 
 @dataclass
 class Run:
     """The jobs behind a results tree.
 
-    Products go by keys that two campaigns share: below ``results/`` and ``resources/``
-    whatever these are called, other files by their path. ``recorded``: what the records call
-    the tree; ``base``: the directory that the workflow ran in, None for a tree that was moved
-    away from it, whose resources then cannot be found.
+    Keys of products are common to campaigns: below ``results/`` and ``resources/`` whatever their
+    names, other files by path. ``recorded``: the tree's path in the records; ``base``: the
+    workflow's directory, None for a tree that was moved away, whose resources are unknown.
     """
 
     root: Path
@@ -31,7 +30,7 @@ class Run:
     """By the key of their first output."""
 
     def key(self, path: str) -> str:
-        """The key of a product by its path in the records."""
+        """Return the key of a product by its recorded path."""
         normalised = os.path.normpath(path)
         if normalised.startswith(f"{self.recorded}/"):
             return f"results{normalised[len(self.recorded) :]}"
@@ -40,7 +39,7 @@ class Run:
         return "/".join(["resources", *parts[min(starts) :]]) if starts else normalised
 
     def file(self, path: str) -> Path:
-        """The path of a product's file, from its path in the records."""
+        """Return the path of a product's file, from its recorded path."""
         key = self.key(path)
         if key.startswith("results/"):
             return self.root / key.removeprefix("results/")
@@ -48,7 +47,7 @@ class Run:
 
     @cached_property
     def products(self) -> dict[str, tuple[str, dict[str, str]]]:
-        """By key of a product: the key of the job that made it, and its entry in the record."""
+        """Key of its job, and its entry in the record, by key of a product."""
         return {
             self.key(entry["path"]): (job, entry)
             for job, record in self.jobs.items()
@@ -62,13 +61,13 @@ class Run:
 
 
 def names_in(key: str) -> list[str]:
-    """Names of directories and the file in a key, without what follows the file's name."""
+    """Return names of directories and of the file in a key, without its suffixes."""
     *parts, last = key.split("/")
     return [*parts, last.removesuffix(".parquet").removesuffix(".json").removesuffix(".cells")]
 
 
 def _placed(root: Path, inside: str, recorded: str) -> tuple[str, Path | None]:
-    """The path of a results tree in its records, and the directory that the workflow ran in."""
+    """Return the recorded path of a results tree, and the workflow's directory."""
     path = os.path.normpath(recorded)
     if not path.endswith(f"/{inside}"):
         raise UserError(
@@ -85,7 +84,7 @@ def _placed(root: Path, inside: str, recorded: str) -> tuple[str, Path | None]:
 
 
 def load_run(root: Path) -> Run:
-    """The run behind a results tree, with the jobs upstream whose records can be read.
+    """Return the run behind a results tree, with readable records of upstream jobs.
 
     Raises UserError when it is no results tree.
     """

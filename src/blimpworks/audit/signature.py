@@ -1,6 +1,6 @@
-"""Signing the root hash of a results tree with an SSH key, and checking who has signed it.
+"""Signatures of a results tree's root hash with an SSH key.
 
-By OpenSSH's ``ssh-keygen -Y``: who is trusted stands in a file of allowed signers, as for git.
+OpenSSH's ``ssh-keygen -Y`` makes them; a file of allowed signers names trusted keys, as for git.
 """
 
 import subprocess
@@ -11,16 +11,16 @@ from blimpworks.errors import UserError
 from blimpworks.files import write_text
 
 NAMESPACE = "blimpworks"
-"""What the signature is for, so that none made for something else counts."""
+"""Purpose of the signature, so that signatures for other purposes do not count."""
 
 
 def hash_file(results: Path) -> Path:
-    """The file beside a results tree that holds its root hash; its signature ends in ``.sig``."""
+    """Return the file beside a results tree with its root hash; its signature ends in ``.sig``."""
     return results.resolve().with_suffix(results.suffix + ".root")
 
 
 def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
-    """What ``ssh-keygen -Y`` prints. Raises UserError where it fails, or is not there."""
+    """Return the output of ``ssh-keygen -Y``. Raises UserError where it fails or is missing."""
     command = ["ssh-keygen", "-Y", *map(str, arguments)]
     try:
         done = subprocess.run(command, input=text, capture_output=True, timeout=60, check=False)
@@ -33,9 +33,9 @@ def _ssh_keygen(arguments: Sequence[str | Path], text: bytes = b"") -> str:
 
 
 def sign(results: Path, root_hash: str, key: Path) -> Path:
-    """Write the root hash of a results tree beside it, and its signature by an SSH key.
+    """Write the root hash of a results tree and its signature by an SSH key; return its path.
 
-    Returns the signature's path. Raises UserError where ssh-keygen cannot sign.
+    Raises UserError where ssh-keygen cannot sign.
     """
     path = hash_file(results)
     write_text(path, f"{root_hash}\n")
@@ -46,10 +46,9 @@ def sign(results: Path, root_hash: str, key: Path) -> Path:
 
 
 def signer(results: Path, root_hash: str, allowed: Path) -> str:
-    """Who of the ``allowed`` signers has signed a results tree's root hash.
+    """Return the one of the ``allowed`` signers who signed a results tree's root hash.
 
-    Raises UserError where there is no signature, nobody of them has made it, or it is of another
-    root hash.
+    Raises UserError without a signature, or for one of another signer or root hash.
     """
     path = hash_file(results)
     signature = path.with_name(f"{path.name}.sig")

@@ -1,4 +1,4 @@
-"""Products that the working tree would now make otherwise, and why: by code, parameters, inputs."""
+"""Products that the working tree would make otherwise, by code, parameters or inputs."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ COMMAND = re.compile(r"Shell command: \S*python\S* -m blimpworks (.+)")
 
 @dataclass(frozen=True, slots=True)
 class PlannedJob:
-    """A job as it would be: its command's name, parameters, inputs and outputs."""
+    """A planned job: its command's name, parameters, inputs and outputs."""
 
     command: str
     params: dict[str, Any]
@@ -34,7 +34,7 @@ class PlannedJob:
 
 
 def _commands(campaign: Path) -> list[str]:
-    """Commands of all jobs of a campaign, in full. Raises UserError when there is no plan."""
+    """Return the commands of all jobs of a campaign. Raises UserError when there is no plan."""
     dry = ["-n", "-F", "-p", "--cores", "1", "--nolock", "--configfile", str(campaign)]
     done = subprocess.run(
         [sys.executable, "-m", "snakemake", *dry, "--", *TARGETS],
@@ -53,7 +53,7 @@ def _commands(campaign: Path) -> list[str]:
 
 
 def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[PlannedJob]:
-    """The jobs behind a command line; none where it cannot say before it has its inputs."""
+    """Return the jobs of a command line; none where it needs its inputs to know them."""
     with planning() as planned:
         try:
             run(arguments)
@@ -70,11 +70,10 @@ def _jobs_of(arguments: list[str], run: Callable[[list[str]], Any]) -> list[Plan
 
 
 def planned_jobs(campaign: Path, run: Callable[[Sequence[str]], object]) -> dict[str, PlannedJob]:
-    """The jobs that the campaign would run now, by their first output.
+    """Return the jobs that the campaign would run now, by their first output.
 
-    ``campaign`` is its configuration, ``run`` runs a command line of this package in this process;
-    the current directory must be the workflow's. Raises UserError
-    when there is no such file, or Snakemake cannot plan it.
+    ``run`` runs a command line of this package in this process; the current directory must be the
+    workflow's. Raises UserError when the campaign's file is missing, or Snakemake cannot plan it.
     """
     if not campaign.is_file():
         raise UserError(f"{campaign} does not exist; expected a campaign file.")
@@ -98,13 +97,13 @@ def _few(texts: list[str]) -> str:
 
 
 class Codes:
-    """Reasons why recorded jobs are stale by the code that their commands run now."""
+    """Reasons why recorded jobs are stale by the code of their commands."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], str | None] = {}
 
     def reason(self, record: Mapping[str, Any]) -> str | None:
-        """A sentence on changes in the code of a job's command since, or None."""
+        """Return a sentence on changes in the code of a job's command, or None."""
         key = (record["verb"], record["code"])
         if key not in self._known:
             self._known[key] = self._changed(record)
@@ -125,7 +124,7 @@ class Codes:
 
 
 def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str]:
-    """Parameters and inputs that differ between a product's record and its planned job."""
+    """Yield parameters and inputs that differ between a record and its planned job."""
     if planned.command != record["verb"]:
         yield f"the campaign makes it by {planned.command!r}, it was made by {record['verb']!r}"
     changed = changed_values(record["params"], planned.params)
@@ -146,7 +145,7 @@ def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str
 def stale_reasons(
     records: Mapping[str, Record], plan: Mapping[str, PlannedJob] | None
 ) -> Iterator[tuple[str, str]]:
-    """First outputs that the working tree, or the campaign, would make otherwise, and why."""
+    """Yield first outputs that the working tree, or the campaign, would make otherwise, and why."""
     codes = Codes()
     for first, record in records.items():
         if reason := codes.reason(record):

@@ -1,1 +1,1 @@
-"""Campaigns: what they name, the catalogues they choose from, and the parts they fall into."""
+"""Campaigns: settings, catalogues, papers, and the parts that jobs work on."""

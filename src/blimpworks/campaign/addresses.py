@@ -1,4 +1,4 @@
-"""Addresses of files: which are allowed, what of them may be shown, who states their checksums."""
+"""Addresses of files: permission, display without secrets, and archives' checksums."""
 
 import ipaddress
 import os
@@ -8,26 +8,25 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 HARMLESS = 4
-"""Most characters that the value of a query may have to be shown: too few for a secret."""
+"""Most characters of a query's value that are shown: too few for a secret."""
 LONGEST = 120
 """Characters of an address that are shown."""
 LONGEST_HOST = 253
 OFFLINE_VARIABLES = ("BLIMPWORKS_OFFLINE", "HF_HUB_OFFLINE")
 SECRETS = re.compile(r"token|secret|signature|password|credential|api.?key|^(key|sig|auth)$", re.I)
-"""Names of queries that hold what gives access."""
+"""Names of query values that give access."""
 _HOST = re.compile(r"[^:@\s]*(:\d*)?|\[[^\]\s]*\](:\d*)?")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"()<>]+", re.I)
 _PATH = re.compile(r"(?<=/)[^\s'\"()<>]*\?[^\s'\"()<>]+")
 
 
 def offline_variable() -> str | None:
-    """Name of the environment variable that forbids the network, if one is set to true."""
+    """Return the name of the true environment variable that forbids the network, if any."""
     true = {"1", "ON", "YES", "TRUE"}
     return next((v for v in OFFLINE_VARIABLES if os.environ.get(v, "").upper() in true), None)
 
 
 def _query(text: str) -> str:
-    """A query with ``…`` for each value that could be a secret."""
     parts = []
     for each in text.split("&"):
         name, equals, value = each.rpartition("=")
@@ -37,10 +36,7 @@ def _query(text: str) -> str:
 
 
 def without_secrets(url: str) -> str:
-    """An address without what could give access: no user and password, no values of a query.
-
-    Works on any text, also on what is no address.
-    """
+    """Remove user, password and values of a query from an address, or from any other text."""
     address, question, query = url.partition("#")[0].partition("?")
     scheme, slashes, rest = address.rpartition("://") if "://" in address else ("", "", address)
     authority, slash, path = rest.partition("/")
@@ -52,19 +48,19 @@ def without_secrets(url: str) -> str:
 
 
 def shown(url: str) -> str:
-    """An address as messages show it: ``without_secrets``, and cut where it is very long."""
+    """Return an address for messages: without secrets, and cut if it is long."""
     text = without_secrets(url)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def scrubbed(text: str) -> str:
-    """A library's message with each address in it as ``shown``."""
+    """Return a library's message with each address as ``shown``."""
     without = _ADDRESS.sub(lambda match: shown(match[0]), text)
     return _PATH.sub(lambda match: shown(match[0]), without)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine itself."""
+    """Return whether a host is this machine itself."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -72,7 +68,6 @@ def is_loopback(host: str) -> bool:
 
 
 def _check_host(host: str) -> None:
-    """Raises ValueError for what names no host."""
     if not host or re.search(r"[\s\\<>\"{}|^`]", host):
         raise ValueError("it names no host")
     try:
@@ -84,9 +79,9 @@ def _check_host(host: str) -> None:
 
 
 def check_address(url: str) -> None:
-    """Check that a file may be downloaded from an address: https, or http on this machine.
+    """Check that an address is https, or http on this machine.
 
-    Raises ValueError with what is wrong, which shows nothing secret of it.
+    Raises ValueError with the fault, without secrets.
     """
     if re.search(r"[\x00-\x20\x7f]", url):
         raise ValueError("it holds a space or control character")
@@ -110,16 +105,16 @@ def check_address(url: str) -> None:
 
 
 def check_redirect(before: str, url: str) -> None:
-    """Check that a server at ``before`` may send on to ``url``; otherwise as ``check_address``."""
+    """Check that a server may redirect from ``before`` to ``url``. Raises as ``check_address``."""
     check_address(url)
     if urlsplit(url).scheme == "http" and urlsplit(before).scheme == "https":
         raise ValueError("it leaves https")
 
 
 def check_listed(url: str) -> str:
-    """An address that stands in a table, which everybody can read; may be empty.
+    """Return an address of a public table, perhaps empty.
 
-    Raises ValueError as ``check_address``, and for one that holds what gives access.
+    Raises ValueError as ``check_address``, and for a token or signature.
     """
     if url:
         check_address(url)
@@ -135,17 +130,17 @@ _HUB = re.compile(r"/datasets/([\w.-]+/[\w.-]+)/resolve/([0-9a-f]{40})/(.+)")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Where an archive states the checksum of a file."""
+    """An archive's statement of a file's checksum."""
 
     archive: Literal["zenodo", "hub"]
     url: str
-    """Address of its API that answers with JSON."""
+    """Address of the archive's API, which answers with JSON."""
     file: str
-    """What the archive calls the file there."""
+    """The archive's name of the file."""
 
 
 def statement_of(url: str) -> Statement | None:
-    """Where the checksum of the file at an address is stated; None where nobody states one.
+    """Return the statement of a file's checksum; None where no archive states one.
 
     Zenodo states MD5s of a record's files (developers.zenodo.org), the Hugging Face hub the SHA-256
     or git blob ids of a data set's files at a commit (huggingface.co/docs/hub/api).

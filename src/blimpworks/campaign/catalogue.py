@@ -1,7 +1,7 @@
 """The catalogues of a campaign: languages, treebank files, other sources, models.
 
-Tab-separated tables in ``config/``, one typed model per row. Reading needs only the
-standard library, because the Snakefile reads them each time it is parsed.
+They are tab-separated tables in ``config/``, with one typed model per row. Imports are light,
+because the Snakefile reads the catalogues each time it is parsed.
 """
 
 import difflib
@@ -38,7 +38,7 @@ Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 GitBlob = Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")]
 
 UNIMORPH_KINDS = ("unimorph", "unimorph_segmentations")
-"""Kinds of sources that a lexicon is read from, in this order."""
+"""Kinds of sources of a lexicon, in reading order."""
 TRAINED_AS = {
     "ngram": ("ngram", "kenlm", "float32", "bos"),
     "transformer": ("causal", "transformers", "float32", "bos"),
@@ -80,7 +80,7 @@ OptionalFloat = Annotated[float | None, BeforeValidator(_blank)]
 
 
 class LanguageRow(Strict):
-    """A language, whichever papers have it."""
+    """A language of any paper."""
 
     lang: Lang
     """ISO 639-3 code, as in the released data set."""
@@ -93,23 +93,21 @@ class LanguageRow(Strict):
     script: Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
     """ISO 15924 code."""
     unimorph: Names
-    """UniMorph tables used (codes); empty when only the treebank lexicon serves."""
+    """Codes of UniMorph tables; empty where only the treebank lexicon is used."""
     paper_n: OptionalInt
-    """Pairs in the release of the paper that covers most languages, where known; config/README.md
-    has the source."""
+    """Pairs in the release of the paper with most languages, if known (config/README.md)."""
     untested: Constructions
-    """Constructions (sv, sp) whose agreement statistics the release did not apply: its number
-    of pairs is that of all conditions, those without agreement included."""
+    """Constructions (sv, sp) without agreement statistics in the release; its numbers are high."""
     special: Treatments
-    """Named special handling of this language."""
+    """Named special treatments of this language."""
     excluded_treebanks: str
     """UD treebanks left out, each with its reason."""
     papers: Names
-    """Papers that alone have the language; empty: any paper may."""
+    """The only papers with this language; empty if any paper may have it."""
     note: str
 
     def is_of(self, paper: str) -> bool:
-        """Whether it is no language of other papers alone."""
+        """Return whether a ``paper`` may have the language."""
         return not self.papers or paper in self.papers
 
 
@@ -119,20 +117,19 @@ class Pinned(Strict):
     # Whether no campaign does without it, whichever checksum pins it.
     needed: ClassVar[bool] = False
     sha256: Sha256
-    """Of the uncompressed file; empty when it is not yet known."""
+    """SHA-256 of the uncompressed file; empty if not yet known."""
     git_blob: GitBlob = ""
-    """Id of the file's content in a git repository (SHA-1, as `git hash-object` says it). A file
-    without sha256 is verified by it, and its SHA-256 recorded when it is first retrieved."""
+    """SHA-1 of the content by `git hash-object`; it verifies a file without sha256."""
     bytes: OptionalInt
     """Size of the uncompressed file."""
     licence: str
     url: Annotated[str, AfterValidator(check_listed)]
-    """Where it is downloaded from."""
+    """Address to download it from."""
     mirror: PerhapsWithin
     """Path below a mirror directory, without a possible .xz."""
 
     def is_pinned(self, checksums: Literal["any", "sha256"] = "any") -> bool:
-        """Whether a checksum says what the file is: any, or SHA-256 alone."""
+        """Return whether the file has a checksum: any, or SHA-256 alone."""
         by_another = bool(self.git_blob) or statement_of(self.url) is not None
         return bool(self.sha256) or ((self.needed or checksums == "any") and by_another)
 
@@ -162,13 +159,13 @@ class SourceRow(Pinned):
     name: Within
     """Path of the retrieved file below the resources directory."""
     kind: str
-    """What it is: unimorph, text, frequency, …"""
+    """Kind of the file: unimorph, text, frequency, …"""
     lang: Annotated[str, Field(pattern=r"^([a-z]{3})?$")]
     version: str
 
 
 class NeededRow(SourceRow):
-    """A source in a paper's own table, without which the paper would have other items."""
+    """A source of a paper's own table; without it the paper would have other items."""
 
     needed: ClassVar[bool] = True
 
@@ -178,25 +175,27 @@ class ModelRow(Strict):
 
     name: Slug
     label: DrawnLabel
-    """As printed in tables and figures."""
+    """Printed name in tables and figures."""
     family: DrawnLabel
     papers: Names
-    """Papers that evaluate it; empty for a model of our own, which a campaign must name and
-    which then is run on each of its benchmarks (on prompts alone if it is trained to follow
-    instructions)."""
+    """Papers that evaluate it.
+
+    Empty for our own models, which run only in campaigns that name them.
+    """
     hf_id: Annotated[str, AfterValidator(model_address)]
-    """Hugging Face id, or a place on this machine (beginning with /, ./, ../ or ~): a directory
-    in Hugging Face's layout or with a checkpoint of ours, or an n-gram file. May hold {lang},
-    {script}, and braces of its own doubled; empty for a model trained here."""
+    """Hugging Face id, or path that begins with /, ./, ../ or ~; empty for a model trained here.
+
+    A path is of a directory in Hugging Face's layout or with a checkpoint of ours, or of an n-gram
+    file. Both may contain {lang} and {script}, with other braces doubled.
+    """
     revision: PerhapsWithin
-    """Branch, tag or commit, main by default; resolved to a commit when it is retrieved."""
+    """Branch, tag or commit, main by default; it is resolved to a commit when retrieved."""
     recipe: str
-    """Name of the recipe that trains it, for a model trained here."""
+    """Name of the training recipe, for a model trained here."""
     architecture: Literal["causal", "masked", "encoder-decoder", "ngram", "lstm"]
     engine: Literal["vllm", "transformers", "kenlm", "lstm"]
     languages: str
-    """Languages that it exists for: a group of the table of groups, or ISO 639-3 codes
-    separated by commas; empty: all."""
+    """A group of the table of groups, or ISO 639-3 codes separated by commas; empty: all."""
     scope: Literal["multilingual", "monolingual"]
     """One checkpoint for all languages, or one for each."""
     tuning: Literal["base", "chat"]
@@ -204,13 +203,11 @@ class ModelRow(Strict):
     """Billions."""
     dtype: str
     first_token: FirstToken
-    """What conditions the first token."""
+    """Condition of the first token."""
     gpus: OptionalInt
-    """GPUs to spread it over, in place of what its size asks for (docs/cluster.md): empty for
-    that, 0 for a model that needs none."""
+    """Number of GPUs; empty: derived from the size (docs/cluster.md), 0: none."""
     gpu_memory_gb: OptionalFloat
-    """Memory that it needs on all its GPUs together, in GB, in place of what follows from
-    parameters and dtype; empty for that."""
+    """Memory on all its GPUs together, in GB; empty: derived from parameters and dtype."""
     gated: Literal["yes", "no"]
     """Whether the licence must be accepted on the hub first."""
     note: str
@@ -222,13 +219,13 @@ class ModelRow(Strict):
         return row | {"revision": row.get("revision") or "main"} if on_hub else row
 
     def billions(self, campaign: Campaign) -> float | None:
-        """Billions of parameters: as stated, else of the recipe that a campaign trains it by."""
+        """Return billions of parameters: as stated, else those of the campaign's recipe."""
         return self.parameters or campaign.training.billions(self.recipe)
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What a campaign has selected, by key and in catalogue order."""
+    """A campaign's selection, by key and in catalogue order."""
 
     languages: dict[str, LanguageRow]
     models: dict[str, ModelRow]
@@ -237,25 +234,24 @@ class Catalogue:
     sources: dict[str, SourceRow]
     """Other files by name."""
     seeds: dict[str, Seed] = field(default_factory=dict)
-    """Models that are trained here several times, from a seed or on a sample each."""
+    """Models trained several times here, each from a seed or on a sample."""
     tables: dict[str, Path] = field(default_factory=dict)
-    """Table that each source stands in, by the source's name."""
+    """Table of each source, by the source's name."""
 
     def row_of(self, model: str) -> str:
-        """Name of a model's row in the table of models, which seeds share."""
+        """Return the name of a model's row in the table of models; seeds share one."""
         return self.seeds[model].model if model in self.seeds else model
 
     def languages_of(self, paper: str) -> dict[str, LanguageRow]:
-        """Languages that are not of other papers alone."""
+        """Return languages that are not of other papers alone."""
         return {lang: row for lang, row in self.languages.items() if row.is_of(paper)}
 
     def sources_of(self, kind: str, lang: str) -> list[SourceRow]:
-        """Sources of one kind for one language."""
+        """Return the sources of one kind for one language."""
         return [row for row in self.sources.values() if (row.kind, row.lang) == (kind, lang)]
 
 
 def _languages(path: Path) -> dict[str, LanguageRow]:
-    """Rows of the table of languages, and of those that papers alone have."""
     known = keyed(read_rows(LanguageRow, path), "lang", path)
     more: dict[str, LanguageRow] = {}
     for row in (row for paper in papers().values() for row in paper.languages):
@@ -266,9 +262,9 @@ def _languages(path: Path) -> dict[str, LanguageRow]:
 
 
 def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
-    """Rows of the campaign's table of sources, and of those that its papers have themselves.
+    """Return rows of the campaign's table of sources and of its papers' tables, by table.
 
-    Raises UserError for a source that stands in two rows.
+    Raises UserError for a source with two rows.
     """
     own = (table for paper in papers_of(campaign) for table in paper.source_tables)
     kinds: dict[Path, type[SourceRow]] = {campaign.catalogue.sources: SourceRow}
@@ -285,7 +281,7 @@ def _sources(campaign: Campaign) -> dict[Path, dict[str, SourceRow]]:
 
 
 def _models(campaign: Campaign) -> dict[str, ModelRow]:
-    """Models of the table and the campaign's own, by name. Raises UserError for one in both."""
+    """Return models of the table and the campaign's own. Raises UserError for one in both."""
     path = campaign.catalogue.models
     rows = keyed(read_rows(ModelRow, path), "name", path)
     for name, own in campaign.own_models.items():
@@ -297,7 +293,7 @@ def _models(campaign: Campaign) -> dict[str, ModelRow]:
 
 
 def keyed(rows: list[Row], key: str, path: Path) -> dict[str, Row]:
-    """Rows by one of their fields. Raises UserError where two have the same."""
+    """Return rows by one of their fields. Raises UserError for a repeated value."""
     names = Counter(getattr(row, key) for row in rows)
     twice = [name for name, count in names.items() if count > 1]
     if twice:
@@ -308,7 +304,7 @@ def keyed(rows: list[Row], key: str, path: Path) -> dict[str, Row]:
 def select_rows(
     names: Sequence[str] | Literal["all"], rows: dict[str, Row], what: str, path: Path
 ) -> dict[str, Row]:
-    """The wanted rows, in catalogue order. Raises UserError for an unknown name."""
+    """Return the selected rows, in catalogue order. Raises UserError for an unknown name."""
     if names == "all":
         return rows
     for name in names:
@@ -333,10 +329,10 @@ def select_rows(
 
 
 def load_catalogue(campaign: Campaign) -> Catalogue:
-    """Read the campaign's catalogues and keep what it selects.
+    """Read the campaign's catalogues and keep its selection.
 
-    Raises UserError for a malformed table, an unknown language or model, a language
-    without treebank files, or a trained model whose recipe the campaign lacks.
+    Raises UserError for a malformed table, an unknown language or model, a language without
+    treebank files, or a trained model whose recipe the campaign lacks.
     """
     files = campaign.catalogue
     known = _languages(files.languages)
@@ -394,7 +390,10 @@ def load_catalogue(campaign: Campaign) -> Catalogue:
 
 
 def _check_model(campaign: Campaign, model: ModelRow) -> None:
-    """See that an engine runs a model, and that it can be had. Raises UserError else."""
+    """Check that an engine can run a model, and that it is trained or retrieved.
+
+    Raises UserError.
+    """
     path, recipes = campaign.catalogue.models, campaign.training.recipes
     try:
         find_engine(campaign.engines.get(model.engine, model.engine), model.architecture)
@@ -429,9 +428,9 @@ def _check_model(campaign: Campaign, model: ModelRow) -> None:
 
 
 def whole_catalogue(campaign: Campaign) -> Catalogue:
-    """All languages and models there are, whatever the campaign selects; no files.
+    """Return all languages and models, without files, for what papers print.
 
-    What the papers print is not bound to a campaign. Raises UserError for a malformed table.
+    Raises UserError for a malformed table.
     """
     languages = _languages(campaign.catalogue.languages)
     return Catalogue(languages, _models(campaign), treebanks={}, sources={})

@@ -1,6 +1,6 @@
-"""What sets a campaign apart from what its papers' numbers are about: items, languages, models.
+"""Differences of a campaign from its papers: items, languages, models.
 
-A measured number says something about the printed one only where these are the same.
+A measured number is comparable with the printed one only where these are the same.
 """
 
 from collections.abc import Iterator
@@ -28,30 +28,30 @@ from blimpworks.errors import UserError
 from blimpworks.records.job import REPOSITORY
 
 IDENTITY = ("hf_id", "dtype", "languages")
-"""What tells models of one name apart, beside their commits."""
+"""Fields that identify a model, besides its name and commit."""
 
 
 class Basis(TypedDict):
-    """What a campaign's numbers of one paper are about; reasons are empty where nothing differs."""
+    """Items, languages and models behind a campaign's numbers, with reasons for differences."""
 
     languages: list[str]
-    """Languages that it has items in."""
+    """Languages with items."""
     data: dict[str, str]
-    """By language, how its treebanks and other sources differ from those of the catalogue."""
+    """Differences of treebanks and other sources from the catalogue, by language."""
     items: dict[str, str]
-    """By language, how its items differ from those that the paper's models were run on."""
+    """Differences of items from those of the paper's models, by language."""
     method: str
-    """How pairs or prompts are decided otherwise than in print."""
+    """Difference of the decisions on pairs or prompts."""
     models: dict[str, str]
-    """By model, why it is another than the printed one."""
+    """Reason why a model is not the printed one, by model."""
     unit: str
-    """What is counted: pair or prompt."""
+    """Unit of the counts: pair or prompt."""
     paper_languages: list[str]
-    """Languages that the paper has items in."""
+    """Languages of the paper's items."""
 
 
 SAME = Basis(languages=[], data={}, items={}, method="", models={}, unit="pair", paper_languages=[])
-"""Of a campaign in which nothing differs, or which does not run a paper."""
+"""Basis of a campaign without differences, or without the paper."""
 
 
 def _shown(names: list[str]) -> str:
@@ -60,21 +60,21 @@ def _shown(names: list[str]) -> str:
 
 
 def _same_file(used: Pinned, known: Pinned) -> bool:
-    """Whether two rows are of one version of a file: by a checksum that both have, or address."""
+    """Compare two rows by a checksum that both have, else by address."""
     pairs = [(used.sha256, known.sha256), (used.git_blob, known.git_blob)]
     stated = [(a, b) for a, b in pairs if a and b]
     return all(a == b for a, b in stated) if stated else used.url == known.url
 
 
 def _default_table(campaign: Campaign, table: str) -> Path | None:
-    """The repository's own table of a catalogue; None where the campaign has this one."""
+    """Return the repository's own table; None where the campaign uses it."""
     default: Path = REPOSITORY / getattr(CatalogueFiles(), table)
     used: Path = getattr(campaign.catalogue, table)
     return None if used.resolve() == default.resolve() else default
 
 
 def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """Languages whose treebanks differ, with reasons."""
+    """Yield languages with other treebanks, with reasons."""
     languages = paper.treebanks(campaign, catalogue)
     default = _default_table(campaign, "treebanks") if languages else None
     reference = read_rows(TreebankRow, default) if default else None
@@ -95,7 +95,7 @@ def _treebanks(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterat
 
 
 def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """Languages whose sources, beside treebanks, differ, with reasons."""
+    """Yield languages with other sources, treebanks apart, with reasons."""
     default = _default_table(campaign, "sources")
     pins = {row.name: row for row in read_rows(SourceRow, default)} if default else {}
     replaced = {used: name for name, used in campaign.substitutes.items()}
@@ -124,13 +124,13 @@ def _sources(paper: Paper, campaign: Campaign, catalogue: Catalogue) -> Iterator
 
 
 def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
-    """Models that are trained here, or others than the repository's of these names."""
+    """Return reasons for models that are trained here, or differ from the repository's."""
     default = _default_table(campaign, "models")
     printed = {row.name: row for row in read_rows(ModelRow, default)} if default else {}
     locked = locked_models(model_tables(campaign.catalogue.models)) if default else {}
 
     def identity(row: ModelRow) -> list[str]:
-        """What tells a model apart from others of its name; a locked branch is its commit."""
+        """Return the model's identity, with the commit of a locked branch."""
         lock = locked.get((row.hf_id, row.revision))
         commit = lock.row.commit if lock else row.revision
         return [commit, *(getattr(row, field) for field in IDENTITY)]
@@ -146,7 +146,7 @@ def _models(campaign: Campaign, catalogue: Catalogue) -> dict[str, str]:
 
 @cache
 def _default() -> tuple[Campaign, Catalogue]:
-    """The default campaign, which is that of the papers, in all languages; and its catalogue."""
+    """Return the default campaign, which is the papers', in all languages, and its catalogue."""
     campaign = load_campaign(REPOSITORY / "config/config.yaml")
     files = {n: REPOSITORY / path for n, path in CatalogueFiles().model_dump().items()}
     catalogue = campaign.catalogue.model_copy(update=files)
@@ -155,7 +155,7 @@ def _default() -> tuple[Campaign, Catalogue]:
 
 
 def _paper_languages(paper: Paper) -> list[str]:
-    """Languages that a paper has items in; none of one that the default campaign leaves out."""
+    """Return a paper's languages; none where the default campaign leaves the paper out."""
     try:
         campaign, catalogue = _default()
     except UserError:  # somebody is editing it; another campaign does without
@@ -165,7 +165,7 @@ def _paper_languages(paper: Paper) -> list[str]:
 
 
 def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
-    """What a campaign's numbers of a paper are about, and how that differs from print."""
+    """Return the basis of a campaign's numbers of a paper."""
     paper = find_paper(name)
     benchmark = next(iter(paper.benchmarks), None)
     if benchmark is None or not {b.name for b in paper.benchmarks} & {*campaign.benchmarks}:
@@ -205,5 +205,5 @@ def basis_of(campaign: Campaign, catalogue: Catalogue, name: str) -> Basis:
 
 
 def bases_of(campaign: Campaign, catalogue: Catalogue, papers: list[str]) -> dict[str, Any]:
-    """The basis of each of some papers."""
+    """Return the basis of each paper."""
     return {name: basis_of(campaign, catalogue, name) for name in papers}

@@ -1,6 +1,6 @@
-"""Which class scores or generates with an engine, and what can be chosen.
+"""Engines: the classes that score or generate, and their settings.
 
-Without heavy imports, because the workflow and plans ask.
+Without heavy imports, because the workflow and plans use it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,17 +12,16 @@ from blimpworks.errors import UserError
 FORMATS = ("float32", "bfloat16", "float16")
 SETTINGS = ("dtype", "first_token")
 MODEL = "model"
-"""Leaves a setting as the catalogue has it for each model."""
+"""Keeps a setting as the catalogue has it for each model."""
 
 
 class Engine(NamedTuple):
-    """An engine with models of one architecture: its class, and what it leaves open."""
+    """An engine for models of one architecture: its class and possible settings."""
 
     name: str
     architecture: str
     scorer: str
-    """Its class below ``blimpworks.scoring``, as ``module:Class``: by name, because each needs
-    packages that the others' environments may lack."""
+    """``module:Class`` below ``blimpworks.scoring``, not imported: its packages may be missing."""
     dtype: tuple[str, ...] = FORMATS
     first_token: tuple[str, ...] = (*POLICIES, "token")
 
@@ -32,7 +31,7 @@ class Engine(NamedTuple):
         return f"blimpworks.scoring.{self.scorer}"
 
     def obstacle(self, setting: str, requested: str) -> str | None:
-        """Why it cannot score with a ``dtype`` or ``first_token``; None if it can."""
+        """Return why it cannot score with a ``dtype`` or ``first_token``; None if it can."""
         possible = getattr(self, setting)
         if requested.partition(":")[0] in (MODEL, *possible):
             return None
@@ -42,10 +41,10 @@ class Engine(NamedTuple):
         )
 
     def settle(self, setting: str, own: str, requested: str) -> str:
-        """``dtype`` or ``first_token`` (``setting``) that it scores a model with.
+        """Return the ``dtype`` or ``first_token`` (``setting``) that it scores a model with.
 
-        It is the model's ``own`` unless another is ``requested`` for and the engine can follow:
-        one switch for all models of a campaign leaves alone those that have no choice.
+        It is the model's ``own`` unless the engine can use the ``requested`` one: one setting for
+        all models of a campaign leaves those without a choice unchanged.
         """
         return requested if requested.partition(":")[0] in getattr(self, setting) else own
 
@@ -65,14 +64,11 @@ ENGINES = {
         Engine("vllm", "causal", "vllm_engine:VllmEngine"),
     )
 }
-"""By name of the engine and architecture of a checkpoint."""
+"""Engines by name and architecture."""
 
 
 def find_engine(name: str, architecture: str) -> Engine:
-    """The engine ``name`` for models of an architecture.
-
-    Raises UserError, with the pairs there are, for one that there isn't.
-    """
+    """Return the engine ``name`` for an architecture. Raises UserError for an unknown pair."""
     if (name, architecture) not in ENGINES:
         known = ", ".join(" with ".join(pair) for pair in sorted(ENGINES))
         raise UserError(
@@ -82,21 +78,21 @@ def find_engine(name: str, architecture: str) -> Engine:
 
 
 class Choice(NamedTuple):
-    """The class that runs a model, and how."""
+    """The class that runs a model, and its settings."""
 
     address: str
     """``module:Class``."""
     settings: dict[str, str]
     """Number format and first token."""
     unmet: tuple[str, ...] = ()
-    """Requests that the engine cannot meet, and why."""
+    """Requests that the engine cannot meet, with reasons."""
 
 
 def choose_engine(name: str, architecture: str, own: object, requested: object) -> Choice:
-    """What scores with a model: the engine ``name``, with the model's ``own`` settings or others.
+    """Choose class and settings for scoring with a model.
 
-    These, and those that are ``requested`` of all models, are its ``dtype`` and ``first_token``.
-    Raises UserError as ``find_engine`` does.
+    ``own`` (the model's) and ``requested`` (the campaign's) have ``dtype`` and ``first_token``.
+    Raises UserError as ``find_engine``.
     """
     engine = find_engine(name, architecture)
     pairs = {each: (getattr(own, each), getattr(requested, each)) for each in SETTINGS}
@@ -110,11 +106,7 @@ def choose_engine(name: str, architecture: str, own: object, requested: object) 
 
 
 def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str | None:
-    """Why the engine ``name`` cannot score so, None if it can.
-
-    ``settings`` are settings of scoring: of its ``dtype`` and ``first_token`` each is possible
-    or ``model``, where they are given.
-    """
+    """Return why the engine ``name`` cannot score with ``settings``, None if it can."""
     engine = ENGINES.get((name, architecture))
     if engine is None:
         return f"the engine {name} runs no {architecture} models"
@@ -123,7 +115,7 @@ def obstacle(name: str, architecture: str, settings: Mapping[str, str]) -> str |
 
 
 class Comparison(NamedTuple):
-    """What the parity report compares where nobody says otherwise."""
+    """Reference and variants of a parity report."""
 
     reference: str
     variants: tuple[str, ...]
@@ -143,15 +135,15 @@ COMPARISONS: dict[str, Comparison] = {
     ),
     "ngram": Comparison("kenlm", ()),
 }
-"""Comparisons by a model's architecture."""
+"""Default comparisons, by architecture."""
 
 
 def comparison_of(
     architecture: str, reference: str | None, variants: Sequence[str] | None
 ) -> Comparison:
-    """A parity report's reference and variants; None for what suits the architecture.
+    """Return a parity report's reference and variants; None stands for the default.
 
-    Raises UserError for an architecture that no engine runs.
+    Raises UserError for an unknown architecture.
     """
     if architecture not in COMPARISONS:
         known = ", ".join(COMPARISONS)
@@ -166,22 +158,22 @@ GENERATION_ENGINES: dict[str, str] = {
     "transformers": "blimpworks.generation.transformers_engine:TransformersGenerator",
     "vllm": "blimpworks.generation.vllm_engine:VllmGenerator",
 }
-"""Class of each engine that answers, by name, because each needs packages of its own."""
+"""Class of each engine for generation, not imported: its packages may be missing."""
 GENERATION_ARCHITECTURE = "causal"
-"""The one architecture that answers."""
+"""The only architecture with generation."""
 
 
 def can_generate(name: str, architecture: str) -> bool:
-    """Whether models of an architecture can answer with the engine ``name``."""
+    """Return whether models of an architecture can answer with the engine ``name``."""
     return architecture == GENERATION_ARCHITECTURE and name in GENERATION_ENGINES
 
 
 def choose_generation_engine(
     name: str, architecture: str, own: object, requested: object
 ) -> Choice:
-    """What answers with a model; otherwise as ``choose_engine``.
+    """Choose class and settings for answering with a model, as ``choose_engine``.
 
-    Raises UserError for an engine or architecture that cannot answer.
+    Raises UserError for an engine or architecture without generation.
     """
     if not can_generate(name, architecture):
         raise UserError(

@@ -1,4 +1,4 @@
-"""What the Snakefile knows of an exhibit: where it stands, what it needs, who makes it."""
+"""Declarations of exhibits for the Snakefile."""
 
 import csv
 from collections import Counter
@@ -18,16 +18,14 @@ FORMATS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ExhibitSpec:
-    """One exhibit: where it stands, what it is made of, and the function that makes it.
+    """One exhibit: its tables, and the function that makes it.
 
-    ``needs`` names tables of the campaign: "accuracies", or one table per language such as
-    "items"; without any, there is a published form alone. ``function`` takes them and returns
-    an ``Exhibit``. ``facts`` names what it wants to know of the campaign and its catalogue,
-    such as the languages' families.
-    ``optional`` names tables that it can do without where the campaign has none; with
-    ``published``, the tables it needs there, it can be built from what the paper prints; one
-    that ``needs`` nothing has that form alone. Several exhibits can share a function, which
-    then takes the ``argument`` too.
+    ``needs`` names kinds of tables of a campaign, such as "accuracies" or, one per language,
+    "items"; ``optional`` names more that it can do without. ``published`` names kinds for the form
+    made from printed numbers; an exhibit without ``needs`` has this form alone. ``facts`` names
+    facts of campaign and catalogue, such as the languages' families. ``function`` takes all these
+    and returns an ``Exhibit``; several exhibits may share one, which then takes the ``argument``
+    too.
     """
 
     paper: str
@@ -41,18 +39,18 @@ class ExhibitSpec:
     published: tuple[str, ...] = ()
     argument: str = ""
     language_fact: str = ""
-    """The fact that names, under ``language``, the one language whose tables it is made of."""
+    """The fact that names, under ``language``, the one language of its tables."""
     of_samples: bool = False
-    """Whether it shows models that are trained on samples, and no others."""
+    """Whether it shows only models that are trained on samples."""
 
     @property
     def key(self) -> str:
-        """Paper and name, as in the path of the files."""
+        """Paper and name, as in the files' paths."""
         return f"{self.paper}/{self.name}"
 
     @property
     def alias(self) -> str:
-        """The Snakemake target's name."""
+        """Name of the Snakemake target."""
         return f"{self.paper}_{self.name}"
 
 
@@ -62,13 +60,11 @@ _FLAGS = {"": False, "yes": True}
 
 
 def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
-    """A paper's exhibits from a table separated by tabs, a row each, in the table's order.
+    """Read a paper's exhibits from a tab-separated table with one row each.
 
-    Its columns are fields of ``ExhibitSpec``: those without a default, and of the others those
-    that the paper has a use for. Cells with several names have spaces between them; ``function``
-    is ``module:name`` inside ``package``; ``of_samples`` is "yes" or empty.
-
-    Raises UserError naming the line of the first wrong row.
+    The columns are fields of ``ExhibitSpec``; those with a default may be absent. Names in a cell
+    are separated by spaces, ``function`` is ``module:name`` inside ``package``, and ``of_samples``
+    is "yes" or empty. Raises UserError with the line of the first wrong row.
     """
     expected = reading(path, "a paper's table of exhibits", "Add it.")
     with expected, path.open(encoding="utf-8", newline="") as handle:
@@ -96,7 +92,6 @@ def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
 
 
 def _check(row: Mapping[Any, Any], line: str, times: int) -> None:
-    """Raise UserError if a row of specs is not as ``read_specs`` says."""
     checks = {
         "has more cells than headings": None not in row,
         "has fewer cells than headings": None not in row.values(),

@@ -1,4 +1,4 @@
-"""Every exhibit that there is, and those that a campaign can build.
+"""All exhibits, and those that a campaign can build.
 
 Plain data without heavy imports, because the Snakefile reads it each time it is parsed.
 """
@@ -43,21 +43,21 @@ CORE_TABLES = {
 
 @cache
 def exhibits() -> Mapping[str, ExhibitSpec]:
-    """All papers' exhibits by key, in the papers' order."""
+    """Return all papers' exhibits by key, in the papers' order."""
     return MappingProxyType({e.key: e for paper in papers().values() for e in paper.exhibits})
 
 
 def find_exhibit(key: str) -> ExhibitSpec:
-    """The exhibit called ``paper/name``. Raises UserError for an unknown one."""
+    """Return the exhibit ``paper/name``. Raises UserError for an unknown one."""
     if key not in exhibits():
         raise UserError(f"there is no exhibit {key!r}; there are: {', '.join(exhibits())}.")
     return exhibits()[key]
 
 
 def table_kind(paper: str, kind: str) -> TableKind:
-    """A kind of table as a paper, or else the core, makes it.
+    """Return a kind of table of a paper, or else of the core.
 
-    Raises UserError for a kind that neither knows: the exhibit that names it is wrong.
+    Raises UserError for an unknown one.
     """
     tables = {**CORE_TABLES, **find_paper(paper).tables}
     if kind not in tables:
@@ -69,19 +69,19 @@ def table_kind(paper: str, kind: str) -> TableKind:
 
 
 def judged_benchmarks(spec: ExhibitSpec) -> tuple[str, ...]:
-    """Benchmarks that models must have judged for an exhibit."""
+    """Return benchmarks whose judgements an exhibit needs."""
     if any(table_kind(spec.paper, kind).of_all_benchmarks for kind in spec.needs):
         return tuple(benchmark.name for benchmark in find_paper(spec.paper).benchmarks)
     return (spec.paper,) if is_evaluated(spec) else ()
 
 
 def is_evaluated(spec: ExhibitSpec) -> bool:
-    """Whether an exhibit shows results of models on the items."""
+    """Return whether an exhibit shows results of models on the items."""
     return any(table_kind(spec.paper, kind).evaluated for kind in spec.needs)
 
 
 def absent_kinds(spec: ExhibitSpec, campaign: Campaign) -> list[TableKind]:
-    """Kinds of tables that an exhibit needs and the campaign cannot have."""
+    """Return kinds of tables that an exhibit needs and the campaign cannot have."""
     kinds = (table_kind(spec.paper, kind) for kind in spec.needs)
     return [kind for kind in kinds if kind.absent(campaign)]
 
@@ -93,15 +93,14 @@ def of_benchmarks(
     evaluated: Collection[str],
     sampled: Collection[str] = (),
 ) -> list[ExhibitSpec]:
-    """Exhibits of the papers whose ``benchmarks`` a campaign has items of.
+    """Return exhibits of papers whose ``benchmarks`` a campaign has items of.
 
-    Of a benchmark that no model is ``evaluated`` on, those of the data alone; learning curves of
-    those that models trained on samples are (``sampled``); never those that need nothing, which
-    are of print alone, or a kind of table that the campaign cannot have.
+    An exhibit of results needs its benchmarks among the ``evaluated`` ones; a learning curve needs
+    one among ``sampled``, which models trained on samples were evaluated on. Exhibits without
+    ``needs``, or with a kind of table that the campaign cannot have, are left out.
     """
 
     def measurable(spec: ExhibitSpec) -> bool:
-        """Whether models have judged all that an exhibit shows."""
         if spec.of_samples:
             return spec.paper in sampled
         return {*judged_benchmarks(spec)} <= {*evaluated}
@@ -117,7 +116,7 @@ def of_benchmarks(
 
 
 def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
-    """Exhibits that a campaign cannot build, and why, by key: those who ask for one are told."""
+    """Return the reasons for exhibits that a campaign cannot build, by key."""
     return {
         spec.key: f"exhibit {spec.key} {kind.why_absent}"
         for spec in exhibits().values()
@@ -128,7 +127,7 @@ def refused(campaign: Campaign, benchmarks: Sequence[str]) -> dict[str, str]:
 
 
 def file_reader(kind: str) -> Callable[[Sequence[Path]], pd.DataFrame] | None:
-    """What reads the files of a kind of table that are no Parquet; None where they are."""
+    """Return the reader for files of a kind of table that are not Parquet; None where they are."""
     readers = (paper.tables[kind].reader for paper in papers().values() if kind in paper.tables)
     address = next(filter(None, readers), None)
     return None if address is None else cast(Callable[..., "pd.DataFrame"], load(address))

@@ -1,6 +1,6 @@
-"""What the workflow's rules share: paths, lists and options that follow from a campaign.
+"""A campaign's paths, lists and options, shared by the workflow's rules.
 
-Without heavy imports, because the Snakefile asks each time it is parsed.
+Without heavy imports, because the Snakefile uses it each time it is parsed.
 """
 
 import json
@@ -49,18 +49,18 @@ from blimpworks.campaign.training_layout import TrainingLayout
 from blimpworks.errors import UserError
 
 WHOLE_WORDS = ("ngram", "lstm")
-"""Architectures that know words, not pieces of them."""
+"""Architectures with a vocabulary of whole words."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """What one job makes tables of: all languages that a checkpoint covers, or one at a time."""
+    """Tables of one job: of all languages of a checkpoint, or of one language."""
 
     benchmark: str
     suffix: str
-    """What tells its rules from those of the benchmark's other blocks."""
+    """Suffix of its rules' names."""
     place: str
-    """Place of its logs, with wildcards."""
+    """Path of its logs, with wildcards."""
     languages: tuple[str, ...]
     """Languages, or their wildcard."""
     models: tuple[str, ...]
@@ -68,12 +68,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Layout:
-    """A campaign with its catalogue, as the workflow sees it."""
+    """A campaign with its catalogue, for the workflow."""
 
     campaign: Campaign
     catalogue: Catalogue
     whole: Catalogue
-    """All languages and models, which what the papers print is about."""
+    """All languages and models, for what papers print."""
     groups: Groups
 
     @property
@@ -83,11 +83,11 @@ class Layout:
 
     @property
     def resources(self) -> str:
-        """Directory of what is retrieved and prepared."""
+        """Directory of retrieved and prepared files."""
         return self.campaign.pathvars.resources
 
     def expand(self, template: str, paper: str) -> list[str]:
-        """Paths of a template with {results}, {resources}, {paper}, and perhaps {lang}: each."""
+        """Fill in {results}, {resources}, {paper}, and for each language {lang}."""
         languages = self.item_languages(paper) if "{lang}" in template else [""]
         return [
             template.format(results=self.results, resources=self.resources, paper=paper, lang=lang)
@@ -95,27 +95,24 @@ class Layout:
         ]
 
     def usable(self, rows: Iterable[Pinned]) -> list[str]:
-        """Paths of retrieved files; rows without a checksum only if the campaign insists."""
+        """Return paths of retrieved files, without unpinned ones that the campaign skips."""
         names = (getattr(row, "name", "") for row in rows if is_usable(self.campaign, row))
         return [f"{self.resources}/sources/{name}" for name in names]
 
     def among_sources(self, paths: Iterable[str]) -> list[str]:
-        """Those of some paths that are retrieved sources."""
+        """Return the paths that are retrieved sources."""
         return [path for path in paths if path.startswith(f"{self.resources}/sources/")]
 
     def printed_folder(self, paper: str) -> Path:
-        """Folder of a paper's printed numbers."""
+        """Return the folder of a paper's printed numbers."""
         return printed_folder(self.campaign.catalogue.published, paper)
 
     def printed_tables(self, paper: str) -> list[str]:
-        """The numbers that a paper prints, table by table."""
+        """Return the tables of a paper's printed numbers."""
         return sorted(map(str, self.printed_folder(paper).glob("*.csv")))
 
     def licences_of(self, paper: str) -> str:
-        """Name the licences of a declared benchmark: as it states them, and those of its sources.
-
-        Empty where none is known, and for other papers.
-        """
+        """Return a declared benchmark's and its sources' licences; empty for other papers."""
         found = find_paper(paper)
         if not found.needs_benchmark:
             return ""
@@ -131,7 +128,7 @@ class Layout:
         return {}
 
     def models_of(self, benchmark: str) -> list[str]:
-        """Models that a benchmark is run on."""
+        """Return the models that run on a benchmark."""
         if ("models", benchmark) not in self._remembered:
             self._remembered["models", benchmark] = [
                 name
@@ -142,7 +139,7 @@ class Layout:
         return [*self._remembered["models", benchmark]]
 
     def covered_by(self, model: str, benchmark: str) -> list[str]:
-        """Languages of a benchmark that a model exists for, in the catalogue's order."""
+        """Return a model's languages of a benchmark, in the catalogue's order."""
         if ("languages", benchmark, model) not in self._remembered:
             languages = covered_by(
                 self.groups, self.catalogue.models[model], self.item_languages(benchmark)
@@ -151,24 +148,24 @@ class Layout:
         return [*self._remembered["languages", benchmark, model]]
 
     def item_languages(self, benchmark: str) -> list[str]:
-        """Languages that a benchmark has items in."""
+        """Return the languages of a benchmark's items."""
         if ("languages", benchmark) not in self._remembered:
             languages = languages_of(self.campaign, self.catalogue, benchmark)
             self._remembered["languages", benchmark] = [*languages]
         return [*self._remembered["languages", benchmark]]
 
     def items_table(self, benchmark: str, lang: str) -> str:
-        """Path of the items of a benchmark in a language."""
+        """Return the path of a benchmark's items in a language."""
         return str(items_table(self.campaign, benchmark, lang))
 
     def items_tables(self, benchmark: str) -> list[str]:
-        """Items of all languages of a benchmark."""
+        """Return the items of all languages of a benchmark."""
         return [self.items_table(benchmark, lang) for lang in self.item_languages(benchmark)]
 
     def evaluations(
         self, folder: str, benchmark: str, models: Sequence[str] | None = None
     ) -> list[str]:
-        """Tables of a benchmark's models, or of some, one per language."""
+        """Return tables of a benchmark's models, or of some, one per language."""
         return [
             f"{self.results}/{folder}/{benchmark}/{lang}/{model}.parquet"
             for model in (self.models_of(benchmark) if models is None else models)
@@ -176,54 +173,51 @@ class Layout:
         ]
 
     def evaluated(self, benchmark: str, models: Sequence[str] | None = None) -> str:
-        """The languages of each of a benchmark's models, or of some, as JSON."""
+        """Return the languages of each of a benchmark's models, or of some, as JSON."""
         names = self.models_of(benchmark) if models is None else models
         return json.dumps({model: self.covered_by(model, benchmark) for model in names})
 
     def engine_of(self, model: str) -> str:
-        """The engine that scores with a model in this campaign."""
+        """Return the engine for scoring with a model in this campaign."""
         return engine_of_row(self.campaign, self.catalogue.models[model])
 
     def dtype_of(self, model: str) -> str:
-        """Number format that a model is run in in this campaign."""
+        """Return a model's number format in this campaign."""
         row = self.catalogue.models[model]
         engine = find_engine(self.engine_of(model), row.architecture)
         return engine.settle("dtype", row.dtype, self.campaign.scoring.dtype)
 
     def judged_by(self, benchmark: str, model: str = "") -> list[str]:
-        """The methods, with their expressions, that a model decides a benchmark's pairs by.
-
-        Without a model those that exhibits show.
-        """
+        """Return the methods, with expressions, for a benchmark and model, or those of exhibits."""
         architecture = self.catalogue.models[model].architecture if model else ""
         return [*find_benchmark(benchmark).methods(self.campaign, architecture)]
 
     def methods_of(self, benchmark: str, model: str = "") -> list[str]:
-        """Names of the methods that a model is judged by."""
+        """Return the names of the methods that judge a model."""
         methods = self.judged_by(benchmark, model)
         if find_benchmark(benchmark).unit == "prompt":
             return methods
         return [find_method(method).name for method in methods]
 
     def ties_of(self, benchmark: str, model: str = "") -> list[TiePolicy]:
-        """What ties count as, by each method of a benchmark."""
+        """Return the policy for ties of each method of a benchmark."""
         return [self.tie_of(benchmark, method) for method in self.methods_of(benchmark, model)]
 
     def tie_of(self, benchmark: str, method: str) -> TiePolicy:
-        """What ties of a method count as: by the campaign's settings, or else the benchmark's."""
+        """Return a method's policy for ties: the campaign's, or else the benchmark's."""
         options = find_benchmark(benchmark).options(self.campaign)
         policy: TiePolicy = options.ties or tie_policy(benchmark, options.variant, method)
         return policy
 
     def unknown_of(self, benchmark: str, model: str) -> list[str]:
-        """What becomes of pairs with unknown words, as an option of the command."""
+        """Return the treatment of pairs with unknown words, as an option of the command."""
         options = find_benchmark(benchmark).options(self.campaign)
         policy = getattr(options, "unknown_words", "score")
         known = self.catalogue.models[model].architecture in WHOLE_WORDS
         return [f"--unknown={policy}"] if known and policy != "score" else []
 
     def counted_of(self, benchmark: str) -> list[str]:
-        """Models for which a correct item too many is counted, as options of the command."""
+        """Return options for models whose items count one more correct item than there is."""
         counts = find_benchmark(benchmark).counts_one_more
         rows = self.catalogue.models
         return [
@@ -233,11 +227,11 @@ class Layout:
         ]
 
     def mcnemar_of(self, benchmark: str) -> Variant:
-        """Form of McNemar's test."""
+        """Return the form of McNemar's test."""
         return find_benchmark(benchmark).mcnemar(self.campaign)
 
     def compared_with(self, model: str) -> Comparison:
-        """Reference and variants of a model's parity report."""
+        """Return reference and variants of a model's parity report."""
         options = self.campaign.parity
         architecture = self.catalogue.models[model].architecture
         return comparison_of(architecture, options.reference, options.variants)
@@ -246,12 +240,12 @@ class Layout:
 
     @cached_property
     def score_parts(self) -> dict[tuple[str, str], Part]:
-        """What single jobs score, by model and part."""
+        """Parts that jobs score, by model and part."""
         return self._parts_of("score")
 
     @cached_property
     def answer_parts(self) -> dict[tuple[str, str], Part]:
-        """What single jobs answer, by model and part."""
+        """Parts that jobs answer, by model and part."""
         return self._parts_of("answer")
 
     def _parts_of(self, kind: str) -> dict[tuple[str, str], Part]:
@@ -259,9 +253,9 @@ class Layout:
         return {(part.model, part.part): part for part in parts if part.kind == kind}
 
     def generation_of(self, part: Part) -> Generation:
-        """How the prompts of a part are answered.
+        """Return the settings for answering the prompts of a part.
 
-        Raises UserError where two of its benchmarks want it otherwise.
+        Raises UserError where two of its benchmarks have different settings.
         """
         each = {name: find_benchmark(name).generation for name, _ in part.sets}
         options = {str(how.options(self.campaign)) for how in each.values() if how is not None}
@@ -275,19 +269,20 @@ class Layout:
 
     @cached_property
     def parted(self) -> list[str]:
-        """Models whose languages are scored by jobs of their own."""
+        """Models with one scoring job per language."""
         by_language = self.campaign.scoring.jobs == "language"
         rows = self.catalogue.models.items()
         return [name for name, row in rows if row.scope == "monolingual" or by_language]
 
     def part_of(self, model: str, lang: str) -> str:
-        """The part of a model's scores that a language is in: one job scores a part."""
+        """Return the part of a model's scores with a language; one job scores a part."""
         return part_of(self.campaign, self.catalogue.models[model], lang)
 
     def blocks(self, unit: str) -> list[Block]:
-        """Blocks of all the campaign's benchmarks of pairs, or of prompts.
+        """Return blocks of all the campaign's benchmarks of pairs, or of prompts.
 
-        With the benchmark in their paths, rules for a hundred languages are told apart quickly.
+        Their paths contain the benchmark, which lets Snakemake tell rules for many languages apart
+        quickly.
         """
         blocks = []
         for benchmark in self.campaign.benchmarks:
@@ -311,17 +306,17 @@ class Layout:
         return blocks
 
     def manifest_of(self, model: str, lang: str, store: str = "store") -> str:
-        """Manifest of the job that scores (or answers) a language with a model."""
+        """Return the manifest of the job that scores (or answers) a language with a model."""
         part = self.part_of(model, lang) if model in self.parted else "multi"
         return f"{self.results}/{store}/{model}/{part}/manifest.json"
 
     @cached_property
     def training(self) -> TrainingLayout:
-        """What models are trained on."""
+        """Texts and corpora that models are trained on."""
         return TrainingLayout(self)
 
     def perplexity_tables(self, benchmark: str) -> list[str]:
-        """Test perplexities of the LSTMs that a benchmark is run on and the campaign trains."""
+        """Return the test perplexities of a benchmark's LSTMs that the campaign trains."""
         lstms = self.training.trained_by("lstm")
         return [
             f"{self.results}/perplexities/{lang}/{model}.parquet"
@@ -340,20 +335,20 @@ class Layout:
 
     @cached_property
     def refused(self) -> dict[str, str]:
-        """Exhibits that the campaign cannot build, and why, by key."""
+        """Reasons for exhibits that the campaign cannot build, by key."""
         return refused(self.campaign, self.campaign.benchmarks)
 
     @cached_property
     def is_declared(self) -> bool:
-        """Whether all benchmarks of the campaign are data alone, so that no paper is reproduced."""
+        """Whether all benchmarks of the campaign are declared, so that no paper is reproduced."""
         active = papers_of(self.campaign)
         return bool(active) and all(paper.needs_benchmark for paper in active)
 
     @property
     def published(self) -> list[ExhibitSpec]:
-        """Exhibits that can be built from what papers print, mostly whatever the campaign runs.
+        """Exhibits that can be built from printed numbers, mostly independent of the campaign.
 
-        Of a campaign of declared benchmarks alone, those of its benchmarks.
+        A campaign of declared benchmarks alone has those of its benchmarks.
         """
         active = {paper.name for paper in papers_of(self.campaign)}
         return [
@@ -368,42 +363,42 @@ class Layout:
 
     @property
     def published_papers(self) -> list[str]:
-        """Papers with exhibits that can be built from what they print or have released."""
+        """Papers with exhibits that can be built from printed or released numbers."""
         return list(dict.fromkeys(spec.paper for spec in self.published))
 
     @property
     def papers(self) -> list[str]:
-        """Papers whose printed numbers are at hand."""
+        """Papers with tables of printed numbers."""
         return [paper for paper in self.published_papers if self.printed_tables(paper)]
 
     @property
     def reported_papers(self) -> list[str]:
-        """Papers that a report has a page for: with published forms, or exhibits of the campaign's.
+        """Papers with a page in the report, in the papers' order.
 
-        In the papers' order.
+        They have published forms, or exhibits of the campaign.
         """
         shown = {*self.published_papers, *(spec.paper for spec in self.exhibits)}
         return [name for name in papers() if name in shown]
 
     def reasons_table(self, paper: str) -> list[str]:
-        """The table of why printed numbers cannot be recomputed, where a paper has one."""
+        """Return a paper's table of reasons why printed numbers cannot be recomputed, if any."""
         path = self.printed_folder(paper) / "reasons.tsv"
         return [str(path)] if path.exists() else []
 
     def published_of(self, paper: str) -> list[ExhibitSpec]:
-        """Exhibits of a paper that its printed numbers make."""
+        """Return exhibits of a paper that its printed numbers make."""
         return [spec for spec in self.published if spec.paper == paper]
 
     def tables(self, paper: str, kind: str, *, printed: bool = False) -> list[str]:
-        """Paths of a kind of table; none where the campaign cannot have it."""
+        """Return paths of a kind of table; none where the campaign cannot have it."""
         table = table_kind(paper, kind)
         absent = not printed and table.absent(self.campaign)
         return [] if absent else table.of(self, paper, printed=printed)
 
     def exhibit_tables(self, spec: ExhibitSpec) -> list[tuple[str, str]]:
-        """Every table that an exhibit needs or can use, with its kind.
+        """Return each table that an exhibit needs or can use, with its kind.
 
-        Raises UserError for one that the campaign cannot build.
+        Raises UserError for an exhibit that the campaign cannot build.
         """
         if spec.key in self.refused:
             raise UserError(self.refused[spec.key])
@@ -415,15 +410,15 @@ class Layout:
         return [(kind, path) for kind, path in tables if Path(path).stem == language]
 
     def published_tables(self, paper: str) -> list[tuple[str, str]]:
-        """Every table that a paper's published forms need or can use, with its kind."""
+        """Return each table that a paper's published forms need or can use, with its kind."""
         specs = self.published_of(paper)
         kinds = dict.fromkeys(kind for s in specs for kind in (*s.published, *s.optional))
         return [(kind, path) for kind in kinds for path in self.tables(paper, kind, printed=True)]
 
     def fact(self, paper: str, name: str, *, whole: bool = False) -> Any:
-        """What a paper's exhibits ask of the campaign's catalogue, or of the whole one.
+        """Return a fact of the campaign's catalogue, or of the whole one, for a paper's exhibits.
 
-        Raises UserError for a fact that the paper does not have.
+        Raises UserError for an unknown fact.
         """
         facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = find_paper(paper).facts
         if name not in facts:
@@ -434,7 +429,7 @@ class Layout:
         return facts[name](self.campaign, self.whole if whole else self.catalogue)
 
     def labels_of(self, spec: ExhibitSpec) -> str:
-        """Printed names of what an exhibit shows, models only where it shows accuracies; facts."""
+        """Return printed names and facts for an exhibit as JSON, models only for results."""
         named = self.catalogue.languages_of(spec.paper)
         labels: dict[str, Any] = {"languages": {k: row.name for k, row in named.items()}}
         if is_evaluated(spec):
@@ -453,7 +448,7 @@ class Layout:
         return json.dumps(labels, ensure_ascii=False)
 
     def published_labels(self, paper: str) -> str:
-        """Printed names and facts for a paper's published forms: of all languages and models."""
+        """Return printed names and facts for a paper's published forms as JSON."""
         models = {k: r.label for k, r in self.whole.models.items() if paper in r.papers}
         names = dict.fromkeys(name for s in self.published_of(paper) for name in s.facts)
         facts = {name: self.fact(paper, name, whole=True) for name in names}
@@ -464,7 +459,7 @@ class Layout:
         )
 
     def unshown_tables(self) -> list[str]:
-        """Accuracies, or without models items, of benchmarks that no exhibit is called after."""
+        """Return accuracies (or items) of benchmarks without exhibits of their name."""
         shown = {spec.paper for spec in self.exhibits}
         paths = []
         for name in self.campaign.benchmarks:

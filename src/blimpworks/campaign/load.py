@@ -1,4 +1,4 @@
-"""Reading a campaign: the core's settings, with a section for each paper that there is."""
+"""Reading a campaign: the core's settings, with a section for each paper."""
 
 import os
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ DECLARATION = "benchmark.yaml"
 
 @cache
 def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
-    """Model of a campaign with the sections and folders of all papers.
+    """Return the model of a campaign with sections and folders of all papers.
 
     ``with_declared``: also of benchmarks that are declared as data.
     """
@@ -54,16 +54,16 @@ def campaign_model(*, with_declared: bool = True) -> type[Campaign]:
 
 
 def read_anew() -> None:
-    """Forget which papers there are, so that declarations are read again."""
+    """Clear the caches of papers, so that declarations are read again."""
     for cached in (registered, benchmarks, exhibits, campaign_model):
         cached.cache_clear()
 
 
 def declare(folders: Sequence[Path]) -> None:
-    """Let the benchmarks in some folders be known, to this process and to jobs that it starts.
+    """Register the benchmarks in some folders, for this process and jobs that it starts.
 
-    They go before others of the same names. Raises UserError for one that cannot be used, and for
-    two of one name.
+    They precede others of the same names. Raises UserError for one that cannot be used, and for two
+    of one name.
     """
     # In the repository where the current directory lacks it, as all that campaigns name.
     paths = (path.expanduser() for path in folders)
@@ -88,10 +88,10 @@ def declare(folders: Sequence[Path]) -> None:
 
 
 def named_folder(text: str) -> Path | None:
-    """The folder of a declaration that a text names by a path; None where it names a benchmark.
+    """Return the folder of a declaration that a text names by a path; None for a benchmark's name.
 
-    The path is the folder's or the declaration's. A benchmark's name goes before a folder that is
-    called so (./NAME is that).
+    The path is the folder's or the declaration's. A benchmark's name precedes a folder of that
+    name, which ./NAME means.
     """
     path = Path(text).expanduser()
     path = path.parent if path.name == DECLARATION else path
@@ -106,7 +106,7 @@ def _texts(value: object) -> list[str]:
 def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
     """Validate ``settings`` read from ``source`` (a file's name, for the message).
 
-    Raises UserError with one line per problem: file, key, what was found, what is expected.
+    Raises UserError with one line per problem: file, key, value, expectation.
     """
     declare([*map(Path, _texts(settings.get("declared")))])
     named = {*_texts(settings.get("benchmarks"))} - benchmarks().keys()
@@ -142,9 +142,9 @@ def check_campaign(settings: dict[str, Any], source: str) -> Campaign:
 
 
 def placed(files: CatalogueFiles) -> CatalogueFiles:
-    """The catalogue's files, those of the repository where the current directory lacks them.
+    """Replace files that the current directory lacks by those of the repository.
 
-    So the workflow runs in any directory, and a campaign can still have tables of its own there.
+    So the workflow runs in any directory, and a campaign can have tables of its own there.
     """
     update = {}
     for name in type(files).model_fields:
@@ -155,10 +155,10 @@ def placed(files: CatalogueFiles) -> CatalogueFiles:
 
 
 def check_files(files: Sequence[str]) -> None:
-    """See that files which Snakemake has read are YAML as it is read here.
+    """Check campaign files that Snakemake has read.
 
-    Of a key that stands twice, Snakemake takes the last without a word. Raises UserError for that,
-    and for what else ``read_settings`` refuses. Files that do not exist, or are JSON, are let be.
+    Snakemake takes the last of repeated keys without a message. Raises UserError for that, and as
+    ``read_settings``. Missing files and JSON are not checked.
     """
     for path in map(Path, files):
         if path.suffix != ".json" and path.is_file():

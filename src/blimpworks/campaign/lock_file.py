@@ -1,8 +1,8 @@
-"""Lock files: what a table of the catalogue left open, as it was found when first retrieved.
+"""Lock files: versions that a table of the catalogue left open, recorded when first retrieved.
 
-One stands beside each table that has any, as ``models.lock.tsv`` beside ``models.tsv``, and is
-committed with it. Jobs write it, many at a time; nothing in it is a parameter of a rule, so that
-writing it makes nothing stale.
+A lock file is beside its table (``models.lock.tsv`` beside ``models.tsv``) and is committed with
+it. Many jobs may write it at a time. No rule has it as a parameter, so that writing it makes
+nothing stale.
 """
 
 import csv
@@ -24,7 +24,7 @@ from blimpworks.strict import Strict
 
 
 class LockedRow(Strict):
-    """A row of a lock file: what identifies it, and what was locked, without control characters."""
+    """A row of a lock file, without control characters."""
 
     key: ClassVar[tuple[str, ...]]
     """Fields that identify a row."""
@@ -37,7 +37,7 @@ class LockedRow(Strict):
         return self
 
     def identity(self) -> tuple[str, ...]:
-        """Values of the fields that identify the row."""
+        """Return the values of ``key``."""
         return tuple(str(getattr(self, name)) for name in self.key)
 
 
@@ -49,28 +49,24 @@ def _beside(table: Path) -> Path:
 
 
 def place_here(table: Path) -> Path:
-    """Path of a table below the working directory.
-
-    Of one that lies elsewhere, the one that it would have in ``config/``: so many can share a
-    catalogue that is not theirs.
-    """
+    """Return a table's path below the working directory, or in ``config/`` for one elsewhere."""
     here, path = Path.cwd().resolve(), table.resolve()
     return path.relative_to(here) if path.is_relative_to(here) else Path("config", table.name)
 
 
 def lock_path(table: Path) -> Path:
-    """The lock file that is written for a table: the one beside it, or beside its place here."""
+    """Return the lock file to write for a table: beside it, or beside its place here."""
     inside = table.resolve().is_relative_to(Path.cwd().resolve())
     return _beside(table if inside else place_here(table))
 
 
 def lock_files(table: Path) -> list[Path]:
-    """The lock files that are read for a table; a row of the first goes before the others'."""
+    """Return the lock files to read for a table; rows of the first take precedence."""
     return [*dict.fromkeys((lock_path(table), _beside(table)))]
 
 
 def read_file(kind: type[Row], path: Path) -> dict[tuple[str, ...], Row]:
-    """Rows of one lock file, none where there is no file or nothing but headings.
+    """Return the rows of one lock file, none where it is missing or has only headings.
 
     Raises UserError, with file and line, for a malformed one.
     """
@@ -92,11 +88,7 @@ def read_file(kind: type[Row], path: Path) -> dict[tuple[str, ...], Row]:
 
 
 def read_lock(kind: type[Row], table: Path) -> dict[tuple[str, ...], Row]:
-    """What is locked of a table, by the values of the rows' ``key``.
-
-    Where another lock file is written than the table's own, that one goes before it. Raises
-    UserError, with file and line, for a malformed one.
-    """
+    """Return the locked rows of a table, by ``identity``. Raises as ``read_file``."""
     rows: dict[tuple[str, ...], Row] = {}
     for path in reversed(lock_files(table)):
         rows |= read_file(kind, path)
@@ -104,11 +96,10 @@ def read_lock(kind: type[Row], table: Path) -> dict[tuple[str, ...], Row]:
 
 
 def record(row: Row, table: Path, *, replace: bool = False) -> Row:
-    """Put a row into the lock file of a table, whole or not at all.
+    """Put a row into the lock file of a table, atomically.
 
-    Returns the row that stands there afterwards: the one that another job was first to record,
-    unless ``replace``. Raises UserError for a malformed lock file, OSError where none can be
-    written.
+    Returns the row that is there afterwards: that of the first job to record it, unless
+    ``replace``. Raises UserError for a malformed lock file, OSError where none can be written.
     """
     path, kind = lock_path(table), type(row)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,41 +122,37 @@ Commit = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 
 
 class LockedModel(LockedRow):
-    """What a branch, tag or pull request of a model was when it was first retrieved."""
+    """The commit of a model's branch, tag or pull request when first retrieved."""
 
     key: ClassVar = ("hf_id", "revision")
     hf_id: str
-    """Owner and name on the hub, for one language where there is a repository for each."""
+    """Owner and name on the hub, of one language where each has a repository."""
     revision: str
-    """Branch, tag or reference, as the table of models has it."""
+    """Branch, tag or reference, as in the table of models."""
     commit: Commit
     date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
-    """Day on which it was resolved (UTC)."""
+    """Day of its resolution (UTC)."""
     replaces: Commit | Annotated[str, Field(pattern=r"^$")] = ""
-    """Commit that was locked before, where somebody has accepted another: then, and only then,
-    what was made of that one is made anew."""
+    """Commit locked before, if a user accepted another: only then its products are made anew."""
 
 
 def is_commit(revision: str) -> bool:
-    """Whether a revision is a commit, which cannot move."""
+    """Return whether a revision is a commit, which cannot move."""
     return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A locked revision, and the tables that it concerns."""
+    """A locked revision and its tables."""
 
     row: LockedModel
     file: Path
-    """Lock file that has it."""
+    """Its lock file."""
     table: Path
-    """Table of models of those who use it: its own, or one that goes by another's lock file."""
+    """Table of models of its users, which may have another lock file."""
 
     def moved(self, commit: str, name: str) -> str:
-        """What to do where the revision is another ``commit`` now, of the model called ``name``.
-
-        Without the full stop, as of what may stand in a list.
-        """
+        """Return advice for a revision that is another ``commit`` now, without the full stop."""
         row, table = self.row, self.table
         return (
             f"{row.hf_id}: {row.revision!r} has moved on the hub, from commit {row.commit}, locked "
@@ -175,21 +162,18 @@ class Locked:
 
 
 def model_tables(table: Path) -> list[Path]:
-    """Tables of models by whose lock files the models of ``table`` go: its own, the repository's.
-
-    By whole paths; the same table stands there once.
-    """
+    """Return tables whose lock files hold for the models of ``table``: itself, the repository's."""
     return [*dict.fromkeys((table.absolute(), REPOSITORY / "config/models.tsv"))]
 
 
 LockedModels = Mapping[tuple[str, ...], Locked]
-"""What is locked, by id on the hub and revision."""
+"""Locked revisions by hub id and revision."""
 
 
 def locked_models(tables: Sequence[Path]) -> LockedModels:
-    """What is locked, by id on the hub and revision; the first of ``tables`` that has it counts.
+    """Return locked revisions for the models of the first of ``tables``.
 
-    The models are those of the first of ``tables``. Raises UserError for a malformed lock file.
+    Earlier tables take precedence. Raises UserError for a malformed lock file.
     """
     locked: dict[tuple[str, ...], Locked] = {}
     for file in (file for table in reversed(tables) for file in reversed(lock_files(table))):

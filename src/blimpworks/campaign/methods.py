@@ -1,8 +1,7 @@
-"""Methods as data: what of two sentences is compared to decide a pair.
+"""Methods as data: values of two sentences, compared to decide a pair.
 
-A method is a line: a name and an expression over the log-probabilities of a sentence's
-tokens. The good sentence must have the higher value, or the lower one where the expression
-says so::
+A method is a name and an expression over the log-probabilities of a sentence's tokens. The good
+sentence must have the higher value, or with ``lower`` the lower one::
 
     method    = ["higher" | "lower"] value
     value     = "-" value | "exp(" value ")" | total
@@ -11,12 +10,12 @@ says so::
     tokens    = "all" | "text" | "region"
     length    = "characters" | "bytes"
 
-``only`` is the log-probability of the one token there is; a sentence with none or more has no
-value. ``all`` is every scored token, ``text`` leaves the end symbol out, ``region`` is the
-critical region with the space that joins it to its prefix. Lengths are the sentence's.
+``only`` is the log-probability of a single token; other sentences have no value. ``all`` is every
+scored token, ``text`` leaves the end symbol out, ``region`` is the critical region with the space
+that joins it to its prefix. Lengths are the sentence's.
 
-Minus and ``exp`` only change what is shown: the numbers compared, and so decisions, ties and
-margins, are those of the total inside, in nats (per token or unit of length).
+Minus and ``exp`` only change the shown value. Decisions, ties and margins compare the totals, in
+nats (per token or unit of length).
 """
 
 import re
@@ -58,7 +57,7 @@ _EXAMPLES = "such as 'sum(all)', 'sum(region) / bytes' or 'lower exp(-mean(all))
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """An expression, read: a total, how it is shown, and whether more of it is better."""
+    """A parsed expression."""
 
     name: str
     aggregate: str
@@ -71,7 +70,7 @@ class Method:
 
     @property
     def regional(self) -> bool:
-        """Whether the critical region's tokens are all that it needs."""
+        """Whether it needs only the critical region's tokens."""
         return self.tokens == "region"
 
 
@@ -85,7 +84,7 @@ def _known(word: str, known: Iterable[str], name: str, expression: str) -> str:
 
 
 def _peel(text: str) -> tuple[str, list[str]]:
-    """The total inside ``text``, and what stands around it, from the inside outwards."""
+    """Return the total inside ``text``, and its ``minus`` and ``exp``, from the inside outwards."""
     around: list[str] = []
     while True:
         text = text.strip()
@@ -98,7 +97,7 @@ def _peel(text: str) -> tuple[str, list[str]]:
 
 
 def parse_method(name: str, expression: str) -> Method:
-    """Read a method. Raises UserError, in one sentence, for what the grammar doesn't have."""
+    """Parse a method. Raises UserError for a malformed one."""
     if not _NAME.fullmatch(name):
         raise UserError(
             f"method {name!r}: expected a name of lower-case letters, digits and underscores."
@@ -124,9 +123,9 @@ def parse_method(name: str, expression: str) -> Method:
 
 
 def find_method(named: str) -> Method:
-    """The method of that name, or one given as ``name=expression``.
+    """Return the method of that name, or parse ``name=expression``.
 
-    Raises UserError for an unknown name, with the known ones, and for a malformed expression.
+    Raises UserError for an unknown name or a malformed expression.
     """
     name, given, expression = (part.strip() for part in named.partition("="))
     if given:
@@ -137,5 +136,5 @@ def find_method(named: str) -> Method:
 
 
 def regional(methods: Sequence[str]) -> bool:
-    """Whether none of ``methods`` looks outside the critical region's tokens."""
+    """Return whether all ``methods`` need only the critical region's tokens."""
     return all(find_method(named).regional for named in methods)

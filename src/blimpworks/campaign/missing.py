@@ -1,4 +1,4 @@
-"""What exhibits of a campaign could show and lack, because a source cannot be had, in words."""
+"""Sentences on sources that a campaign's exhibits lack."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,9 +15,9 @@ DEFAULT = CatalogueFiles().sources
 
 
 def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
-    """What published and measured forms lack of sources, by form and exhibit.
+    """Return missing sources of published and measured forms, by form and exhibit.
 
-    A sentence that says what is missing and how to get it, and the command that does, if any.
+    Each is a sentence on the missing data and its remedy, and a command or empty text.
     """
     default = placed(CatalogueFiles()).sources
     # The same campaign with the repository's table of sources, all of which can be had.
@@ -50,7 +50,6 @@ def missing_sources(layout: Layout) -> dict[str, dict[str, tuple[str, str]]]:
 
 
 def _named(rows: Sequence[Pinned]) -> str:
-    """Sources with their size and licence, the first of many."""
     names = [row.name for row in rows if isinstance(row, SourceRow)]
     size = sum(row.bytes or 0 for row in rows)
     licences = ", ".join(dict.fromkeys(row.licence for row in rows))

@@ -1,8 +1,8 @@
-"""The contract between the core and a paper: everything that the core asks about one.
+"""The contract between the core and a paper.
 
-A paper's room has a module ``paper`` with one ``PAPER``; ``registry`` finds it. What needs heavy
-imports is named as ``module:name`` and loaded when it is used, because the Snakefile reads all
-papers each time it is parsed.
+A paper's package has a module ``paper`` with one ``PAPER``, which ``registry`` finds. Objects with
+heavy imports are named as ``module:name`` and loaded on use, because the Snakefile reads all papers
+each time it is parsed.
 """
 
 from __future__ import annotations
@@ -26,10 +26,13 @@ if TYPE_CHECKING:  # both ask the registry, which loads the papers
 
 Unit = Literal["pair", "prompt"]
 SENTENCE = 30.0
-"""Tokens of a sentence where nothing better is known: treebank sentences have some 15 words, and
-multilingual vocabularies cut words of most languages into about two."""
+"""Tokens of a sentence where nothing better is known.
+
+Treebank sentences have some 15 words, and multilingual vocabularies cut a word of most languages
+into about two tokens.
+"""
 ANY = "any"
-"""In policies for ties: all methods that have no line of their own."""
+"""In policies for ties: all methods without their own entry."""
 
 
 def _nothing(*_: Any) -> tuple[()]:
@@ -38,55 +41,50 @@ def _nothing(*_: Any) -> tuple[()]:
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """How a benchmark's prompts are answered."""
+    """Settings for answering a benchmark's prompts."""
 
     options: Callable[[Campaign], GenerationOptions]
     systems: Callable[[Campaign, Collection[str]], Mapping[str, str]]
     """System prompt of each language; empty where models get none."""
     setting: str
-    """Key of a campaign under which the options stand, for messages."""
+    """Key of the options in a campaign, for messages."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """Items that models are run on, one table per language."""
+    """Items that models run on, one table per language."""
 
     name: str
-    """As in campaigns, paths and tables."""
+    """Name in campaigns, paths and tables."""
     options: Callable[[Campaign], Any]
-    """The settings that say how it is judged, with ``variant`` and perhaps ``ties`` and
-    ``unknown_words``."""
+    """Settings for judging, with ``variant`` and perhaps ``ties`` and ``unknown_words``."""
     languages: Callable[[Campaign, Catalogue], Sequence[str]]
-    """Languages of a campaign that it has items in, in the catalogue's order."""
+    """Languages of a campaign with items, in the catalogue's order."""
     methods: Callable[[Campaign, str], Sequence[str]]
-    """Methods, with their expressions, that models of an architecture decide pairs by; of the
-    architecture "" those that exhibits show. The first is the main one."""
+    """Methods, with expressions, for an architecture ("": for exhibits), the main one first."""
     expected_units: Callable[[Campaign, Catalogue, str], int]
-    """Pairs or prompts of a language, before they are built, for plans."""
+    """Expected pairs or prompts of a language before they are built, for plans."""
     counted_units: Callable[[Campaign, Catalogue, str], int | None] | None = None
-    """The same as counted; None where that is not known yet. None where nothing is counted before
-    items are built."""
+    """Counted pairs or prompts of a language before they are built; None where unknown."""
     unit: Unit = "pair"
     tokens: float = SENTENCE
     """Expected tokens of a sentence, or of a prompt with system prompt and chat template."""
     ties: Mapping[Variant, Mapping[str, TiePolicy]] = field(default_factory=dict)
-    """What ties count as, by variant and method (``ANY`` for all others)."""
+    """Policy for ties, by variant and method (``ANY`` for all others)."""
     in_text: bool = True
-    """Whether its sentences may stand in text that models are trained on, and are left out."""
+    """Whether training text may contain its sentences, which are then left out."""
     spelling: Callable[[Campaign, str], Path | None] = lambda _campaign, _lang: None
-    """The pack that says how pairs of a language are spelled (``linguistics.orthography``), which
-    training text then follows; None where they stand as in the source."""
+    """Pack with the spelling of a language's pairs, for training text; None for the source's."""
     own_words: bool = False
-    """Whether its pairs are generated here, of words of our own, whatever else a campaign reads."""
+    """Whether its pairs are generated from our own words alone."""
     document_keys: tuple[str, str] = ("sentence_good", "sentence_bad")
-    """What the documents of lm-evaluation-harness call the good and the bad sentence."""
+    """Keys of the good and the bad sentence in documents of lm-evaluation-harness."""
     counts_one_more: Callable[[Campaign, str], bool] = lambda _campaign, _architecture: False
-    """Whether a correct item too many is counted for models of an architecture."""
+    """Whether one correct item too many is counted for models of an architecture."""
     mcnemar: Callable[[Campaign], Variant] = lambda _: "published"
-    """Form of McNemar's test between two models: chi-squared for any number of pairs, or
-    (corrected) exact where they are few."""
+    """Form of McNemar's test: chi-squared for any number of pairs, or (corrected) exact for few."""
     generation: Generation | None = None
-    """Of prompts alone."""
+    """For prompts alone."""
     judge: str = "judge"
     """Command that judges items by their scores; all have the same options."""
 
@@ -96,13 +94,11 @@ class TableKind:
     """A kind of table that exhibits are made from."""
 
     template: str = ""
-    """Paths in a campaign, such as ``{results}/bins/{paper}.parquet``; with ``{lang}`` one for each
-    language that the paper has items in. The workflow has a rule that makes them."""
+    """Paths such as ``{results}/bins/{paper}.parquet``, with ``{lang}`` one per item language."""
     paths: Callable[[Layout, str], Sequence[str]] | None = None
-    """The paths of a paper's tables, where a template is not enough."""
+    """Function for the paths of a paper's tables, in place of a template."""
     published: str | None = None
-    """Template of the paths for exhibits that a paper's printed numbers make, empty where print
-    has none; None where they are the same."""
+    """Template for exhibits of printed numbers: empty without any, None where it is the same."""
     published_paths: Callable[[Layout, str], Sequence[str]] | None = None
     """The same as a function."""
     evaluated: bool = False
@@ -112,16 +108,16 @@ class TableKind:
     absent: Callable[[Campaign], bool] = lambda _: False
     """Whether a campaign cannot have it."""
     why_absent: str = ""
-    """Why, and what to do, as the end of a sentence about an exhibit."""
+    """Reason and remedy, as the end of a sentence about an exhibit."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
-    """Pinned files that it is made from, beside those of the items."""
+    """Pinned files that it is made from, besides those of the items."""
     retrieved: bool = False
     """Whether a campaign without these files has no such table."""
     reader: str = ""
-    """Function from paths to a data frame, as ``module:name``, for files that are no Parquet."""
+    """Function from paths to a data frame, as ``module:name``, for files that are not Parquet."""
 
     def of(self, layout: Layout, paper: str, *, printed: bool = False) -> list[str]:
-        """Paths of a paper's tables in a campaign, or those for what the paper prints."""
+        """Return paths of a paper's tables in a campaign, or of those from printed numbers."""
         if self.retrieved and not self.sources(layout.campaign, layout.catalogue):
             return []
         paths, template = self.paths, self.template
@@ -134,28 +130,27 @@ class TableKind:
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """How a paper is cited."""
+    """Citation of a paper."""
 
     label: str
-    """Short name, as in headings."""
+    """Short name for headings."""
     title: str
     authors: str
     """With the year."""
     address: str = ""
-    """Empty where there is none."""
     licence: str = ""
-    """Of the items, as their authors state it; empty where they state none, or sources do."""
+    """Licence of the items, as their authors state it; empty where they or sources state none."""
     bibtex: str = ""
     contact: str = ""
 
     @property
     def text(self) -> str:
-        """Authors, year and title, as in lists of references."""
+        """Authors, year and title."""
         return f"{self.authors}. {self.title}."
 
     @property
     def listed(self) -> str:
-        """As a point of a list in Markdown: with address, contact, and the entry of BibTeX."""
+        """List item in Markdown, with address, contact and BibTeX entry."""
         contact = f" Contact: {self.contact}." if self.contact else ""
         entry = f"\n\n  ```bibtex\n{indent(self.bibtex, '  ')}\n  ```" if self.bibtex else ""
         return f"- {self.text} {self.address}".rstrip() + contact + entry
@@ -174,49 +169,49 @@ class Paper:
     settings: type[Strict]
     """Model of its section of a campaign."""
     position: int = 100
-    """Where it stands among the papers in reports: those with smaller numbers first."""
+    """Order in reports, smaller numbers first."""
     benchmarks: tuple[Benchmark, ...] = ()
     """Its own first; others have its paradigms with other items."""
     folders: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
-    """Data of its own that a campaign can replace (``catalogue``): default path and description,
-    by name."""
+    """Data that a campaign can replace (``catalogue``): default path and description, by name."""
     check_settings: Callable[[Campaign], None] = lambda _: None
-    """Raises UserError where settings contradict one another, without the files' name."""
+    """Raises UserError, without the file's name, for contradictory settings."""
     method_settings: Callable[[Campaign], Mapping[str, Sequence[str]]] = lambda _: {}
-    """Methods that its settings name, by key, to be checked."""
+    """Methods in its settings, by key, to be checked."""
     check: Callable[[Campaign, Catalogue], None] = lambda _campaign, _catalogue: None
-    """Raises UserError where a campaign lacks what its benchmarks are made of."""
+    """Raises UserError where a campaign lacks data of its benchmarks."""
     treebanks: Callable[[Campaign, Catalogue], Collection[str]] = _nothing
-    """Languages whose treebanks its items are made from."""
+    """Languages with treebanks that its items are made from."""
     sources: Callable[[Campaign, Catalogue], Sequence[Pinned]] = _nothing
-    """Pinned files that its items are made from, beside treebanks."""
+    """Pinned files that its items are made from, besides treebanks."""
     other_items: Callable[[Campaign, str], str] = lambda _campaign, _lang: ""
-    """How a campaign's items of a language differ from those that the printed accuracies are of;
-    empty where they are the same. Other treebanks and sources, and samples, the core sees."""
+    """Difference of a language's items from those of the printed accuracies; empty for none.
+
+    The core handles other treebanks, sources and samples.
+    """
     source_tables: tuple[Path, ...] = ()
-    """Tables of sources of its own, beside the campaign's."""
+    """Its own tables of sources, besides the campaign's."""
     languages: tuple[LanguageRow, ...] = ()
     """Languages that the table of languages may lack."""
     exhibits: tuple[ExhibitSpec, ...] = ()
     folder: Path | None = None
-    """Folder of its declaration, of a benchmark that is data alone."""
+    """Folder of the declaration, for a benchmark that is data alone."""
     needs_benchmark: bool = False
-    """Whether its published exhibits are of campaigns alone that have a benchmark of it, since
-    what they are made from is retrieved."""
+    """Whether published exhibits need a campaign with its benchmark, as their data is retrieved."""
     facts: Mapping[str, Callable[[Campaign, Catalogue], Any]] = field(default_factory=dict)
-    """What exhibits ask of a campaign and its catalogue, by name."""
+    """Facts of a campaign and its catalogue for exhibits, by name."""
     tables: Mapping[str, TableKind] = field(default_factory=dict)
-    """Kinds of tables that it alone has, and others that it makes otherwise than the core."""
+    """Its own kinds of tables, and those that differ from the core's."""
     caption: Callable[[Campaign, Catalogue, Collection[str]], str] = lambda *_: ""
-    """What captions of exhibits made from kinds of tables add about the origin of items."""
+    """Text on the origin of items, for captions of exhibits made from kinds of tables."""
     formulas: tuple[str, ...] = ()
     """Modules with its formulas."""
     commands: tuple[str, ...] = ()
     """Modules with its commands."""
     rules: str = ""
-    """Its rules: path below ``workflow/rules``, or an absolute one; empty without any."""
+    """Path of its rules below ``workflow/rules``, or an absolute one; empty without any."""
     printed: Path | None = None
-    """Folder of its printed numbers and reasons; None for the one below ``catalogue.published``."""
+    """Folder of printed numbers and reasons; None for the one below ``catalogue.published``."""
     printed_accuracies: str | Callable[[Sequence[Any]], Iterator[Any]] = ""
     """Function from printed numbers to ``PrintedAccuracy``, or its address ``module:name``."""
     names: str = ""

@@ -1,6 +1,6 @@
-"""The parts that a campaign's scoring and answering fall into: a job each, with its own store.
+"""The parts of a campaign's scoring and answering: one job each, with its own store.
 
-The one place that says which there are, for the workflow, for plans and for progress.
+The only definition of parts, for the workflow, plans and progress.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,20 +22,20 @@ from blimpworks.errors import UserError
 from blimpworks.items import SAMPLED
 
 ANSWERS_SUFFIX = " (answers)"
-"""Behind the name of a model where its answers are told apart from its scores."""
+"""Suffix of a model's name for its answers, where scores have the plain name."""
 Groups = Mapping[str, Sequence[str]]
-"""Languages that models exist for, by what their column ``languages`` says: a group, or codes."""
+"""Languages of models, by their column ``languages``: a group, or codes."""
 
 
 Kind = Literal["score", "answer"]
-"""What a part does: score the sentences of pairs, or answer prompts."""
+"""Task of a part: score the sentences of pairs, or answer prompts."""
 STORES: dict[Kind, str] = {"score": "store", "answer": "answers_store"}
-"""Folder of the results that parts of a kind have their stores in."""
+"""Folder of the results with the stores of a kind of parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one job scores, or answers: one checkpoint of a model on items of some languages."""
+    """One job of scoring or answering: one checkpoint on items of some languages."""
 
     model: str
     part: str
@@ -45,16 +45,16 @@ class Part:
     """Benchmark and language of each items table."""
     kind: Kind = "score"
     trained: bool = False
-    """Whether the campaign trains the model, in place of retrieving it."""
+    """Whether the campaign trains the model."""
 
     @property
     def title(self) -> str:
-        """The model, and that it answers where it does not score: for whoever reads of both."""
+        """The model, with a suffix where it answers."""
         return f"{self.model}{ANSWERS_SUFFIX if self.kind == 'answer' else ''}"
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Languages that it scores."""
+        """Its languages, each once."""
         return tuple(dict.fromkeys(lang for _, lang in self.sets))
 
     @property
@@ -73,81 +73,75 @@ class Part:
         return f"{self.model}/{self.part}"
 
     def manifest(self, campaign: Campaign) -> Path:
-        """Manifest of its scores or answers, which is there when it is done."""
+        """Return the manifest of its scores or answers, which exists when it is done."""
         return Path(campaign.pathvars.results, STORES[self.kind], self.key, "manifest.json")
 
     def checkpoint(self, campaign: Campaign) -> Path:
-        """The checkpoint that it scores with."""
+        """Return its checkpoint."""
         return checkpoint_file(campaign, self.model, self.scope, trained=self.trained)
 
     def log(self, campaign: Campaign) -> Path:
-        """Log of its job; the journal and the progress lie beside it."""
+        """Return the log of its job; journal and progress are beside it."""
         return Path(campaign.pathvars.logs, self.kind, f"{self.key}.log")
 
     def items(self, campaign: Campaign) -> list[Path]:
-        """Its items tables."""
+        """Return its items tables."""
         return [items_table(campaign, *each) for each in self.sets]
 
 
 def checkpoint_file(campaign: Campaign, model: str, scope: str, *, trained: bool) -> Path:
-    """The checkpoint of a model for a language, or ``multi``.
+    """Return the checkpoint of a model for a language, or ``multi``.
 
-    Retrieved ones are any campaign's. One that is trained here depends on the campaign's items,
-    whose sentences its text leaves out, so it lies among the results.
+    Campaigns share retrieved checkpoints. A trained one depends on the campaign's items, whose
+    sentences its text leaves out, so it is among the results.
     """
     root = campaign.pathvars.results if trained else campaign.pathvars.resources
     return Path(root, "models", model, scope, "checkpoint.json")
 
 
 def items_folder(campaign: Campaign) -> Path:
-    """Folder of the items that models are run on, BENCHMARK/LANG.parquet: samples under a limit.
+    """Return the folder of the items that models run on (samples under a limit).
 
-    Both are called ``items``, by which audits recognise tables of items.
+    Its name is ``items`` in both cases, by which audits recognise tables of items.
     """
     return Path(campaign.pathvars.results, SAMPLED if campaign.limit else "", "items")
 
 
 def items_table(campaign: Campaign, benchmark: str, lang: str) -> Path:
-    """The items of a benchmark in a language that models are run on."""
+    """Return the items of a benchmark in a language that models run on."""
     return items_folder(campaign) / benchmark / f"{lang}.parquet"
 
 
 def whole_items_table(campaign: Campaign, benchmark: str, lang: str) -> Path:
-    """All items of a benchmark in a language, of which the campaign may take a sample."""
+    """Return all items of a benchmark in a language, before a sample is taken."""
     return Path(campaign.pathvars.results, "items", benchmark, f"{lang}.parquet")
 
 
 def expected_items_of(campaign: Campaign, catalogue: Catalogue, benchmark: str, lang: str) -> int:
-    """Items of a benchmark in a language that models are run on, before they are built.
-
-    Raises UserError for an unknown benchmark.
-    """
+    """Return the expected number of items that models run on, before they are built."""
     number = find_benchmark(benchmark).expected_units(campaign, catalogue, lang)
     return min(number, campaign.limit or number)
 
 
 def engine_of(campaign: Campaign, row: ModelRow) -> str:
-    """The engine that scores with a model in this campaign."""
+    """Return the engine for scoring with a model in this campaign."""
     return campaign.engines.get(row.engine, row.engine)
 
 
 def languages_of(campaign: Campaign, catalogue: Catalogue, benchmark: str) -> tuple[str, ...]:
-    """Languages of the campaign that a benchmark has items in, in the catalogue's order.
-
-    Raises UserError for an unknown benchmark.
-    """
+    """Return the campaign's languages with items of a benchmark, in the catalogue's order."""
     return tuple(find_benchmark(benchmark).languages(campaign, catalogue))
 
 
 def item_sets(campaign: Campaign, catalogue: Catalogue) -> list[tuple[str, str]]:
-    """Benchmark and language of each items table of the campaign."""
+    """Return benchmark and language of each items table of the campaign."""
     return [(b, lang) for b in campaign.benchmarks for lang in languages_of(campaign, catalogue, b)]
 
 
 def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
-    """Benchmarks of the campaign that a model is run on: prompts only if it can answer.
+    """Return benchmarks of the campaign that a model runs on: prompts only if it can answer.
 
-    One that was trained to follow instructions is run on prompts alone.
+    A model that was trained to follow instructions runs on prompts alone.
     """
     able = can_generate(engine_of(campaign, row), row.architecture)
     units = {"pair", "prompt"} if able else {"pair"}
@@ -162,22 +156,22 @@ def benchmarks_of(campaign: Campaign, row: ModelRow) -> tuple[str, ...]:
 
 
 def covered_by(groups: Groups, row: ModelRow, languages: Iterable[str]) -> tuple[str, ...]:
-    """Those of some languages that a model exists for."""
+    """Return the given languages that a model exists for."""
     named = row.languages
     return tuple(lang for lang in languages if not named or lang in groups[named])
 
 
 def part_of(campaign: Campaign, row: ModelRow, lang: str) -> str:
-    """Name of the part in which a model scores a language."""
+    """Return the name of the part in which a model scores a language."""
     if row.scope == "monolingual":
         return lang
     return "multi" if campaign.scoring.jobs == "model" else f"multi.{lang}"
 
 
 def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
-    """The parts that score, and behind them those that answer.
+    """Return the parts that score, then those that answer.
 
-    Of each kind models in the catalogue's order, and languages within them.
+    Each kind is in the catalogue's order of models, then of languages.
     """
     parts = []
     languages = {name: languages_of(campaign, catalogue, name) for name in campaign.benchmarks}
@@ -197,14 +191,14 @@ def every_part(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list
 
 
 def score_parts(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> list[Part]:
-    """Every part of a campaign that scores sentences, in the catalogue's order."""
+    """Return every part that scores sentences, in the catalogue's order."""
     return [part for part in every_part(campaign, catalogue, groups) if part.kind == "score"]
 
 
 def exhibits_of(
     campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
 ) -> list[ExhibitSpec]:
-    """The campaign's own exhibits: of benchmarks that it has languages, and perhaps models, for."""
+    """Return the campaign's own exhibits: of benchmarks with languages, and perhaps models."""
     having = [name for name in campaign.benchmarks if languages_of(campaign, catalogue, name)]
     curved = {model for models in curves_of(catalogue.seeds).values() for model in models}
     evaluated: dict[bool, set[str]] = {True: set(), False: set()}
@@ -216,7 +210,7 @@ def exhibits_of(
 def obstacle(
     campaign: Campaign, catalogue: Catalogue, groups: Groups, row: ModelRow, benchmark: str
 ) -> str:
-    """Why a model is not run on a benchmark that it does not cover in any language."""
+    """Return why a model does not run on a benchmark in any language."""
     prompts = find_benchmark(benchmark).unit == "prompt"
     engine = engine_of(campaign, row)
     if row.papers and paper_of(benchmark).name not in row.papers:
@@ -233,10 +227,10 @@ def obstacle(
 
 
 def check_runs(campaign: Campaign, catalogue: Catalogue, groups: Groups) -> None:
-    """See that each model that a campaign names runs on something, and each benchmark is run.
+    """Check that each model of a campaign runs on something, and each benchmark is run.
 
-    Nothing is checked in campaigns of the data alone, of print alone, or of all models. Raises
-    UserError with the reason for each pair of model and benchmark.
+    Campaigns of the data alone, of print alone, or of all models are not checked. Raises UserError
+    with the reason for each pair of model and benchmark.
     """
     if not campaign.benchmarks or not campaign.models or campaign.models == "all":
         return

@@ -1,4 +1,4 @@
-"""Reference data beside the catalogue: groups of languages, other codes, what papers print."""
+"""Reference data besides the catalogue: language groups, other codes, printed numbers."""
 
 import math
 import re
@@ -24,16 +24,16 @@ from blimpworks.strict import Strict
 
 
 class GroupRow(Strict):
-    """A language of a group, such as those that a model was trained on."""
+    """A language of a group, such as the training languages of a model."""
 
     group: Slug
     lang: Lang
-    """May be a language that the catalogue has no data of."""
+    """May be absent from the catalogue."""
     note: str
 
 
 class FrequencyCodesRow(Strict):
-    """A language whose corpus frequency stands under other codes than its own."""
+    """A language whose corpus frequency has other codes than its own."""
 
     lang: Lang
     codes: Annotated[Names, Field(min_length=1)]
@@ -42,9 +42,9 @@ class FrequencyCodesRow(Strict):
 
 
 TEXT = "text"
-"""Unit of what is printed and is no number: it is compared word by word."""
+"""Unit of printed text that is no number: it is compared word by word."""
 BOUNDS = ("at least", "at most", "above", "below")
-"""How a printed number can bound what it is about; the last two leave out the number itself."""
+"""Endings of units of printed bounds; the last two exclude the number itself."""
 
 
 NUMBER = re.compile(
@@ -55,9 +55,9 @@ SCALES = {"k": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}
 
 
 def numbers_in(text: str) -> list[float]:
-    """What the numbers of a printed text may mean: ``1/4M`` a quarter of a million.
+    """Return possible values of the numbers of a printed text: ``1/4M`` a quarter of a million.
 
-    Of millions and thousands also how many billions they are, as sizes of models are given.
+    Millions and thousands also count as billions, as sizes of models are given.
     """
     numbers: list[float] = []
     for match in NUMBER.finditer(text):
@@ -69,7 +69,7 @@ def numbers_in(text: str) -> list[float]:
 
 
 class PublishedRow(Strict):
-    """A number that an exhibit of a paper prints, or a text where the unit is ``text``."""
+    """A printed number of an exhibit, or a text where the unit is ``text``."""
 
     exhibit: str
     row: str
@@ -77,44 +77,40 @@ class PublishedRow(Strict):
     column: str
     """Key of the column, such as a model's name in the catalogue."""
     text: str
-    """As printed, or as the text of the paper reads where it is garbled."""
+    """As printed, or the correct reading of a garbled text."""
     value: OptionalFloat
-    """The number; empty where none is printed, or where it cannot be made out."""
+    """The number; empty where none is printed or legible."""
     unit: str
-    """What is counted or measured; of a bound it ends in one of ``BOUNDS``."""
+    """Unit; for a bound it ends in one of ``BOUNDS``."""
     bold: Literal["", "yes"]
-    """Whether it stands in bold."""
     fault: Literal["", "erratum", "garbled"]
     """erratum: the paper contradicts itself or the data; garbled: the text was misread."""
     corrected: float | str | None
-    """What an erratum should read, where that is known: a number, or of a text another text."""
+    """Correct reading of an erratum, where known: a number, or for a text another text."""
     note: str
-    """Of a faulty one the evidence, with the arithmetic."""
+    """Evidence of a fault, with the arithmetic."""
     title: str = ""
-    """What a number in running text is about, where its keys or the exhibit's code don't say it."""
+    """Subject of a number in running text, where keys and the exhibit's code do not give it."""
     formula: str = ""
-    """The sentence of a formula that gives the number again, from other printed numbers."""
+    """Sentence of a formula that computes the number from other printed numbers."""
     of: str = Field(default="", validate_default=True)
-    """Those numbers, as EXHIBIT/ROWS/COLUMNS (see ``exhibits.statements``)."""
+    """These numbers, as EXHIBIT/ROWS/COLUMNS (``exhibits.statements``)."""
 
     @field_validator("corrected", mode="before")
     @classmethod
     def _corrected_in_kind(cls, given: Any, info: ValidationInfo) -> Any:
-        """A text for a text, a number for a number. Raises ValueError for what is no number."""
         if given == "":
             return None
         return given if given is None or info.data.get("unit") == TEXT else float(given)
 
     @model_validator(mode="after")
     def _texts_have_no_value(self) -> Self:
-        """Raise ValueError for a text with a number."""
         if self.textual and self.value is not None:
             raise ValueError(f"a {TEXT} has no value; leave it empty, or give another unit")
         return self
 
     @model_validator(mode="after")
     def _text_is_its_value(self) -> Self:
-        """Raise ValueError for a number that its text does not have, unless that is garbled."""
         numbers = numbers_in(self.text)
         if self.value is None or self.fault == "garbled" or not numbers:
             return self
@@ -125,7 +121,6 @@ class PublishedRow(Strict):
     @field_validator("of")
     @classmethod
     def _of_a_formula(cls, of: str, info: ValidationInfo) -> str:
-        """Raise ValueError for numbers without a formula, a formula without, or no place."""
         slashes = 2 if info.data.get("formula") else 0
         if of.count("/") != slashes or (of and not slashes):
             raise ValueError(
@@ -140,12 +135,12 @@ class PublishedRow(Strict):
 
     @property
     def sound(self) -> float | None:
-        """The number as it should read: as corrected, or else as printed."""
+        """The correct number: as corrected, or else as printed."""
         return self.corrected if isinstance(self.corrected, float) else self.value
 
     @property
     def place(self) -> str:
-        """Where it stands, as one text."""
+        """Exhibit, row and column as one text."""
         return f"{self.exhibit}/{self.row}/{self.column}"
 
     @property
@@ -156,24 +151,23 @@ class PublishedRow(Strict):
 
     @property
     def bound(self) -> str:
-        """How the number bounds what it is about; empty where it is the value itself."""
+        """Member of ``BOUNDS`` in the unit; empty for a plain value."""
         return next((bound for bound in BOUNDS if self.unit.endswith(bound)), "")
 
     @property
     def half_unit(self) -> float:
-        """Half a unit of the last digit printed: how far rounding may have moved the number.
+        """Half a unit of the last printed digit, the largest error of rounding.
 
-        Zero for whole numbers of things, which are counts; whole percentages and percentage
-        points are rounded.
+        Zero for counts; whole percentages and percentage points are rounded.
         """
         rounded = self.decimals or self.unit.removesuffix(self.bound).strip() in {"%", "points"}
         return 0.5 * 10**-self.decimals if rounded else 0.0
 
 
 class ReasonRow(Strict):
-    """Why printed numbers cannot be computed from others: what they would take.
+    """The reason why printed numbers cannot be computed from others.
 
-    ``exhibit``, ``row`` and ``column`` are patterns in which ``*`` stands for anything.
+    ``exhibit``, ``row`` and ``column`` are patterns in which ``*`` matches anything.
     """
 
     exhibit: str
@@ -183,7 +177,7 @@ class ReasonRow(Strict):
 
 
 def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
-    """Languages of each group, sorted. Raises UserError for a malformed or repeated row."""
+    """Return the languages of each group, sorted. Raises UserError for a wrong or repeated row."""
     path = campaign.catalogue.groups
     rows = read_rows(GroupRow, path)
     twice = [pair for pair, n in Counter((r.group, r.lang) for r in rows).items() if n > 1]
@@ -196,10 +190,9 @@ def language_groups(campaign: Campaign) -> dict[str, tuple[str, ...]]:
 
 
 def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """Languages that models exist for, by what their column ``languages`` says.
+    """Return languages of models by their column ``languages``: groups, or codes with commas.
 
-    These are the groups of languages, and codes separated by commas as some of the campaign's
-    models have them. Raises UserError for what is neither a group nor a language of the catalogue.
+    Raises UserError for text that is neither a group nor codes of the catalogue's languages.
     """
     groups = language_groups(campaign)
     for model in catalogue.models.values():
@@ -211,7 +204,7 @@ def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tupl
 def _codes_of(
     model: ModelRow, groups: Collection[str], campaign: Campaign, catalogue: Catalogue
 ) -> tuple[str, ...]:
-    """The languages that a model names by their codes. Raises UserError for an unknown one."""
+    """Return the languages that a model names by codes. Raises UserError for an unknown one."""
     codes = tuple(code.strip() for code in model.languages.split(","))
     known = catalogue.languages.keys()
     if not {*codes} <= known:  # the campaign may have selected others

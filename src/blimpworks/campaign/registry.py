@@ -1,8 +1,7 @@
-"""The papers that there are: of this package, registered by others, or declared as data.
+"""All papers: of this package, registered by other distributions, or declared as data.
 
-A paper of this package has a room ``blimpworks.papers.NAME`` with a module ``paper``. Another
-distribution registers one with an entry point of the group ``blimpworks.papers`` that names its
-``Paper``::
+A paper of this package is ``blimpworks.papers.NAME`` with a module ``paper``. Another distribution
+registers its ``Paper`` with an entry point of the group ``blimpworks.papers``::
 
     [project.entry-points."blimpworks.papers"]
     kablimp = "kablimp.paper:PAPER"
@@ -32,9 +31,9 @@ if TYPE_CHECKING:  # the catalogue asks the registry
 
 
 DECLARED = "blimpworks.benchmarks.paper:declared_papers"
-"""What gives the papers of benchmarks that are declared as data, and what is wrong with others."""
+"""Function that returns papers of declared benchmarks, and the faults of others."""
 FOLDERS = "BLIMPWORKS_DECLARED"
-"""Environment variable with the folders of benchmarks that campaigns name, which jobs inherit."""
+"""Environment variable with a campaign's folders of benchmarks, which jobs inherit."""
 
 
 def _load(entry: EntryPoint) -> Paper:
@@ -73,7 +72,7 @@ def _register(paper: Paper, origin: str, registered: dict[str, Paper]) -> None:
 
 @cache
 def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
-    """All papers by name, in the order of reports, and what is wrong with others that are declared.
+    """Return all papers by name in the order of reports, and faults of declared benchmarks.
 
     Raises UserError for a paper of a package that cannot be loaded, or whose name is taken.
     """
@@ -96,24 +95,24 @@ def registered() -> tuple[Mapping[str, Paper], Mapping[str, str]]:
 
 
 def papers() -> Mapping[str, Paper]:
-    """All papers by name, in the order in which reports have them. Raises as ``registered``."""
+    """Return all papers by name, in the order of reports. Raises as ``registered``."""
     return registered()[0]
 
 
 def check_usable(name: str) -> None:
-    """Raises UserError for the name of a declared benchmark that cannot be used, with the fault."""
+    """Raise UserError with the fault of a declared benchmark that cannot be used."""
     if name in registered()[1]:
         raise UserError(registered()[1][name])
 
 
 @cache
 def benchmarks() -> Mapping[str, Benchmark]:
-    """All benchmarks by name."""
+    """Return all benchmarks by name."""
     return MappingProxyType({b.name: b for paper in papers().values() for b in paper.benchmarks})
 
 
 def find_paper(name: str) -> Paper:
-    """The paper of that name. Raises UserError for an unknown one."""
+    """Return the paper of that name. Raises UserError for an unknown one."""
     if name not in papers():
         check_usable(name)
         raise UserError(f"paper {name!r} is unknown; expected one of {', '.join(papers())}.")
@@ -121,7 +120,7 @@ def find_paper(name: str) -> Paper:
 
 
 def find_benchmark(name: str) -> Benchmark:
-    """The benchmark of that name. Raises UserError for an unknown one."""
+    """Return the benchmark of that name. Raises UserError for an unknown one."""
     if name not in benchmarks():
         check_usable(name)
         known = ", ".join(benchmarks())
@@ -130,29 +129,29 @@ def find_benchmark(name: str) -> Benchmark:
 
 
 def paper_of(benchmark: str) -> Paper:
-    """The paper that a benchmark is of. Raises UserError for an unknown benchmark."""
+    """Return the paper of a benchmark. Raises UserError for an unknown benchmark."""
     find_benchmark(benchmark)
     return next(p for p in papers().values() if benchmark in {b.name for b in p.benchmarks})
 
 
 def papers_of(campaign: Campaign) -> list[Paper]:
-    """Papers whose benchmarks a campaign has."""
+    """Return the papers whose benchmarks a campaign has."""
     return [p for p in papers().values() if {b.name for b in p.benchmarks} & {*campaign.benchmarks}]
 
 
 def check_papers(campaign: Campaign, catalogue: Catalogue) -> None:
-    """See that a campaign has what its benchmarks are made of. Raises UserError else."""
+    """Check that a campaign has the data of its benchmarks. Raises UserError."""
     for paper in papers_of(campaign):
         paper.check(campaign, catalogue)
 
 
 def printed_folder(published: Path, paper: str) -> Path:
-    """Folder of a paper's printed numbers: its own, or the one below ``published``."""
+    """Return the folder of a paper's printed numbers: its own, or one below ``published``."""
     registered = papers().get(paper)
     return (registered and registered.printed) or published / paper
 
 
 def load(address: str) -> object:
-    """What ``module:name`` names."""
+    """Import the object that ``module:name`` names."""
     module, _, name = address.partition(":")
     return getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""The files that a campaign retrieves before it works, models apart."""
+"""The files that a campaign retrieves, except models."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,14 @@ CORPUS, TEXT = "corpus", "text"
 
 
 def is_usable(campaign: Campaign, row: Pinned) -> bool:
-    """Whether a row can be retrieved, or the campaign insists that it is."""
+    """Return whether a row can be retrieved, or the campaign insists on it."""
     return row.needed or row.is_pinned(campaign.checksums) or campaign.unpinned == "error"
 
 
 def released_corpus(
     campaign: Campaign, catalogue: Catalogue, corpus: str, lang: str
 ) -> list[SourceRow]:
-    """Files of the released corpus of a language, where corpora called so are those; or none."""
+    """Return files of a language's released corpus, if ``corpus`` uses these; else none."""
     options = campaign.training.corpora[corpus]
     rows = catalogue.sources_of(CORPUS, lang)
     suits = options.released and options.words == "whitespace"
@@ -29,7 +29,7 @@ def released_corpus(
 
 
 def available(campaign: Campaign, catalogue: Catalogue, kind: str) -> list[SourceRow]:
-    """All sources of a kind if all can be had, for tables that a campaign can do without."""
+    """Return all sources of an optional kind if all can be retrieved, else none."""
     rows = [row for row in catalogue.sources.values() if row.kind == kind]
     at_hand = all(
         row.is_pinned(campaign.checksums) and (row.url or campaign.mirror) for row in rows
@@ -40,19 +40,19 @@ def available(campaign: Campaign, catalogue: Catalogue, kind: str) -> list[Sourc
 def named_sources(
     campaign: Campaign, catalogue: Catalogue, names: Sequence[str]
 ) -> list[SourceRow]:
-    """Sources by their names, if the catalogue has all and all can be had; else none."""
+    """Return sources by their names if all can be retrieved, else none."""
     rows = [catalogue.sources.get(name) for name in names]
     usable = [row for row in rows if row is not None and is_usable(campaign, row)]
     return usable if len(usable) == len(names) else []
 
 
 def substituted(campaign: Campaign, catalogue: Catalogue, row: SourceRow) -> SourceRow:
-    """The source that the campaign uses in place of a row, mostly the row itself."""
+    """Return the source that the campaign uses for a row, mostly the row itself."""
     return catalogue.sources[campaign.substitutes.get(row.name, row.name)]
 
 
 def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list[SourceRow]:
-    """UniMorph's tables of a language, or those in their place, in the catalogue's order."""
+    """Return UniMorph's tables of a language, or their substitutes, in the catalogue's order."""
     if not catalogue.languages[lang].unimorph:
         return []
     rows = (row for kind in UNIMORPH_KINDS for row in catalogue.sources_of(kind, lang))
@@ -60,7 +60,7 @@ def lexicon_sources(campaign: Campaign, catalogue: Catalogue, lang: str) -> list
 
 
 def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
-    """Languages whose treebanks items are made from, or training text where it may be."""
+    """Return languages whose treebanks items, or training text if allowed, are made from."""
     own = {lang for paper in papers_of(campaign) for lang in paper.treebanks(campaign, catalogue)}
     return own | {*catalogue.languages} if campaign.training.treebank_text else own
 
@@ -68,9 +68,9 @@ def treebank_languages(campaign: Campaign, catalogue: Catalogue) -> set[str]:
 def read_files(
     campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]
 ) -> list[TreebankRow | SourceRow]:
-    """Treebanks, lexicons, texts, corpora and sets that a campaign reads, without repetition.
+    """Return treebanks, lexicons, texts, corpora and sets that a campaign reads, each once.
 
-    Some may have no checksum: those a campaign does without, or insists on (``unpinned``).
+    Unpinned ones are included, which the campaign skips or refuses (``unpinned``).
     """
     trained: set[str] = set()
     corpora: list[SourceRow] = []
@@ -101,6 +101,6 @@ def read_files(
 
 
 def retrieved_files(campaign: Campaign, catalogue: Catalogue, parts: Sequence[Part]) -> list[str]:
-    """Names of the files that a campaign retrieves."""
+    """Return the names of the files that a campaign retrieves."""
     rows = read_files(campaign, catalogue, parts)
     return [row.name for row in rows if is_usable(campaign, row)]

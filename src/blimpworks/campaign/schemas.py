@@ -1,4 +1,4 @@
-"""The JSON Schemas in ``workflow/schemas``: generated from the models, never edited."""
+"""The JSON Schemas in ``workflow/schemas``, generated from the models."""
 
 import ast
 import inspect
@@ -33,7 +33,7 @@ MODELS: dict[str, type[BaseModel]] = {
 
 @cache
 def _documented(module: str) -> dict[str, dict[str, str]]:
-    """Docstrings below the annotated attributes of a module's classes: class, attribute, text."""
+    """Return docstrings of annotated attributes in a module, by class and attribute."""
     texts: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.ClassDef):
@@ -55,7 +55,7 @@ def _describe(schema: dict[str, Any], kind: type) -> None:
 
 
 def _nested(annotation: object) -> Iterator[type[BaseModel]]:
-    """Models that a type is made of, and those that their fields are made of."""
+    """Yield the models of a type and of its fields' types."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         for field in annotation.model_fields.values():
@@ -65,7 +65,7 @@ def _nested(annotation: object) -> Iterator[type[BaseModel]]:
 
 
 def render_schema(kind: type[BaseModel]) -> str:
-    """JSON Schema of ``kind``, as the text that belongs in ``workflow/schemas``."""
+    """Return the JSON Schema of ``kind`` as text for ``workflow/schemas``."""
     schema = kind.model_json_schema()
     _describe(schema, kind)
     models = {model.__name__: model for model in _nested(kind)}
@@ -79,7 +79,7 @@ def render_schema(kind: type[BaseModel]) -> str:
 
 
 def _with_declared(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of campaigns, where benchmarks and their sections may be declared ones too."""
+    """Return the schema of campaigns, with declared benchmarks and their sections allowed."""
     options = DeclaredOptions.model_json_schema()
     _describe(options, DeclaredOptions)
     schema["$defs"]["DeclaredOptions"] = options
@@ -91,7 +91,7 @@ def _with_declared(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema_files(directory: Path) -> dict[Path, str]:
-    """The text that belongs in each schema file of ``directory``."""
+    """Return the text of each schema file of ``directory``."""
     return {directory / f"{n}.schema.json": render_schema(m) for n, m in MODELS.items()}
 
 
@@ -102,7 +102,7 @@ def write_schemas(directory: Path) -> None:
 
 
 def drifted(directory: Path) -> list[Path]:
-    """Schema files of ``directory`` that are missing or not what the models say."""
+    """Return schema files of ``directory`` that are missing or differ from the models."""
     return [
         path
         for path, text in schema_files(directory).items()

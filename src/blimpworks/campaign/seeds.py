@@ -1,4 +1,4 @@
-"""Models that are trained several times, from seeds or on samples, as models of their own."""
+"""Models trained several times, from seeds or on samples, as separate models."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:  # the catalogue imports this module
     from blimpworks.campaign.settings.site import Site
 
 ENDING = re.compile(r"(-\d+[km]?)?(-seed\d+)?")
-"""What the name of a model that is one of several has behind its row's."""
+"""Suffix of a seed's name after its row's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """Which of several trainings of one model a model is."""
+    """One of several trainings of a model."""
 
     model: str
     """Name of the row in the table of models."""
     number: int
     """From 1."""
     tokens: int | None = None
-    """Size of the sample that it is trained on; None for the whole corpus."""
+    """Size of its training sample; None for the whole corpus."""
 
 
 def size_name(tokens: int) -> str:
-    """A number of tokens in names of models: 125000 is ``125k``, 2000000 is ``2m``."""
+    """Return a number of tokens for models' names: 125000 is ``125k``, 2000000 is ``2m``."""
     for unit, letter in ((10**6, "m"), (10**3, "k")):
         if tokens % unit == 0:
             return f"{tokens // unit}{letter}"
@@ -42,12 +42,11 @@ def size_name(tokens: int) -> str:
 def from_seeds(
     campaign: Campaign, models: Mapping[str, ModelRow], taken: Collection[str] = ()
 ) -> tuple[dict[str, ModelRow], dict[str, Seed]]:
-    """``models`` with a row for each training in place of one whose recipe has several.
+    """Replace each of ``models`` whose recipe has several trainings by a row for each.
 
-    Seed 2 of ``lstm`` is called ``lstm-seed2``, and ``lstm-125k-seed2`` where the recipe has
-    sizes. With no seeds the row is left out. Returns the rows and what became of those.
-    Raises UserError for such a name that is ``taken``, by a row of the table of models, and for
-    a model without seeds that the campaign names.
+    Seed 2 of ``lstm`` is named ``lstm-seed2``, or ``lstm-125k-seed2`` where the recipe has sizes.
+    Without seeds the row is left out. Returns the rows and their seeds. Raises UserError for a name
+    that is ``taken`` by a row of the table, and for a model without seeds that the campaign names.
     """
     rows: dict[str, ModelRow] = {}
     seeds: dict[str, Seed] = {}
@@ -82,7 +81,7 @@ def from_seeds(
 
 
 def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
-    """Sizes of the samples of models that are trained on some, by row and model."""
+    """Return sample sizes of models that are trained on samples, by row and model."""
     sizes: dict[str, dict[str, int]] = {}
     for name, seed in seeds.items():
         if seed.tokens is not None:
@@ -91,16 +90,13 @@ def curves_of(seeds: Mapping[str, Seed]) -> dict[str, dict[str, int]]:
 
 
 def row_called(name: str, known: Collection[str]) -> str | None:
-    """The row whose recipe could make a model called so, where ``known`` has it."""
+    """Return the row in ``known`` whose recipe could make a model of this name."""
     rows = (row for row in known if name.startswith(row) and ENDING.fullmatch(name[len(row) :]))
     return max(rows, key=len, default=None)
 
 
 def for_seeds(site: Site | None, seeds: Mapping[str, Seed]) -> Site | None:
-    """``site``, in which what is said of a model holds for each of its seeds.
-
-    What it says of a seed by its own name goes before.
-    """
+    """Return ``site`` with each model's entry copied to its seeds that have none of their own."""
     if site is None:
         return None
     models = {n: site.models[s.model] for n, s in seeds.items() if s.model in site.models}

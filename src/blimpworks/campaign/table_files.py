@@ -1,4 +1,4 @@
-"""Files of the catalogue's tables: separated by tabs, or by commas where they are called .csv."""
+"""Tables of the catalogue: tab-separated, or comma-separated in .csv files."""
 
 import csv
 import difflib
@@ -18,20 +18,20 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def dialect(table: Path) -> dict[str, Any]:
-    """How the cells of a table are separated, for the csv module: quoted in a .csv alone."""
+    """Return a table's format for the csv module: quotes only in .csv files."""
     if table.suffix == ".csv":
         return {}
     return {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
 
 
 def headings(table: Path) -> list[str]:
-    """Headings of a table; none where there is no such file, or it is empty."""
+    """Return the headings of a table; none where the file is missing or empty."""
     text = table.read_text(encoding="utf-8", errors="replace") if table.is_file() else ""
     return next(csv.reader(text.splitlines()[:1], **dialect(table)), [])
 
 
 def named_row(rows: Mapping[str, Named], name: str, table: Path) -> Named:
-    """The row of a table that is called ``name``. Raises UserError where there is none."""
+    """Return the row ``name`` of a table. Raises UserError where there is none."""
     if name not in rows:
         close = difflib.get_close_matches(name, rows, n=1, cutoff=0.0)
         hint = f"did you mean {close[0]}?" if close else "the table is empty."
@@ -40,12 +40,10 @@ def named_row(rows: Mapping[str, Named], name: str, table: Path) -> Named:
 
 
 def read_rows(kind: type[Row], path: Path) -> list[Row]:
-    """Rows of a table with headings, each checked against its model.
+    """Read a table with headings and check each row against its model.
 
-    Separated by tabs, or by commas (and then quoted as usual) in a file called ``.csv``. A table
-    can leave out columns whose field has a default.
-
-    Raises UserError naming file, line and column of the first wrong cell.
+    Columns whose field has a default may be absent. Raises UserError with file, line and column of
+    the first wrong cell.
     """
     expected = reading(path, f"a table of {kind.__name__}", "Write it so, in UTF-8.")
     with expected, io.StringIO(text_of(path), newline="") as handle:

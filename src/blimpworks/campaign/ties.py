@@ -1,7 +1,7 @@
-"""What a pair counts as when its two sentences tie, by benchmark, variant and method.
+"""Policies for ties of a pair's sentences, by benchmark, variant and method.
 
-A policy is data, so a reader can compare them; a campaign may set another. Near ties are no
-matter of policy: they count as what they are, and are reported beside (see ``judging.judge``).
+A campaign may set another policy. Near ties are reported but count by their decision
+(``judging.judge``).
 """
 
 from blimpworks.campaign.paper import ANY
@@ -10,13 +10,13 @@ from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.errors import UserError
 
 TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
-"""What a tie counts as."""
+"""Value of a tie, by policy."""
 
 
 def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
-    """What ties of ``method`` count as on ``benchmark``.
+    """Return the policy for ties of ``method`` on ``benchmark``.
 
-    Raises UserError for a benchmark that has no pairs, or is unknown.
+    Raises UserError for a benchmark without pairs, or an unknown one.
     """
     policies = find_benchmark(benchmark).ties
     if variant not in policies:

@@ -1,4 +1,4 @@
-"""What models are trained on: texts, corpora and samples, as the workflow's rules make them."""
+"""Texts, corpora and samples for training, as the workflow's rules make them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from blimpworks.campaign.layout import Layout
 
 CORPUS_PARTS = ("train", "valid", "test", "vocabulary")
-"""Files of a corpus beside its description."""
+"""Files of a corpus besides its description."""
 Files = dict[str, str | list[str]]
 """Input files of a rule by name."""
 
@@ -29,35 +29,35 @@ class TrainingLayout:
 
     @property
     def folder(self) -> str:
-        """Directory of what models are trained on, among the results: it depends on the items."""
+        """Directory of training data; it is among the results because it depends on the items."""
         return f"{self.layout.results}/training"
 
     def recipe_of(self, model: str) -> Recipe:
-        """Recipe of a model that is trained here."""
+        """Return the recipe of a model that is trained here."""
         layout = self.layout
         return layout.campaign.training.recipes[layout.catalogue.models[model].recipe]
 
     def recipe_json(self, model: str) -> str:
-        """The recipe as JSON; how many models it makes decides none of them."""
+        """Return the recipe as JSON, without the number of its models."""
         return self.recipe_of(model).model_dump_json(exclude=HOW_MANY)
 
     def trained_by(self, kind: str) -> list[str]:
-        """Models that the workflow trains by recipes of one kind."""
+        """Return models that the workflow trains by recipes of one kind."""
         recipes = self.layout.campaign.training.recipes
         names = {name for name, recipe in recipes.items() if recipe.kind == kind}
         return [name for name, row in self.layout.catalogue.models.items() if row.recipe in names]
 
     def corpus_of(self, model: str) -> str | None:
-        """Name of the corpora that a model is trained on; None where it is the training text."""
+        """Return the corpora that a model is trained on; None for the training text."""
         corpus: str | None = getattr(self.recipe_of(model), "corpus", None)
         return corpus
 
     def scope_of(self, model: str, lang: str) -> str:
-        """Which checkpoint of a model scores a language."""
+        """Return the scope of the checkpoint that scores a language."""
         return lang if self.layout.catalogue.models[model].scope == "monolingual" else "multi"
 
     def languages_of(self, scope: str, model: str) -> list[str]:
-        """Languages that a checkpoint of a model is for."""
+        """Return the languages of a model's checkpoint."""
         if scope != "multi":
             return [scope]
         layout = self.layout
@@ -66,31 +66,31 @@ class TrainingLayout:
         return [lang for lang in layout.catalogue.languages if lang in covered]
 
     def seed_of(self, model: str) -> int:
-        """Seed of a model that is trained here."""
+        """Return the seed of a model that is trained here."""
         seed = self.layout.catalogue.seeds.get(model)
         return self.layout.campaign.training.seed + (seed.number if seed else 0)
 
     def checkpoint_in(self, model: str, scope: str) -> str:
-        """Checkpoint of a model for a language, or ``multi``, trained here or retrieved."""
+        """Return the checkpoint of a model for a language, or ``multi``."""
         trained = bool(self.layout.catalogue.models[model].recipe)
         return str(checkpoint_file(self.layout.campaign, model, scope, trained=trained))
 
     def checkpoint_of(self, model: str, lang: str) -> str:
-        """Checkpoint of a model that covers a language."""
+        """Return the checkpoint of a model that covers a language."""
         return self.checkpoint_in(model, self.scope_of(model, lang))
 
     def text_sources(self, lang: str) -> list[str]:
-        """Retrieved plain text of a language."""
+        """Return retrieved plain text of a language."""
         return self.layout.usable(self.layout.catalogue.sources_of(TEXT, lang))
 
     def treebank_tables(self, kind: str, lang: str) -> list[str]:
-        """Table of a treebank's tokens or sentences, where text or items may be made of it."""
+        """Return the table of a treebank's tokens or sentences, where text or items may use it."""
         layout = self.layout
         read = treebank_languages(layout.campaign, layout.catalogue)
         return [f"{layout.results}/{kind}/{lang}.parquet"] if lang in read else []
 
     def text_items(self, lang: str) -> list[str]:
-        """Items whose sentences a language's training text leaves out."""
+        """Return items whose sentences a language's training text leaves out."""
         return [
             str(whole_items_table(self.layout.campaign, name, lang))
             for name in self.layout.campaign.benchmarks
@@ -98,7 +98,7 @@ class TrainingLayout:
         ]
 
     def spelling_pack(self, lang: str) -> list[str]:
-        """The pack that says how pairs in a language are spelled, where there is one."""
+        """Return the pack with the spelling of pairs in a language, if any."""
         names = [
             name
             for name in self.layout.campaign.benchmarks
@@ -108,7 +108,7 @@ class TrainingLayout:
         return [str(pack) for pack in packs if pack is not None][:1]
 
     def corpus_inputs(self, corpus: str, lang: str) -> Files:
-        """What the corpus of a language is made from: a released one, or all its text."""
+        """Return the inputs of a language's corpus: a released one, or all its text."""
         layout = self.layout
         released = released_corpus(layout.campaign, layout.catalogue, corpus, lang)
         if released:
@@ -121,7 +121,7 @@ class TrainingLayout:
         }
 
     def joined_languages(self, corpus: str | None = None) -> list[str]:
-        """Languages of the multilingual models that a joined text, or a joined corpus, is for."""
+        """Return languages of multilingual models trained on a joined text, or joined corpus."""
         instructed = self.trained_by("instruct")
         joined: set[str] = set()
         for model, row in self.layout.catalogue.models.items():
@@ -131,11 +131,11 @@ class TrainingLayout:
         return [lang for lang in self.layout.catalogue.languages if lang in joined]
 
     def joined_texts(self) -> list[str]:
-        """Training texts of those languages."""
+        """Return the training texts of these languages."""
         return [f"{self.folder}/text/{lang}.txt" for lang in self.joined_languages()]
 
     def joined_corpora(self, corpus: str) -> dict[str, list[str]]:
-        """Corpora of those languages: descriptions, and all their files."""
+        """Return descriptions and all files of these languages' corpora."""
         each = [self.corpus_files(corpus, lang) for lang in self.joined_languages(corpus)]
         return {
             "descriptions": [str(files["description"]) for files in each],
@@ -143,7 +143,7 @@ class TrainingLayout:
         }
 
     def corpus_files(self, corpus: str, scope: str, sample: Seed | None = None) -> Files:
-        """The description of a corpus, or of a sample of it, and the files that it describes."""
+        """Return the description and files of a corpus, or of a sample of it."""
         folder = f"{self.folder}/corpora/{corpus}/{scope}"
         if sample:
             name = f"{sample.tokens}-{sample.number}"
@@ -154,14 +154,14 @@ class TrainingLayout:
         }
 
     def trained_on(self, model: str, scope: str) -> Files:
-        """What a network is trained on: a text, or a corpus, or a sample of one."""
+        """Return the training data of a network: a text, a corpus, or a sample of one."""
         corpus, seed = self.corpus_of(model), self.layout.catalogue.seeds.get(model)
         if corpus is None:
             return {"description": f"{self.folder}/text/{scope}.txt"}
         return self.corpus_files(corpus, scope, seed if seed and seed.tokens else None)
 
     def measured_on(self, model: str, lang: str) -> Files:
-        """The corpus whose test text an LSTM's perplexity of a language is measured on."""
+        """Return the corpus with the test text for an LSTM's perplexity of a language."""
         return self.corpus_files(self.corpus_of(model) or "", lang)
 
 
@@ -173,11 +173,11 @@ TEXT_OPTIONS: Mapping[str, str] = {
     "released": "released",
     "language": "language",
 }
-"""Options of the commands that build texts and corpora, and the rules' names for their inputs."""
+"""Options of the commands that build texts and corpora, and the rules' names of the inputs."""
 
 
 def text_arguments(inputs: Mapping[str, str | list[str]]) -> list[str]:
-    """Inputs of a rule that builds a text or corpus as options; one file comes as a string."""
+    """Return inputs of a rule that builds a text or corpus as options; one file is a string."""
     values = ((option, inputs.get(name, [])) for option, name in TEXT_OPTIONS.items())
     listed = ((o, [paths] if isinstance(paths, str) else paths) for o, paths in values)
     return [f"--{option}={path}" for option, paths in listed for path in paths]

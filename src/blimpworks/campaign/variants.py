@@ -1,12 +1,12 @@
-"""The two ways in which a paper's work is done again, as settings and commands name them.
+"""The two variants of a reproduction.
 
-A module of its own, so that commands that read no campaign need not load the settings.
+In its own module, so that commands without a campaign do not load the settings.
 """
 
 from typing import Final, Literal
 
 Variant = Literal["published", "corrected"]
-"""``published``: as the authors' programs do it, faults included; ``corrected``: without them."""
+"""``published``: as the authors' programs, with their faults; ``corrected``: without them."""
 PUBLISHED: Final = "published"
 CORRECTED: Final = "corrected"
 VARIANTS: tuple[Variant, Variant] = (PUBLISHED, CORRECTED)

@@ -1,1 +1,1 @@
-"""Files that other tools read and write."""
+"""Files of other tools."""

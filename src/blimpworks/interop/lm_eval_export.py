@@ -1,10 +1,10 @@
-"""Results as lm-evaluation-harness writes them, for tools that read its files.
+"""Results in lm-evaluation-harness's format.
 
-Source of the layout: what lm-eval 0.4.13 writes with ``--log_samples`` on a task with two
-choices. Each model is a directory with one ``results_TIME.json`` and, for each language, which
-is a task, one ``samples_TASK_TIME.jsonl``. Times are those of the first judgement, so that an
-export of the same results has the same bytes. What the harness would say of things that
-don't exist here (a chat template, the git commit of lm-eval) is null.
+Source of the layout: files of lm-eval 0.4.13 with ``--log_samples`` for a task with two choices.
+Each model is a directory with one ``results_TIME.json`` and, for each language, which is a task,
+one ``samples_TASK_TIME.jsonl``. Times are those of the first judgement, so that an export of the
+same results has the same bytes. Fields without a counterpart here (chat template, git commit of
+lm-eval) are null.
 """
 
 import hashlib
@@ -32,9 +32,9 @@ METRICS = {"full_sentence": "acc", "per_character": "acc_norm", "per_byte": "acc
 KEPT = ("item_id", "lang", "phenomenon", "paradigm")
 SPANS = ("good_start", "good_end", "bad_start", "bad_end")
 DTYPE_IN_KEY = -3
-"""Which part of an engine's key its number format is (see ``scoring.engine``)."""
+"""Index of the number format in an engine's key (``scoring.engine``)."""
 Key = tuple[str, str]
-"""Item and paradigm: a pair can stand in several."""
+"""Item and paradigm: a pair can be in several."""
 Verdicts = dict[Key, float | None]
 TARGET = "0"
 """The good sentence is the first choice."""
@@ -43,7 +43,7 @@ ABSENT = (
     *("eot_token_id", "max_length", "system_instruction", "system_instruction_sha"),
     *("fewshot_as_multiturn", "chat_template", "chat_template_sha"),
 )
-"""Fields of the harness on what does not exist here."""
+"""Fields of the harness without a counterpart here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,12 @@ class Source:
 
 
 def metric_name(method: str) -> str:
-    """The harness's name of the accuracy by ``method``, or one like its names."""
+    """Return the harness's name of the accuracy by ``method``, or a similar name."""
     return METRICS.get(method, f"acc_{method}")
 
 
 def sanitized(model: str) -> str:
-    """A model's name as the harness calls its folder."""
+    """Return a model's name as a folder of the harness."""
     return re.sub(r'["<>:/|\\?*\[\]]+', "__", model)
 
 
@@ -86,9 +86,9 @@ def _key(row: dict[str, Any]) -> Key:
 
 
 def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
-    """Items with their sentences' log-probabilities, and by method the verdicts on them.
+    """Return items with their sentences' log-probabilities, and by method the verdicts.
 
-    Raises UserError where a method has judged other items than it can judge of these.
+    Raises UserError where a method judged other items than it can judge of these.
     """
     items = read_table(ITEMS, source.items, [*ITEMS.names, PREFIX_METHODS]).to_pylist()
     columns = ["item_id", "logprob_good", "logprob_bad"]
@@ -112,11 +112,10 @@ def _judged(source: Source) -> tuple[list[dict[str, Any]], dict[str, Verdicts]]:
 
 
 def samples_of(source: Source) -> Iterator[dict[str, Any]]:
-    """Samples of one model and language: the items that any method has judged.
+    """Yield samples of one model and language: the items that any method has judged.
 
-    Each is what the harness logs of a document with two choices. Whether a sentence is the model's
-    own first choice (the harness's ``is_greedy``) is not known: None. Raises UserError when a
-    table is missing, or of other items than the others.
+    Each is the harness's log of a document with two choices; ``is_greedy`` is not known: None.
+    Raises UserError when a table is missing, or of other items than the others.
     """
     items, verdicts = _judged(source)
     for number, item in enumerate(items):
@@ -150,9 +149,9 @@ def samples_of(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One task's entries in the results file, by section.
+    """Return one task's entries in the results file, by section.
 
-    Means and standard errors are named and computed as the harness does.
+    Names and formulas of means and standard errors are the harness's.
     """
     numbers: dict[str, float | str] = {}
     metrics = [*dict.fromkeys(name for sample in samples for name in sample["metrics"])]
@@ -195,7 +194,7 @@ def _task_results(source: Source, samples: Sequence[dict[str, Any]]) -> dict[str
 
 
 def _identity(model: str, source: Source) -> dict[str, Any]:
-    """The harness's fields on model, run and machine, from the records of the jobs."""
+    """Return the harness's fields on model, run and machine, from the records of the jobs."""
     judging: Record = record_of(source.judgements) or {}
     collected = (record_of(source.scores) or {}).get("inputs", [])
     manifests = [Path(entry["path"]) for entry in collected]
@@ -233,8 +232,8 @@ def _identity(model: str, source: Source) -> dict[str, Any]:
 def export_model(model: str, sources: Sequence[Source], output: Path) -> Path:
     """Write one model's results and samples below directory ``output``; return the results.
 
-    Languages without a judged item have no task. Raises UserError when a table is missing
-    or of other items than the others, or nothing was judged at all.
+    Languages without a judged item have no task. Raises UserError when a table is missing or of
+    other items than the others, or nothing was judged.
     """
     results: dict[str, Any] = {}
     identity = _identity(model, sources[0])

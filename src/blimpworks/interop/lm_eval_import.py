@@ -1,7 +1,7 @@
-"""Items from what lm-evaluation-harness and data sets of its tasks hold: JSON documents.
+"""Items from JSON documents of lm-evaluation-harness and of data sets of its tasks.
 
-A line of a samples file has the document under ``doc``; a line of a data set, such as a
-paradigm, is the document itself. Three spellings of a pair are known.
+A line of a samples file has the document under ``doc``; a line of a data set is the document. Three
+spellings of a pair are known.
 """
 
 import hashlib
@@ -24,18 +24,19 @@ PREFIXED = {
     "one_prefix": ("prefix", "prefix", "word_good", "word_bad"),
     "two_prefix": ("prefix_good", "prefix_bad", "word", "word"),
 }
-"""Names of prefixes and critical words of the good and the bad sentence, by prefix method.
+"""Names of prefixes and critical words of both sentences, by prefix method.
 
-The hub's copy, which the harness reads, names the method and lacks the words."""
+The hub's copy, which the harness reads, names the method but lacks the words.
+"""
 SHOWN = 20
-"""Most problems that one message names."""
+"""Most problems in one message."""
 CODE = re.compile(r"[a-z]{3}")
-"""An ISO 639-3 code."""
+"""ISO 639-3 code."""
 Span = tuple[int | None, int | None]
 NOWHERE: Span = (None, None)
 Doc = Mapping[str, Any]
 First = dict[str, tuple[str, Mapping[str, Any], set[str]]]
-"""By id where it stands first, the row there, and the paradigms that it has been in."""
+"""By id: place and row of its first occurrence, and its paradigms so far."""
 
 
 def _first(doc: Doc, names: Sequence[str], otherwise: str) -> str:
@@ -43,15 +44,14 @@ def _first(doc: Doc, names: Sequence[str], otherwise: str) -> str:
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    """Count the words that two sentences share from their beginning."""
     pairs = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def differing_words(good: str, bad: str) -> tuple[Span, Span]:
-    """The words that differ, from the first to the last, in each sentence.
+    """Return the span from the first to the last differing word, in each sentence.
 
-    Nowhere where a sentence has none of its own: a word left out, or two equal sentences.
+    ``NOWHERE`` where a sentence has no word of its own: a word left out, or equal sentences.
     """
     words = good.split(), bad.split()
     head = _common(*words)
@@ -65,16 +65,15 @@ def differing_words(good: str, bad: str) -> tuple[Span, Span]:
 
 
 def _after(text: str, prefix: Any, word: Any) -> Span:
-    """The span of ``word`` in ``text``, right after ``prefix``."""
     start = text.find(str(word), len(str(prefix)))
     return (start, start + len(str(word))) if start >= 0 else NOWHERE
 
 
 def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
-    """The critical regions of a document's two sentences, in code points.
+    """Return the critical regions of a document's two sentences, in code points.
 
-    As it gives them; else the critical words of prefix methods; else the words that
-    differ. Raises ValueError where it has a part of what its prefix method needs.
+    They are the document's own, or the critical words of prefix methods, or the differing words.
+    Raises ValueError where a part of a prefix method's fields is missing.
     """
     if doc.get("good_start") is not None and doc.get("bad_start") is not None:
         given = [(doc[f"{side}_start"], doc.get(f"{side}_end")) for side in ("good", "bad")]
@@ -92,7 +91,7 @@ def critical_regions(doc: Doc, good: str, bad: str) -> tuple[Span, Span]:
 
 
 def sentences_of(doc: Doc) -> tuple[str, str]:
-    """The good and the bad sentence of a document. Raises ValueError where it has none."""
+    """Return the good and the bad sentence of a document. Raises ValueError without them."""
     names = next((pair for pair in PAIRS if {*pair} <= doc.keys()), None)
     if names is None:
         known = "; ".join(" and ".join(pair) for pair in PAIRS)
@@ -104,7 +103,7 @@ def sentences_of(doc: Doc) -> tuple[str, str]:
 
 
 def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
-    """A document as a row of the items table. Raises ValueError for what is wrong with it."""
+    """Return a document as a row of the items table. Raises ValueError for its faults."""
     good, bad = sentences_of(doc)
     paradigm = _first(doc, PARADIGMS, task)
     content = f"{lang}\t{paradigm}\t{good}\t{bad}".encode()
@@ -135,9 +134,9 @@ def _item(doc: Doc, lang: str, task: str) -> dict[str, Any]:
 
 
 def _document(line: str, seen: set[str]) -> Doc | None:
-    """The document of a line; None if the file had it before, under another filter.
+    """Return the document of a line; None if the file had it before, under another filter.
 
-    Raises ValueError for what is wrong with the line.
+    Raises ValueError for faults of the line.
     """
     try:
         value = load_json(line)
@@ -155,10 +154,9 @@ def _document(line: str, seen: set[str]) -> Doc | None:
 
 
 def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[dict[str, Any]]:
-    """Items of a file; what is wrong goes to ``problems``, with its line.
+    """Yield items of a file; faults, with their lines, go to ``problems``.
 
-    Scores are by id, so two pairs with one would have the same. A pair may stand in several
-    paradigms, with the same id.
+    Scores are by id, so each pair needs its own. A pair may be in several paradigms, with one id.
     """
     task, seen = path.stem.removeprefix("samples_").split("_20")[0], set[str]()
     try:
@@ -188,11 +186,10 @@ def _rows(path: Path, lang: str, first: First, problems: list[str]) -> Iterator[
 
 
 def import_items(files: Sequence[Path], lang: str, output: Path) -> int:
-    """Write the items of samples files or data sets as an items table; return how many.
+    """Write the items of samples files or data sets as an items table; return their number.
 
-    Phenomenon and paradigm are the documents' own, else the file's name. Raises UserError
-    with every problem's file and line, such as an id that two pairs have; then nothing is
-    written.
+    Phenomenon and paradigm are the documents' own, else the file's name. Raises UserError with
+    every problem's file and line, such as an id of two pairs; then nothing is written.
     """
     if not CODE.fullmatch(lang):
         raise UserError(

@@ -110,6 +110,7 @@ class Attempt:
 
     @property
     def scored(self) -> Scored | None:
+        """Scored sentences and tokens, if known."""
         known = self.ended or self.left
         return known.scored if known else None
 

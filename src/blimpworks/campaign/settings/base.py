@@ -1,4 +1,4 @@
-"""What all settings share."""
+"""Types shared by all settings."""
 
 from typing import Annotated, Literal
 
@@ -12,16 +12,16 @@ TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
 """Name of a method, or ``name=expression`` for one of the campaign's own.
 
-``check_campaign`` reads it: were it read here, each change to the methods would run again
-what makes pairs, whose settings stand beside.
+``check_campaign`` parses it. If it were parsed here, each change to the methods would make pairs
+anew, whose settings are in the same model.
 """
 Positive = Annotated[int, Field(gt=0, le=10**12)]
-"""A number of things. More than there can be is a mistake in typing, which must not be tried."""
+"""A number of things, bounded so that a typing mistake is refused."""
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
 def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
-    """``values``, names or ``name=expression``. Raises ValueError when a name is repeated."""
+    """Return names or ``name=expression``. Raises ValueError when a name is repeated."""
     if len({value.partition("=")[0].strip() for value in values}) < len(values):
         raise ValueError("names must not be repeated")
     return values

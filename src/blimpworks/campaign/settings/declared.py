@@ -1,4 +1,4 @@
-"""Settings of a benchmark that is declared as data: which items, and how they are judged."""
+"""Settings of declared benchmarks."""
 
 from typing import Annotated, Literal
 
@@ -9,19 +9,19 @@ from blimpworks.strict import Strict
 
 
 class DeclaredOptions(Strict):
-    """Items of a benchmark that ``config/benchmarks`` declares, and how they are judged."""
+    """Items and judging of a benchmark that ``config/benchmarks`` declares."""
 
     variant: Variant = "published"
-    """published: ties count as the declaration says; corrected: half."""
+    """published: ties count as declared; corrected: half."""
     per_paradigm: Positive | None = None
-    """At most so many items of each paradigm, evenly from all of it; null for all."""
+    """Most items of each paradigm, taken evenly; null for all."""
     methods: Annotated[tuple[Method, ...], Field(min_length=1), AfterValidator(distinct)] | None = (
         None
     )
-    """How items are decided: names of methods, or ``name=expression`` (docs/scoring.md), the
-    first is the one that exhibits show; null for what the declaration has."""
+    """Methods that decide items: names or ``name=expression`` (docs/scoring.md); exhibits show the
+    first; null for the declared ones."""
     ties: TiePolicy | None = None
-    """What equal values count as; null for what the variant has."""
+    """Value of ties; null for the variant's."""
     unknown_words: Literal["any", "critical", "score"] | None = None
-    """Items that models with a vocabulary of whole words do without: those with any unknown
-    word, those whose critical words are unknown, or none; null for what the declaration has."""
+    """Items that models with a vocabulary of whole words leave out: those with any unknown word,
+    those with unknown critical words, or none; null for the declared choice."""

@@ -1,4 +1,4 @@
-"""Settings of generation: how models answer prompts."""
+"""Settings of generation."""
 
 from typing import Literal
 
@@ -10,28 +10,28 @@ from blimpworks.strict import Strict
 
 
 class GenerationOptions(Strict):
-    """How models answer: greedily, each prompt once."""
+    """Generation of answers: greedy, each prompt once."""
 
     max_tokens: Positive = 128
     """Most tokens of an answer."""
     system: bool = True
-    """Say the language's system prompt to models that have a chat template."""
+    """Send the language's system prompt to models with a chat template."""
     chat: Literal["template", "raw"] = "template"
-    """Put prompts into the model's chat template where it has one, or send them as they are."""
+    """Put prompts into the model's chat template, if it has one, or send them unchanged."""
     batch: Positive = 64
-    """Prompts that the transformers engine answers side by side."""
+    """Prompts in one batch of the transformers engine."""
     in_flight: Positive = 64
-    """Prompts that are under way at one time where vLLM serves the model."""
+    """Prompts in flight at one time where vLLM serves the model."""
     shard: int = Field(1000, ge=1, le=1000)
     """Answers per shard; a killed job loses at most one shard."""
     retry_failed: bool = False
-    """When a job runs again, ask once more what failed."""
+    """Ask failed prompts again when a job runs again."""
 
 
 class GenerationJobOptions(GenerationOptions):
-    """What a job that answers is told: how to answer, and what it shares with scoring."""
+    """Settings of a job that answers."""
 
     dtype: Literal["model", "float32", "bfloat16", "float16"] = "model"
-    """Number format: the one that the catalogue gives each model, or another."""
+    """Number format: the catalogue's for each model, or another."""
     vllm: VllmOptions = VllmOptions()
-    """How the engine vllm runs models."""
+    """Settings of the engine vllm."""

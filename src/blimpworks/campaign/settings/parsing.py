@@ -1,4 +1,4 @@
-"""Reading settings: YAML files and JSON options as typed models, a sentence for each mistake."""
+"""Reading settings: YAML files and JSON options as typed models, one sentence per mistake."""
 
 import difflib
 import json
@@ -14,13 +14,13 @@ from blimpworks.strict import Strict
 
 Options = TypeVar("Options", bound=BaseModel)
 TAGS = ("union_tag_invalid", "union_tag_not_found")
-"""Errors of a key that decides which keys stand beside it."""
+"""Errors of a discriminator key."""
 LONGEST = 100
-"""Characters of a value that a message repeats; of longer ones it has the type."""
+"""Most characters of a value in a message; a longer one is shown as its type."""
 
 
 def _key(error: ErrorDetails, settings: Any) -> str:
-    """The key that an error is about, without the names pydantic adds for alternatives."""
+    """Return the key of an error, without pydantic's names of alternatives."""
     parts: list[str] = []
     for part in error["loc"]:
         in_list = isinstance(settings, list) and isinstance(part, int) and part < len(settings)
@@ -35,7 +35,6 @@ def _key(error: ErrorDetails, settings: Any) -> str:
 
 
 def _expected(error: ErrorDetails) -> str:
-    """What pydantic expected, in the words of the file."""
     if error["type"] in TAGS:
         return f"expected one of {error['ctx'].get('expected_tags', 'its values, see the schema')}"
     if error["type"] == "model_type":
@@ -45,7 +44,7 @@ def _expected(error: ErrorDetails) -> str:
 
 
 def _unknown(key: str, own: Collection[str]) -> str:
-    """That a key is none, and perhaps which is meant: those of the whole, ``own``, go first."""
+    """Return the complaint on an unknown key, with a hint; top-level keys (``own``) come first."""
     *above, last = key.split(".")
     known = [key for model in Strict.__subclasses__() for key in model.model_fields]
     near = difflib.get_close_matches(last, () if above else own, n=1)
@@ -57,7 +56,7 @@ def _unknown(key: str, own: Collection[str]) -> str:
 
 
 def _shown(key: str, value: Any) -> str:
-    """Key and value as a message has them: no long value, and nothing of a long whole."""
+    """Return key and value for a message, without long values."""
     text = repr(value)
     if not key:
         return f"the whole is {text}: " if len(text) <= LONGEST else ""
@@ -67,9 +66,9 @@ def _shown(key: str, value: Any) -> str:
 def complaints(
     errors: Sequence[ErrorDetails], settings: Any, source: str, own: Collection[str] = ()
 ) -> str:
-    """One sentence per key that is wrong: where it stands, what it is, what is expected.
+    """Return one sentence per wrong key: place, value, expectation.
 
-    ``own`` are the keys that the whole can have.
+    ``own`` are the possible top-level keys.
     """
     by_key: dict[str, list[ErrorDetails]] = {}
     for error in errors:
@@ -94,7 +93,7 @@ def complaints(
 
 
 def read_settings(path: Path, what: str) -> dict[str, Any]:
-    """The mapping in a YAML file. Raises UserError when there is none; it expected ``what``."""
+    """Read the mapping in a YAML file (``what``, for messages). Raises UserError without one."""
     from blimpworks.yaml_files import read_yaml  # options of commands are JSON
 
     settings = read_yaml(path, f"a {what}")
@@ -104,9 +103,9 @@ def read_settings(path: Path, what: str) -> dict[str, Any]:
 
 
 def validated(kind: type[Options], settings: Any, source: str, context: object = None) -> Options:
-    """``settings`` as ``kind``, whose validators may read a ``context``.
+    """Validate ``settings`` as ``kind``, whose validators may read a ``context``.
 
-    Raises UserError with one line per problem: ``source``, key, what it is, what is expected.
+    Raises UserError with one line per problem: ``source``, key, value, expectation.
     """
     try:
         return kind.model_validate(settings, context=context)
@@ -116,10 +115,7 @@ def validated(kind: type[Options], settings: Any, source: str, context: object =
 
 
 def parse_yaml(kind: type[Options], path: Path, what: str, context: object = None) -> Options:
-    """What a YAML file holds, as ``kind``, whose validators may read a ``context``.
-
-    Raises UserError, by file and key, where it is wrong.
-    """
+    """Read a YAML file and validate it. Raises UserError as ``validated``."""
     return validated(kind, read_settings(path, what), str(path), context)
 
 
@@ -131,12 +127,12 @@ def _json(kind: type[BaseModel], text: str) -> Any:
 
 
 def parse_options(kind: type[Options], text: str) -> Options:
-    """Options passed to a command as JSON. Raises UserError when they don't fit ``kind``."""
+    """Parse a command's JSON options. Raises UserError as ``validated``."""
     return validated(kind, _json(kind, text), kind.__name__)
 
 
 def parse_rows(kind: type[Options], text: str) -> list[Options]:
-    """A JSON list passed to a command. Raises UserError when a member does not fit ``kind``."""
+    """Parse a command's JSON list. Raises UserError when a member does not fit ``kind``."""
     rows = _json(kind, text)
     if not isinstance(rows, list):
         raise UserError(f"{kind.__name__}: {text!r} is no list; expected [{{…}}, …].")

@@ -1,4 +1,4 @@
-"""Settings of scoring: how sentences become log-probabilities."""
+"""Settings of scoring."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast
@@ -11,31 +11,30 @@ from blimpworks.strict import Strict
 EngineName = Literal["vllm", "transformers", "kenlm", "lstm"]
 Dtype = Literal["float32", "bfloat16", "float16"]
 POLICIES = ("bos", "eos", "tokenizer", "likeliest", "skip")
-"""What can condition the first token, beside any one token (``token:TEXT``)."""
+"""Conditions of the first token, besides any one token (``token:TEXT``)."""
 FirstToken = Annotated[str, Field(pattern=rf"^({'|'.join(POLICIES)}|token:.+)$")]
 
 
 class NearTies(Strict):
-    """How far rounding moves the difference of two sentences' log-probabilities, in nats.
+    """Effect of rounding on the difference of two sentences' log-probabilities, in nats.
 
-    By number format, and by engine where one is known to be quieter or noisier.
-    docs/scoring.md says what was measured. Another engine, batch or machine can turn a
-    decision whose margin is smaller.
+    By number format, and by engine where one is known to differ (measured in docs/scoring.md).
+    Another engine, batch or machine can change a decision with a smaller margin.
     """
 
     float32: float = Field(1e-3, ge=0)
-    """Of models run in float32."""
+    """For models run in float32."""
     bfloat16: float = Field(0.25, ge=0)
-    """Of models run in bfloat16."""
+    """For models run in bfloat16."""
     float16: float = Field(0.03, ge=0)
-    """Of models run in float16."""
+    """For models run in float16."""
     engines: dict[EngineName, dict[Dtype, Annotated[float, Field(ge=0)]]] = Field(
         default={"kenlm": {"float32": 0.0}}
     )
-    """Of an engine, by number format, in place of the above: ``{vllm: {bfloat16: 0.4}}``."""
+    """For an engine, by number format, in place of the above: ``{vllm: {bfloat16: 0.4}}``."""
 
     def of(self, engine: str, dtype: str) -> float:
-        """Threshold of an engine that runs a model in a number format."""
+        """Return the threshold of an engine in a number format."""
         exceptions: Mapping[str, Mapping[str, float]] = cast(Any, self.engines)
         threshold: float = exceptions.get(engine, {}).get(dtype, getattr(self, dtype))
         return threshold
@@ -45,102 +44,103 @@ class MaskedOptions(Strict):
     """Scoring with masked models."""
 
     pll: Literal["original", "within_word_l2r"] = "original"
-    """Pseudo-log-likelihood: mask one token at a time, or with it the later tokens of its
-    word, which would give it away."""
+    """Pseudo-log-likelihood: mask one token at a time, or with it the later tokens of its word,
+    which would reveal it."""
 
 
 class Seq2seqOptions(Strict):
     """Scoring with encoder-decoders."""
 
     form: Literal["masked", "target", "copy"] = "masked"
-    """Guess one token at a time where a sentinel stands for it, as in training; or make the
-    whole sentence the decoder's output, for an empty text in the encoder (target) or for the
-    sentence itself (copy)."""
+    """masked: predict one token at a time in place of a sentinel, as in training.
+
+    Or make the sentence the decoder's output, with an empty text (target) or the sentence itself
+    (copy) in the encoder.
+    """
 
 
 class VllmOptions(Strict):
-    """How vLLM runs models.
+    """Settings of vLLM.
 
-    Only ``longest``, ``batched_tokens``, ``threads`` and ``tensor_parallel`` can move numbers;
-    the rest says where and how fast they are computed. With one exception: on a GPU a server
-    makes its batches as requests come in, so last digits differ from run to run, and a job
-    that was killed is not completed to the same bytes. Choose ``mode: in_process`` there
-    where that matters.
+    Only ``longest``, ``batched_tokens``, ``threads`` and ``tensor_parallel`` can change numbers.
+    One exception: on a GPU a server makes batches as requests arrive. Last digits then differ from
+    run to run, and a killed job does not end with the same bytes; ``mode: in_process`` avoids that.
     """
 
     build: Literal["cuda", "cpu"] = "cuda"
-    """Environment that ``--sdm conda`` makes for vLLM; without, it is what ``.vllm`` holds."""
+    """Environment that ``--sdm conda`` makes for vLLM; without it, ``.vllm`` decides."""
     mode: Literal["served", "in_process"] = "served"
-    """A server that is started for the job, or vLLM inside the job's own process."""
+    """A server started for the job, or vLLM in the job's own process."""
     host: Literal["loopback", "node"] = "loopback"
     """Address that the server listens on: 127.0.0.1, or that of the node's name."""
     longest: Positive = 2048
-    """Tokens of the longest text, where the model has room for it; more are too long. Bounds
-    memory for models whose context is far longer than any sentence."""
+    """Tokens of the longest text, if the model has room for it; longer ones are refused.
+
+    It bounds memory for models with a long context.
+    """
     batched_tokens: Positive = 8192
     """Most tokens of a forward pass."""
     prompts: int = Field(50, ge=1, le=1024)
     """Sentences of a request to the server."""
     in_flight: Positive = 8
-    """Requests that are under way at one time."""
+    """Requests in flight at one time."""
     threads: Positive = 1
-    """Threads that compute, where there is no GPU."""
+    """Threads for computing without a GPU."""
     kv_cache_mib: Positive = 1024
-    """Memory for keys and values, in MiB, where there is no GPU."""
+    """Memory for keys and values without a GPU, in MiB."""
     gpu_memory: float = Field(0.9, gt=0, le=1)
-    """Share of each GPU's memory that vLLM may take."""
+    """Share of each GPU's memory for vLLM."""
     tensor_parallel: Positive | None = None
-    """GPUs that the model is spread over; None for all that the job sees."""
+    """GPUs that the model is spread over; None for all GPUs of the job."""
     start_timeout: Positive = 1800
-    """Seconds that the server may take until it answers."""
+    """Most seconds until the server answers."""
     answer_timeout: Positive = 600
-    """Seconds that one request may take."""
+    """Most seconds of one request."""
     restarts: int = Field(2, ge=0)
-    """How many sentences in a row a server may die of, each sent alone, before the job ends
-    because the fault is hardly theirs. Once it has scored one, it must still score that one,
-    and then may die of any number; these are marked."""
+    """Number of successive sentences, each sent alone, that a server may die of before the job
+    ends. Once it has scored a sentence and still scores that one, it may die of any number; these
+    are marked."""
 
 
 class ScoringOptions(Strict):
-    """How sentences become log-probabilities."""
+    """Computation of log-probabilities of sentences."""
 
     shard: int = Field(1000, ge=1, le=1000)
-    """Sentences per shard; a killed job loses one at most, or two if it has several threads."""
+    """Sentences per shard; a killed job loses at most one shard, or two with several threads."""
     batch_tokens: Positive = 8192
-    """Tokens per forward pass, padding included."""
+    """Tokens per forward pass, with padding."""
     near_tie: NearTies = NearTies()
-    """Margins smaller than this, in nats, are counted as near ties."""
+    """Smaller margins, in nats, count as near ties."""
     jobs: Literal["model", "language"] = "model"
-    """One job scores all languages of a checkpoint with one load; or many small jobs, one for
-    each language, each with a load of its own."""
+    """One job for all languages of a checkpoint, which is loaded once; or one job per language."""
     retry_failed: bool = False
-    """When a job runs again, try once more what failed: out of memory, because the engine
-    refused it, or with a score that was no number. (Delete its manifest to make it run.)"""
+    """Score failed sentences again when a job runs again: out of memory, refused by the engine, or
+    with a score that was no number. (Delete the job's manifest to run it.)"""
     sharing: Literal["auto", "always", "never"] = "auto"
-    """Compute prefixes that sentences share once (LSTMs, and causal models of the transformers
-    engine): where the measured overlap pays, always, or never."""
+    """Compute shared prefixes of sentences once (LSTMs, and causal models of transformers): where
+    the measured overlap pays, always, or never."""
     dtype: Literal["model", "float32", "bfloat16", "float16"] = "model"
-    """Number format: the one that the catalogue gives each model, or one for all that have the
-    choice (n-gram models and LSTMs run in float32)."""
+    """Number format: the catalogue's for each model, or one for all that have the choice (n-gram
+    models and LSTMs run in float32)."""
     first_token: Literal["model"] | FirstToken = "model"
-    """What conditions the first token: as the catalogue says for each model, or one for all that
-    have the choice (n-gram, masked and encoder-decoder models have none, LSTMs no ``bos``)."""
+    """Condition of the first token: the catalogue's for each model, or one for all that have the
+    choice (n-gram, masked and encoder-decoder models have none, LSTMs no ``bos``)."""
     masked: MaskedOptions = MaskedOptions()
     seq2seq: Seq2seqOptions = Seq2seqOptions()
     vllm: VllmOptions = VllmOptions()
-    """How the engine vllm runs models."""
+    """Settings of the engine vllm."""
 
 
 class ParityOptions(Strict):
-    """The parity report: in which ways a model is scored, beside the reference."""
+    """The parity report: variants of a model's scoring, compared with the reference."""
 
     reference: str | None = None
-    """What the variants are compared with; None for what suits a model's architecture: full
-    precision by transformers, each sentence by itself, or the one engine there is."""
+    """Reference; None for the architecture's: full precision by transformers, each sentence by
+    itself, or the only engine."""
     variants: tuple[str, ...] | None = None
-    """Ways to score beside the campaign's own: engines with settings behind colons, such as a
-    number format, what conditions the first token, or any setting of scoring
-    (``transformers:batch_tokens=1024``, ``vllm``). None for what suits a model's architecture;
-    what a model cannot have, the report says."""
+    """Variants besides the campaign's own scoring: engines with settings after colons, such as a
+    number format, a condition of the first token, or any setting of scoring
+    (``transformers:batch_tokens=1024``, ``vllm``). None for the architecture's; impossible ones are
+    named in the report."""
     pairs: Positive = 1000
-    """Most pairs that are compared: always the same ones of an items table."""
+    """Most pairs that are compared: always the same of an items table."""

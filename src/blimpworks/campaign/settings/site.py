@@ -1,6 +1,6 @@
-"""The description of a cluster: the one place where partitions, GPUs and limits are named.
+"""The description of a cluster: partitions, GPUs and limits.
 
-It decides no number of any product, only what jobs ask for. A site fills in its copy of
+It decides only the resources that jobs request. A site edits a copy of
 ``config/site.example.yaml``.
 """
 
@@ -17,7 +17,7 @@ from blimpworks.campaign.settings.parsing import parse_yaml
 from blimpworks.strict import Strict
 
 DEFAULT_SITE = Path("config/site.yaml")
-"""Read where neither a campaign nor a command names another."""
+"""Default where neither a campaign nor a command names another."""
 
 # These words end up in sbatch's command line.
 Word = Annotated[str, Field(pattern=r"^[\w.,:@/+-]*$")]
@@ -31,55 +31,54 @@ class CpuNodes(Strict):
     """Nodes for jobs that need no GPU."""
 
     partition: Word = ""
-    """Partition; empty for the cluster's default one."""
+    """Partition; empty for the cluster's default."""
     constraint: Constraint = ""
-    """What ``sbatch --constraint`` takes; empty for none."""
+    """Value of ``sbatch --constraint``; empty for none."""
     cores: Positive = 16
-    """Cores of a node that jobs can have."""
+    """Usable cores of a node."""
     memory_gb: Amount = 64
-    """Memory of a node that jobs can have, in GB (SLURM's RealMemory / 1000)."""
+    """Usable memory of a node, in GB (SLURM's RealMemory / 1000)."""
     max_hours: Amount = 24
-    """Longest time that a job may ask for."""
+    """Longest time that a job may request."""
 
 
 class GpuKind(Strict):
-    """GPUs of one kind, and the nodes they are in."""
+    """GPUs of one kind, and their nodes."""
 
     label: str = Field(min_length=1)
-    """What people call it; each kind needs another."""
+    """Name for people, different for each kind."""
     name: GresType = ""
-    """SLURM's type of the GPU, as in ``--gres=gpu:NAME:1``; empty where the site has no types,
-    or one with a hyphen (then a constraint or the partition must tell kinds apart)."""
+    """SLURM's type of the GPU, as in ``--gres=gpu:NAME:1``; empty where the site has no types, or
+    one with a hyphen (then a constraint or the partition must tell kinds apart)."""
     partition: Word = ""
-    """Partition with these GPUs; empty for the cluster's default one."""
+    """Partition with these GPUs; empty for the cluster's default."""
     constraint: Constraint = ""
-    """What ``sbatch --constraint`` takes; empty for none."""
+    """Value of ``sbatch --constraint``; empty for none."""
     account: Word | None = None
-    """Account that these GPUs are charged to, where it is another than the site's."""
+    """Account for these GPUs, if it is not the site's."""
     memory_gb: Amount
     """Memory of one GPU in GB (80 for an "80 GB" card)."""
     per_node: Positive
     """GPUs of a node. Models are never spread over several nodes."""
     cores_per_gpu: Positive = 8
-    """Cores that a job gets with each GPU."""
+    """Cores of a job for each GPU."""
     host_memory_gb: Amount
-    """Memory of a node (not of its GPUs) that jobs can have, in GB."""
+    """Usable memory of a node (not of its GPUs), in GB."""
     max_hours: Amount = 24
-    """Longest time that a job may ask for."""
+    """Longest time that a job may request."""
     teraflops: Amount
-    """Peak of dense bfloat16 products, in 10^12 operations a second, for the estimate: the
-    data sheet's number, without sparsity."""
+    """Peak of dense bfloat16 products by the data sheet, in 10^12 operations a second."""
 
 
 class ModelNeeds(Strict):
-    """What one model needs here, in place of what is derived; and how fast it was."""
+    """Needs of one model here, in place of derived ones, and its measured speed."""
 
     gpus: int | None = Field(None, ge=0)
     """GPUs to spread it over; 0 for none."""
     memory_gb: float | None = Field(None, gt=0)
-    """Memory that it needs on all its GPUs together, in GB."""
+    """Memory on all its GPUs together, in GB."""
     kind: str | None = None
-    """Label of the only kind of GPU that it may have."""
+    """Label of its only possible kind of GPU."""
     tokens_per_second: float | None = Field(None, gt=0)
     """Measured here, such as ``tokens/s`` of ``status`` after an earlier run."""
 
@@ -88,34 +87,32 @@ class Site(Strict):
     """A cluster, as its users see it."""
 
     account: Word = ""
-    """Account that jobs are charged to; empty where the cluster has none, or yours is its
-    default."""
+    """Account of jobs; empty where the cluster has none, or for your default."""
     qos: Word = ""
-    """Quality of service of each job; empty for the cluster's default."""
+    """Quality of service of jobs; empty for the cluster's default."""
     extra: str = Field("", pattern=r"^[^\n\"'`$;|<>\\]*$")
-    """More options of ``sbatch`` for each job, such as ``--mail-type=FAIL``; none that Snakemake's
-    executor for SLURM sets itself."""
+    """Further options of ``sbatch``, such as ``--mail-type=FAIL``; none that Snakemake's executor
+    for SLURM sets itself."""
     cpu: CpuNodes = CpuNodes()
     """Nodes without GPUs."""
     gpus: tuple[GpuKind, ...] = ()
-    """Kinds of GPUs. Without any, models run on ``cpu``."""
+    """Kinds of GPUs; without any, models run on ``cpu``."""
     whole_nodes: bool = False
-    """Whether jobs get nodes as a whole: then several small models are packed on one."""
+    """Whether jobs get whole nodes: then several small models share one."""
     pack_hours: Amount = 2
-    """How long a job with several models should take, in hours."""
+    """Intended hours of a job with several models."""
     utilisation: Share = 0.25
-    """Share of the GPUs' peak that scoring reaches, for models without a measurement."""
+    """Share of the GPUs' peak in scoring, for models without a measurement."""
     host_tokens_per_second: Amount = 20_000
-    """Most tokens a second that the processors beside a GPU can hand over and take back, however
-    small the model."""
+    """Most tokens a second that the processors of a GPU's node can handle."""
     load_gb_per_second: Amount = 0.5
-    """How fast weights are read from the file system."""
+    """Speed of reading weights from the file system."""
     start_seconds: float = Field(60, ge=0)
-    """How long an engine takes to start, weights not counted."""
+    """Start time of an engine without its weights."""
     models: dict[str, ModelNeeds] = Field(default={})
-    """By name of a model: what it needs here and how fast it was."""
+    """Needs and measured speed of models, by name."""
     cache: Path | None = None
-    """Cache of the hub's library (a ``HF_HUB_CACHE``) that several people share; only read."""
+    """Shared cache of the hub's library (a ``HF_HUB_CACHE``); only read."""
 
     @field_validator("extra")
     @classmethod
@@ -154,18 +151,14 @@ class Site(Strict):
 
 
 def load_site(path: Path) -> Site:
-    """Read and validate the description of a cluster.
-
-    Raises UserError with one line per problem when it is missing or wrong.
-    """
+    """Read a cluster's description. Raises UserError when it is missing or wrong."""
     return parse_yaml(Site, path, "description of a cluster")
 
 
 def site_file(campaign: Campaign, path: Path | None = None) -> Path | None:
-    """The file that describes the cluster.
+    """Return the cluster's description: ``path``, the campaign's, or ``config/site.yaml``.
 
-    ``path`` if given, else what the campaign names, else ``config/site.yaml``; None where that
-    does not exist.
+    None where only the last is possible and does not exist.
     """
     named = path or campaign.site
     if named is None and not DEFAULT_SITE.exists():
@@ -174,9 +167,9 @@ def site_file(campaign: Campaign, path: Path | None = None) -> Path | None:
 
 
 def find_site(campaign: Campaign, path: Path | None = None) -> Site | None:
-    """The cluster that jobs of ``campaign`` run on, None where none is described.
+    """Return the cluster of ``campaign`` by ``site_file``, None without one.
 
-    See ``site_file`` for where it is looked for. Raises UserError as ``load_site`` does.
+    Raises UserError as ``load_site``.
     """
     file = site_file(campaign, path)
     return load_site(file) if file else None

@@ -11,15 +11,15 @@ from blimpworks.campaign.settings.base import Fraction, Positive
 from blimpworks.strict import Strict
 
 CORPUS_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-"""Names of corpora: they are names of directories."""
+"""Names of corpora, which name directories."""
 DEFAULT_CORPUS = "default"
-"""A corpus that each campaign has, with or without settings of its own."""
+"""A corpus of every campaign."""
 
 HOW_MANY = {"seeds", "tokens"}
-"""Settings of recipes that say how many models there are, and decide none of them."""
+"""Settings of recipes that decide only the number of models."""
 Seeds = Annotated[int, Field(ge=0, le=1000)]
 Dimension = Annotated[int, Field(gt=0, le=10**6)]
-"""Of a network: more than any that is trained here can have."""
+"""Dimension of a network, bounded so that a typing mistake is refused."""
 
 
 Vocabulary = Annotated[int, Field(gt=0, le=10**7)]
@@ -35,13 +35,13 @@ Sizes = Annotated[tuple[Positive, ...], AfterValidator(_apart)]
 
 
 class CorpusShares(Strict):
-    """How a corpus is split, by tokens."""
+    """Parts of a corpus, by tokens."""
 
     train: Fraction = 0.8
     valid: Fraction = 0.1
-    """What the learning rate is decided on."""
+    """Decides the learning rate."""
     test: Fraction = 0.1
-    """What the perplexity of the finished model is measured on."""
+    """For the perplexity of the finished model."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -58,33 +58,37 @@ class CorpusOptions(Strict):
     """
 
     words: Literal["split", "whitespace"] = "split"
-    """What a word is: runs of letters and single punctuation marks of running text; or what
-    stands between white space in text that is tokenised already (as released evaluation sets may
-    be), and the tokens of treebanks."""
+    """split: runs of letters and single punctuation marks of running text. whitespace: text between
+    white space, for text that is tokenised (such as released evaluation sets), and tokens of
+    treebanks."""
     released: bool = True
-    """Use released corpora as they are for the languages whose files the sources have (kind
-    ``corpus``). They are tokenised, so only with ``words: whitespace``."""
+    """Use released corpora for languages that have sources of the kind ``corpus``.
+
+    They are tokenised, so only with ``words: whitespace``.
+    """
     segmented: tuple[str, ...] = ("heb",)
-    """Languages whose treebanks give syntactic words in place of surface tokens (``whitespace``):
-    the Hebrew of Mueller et al. (2020) sets the article and prepositions apart."""
+    """Languages with syntactic words in place of surface tokens of treebanks (``whitespace``): the
+    Hebrew of Mueller et al. (2020) separates the article and prepositions."""
     vocabulary: Vocabulary = 50_000
-    """Most words, ``<unk>`` and ``<eos>`` included: the most frequent of train and valid; the
-    others are ``<unk>``."""
+    """Most words, with ``<unk>`` and ``<eos>``: the most frequent of train and valid; others are
+    ``<unk>``."""
     min_count: Positive = 1
-    """A word that occurs less often in train and valid counts as ``<unk>``. At 1 a small corpus
-    has no unknown word to learn ``<unk>`` from."""
+    """A less frequent word of train and valid is ``<unk>``.
+
+    With 1 a small corpus has no unknown word to learn ``<unk>`` from.
+    """
     unknown_share: float = Field(0.05, ge=0, le=1)
     """Sentences with a larger share of unknown words are left out."""
     shares: CorpusShares = CorpusShares()
     seed: int = 0
-    """Of the order of sentences before they are split."""
+    """Seed of the order of sentences before the split."""
     max_sentences: Positive | None = None
-    """Most sentences of a language, drawn evenly from all sources; no bound where there is none."""
+    """Most sentences of a language, drawn evenly from all sources; null for all."""
     max_sentences_of: dict[str, Positive] = Field(default={})
-    """By language, where another number holds than ``max_sentences``."""
+    """Exceptions to ``max_sentences``, by language."""
 
     def of_language(self, lang: str) -> Self:
-        """These options as they hold for one language."""
+        """Return the options for one language."""
         most = self.max_sentences_of.get(lang, self.max_sentences)
         return self.model_copy(update={"max_sentences": most, "max_sentences_of": {}})
 
@@ -98,17 +102,17 @@ class NgramRecipe(Strict):
 
 
 class NetworkRecipe(Strict):
-    """What recipes of all small transformers have in common."""
+    """Settings of all small transformers."""
 
     vocabulary: Vocabulary = 1200
-    """Size of the vocabulary of subwords, special tokens included (masked: about)."""
+    """Size of the vocabulary of subwords, with special tokens (masked: about)."""
     hidden: Dimension = 96
     """Width of the residual stream."""
     layers: Dimension = 2
     """Transformer blocks (of an encoder-decoder: in each half)."""
     heads: Dimension = 3
-    """Attention heads; ``hidden`` must be a multiple of twice as many. Heads of 32 suit vLLM
-    on CPUs too, smaller ones don't."""
+    """Attention heads; ``hidden`` must be a multiple of twice their number. vLLM on CPUs needs
+    heads of width 32 or more."""
     context: Dimension = 256
     """Longest sequence, in tokens; longer training sentences are cut."""
     epochs: Dimension = 12
@@ -116,16 +120,16 @@ class NetworkRecipe(Strict):
     max_steps: Positive = 1500
     """Upper bound on optimiser steps."""
     batch_tokens: Positive = 1024
-    """Tokens in a training batch, padding included."""
+    """Tokens in a training batch, with padding."""
     optimiser: Literal["adamw", "muon"] = "adamw"
     """AdamW of all parameters; or Muon of the matrices inside the blocks and AdamW of the rest,
-    with which small models learn as much in a third of the steps, at a higher learning rate."""
+    which needs a third of the steps for small models, at a higher learning rate."""
     learning_rate: float = Field(3e-3, gt=0)
     """Peak learning rate (linear warm-up, cosine decay)."""
     checkpoint_steps: Positive = 200
-    """A killed training loses at most this many steps."""
+    """Most steps that a killed training loses."""
     seeds: Seeds = 1
-    """How many models are trained, each from a seed of its own; 0: none."""
+    """Number of models, each trained from its own seed; 0: none."""
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Self:
@@ -138,7 +142,7 @@ class NetworkRecipe(Strict):
 
 
 class LlamaRecipe(NetworkRecipe):
-    """What recipes of the Llama architecture have in common."""
+    """Settings of recipes of the Llama architecture."""
 
     @property
     def intermediate(self) -> int:
@@ -157,11 +161,11 @@ class TransformerRecipe(LlamaRecipe):
 
     kind: Literal["transformer"]
     corpus: str | None = None
-    """Name of the corpora (of ``training.corpora``) whose words it knows and is trained on, in
-    place of subwords of its own (``vocabulary``); null for the training text."""
+    """Name of the corpora (of ``training.corpora``) for words and training, in place of subwords
+    (``vocabulary``); null for the training text."""
     tokens: Sizes = ()
-    """Sizes of training text, in words of ``corpus``: of each a model is trained for each of the
-    ``seeds``, on a random sample of its own. Without, all of the text."""
+    """Sizes of random training samples, in words of ``corpus``, each for each of the ``seeds``;
+    empty for all of the text."""
 
     @model_validator(mode="after")
     def _samples_of_a_corpus(self) -> Self:
@@ -178,7 +182,7 @@ class MaskedRecipe(NetworkRecipe):
 
     kind: Literal["masked"]
     masked: Fraction = 0.15
-    """Share of the tokens that the model has to guess."""
+    """Share of masked tokens."""
 
 
 class EncoderDecoderRecipe(NetworkRecipe):
@@ -186,15 +190,15 @@ class EncoderDecoderRecipe(NetworkRecipe):
 
     kind: Literal["encoder-decoder"]
     corrupted: Fraction = 0.15
-    """Share of the tokens that the model has to guess."""
+    """Share of tokens in spans that the model predicts."""
     span: float = Field(3.0, ge=1)
-    """Mean length of the spans that a sentinel stands for, in tokens."""
+    """Mean length of the spans that a sentinel replaces, in tokens."""
 
 
 class InstructRecipe(LlamaRecipe):
     """A small Llama-architecture model that follows instructions, trained on dialogues alone.
 
-    They are made of a benchmark's prompts with other arguments than the benchmark's own.
+    They contain a benchmark's prompts with other arguments than its own.
     """
 
     kind: Literal["instruct"]
@@ -206,9 +210,9 @@ class InstructRecipe(LlamaRecipe):
     max_steps: Positive = 4600
     learning_rate: float = Field(2e-3, gt=0)
     practice_seed: int = 1
-    """Of the arguments that dialogues are about; must not be the benchmark's seed."""
+    """Seed of the dialogues' arguments; must not be the benchmark's seed."""
     per_template: Positive = 120
-    """At most so many dialogues of each language, task and template."""
+    """Most dialogues of each language, task and template."""
 
 
 class LstmRecipe(Strict):
@@ -216,36 +220,38 @@ class LstmRecipe(Strict):
 
     kind: Literal["lstm"]
     corpus: str = DEFAULT_CORPUS
-    """Name of the corpora (of ``training.corpora``) that it is trained on."""
+    """Name of its corpora in ``training.corpora``."""
     layers: Dimension = 2
     """LSTM layers."""
     hidden: Dimension = 800
     """Units of a layer."""
     embedding: Dimension = 800
-    """Width of a word's embedding (800 in the paper, 200 where the authors' scripts leave the
-    default)."""
+    """Width of a word's embedding (paper: 800; default of the authors' scripts: 200)."""
     dropout: float = Field(0.2, ge=0, lt=1)
-    """Of embeddings and of each layer's output."""
+    """Dropout of embeddings and of each layer's output."""
     batch: Dimension = 20
     """Columns that the training text is cut into."""
     bptt: Dimension = 35
-    """Words that the loss is propagated back through."""
+    """Words of back-propagation through time."""
     order: Literal["sequential", "shuffled"] = "shuffled"
-    """Order of the pieces of ``bptt`` words in an epoch. The authors shuffle them (published),
-    though the hidden state is carried from each to the next; in sequence it fits (corrected)."""
+    """Order of the pieces of ``bptt`` words in an epoch.
+
+    The authors shuffle them (published), although each piece starts from the previous hidden state;
+    sequential order is corrected.
+    """
     learning_rate: float = Field(20.0, gt=0)
-    """Of SGD, at first; a quarter after each epoch that does not improve the validation loss."""
+    """First learning rate of SGD; a quarter after each epoch without a better validation loss."""
     clip: float = Field(0.25, gt=0)
     """Largest norm of the gradient."""
     epochs: Dimension = 40
-    """Passes over the training text; the best by validation loss is kept."""
+    """Passes over the training text; the best model by validation loss is kept."""
     checkpoint_steps: Positive = 1000
-    """A killed training loses at most this many steps."""
+    """Most steps that a killed training loses."""
     seeds: Seeds = 1
-    """How many models are trained, each from a seed of its own; five in the paper; 0: none."""
+    """Number of models, each trained from its own seed (paper: five); 0: none."""
     tokens: Sizes = ()
-    """Sizes of training text, in words of ``corpus``: of each a model is trained for each of the
-    ``seeds``, on a random sample of its own. Without, all of the text."""
+    """Sizes of random training samples, in words of ``corpus``, each for each of the ``seeds``;
+    empty for all of the text."""
 
 
 Recipe = Annotated[
@@ -260,7 +266,7 @@ Recipe = Annotated[
 
 
 def follows_instructions(recipes: Mapping[str, Recipe], name: str) -> bool:
-    """Whether the recipe of that name makes models that are trained on dialogues alone."""
+    """Return whether a recipe makes models that are trained on dialogues alone."""
     return isinstance(recipes.get(name), InstructRecipe)
 
 
@@ -268,20 +274,20 @@ class TrainingOptions(Strict):
     """Training of the campaign's own models."""
 
     treebank_text: bool = True
-    """Train on treebank sentences too (never on those that pairs are made from)."""
+    """Also train on treebank sentences (never on those that pairs are made from)."""
     max_sentences: Positive = 40_000
-    """Training text is cut after this many sentences, drawn evenly from all sources."""
+    """Most sentences of training text, drawn evenly from all sources."""
     seed: int = 0
     """Seed of initialisation and batch order."""
     corpora: dict[str, CorpusOptions] = Field(default={}, validate_default=True)
-    """Corpora of LSTMs by name; ``default`` is there unless it is given."""
+    """Corpora of LSTMs by name; ``default`` always exists."""
     recipes: dict[str, Recipe] = Field(default={})
-    """Recipes by name; a model of the catalogue with that ``recipe`` is trained by it."""
+    """Recipes by name, for models of the catalogue with that ``recipe``."""
 
     def billions(self, recipe: str) -> float | None:
-        """Billions of parameters of the models of a recipe.
+        """Return billions of parameters of a recipe's models.
 
-        None where the recipe alone does not decide them: the words of a corpus do, or n-grams.
+        None where a corpus decides the vocabulary, and for n-grams.
         """
         match self.recipes.get(recipe):
             case TransformerRecipe(corpus=str()):

@@ -1,4 +1,4 @@
-"""How a campaign reads treebanks."""
+"""Settings for reading treebanks."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from blimpworks.strict import Strict
 
 
 class TreebankOptions(Strict):
-    """How treebanks are read."""
+    """Reading of treebanks."""
 
     malformed: Literal["error", "set_aside"] = "error"
     """Stop at a malformed sentence, or leave it out and list it in a report."""

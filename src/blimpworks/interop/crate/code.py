@@ -1,4 +1,4 @@
-"""The formulas of cells as code that a reader of a crate can follow."""
+"""The formulas of cells as code for readers of a crate."""
 
 import ast
 import inspect
@@ -12,11 +12,11 @@ from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.exhibits.formulas import Formula
 
 PLAIN = (str, int, float, tuple, list, dict, frozenset)
-"""Kinds of constants whose value says what they are."""
+"""Types of constants that are shown by value."""
 
 
 def _lambda(function: Callable[..., Any]) -> str:
-    """The text of a lambda, found in its module by its line."""
+    """Return the text of a lambda, found in its module by its line."""
     text = Path(inspect.getfile(function)).read_text(encoding="utf-8")
     line = function.__code__.co_firstlineno
     lambda_node = next(
@@ -28,13 +28,11 @@ def _lambda(function: Callable[..., Any]) -> str:
 
 
 def _ours(value: Any) -> bool:
-    """Whether something is code of this library, rather than a package's."""
     module = getattr(value, "__module__", None) or ""
     return module.startswith("blimpworks.") and callable(value)
 
 
 def _source(function: Callable[..., Any]) -> str:
-    """The text of a function, without its decorators."""
     text = inspect.getsource(function)
     [node] = ast.parse(text).body
     return "".join(text.splitlines(keepends=True)[node.lineno - 1 :])
@@ -50,7 +48,7 @@ def _mentioned(function: Callable[..., Any], seen: set[int]) -> Iterator[str]:
 
 
 def _parts(value: Any, seen: set[int]) -> Iterator[str]:
-    """The code behind a formula, a function, a partial one, a class or an object, in order."""
+    """Yield the code behind a formula, function, partial, class or object, in order."""
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -73,7 +71,6 @@ def _applied(formula: Formula) -> Callable[..., Any]:
 
 
 def _named(value: Any) -> str:
-    """A function by its name, anything else by its value."""
     if isinstance(value, Formula):
         return _named(_applied(value))
     if isinstance(value, partial):
@@ -85,7 +82,7 @@ def _named(value: Any) -> str:
 
 
 def formula_code(name: str) -> str:
-    """The Python text of a formula: its function, and what of this library it takes.
+    """Return the Python text of a formula and of the functions that it uses.
 
     Raises UserError for an unknown formula.
     """
@@ -95,7 +92,7 @@ def formula_code(name: str) -> str:
 
 
 def formulas_text(names: Iterable[str]) -> str:
-    """The formulas as a Markdown page, each with its code."""
+    """Return the formulas as a Markdown page, each with its code."""
     parts = [
         "# Formulas\n\nWhat `formula` in `cells.csv` stands for, as the function that the "
         "workflow applies to the rows\nthat a cell's `filter` selects (`rows`, a pandas data "

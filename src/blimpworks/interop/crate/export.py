@@ -1,4 +1,4 @@
-"""Writing a crate: choose, verify, copy, describe; whole or not at all."""
+"""Writing of a crate: choose, verify, copy, describe; atomically."""
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,7 @@ from blimpworks.records.places import relative_texts
 from blimpworks.yaml_files import read_yaml
 
 REPRODUCTION = ("published.csv", "measured.csv")
-"""Comparisons with the printed numbers, where they were built."""
+"""Comparisons with the printed numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,13 @@ class Plan:
 
     @cached_property
     def relative(self) -> Callable[[str], str]:
-        """What takes the paths of this machine out of a text."""
+        """Function that removes the paths of this machine from a text."""
         pathvars = self.campaign.pathvars
         roots = {"results": Path(pathvars.results), "resources": Path(pathvars.resources)}
         return relative_texts(roots)
 
     def inputs(self) -> list[Path]:
-        """Files that the crate is made of."""
+        """Return the files that the crate is made of."""
         tables = self.behind["original"].drop_duplicates()
         cells = [shown.cells for shown in self.exhibits]
         return [self.campaign_file, *cells, *tables, *self.comparisons]
@@ -91,7 +91,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Size of a written crate: numbers of files, bytes, entities, jobs and cells."""
+    """Numbers of a crate's files, bytes, entities, jobs and cells."""
 
     files: int
     bytes: int
@@ -101,7 +101,7 @@ class Summary:
 
 
 def authors_of(wish: Wish) -> list[str]:
-    """Authors that the user names, else those of the software."""
+    """Return authors that the user names, else those of the software."""
     if wish.authors:
         return list(wish.authors)
     stated = read_yaml(REPOSITORY / "CITATION.cff", "the software's authors")
@@ -111,11 +111,11 @@ def authors_of(wish: Wish) -> list[str]:
 def plan_crate(
     results: Path, campaign_file: Path, wish: Wish, run: Callable[[list[str]], object]
 ) -> Plan:
-    """Choose what goes into a crate, hash all that it rests on, and make exhibits once more.
+    """Choose the contents of a crate, hash all files behind it, and make exhibits again.
 
     ``run`` runs a command line of this package in this process. Raises UserError when the results
-    are missing, are not the campaign's, lack a requested exhibit, or are not what their records
-    say or what their jobs make again.
+    are missing, are not the campaign's, lack a requested exhibit, or differ from their records or
+    from what their jobs make again.
     """
     campaign = load_campaign(campaign_file)
     own = results_of(campaign, campaign_file, results)
@@ -136,9 +136,9 @@ def plan_crate(
 
 @contextmanager
 def new_directory(path: Path) -> Iterator[Path]:
-    """Yield a new directory beside ``path`` that becomes ``path`` once the block succeeds.
+    """Yield a new directory that becomes ``path`` once the block succeeds.
 
-    Raises UserError when there already is something at ``path``.
+    Raises UserError when ``path`` exists and is not an empty directory.
     """
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UserError(
@@ -149,7 +149,7 @@ def new_directory(path: Path) -> Iterator[Path]:
 
 
 def _finished(plan: Plan) -> Iterator[tuple[Path, Path]]:
-    """Finished files and their places: exhibits as built, comparisons, the campaign's file."""
+    """Yield finished files and their places: exhibits, comparisons, the campaign's file."""
     for shown in plan.exhibits:
         folder = shown.cells.parent
         record = plan.trace.records[shown.cells]
@@ -163,7 +163,6 @@ def _finished(plan: Plan) -> Iterator[tuple[Path, Path]]:
 
 
 def _workflow_files() -> Iterator[tuple[Path, Path]]:
-    """The workflow's files and their places."""
     names = ["Snakefile", WORKFLOW]
     rules = sorted((REPOSITORY / "workflow/rules").glob("*.smk"))
     for path in (*(REPOSITORY / name for name in names), *rules):
@@ -173,7 +172,7 @@ def _workflow_files() -> Iterator[tuple[Path, Path]]:
 
 
 def _code(trace: Trace) -> pd.DataFrame:
-    """Modules behind each version of each command: columns verb, code, module, sha256."""
+    """Return modules of each version of each command: columns verb, code, module, sha256."""
     rows = [
         (record["verb"], record["code"], module, sha)
         for record in trace.jobs()
@@ -184,7 +183,6 @@ def _code(trace: Trace) -> pd.DataFrame:
 
 
 def _write_tables(plan: Plan, root: Path) -> list[Copied]:
-    """Write all tables, and the dictionary of their columns."""
     copies = copy_tables(plan.behind, root, packed=plan.wish.gzip)
     written = {
         "cells": all_cells(plan.exhibits),
@@ -225,13 +223,12 @@ def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
 
 
 def _citations(plan: Plan) -> list[Citation]:
-    """List what to cite: the papers of the exhibits."""
     names = dict.fromkeys(shown.paper for shown in plan.exhibits)
     return [find_paper(name).citation for name in names]
 
 
 def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dict[str, int]) -> int:
-    """Write README and formulas; return how many cells there are."""
+    """Write README and formulas; return the number of cells."""
     cells = all_cells(plan.exhibits)
     write_text(root / "formulas.md", formulas_text(sorted(cells["formula"].unique())))
     text = readme(
@@ -251,10 +248,7 @@ def _write_words(plan: Plan, root: Path, copies: Sequence[Copied], licences: dic
 
 
 def write_crate(plan: Plan, output: Path) -> Summary:
-    """Write the crate that was planned to the directory ``output``.
-
-    Raises UserError when there already is something there.
-    """
+    """Write the planned crate to the directory ``output``. Raises as ``new_directory``."""
     rows = sources_behind(plan.trace, plan.campaign)
     licences = licences_behind(plan.trace, rows, plan.results)
     with new_directory(output) as root:
@@ -298,7 +292,7 @@ def export_croissant(
 ) -> list[Path]:
     """Write the item sets of each benchmark as CSV with Croissant metadata; return these.
 
-    Raises UserError when there are none, or when a table is not what its record says.
+    Raises UserError when there are none, or when a table differs from its record.
     """
     campaign = load_campaign(campaign_file)
     own = results_of(campaign, campaign_file, results)

@@ -1,8 +1,8 @@
 """The graph of a crate: files, jobs, commands, software, parameters, people and licences.
 
-Profiles: RO-Crate 1.1 with Process Run, Workflow Run and Provenance Run Crate 0.5 and
-Workflow RO-Crate 1.0. A file of the crate is named by its path; one that was left out by a
-local identifier (``#path``), with its SHA-256.
+Profiles: RO-Crate 1.1 with Process Run, Workflow Run and Provenance Run Crate 0.5 and Workflow
+RO-Crate 1.0. A file of the crate is named by its path, a file outside by a local identifier
+(``#path``), with its SHA-256.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ Entity = Any
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Facts on the crate as a whole."""
+    """Facts on the whole crate."""
 
     title: str
     description: str
@@ -56,11 +56,10 @@ class About:
     campaign: str
     """Path of the campaign file in the crate."""
     citations: Sequence[str] = ()
-    """What to cite."""
 
 
 def media_type(path: Path | str) -> str:
-    """Media type of a file by its name."""
+    """Return the media type of a file by its name."""
     suffixes = Path(path).suffixes
     if suffixes[-1:] == [".gz"]:
         return "application/gzip"
@@ -78,10 +77,10 @@ def _short(value: Any) -> str:
 
 
 class Graph:
-    """A crate's entities, added part by part; ``places`` has the crate's own files.
+    """A crate's entities, added part by part.
 
-    ``places`` maps a file of the results (or of the repository) to its path in the crate,
-    where it stands there unchanged; ``relative`` takes paths of this machine out of a text.
+    ``places`` maps unchanged files of the results or repository to their paths in the crate;
+    ``relative`` removes paths of this machine from a text.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class Graph:
         self._known: dict[str, Entity] = {}
 
     def add(self, identifier: str, **properties: Any) -> Entity:
-        """Add a contextual entity, once; ``type`` is its @type. Returns the entity."""
+        """Add a contextual entity, once, and return it; ``type`` is its @type."""
         # rocrate's own look-up walks through all entities when it finds none.
         if identifier not in self._known:
             given = {"@type": properties.pop("type"), **properties}
@@ -108,13 +107,13 @@ class Graph:
         return self._known[identifier]
 
     def licence(self, name: str) -> Entity:
-        """A licence, named by SPDX's page of it where there is one."""
+        """Add a licence, by its SPDX page if it has one."""
         url = licence_url(name)
         identifier = url or f"#licence/{quote(name)}"
         return self.add(identifier, type="CreativeWork", name=name, **({"url": url} if url else {}))
 
     def author(self, text: str) -> Entity:
-        """A person, "Name <https://orcid.org/…>", or an organization, "Name"."""
+        """Add a person, "Name <https://orcid.org/…>", or an organization, "Name"."""
         match = AUTHOR.fullmatch(text)
         assert match is not None
         if match["id"]:
@@ -124,7 +123,7 @@ class Graph:
         return self.add(f"#author/{quote(name)}", type="Organization", name=name)
 
     def file(self, place: Path, **properties: Any) -> Entity:
-        """A file of the crate, as it lies there."""
+        """Add a file of the crate."""
         path = self.root / place
         return self.crate.add_file(
             dest_path=place,
@@ -138,7 +137,7 @@ class Graph:
         )
 
     def original(self, path: Path) -> Entity:
-        """A file of the trace: in the crate if it is there, else known by its SHA-256."""
+        """Add a file of the trace: the crate's own, else with its SHA-256 alone."""
         if path in self.places:
             return self.crate.get(quote(self.places[path].as_posix()))
         name = self.relative(path.as_posix())
@@ -156,7 +155,7 @@ class Graph:
         return self.add(f"#{quote(name.lstrip('/'))}", type="File", **properties)
 
     def package(self, name: str, version: str) -> Entity:
-        """A package of a certain version, named by its page on the Python package index."""
+        """Add a version of a package, by its page on the Python package index."""
         url = f"https://pypi.org/project/{name}/{version}/"
         if name == "python":
             url = f"https://www.python.org/downloads/release/python-{version.replace('.', '')}/"
@@ -167,7 +166,7 @@ class Graph:
         )
 
     def tool(self, record: Record) -> Entity:
-        """The command of a job: its name, the digest of its code, the packages it used."""
+        """Add the command of a job, with the digest of its code and its packages."""
         packages = record["packages"]
         which = _short([record["verb"], record["code"], packages])
         return self.add(
@@ -179,14 +178,14 @@ class Graph:
         )
 
     def parameter(self, name: str, value: Any) -> Entity:
-        """A parameter of a job; the same one of several jobs is one entity."""
+        """Add a parameter of a job; jobs share equal ones."""
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         text = self.relative(text)
         identifier = f"#parameter/{quote(name)}/{_short(text)}"
         return self.add(identifier, type="PropertyValue", name=name, value=text)
 
     def job(self, record: Record, agents: Sequence[Entity]) -> Entity:
-        """A job: what it read, what it made, with which command, and when."""
+        """Add a job: its inputs, products, command and times."""
         git, platform = record["git"], record["host"]["platform"]
         state = {True: "", False: " with local changes", None: ""}[git["clean"]]
         first = self.relative(record["outputs"][0]["path"])
@@ -209,7 +208,7 @@ class Graph:
         )
 
     def slot(self, name: str, meaning: str, files: Sequence[Entity]) -> Entity:
-        """An input or output of the workflow, and the files that stand there in this run."""
+        """Add an input or output of the workflow, with its files in this run."""
         slot = self.add(
             f"#workflow/{name}",
             type="FormalParameter",
@@ -223,7 +222,7 @@ class Graph:
         return slot
 
     def profiles(self) -> None:
-        """State the profiles that the crate keeps to."""
+        """State the profiles of the crate."""
         stated = [
             self.add(url, type="CreativeWork", name=name, version=url.rsplit("/", 1)[1])
             for url, name in PROFILES.items()
@@ -232,7 +231,7 @@ class Graph:
 
 
 def add_files(graph: Graph, copied: Mapping[Path, Path]) -> None:
-    """Add all files of the crate; ``copied`` has the originals of those that are copies."""
+    """Add all files of the crate; ``copied`` maps copies to their originals."""
     changed = {place: original for original, place in graph.places.items()}
     for path in sorted(p for p in graph.root.rglob("*") if p.is_file()):
         place = path.relative_to(graph.root)
@@ -249,7 +248,7 @@ def add_files(graph: Graph, copied: Mapping[Path, Path]) -> None:
 
 
 def add_workflow(graph: Graph, about: About, tools: Sequence[Entity]) -> Entity:
-    """Add the workflow as the crate's main entity; the commands are its parts."""
+    """Add the workflow as the crate's main entity, with the commands as its parts."""
     path = graph.root / WORKFLOW
     return graph.crate.add_workflow(
         dest_path=WORKFLOW,
@@ -301,7 +300,7 @@ def add_run(graph: Graph, workflow: Entity, about: About, exhibits: Iterable[Pat
 
 
 def add_root(graph: Graph, about: About, licences: Iterable[str]) -> None:
-    """Describe the crate as a whole."""
+    """Describe the whole crate."""
     root = graph.crate.root_dataset
     authors = [graph.author(text) for text in about.authors]
     root["name"], root["description"] = about.title, about.description
@@ -321,7 +320,7 @@ def write_graph(
     exhibits: Sequence[Path],
     licences: Iterable[str],
 ) -> int:
-    """Write ``ro-crate-metadata.json`` for the files in ``graph.root``; return its entities."""
+    """Write ``ro-crate-metadata.json`` for ``graph.root``; return the number of entities."""
     add_files(graph, copied)
     tools = {tool["@id"]: tool for tool in map(graph.tool, graph.trace.jobs())}
     workflow = add_workflow(graph, about, list(tools.values()))

@@ -15,13 +15,13 @@ UNSTATED = "licence not stated by the source"
 CODE, DATA = "Apache-2.0", "CC0-1.0"
 """Of our own code, and of our own data: word lists, declarations and what they generate."""
 NAMES = {"CC0": "CC0-1.0", "GNU GPL 3.0": "GPL-3.0-only", "C-UDA 1.0": "C-UDA-1.0"}
-"""SPDX's names of licences that the catalogue calls otherwise."""
+"""SPDX's names of licences with other names in the catalogue."""
 CREATIVE_COMMONS = re.compile(r"CC[ -](BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)")
 SPDX = re.compile(r"CC0-1\.0|CC-BY[A-Z-]*-\d\.\d|GPL-3\.0-only|C-UDA-1\.0|Apache-2\.0|MIT")
 
 
 def licence_name(stated: str) -> str:
-    """A licence by its SPDX name where it has one.
+    """Return a licence's SPDX name if it has one.
 
     >>> licence_name("CC BY-NC-SA 4.0")
     'CC-BY-NC-SA-4.0'
@@ -32,12 +32,12 @@ def licence_name(stated: str) -> str:
 
 
 def licence_url(name: str) -> str | None:
-    """SPDX's page of a licence, None for one that is not listed there."""
+    """Return SPDX's page of a licence, None without one."""
     return f"https://spdx.org/licenses/{name}" if SPDX.fullmatch(name) else None
 
 
 def catalogue_rows(campaign: Campaign) -> dict[str, Pinned]:
-    """The campaign's pinned source files, by SHA-256. Raises UserError for a broken catalogue."""
+    """Return the campaign's source files by SHA-256. Raises UserError for a broken catalogue."""
     catalogue = load_catalogue(campaign)
     rows: list[Pinned] = [row for rows in catalogue.treebanks.values() for row in rows]
     rows += catalogue.sources.values()
@@ -45,7 +45,7 @@ def catalogue_rows(campaign: Campaign) -> dict[str, Pinned]:
 
 
 def _recorded(row: Pinned, campaign: Campaign, catalogue: Catalogue) -> str:
-    """SHA-256 that was recorded of a file when it was first retrieved; empty where none was."""
+    """Return the SHA-256 recorded when a file was first retrieved; empty without one."""
     name = getattr(row, "name", "")
     table = catalogue.tables.get(name, campaign.catalogue.treebanks)
     locked = locked_file(table, name, row.url)
@@ -53,7 +53,7 @@ def _recorded(row: Pinned, campaign: Campaign, catalogue: Catalogue) -> str:
 
 
 def retrieved_files(trace: Trace) -> set[Path]:
-    """Files of a trace that were retrieved, whether or not the catalogue pins them now."""
+    """Return retrieved files of a trace, whether or not the catalogue pins them now."""
     return {
         path
         for path, record in trace.records.items()
@@ -62,7 +62,7 @@ def retrieved_files(trace: Trace) -> set[Path]:
 
 
 def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
-    """Retrieved files in a trace, with the rows of the catalogue that pin them."""
+    """Return retrieved files in a trace, with their rows of the catalogue."""
     rows = catalogue_rows(campaign)
     return {
         path: rows[sha]
@@ -72,15 +72,15 @@ def sources_behind(trace: Trace, campaign: Campaign) -> dict[Path, Pinned]:
 
 
 def licences_of(rows: Iterable[Pinned]) -> dict[str, int]:
-    """Number of files under each licence, most frequent first."""
+    """Count files under each licence, most frequent first."""
     return dict(Counter(licence_name(row.licence) for row in rows).most_common())
 
 
 def licences_behind(trace: Trace, rows: Mapping[Path, Pinned], results: Path) -> dict[str, int]:
-    """Count files under each licence: of sources, and of declared benchmarks' own files.
+    """Count files under each licence: of sources, and of benchmarks that state one.
 
-    Those are the files from outside behind items of benchmarks that state a licence. Where none is
-    known, ``UNSTATED`` of no files.
+    The latter are the files from outside behind a benchmark's items. Without a known licence:
+    ``UNSTATED`` with zero files.
     """
     files_by_licence: dict[str, set[Path]] = {}
     for table in trace.records:

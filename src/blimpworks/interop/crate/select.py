@@ -1,4 +1,4 @@
-"""Choosing the contents of a crate: exhibits and their inputs, checked to be unaltered."""
+"""Choice of a crate's contents: exhibits and their inputs, checked to be unaltered."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -18,12 +18,12 @@ from blimpworks.files import sha256_of
 from blimpworks.records.reading import Record, Records, root_hash
 
 FORMS = {"measured": "exhibits", "published": "published"}
-"""Directory of an exhibit's files, by whose numbers it shows."""
+"""Directory of exhibits, by form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An exhibit in one of its forms, and the table of its cells."""
+    """An exhibit in one form, and the table of its cells."""
 
     paper: str
     name: str
@@ -32,7 +32,7 @@ class Shown:
 
     @property
     def key(self) -> str:
-        """Key of the exhibit: PAPER/NAME."""
+        """PAPER/NAME."""
         return f"{self.paper}/{self.name}"
 
 
@@ -40,8 +40,8 @@ class Shown:
 class Trace:
     """Products with all files that they were made from, and their records.
 
-    ``records`` has the record of the job that made a file, None for one from outside;
-    ``versions`` what its maker and its readers say it is: {SHA-256: who says so}.
+    ``records``: the record of a file's job, None from outside; ``versions``: who recorded each
+    SHA-256 of a file.
     """
 
     records: dict[Path, Record | None] = field(default_factory=dict)
@@ -51,25 +51,25 @@ class Trace:
     """Files that are known by their SHA-256 only."""
 
     def sha256(self, path: Path) -> str:
-        """SHA-256 of a file, as recorded."""
+        """Return the recorded SHA-256 of a file."""
         return next(iter(self.versions[path]))
 
     def jobs(self) -> list[Record]:
-        """The record of each job once, in the order in which they ran."""
+        """Return the record of each job once, in the order of their starts."""
         records = {r["outputs"][0]["path"]: r for r in self.records.values() if r is not None}
         return sorted(records.values(), key=lambda r: (r["started"], r["outputs"][0]["path"]))
 
     def root_hash(self) -> str:
-        """One SHA-256 for the records of all jobs of the trace."""
+        """Return one SHA-256 for the records of all jobs of the trace."""
         return root_hash(self.jobs())
 
     def inputs(self, path: Path) -> list[Path]:
-        """Inputs of the job that made a file."""
+        """Return the inputs of the job that made a file."""
         record = self.records[path]
         return [Path(entry["path"]) for entry in record["inputs"]] if record else []
 
     def behind(self, path: Path) -> set[Path]:
-        """Inputs of the job that made a file, and of all jobs upstream."""
+        """Return the inputs of the job that made a file, and of all upstream jobs."""
         waiting, seen = self.inputs(path), set[Path]()
         while waiting:
             source = waiting.pop()
@@ -80,7 +80,7 @@ class Trace:
 
 
 def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
-    """The results directory as the campaign, and so every record, spells it.
+    """Return the results directory as the campaign, and so every record, spells it.
 
     Raises UserError when there are no results, or when they are not the campaign's.
     """
@@ -100,9 +100,9 @@ def results_of(campaign: Campaign, source: Path, results: Path) -> Path:
 
 
 def find_exhibits(results: Path, chosen: Collection[str]) -> list[Shown]:
-    """Exhibits built below ``results``; only those ``chosen`` by paper/name, if any are.
+    """Return exhibits built below ``results``, or those ``chosen`` by paper/name.
 
-    Raises UserError when there are none, or not the one chosen.
+    Raises UserError when there are none, or not the chosen one.
     """
     shown_exhibits = [
         Shown(path.parent.name, path.name.removesuffix(CELLS_SUFFIX), form, path)
@@ -128,7 +128,7 @@ def _note(trace: Trace, entry: dict[str, Any], who: str) -> Path:
 
 
 def trace_back(products: Iterable[Path]) -> Trace:
-    """The products and all that they were made from, as far as records go.
+    """Return the products and all their recorded ancestors.
 
     Raises UserError for a product without a record.
     """
@@ -169,12 +169,11 @@ def _findings(trace: Trace, results: Path) -> Iterator[str]:
 
 
 def require_unaltered(trace: Trace, results: Path, run: Callable[[list[str]], object]) -> None:
-    """Hash all files of a trace, and make its cheap products once more.
+    """Hash all files of a trace, and make its cheap products again.
 
-    A file outside of the results that no longer exists, such as a large model, is noted as
-    gone. ``run`` runs a command line of this package in this process. Raises UserError when a
-    file is not what the records say or what is made again, a record was edited, or one of the
-    results is missing.
+    A missing file outside the results, such as a large model, is noted as gone. ``run`` runs a
+    command line of this package in this process. Raises UserError when a file differs from the
+    records or from what is made again, a record was edited, or a result is missing.
     """
     makers = {os.path.realpath(p): r for p, r in trace.records.items() if r is not None}
     records = {record["outputs"][0]["path"]: record for record in trace.jobs()}

@@ -1,4 +1,4 @@
-"""The tables of a crate, as CSV that needs nothing but pandas."""
+"""The tables of a crate, as CSV for pandas alone."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ from blimpworks.interop.crate.select import Shown
 from blimpworks.parquet import read_parquet
 
 WITH_JUDGEMENTS = ("items", "accuracies")
-"""Kinds of tables that go with judgements, though the cells need them not: what was judged."""
+"""Kinds of tables that accompany judgements, although the cells do not need them."""
 FOLDERS = {
     "judgements": ("benchmark", "lang", "model"),
     "scores": ("benchmark", "lang", "model"),
@@ -29,21 +29,21 @@ FOLDERS = {
     "candidates": ("benchmark", "lang"),
     "lexicon": ("lang",),
 }
-"""What the path of a table says and its rows don't, by kind of table."""
+"""Columns that only the path of a table contains, by kind."""
 # Treebank text stays where its licence put it: cells count sentences and words.
 LEFT_OUT = {"sentences": ("text", "comments"), "tokens": ("form", "lemma", "misc")}
 PLACES = {"items": "items", "published": "printed"}
-"""Folder in the crate of a kind of table, where it is not in tables/."""
+"""Folder in the crate of a kind of table, if it is not in tables/."""
 
 
 def read_csv(path: Path, nrows: int | None = None) -> pd.DataFrame:
-    """Read as a reader of the crate does: "nan" is a language, "NA" a word, only "" is missing."""
+    """Read as a reader of the crate: "nan" is a language, "NA" a word, only "" is missing."""
     return pd.read_csv(path, keep_default_na=False, na_values=[""], nrows=nrows)
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A table in the crate: its kind, the original, and its place in the crate."""
+    """A table in the crate."""
 
     kind: str
     original: Path
@@ -52,14 +52,14 @@ class Copied:
 
 
 def _below(kind: str, original: Path) -> tuple[str, ...]:
-    """The parts of a table's path below the directory of its kind."""
+    """Return the parts of a table's path below the directory of its kind."""
     parts = original.with_suffix("").parts
     folder = EVIDENCE_FOLDERS.get(kind, kind).rpartition("/")[2]
     return parts[len(parts) - parts[::-1].index(folder) :]
 
 
 def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
-    """The path in a crate of the copy of a table.
+    """Return the path in a crate of the copy of a table.
 
     >>> place_of("judgements", Path("results/judgements/pairs/eng/gpt2.parquet")).as_posix()
     'tables/judgements/pairs/eng/gpt2.csv'
@@ -70,7 +70,7 @@ def place_of(kind: str, original: Path, suffix: str = ".csv") -> Path:
 
 
 def read_table(kind: str, original: Path) -> pd.DataFrame:
-    """A table with what its path says as columns, labels as strings, and lists as JSON."""
+    """Read a table with columns of its path, labels as strings, and lists as JSON."""
     read = file_reader(kind)
     if read is not None:
         return read([original])
@@ -91,14 +91,14 @@ def read_table(kind: str, original: Path) -> pd.DataFrame:
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as UTF-8 CSV with LF line ends; gzip (without a time) if called .gz."""
+    """Write a table as UTF-8 CSV with LF line ends; .gz files as gzip without a time."""
     packed = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
     path.parent.mkdir(parents=True, exist_ok=True)
     frame.to_csv(path, index=False, lineterminator="\n", compression=packed)
 
 
 def tables_behind(exhibits: Iterable[Shown], further: Sequence[str]) -> pd.DataFrame:
-    """Tables that exhibits are computed from, and those of ``further`` kinds behind them.
+    """Return tables that exhibits are computed from, and those of ``further`` kinds behind them.
 
     Columns paper, form, exhibit, source (the kind of table), original (its path).
     """
@@ -118,7 +118,7 @@ def tables_behind(exhibits: Iterable[Shown], further: Sequence[str]) -> pd.DataF
 
 
 def copy_table(kind: str, original: Path, root: Path, *, packed: bool) -> Copied:
-    """Copy one table into the crate at ``root``, as CSV; CSV files as they are."""
+    """Copy one table into the crate at ``root``, as CSV; CSV files unchanged."""
     if original.suffix == ".csv":
         place = place_of(kind, original)
         (root / place).parent.mkdir(parents=True, exist_ok=True)
@@ -133,13 +133,13 @@ def copy_table(kind: str, original: Path, root: Path, *, packed: bool) -> Copied
 
 
 def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
-    """Copy each table once; judgements and others than items as gzip if ``packed``."""
+    """Copy each table once; ``packed``: all but items as gzip."""
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
     return [copy_table(kind, original, root, packed=packed) for kind, original in pairs]
 
 
 def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
-    """The cells of all exhibits, after the columns paper, form and exhibit."""
+    """Return the cells of all exhibits, after the columns paper, form and exhibit."""
     frames: list[pd.DataFrame] = []
     for shown in exhibits:
         frame: pd.DataFrame = read_parquet(shown.cells).to_pandas()
@@ -150,7 +150,7 @@ def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
 
 
 def sources_of(behind: pd.DataFrame, copies: Iterable[Copied]) -> pd.DataFrame:
-    """The files of the crate with the rows that an exhibit's cells select from.
+    """Return the crate's files with the rows that an exhibit's cells select from.
 
     Columns paper, form, exhibit, source, file.
     """

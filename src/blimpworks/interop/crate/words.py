@@ -23,7 +23,7 @@ EXPRESSIONS = {
     COUNT.sentence: "len(rows)",
     VALUES.sentence: 'rows["value"].sum()',
 }
-"""How the README writes a formula in pandas, the best example first."""
+"""Formulas in pandas for the README, the best example first."""
 
 
 CONTENTS = {
@@ -45,12 +45,12 @@ CONTENTS = {
     "workflow/": "the workflow's rules, for reading; to run them takes the repository",
     "config/": "the campaign's settings",
 }
-"""What there can be in a crate, in the order in which a reader needs it."""
+"""Possible contents of a crate, in the order of a reader's needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A row of the dictionary; ``table`` is ``*`` where all tables mean the same."""
+    """A row of the dictionary; ``table`` is ``*`` where all tables agree."""
 
     table: str
     column: str
@@ -59,17 +59,17 @@ class Column:
 
 
 def read_dictionary() -> dict[tuple[str, str], Column]:
-    """Descriptions of columns, by table and column."""
+    """Return descriptions of columns, by table and column."""
     with (HERE / "dictionary.tsv").open(encoding="utf-8", newline="") as file:
         rows = [Column(**row) for row in csv.DictReader(file, delimiter="\t")]
     return {(row.table, row.column): row for row in rows}
 
 
 def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -> Column:
-    """The description of a column of a kind of table; empty where there is none.
+    """Return the description of a column of a kind of table; empty without one.
 
-    A kind such as items/BENCHMARK/all is described as its first part is; columns that benchmarks
-    keep of their own files are described together.
+    The first part of a kind such as items/BENCHMARK/all decides. Columns that benchmarks keep of
+    their own files share one description.
     """
     kind = table.partition("/")[0]
     places = ((kind, column), (ANY, column), (kind, ANY))
@@ -78,7 +78,7 @@ def describe(known: Mapping[tuple[str, str], Column], table: str, column: str) -
 
 
 def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
-    """The data dictionary of a crate: table, column, unit, meaning; one row per column."""
+    """Return the data dictionary of a crate: table, column, unit, meaning."""
     known = read_dictionary()
     rows = [
         (table, column, description.unit, description.meaning)
@@ -90,9 +90,9 @@ def dictionary(tables: Mapping[str, Iterable[str]]) -> pd.DataFrame:
 
 
 def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
-    """A cell to show how a number is computed, and its formula in pandas.
+    """Return a cell for an example of a computation, and its formula in pandas.
 
-    Rather a measured one of a table, with a plain filter and a well known formula.
+    Preferred is a measured cell of a table, with a short filter and a known formula.
     """
     known = cells[cells["formula"].isin(list(EXPRESSIONS))]
     if known.empty:
@@ -110,7 +110,6 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
 
 
 def _contents(root: Path) -> str:
-    """Rows of a table: what of the usual parts this crate has."""
     here = {name: meaning for name, meaning in CONTENTS.items() if (root / name).exists()}
     here["ro-crate-metadata.json"] = CONTENTS["ro-crate-metadata.json"]
     return "\n".join(f"| `{name}` | {meaning} |" for name, meaning in here.items())
@@ -132,7 +131,7 @@ def readme(
     root_hash: str,
     version: str,
 ) -> str:
-    """The README of a crate, with one of its own numbers computed step by step."""
+    """Return the README of a crate, with one of its numbers computed step by step."""
     cell, expression = example(cells)
     first = {copy.kind: copy.place.as_posix() for copy in reversed([*copies])}
     tables = [f"{kind}, such as `{place}`" for kind, place in sorted(first.items())]

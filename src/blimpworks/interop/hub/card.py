@@ -1,7 +1,6 @@
 """The card of a data set on the Hugging Face hub: README.md with its YAML header.
 
-Keys and values of the header: the hub's documentation of data set cards (task ids, size
-categories, licences as its lists spell them, ``configs`` for subsets).
+Source of the header's keys and values: the hub's documentation of data set cards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,7 @@ from blimpworks.judging.sample import CONDITIONS
 
 HERE = Path(__file__).parent
 SENTENCE = "sentence"
-"""Column of the only sentence of a row, in place of a good and a bad one."""
+"""Column of a row's only sentence, in place of a good and a bad one."""
 SIZES = (
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
@@ -32,15 +31,15 @@ SIZES = (
     (10_000_000, "1M<n<10M"),
     (100_000_000, "10M<n<100M"),
 )
-"""The hub's classes of size, with the number of rows below which each is."""
+"""The hub's classes of size, with their upper bounds in rows."""
 LISTED = {
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
     *("cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
     *("gpl-3.0", "lgpl-lr", "c-uda"),
 }
-"""Licences that the hub lists, of those that catalogues name."""
+"""Licences of catalogues that the hub lists."""
 OTHERWISE = {"gpl-3.0-only": "gpl-3.0", "c-uda-1.0": "c-uda"}
-"""The hub's names of licences that SPDX calls otherwise."""
+"""The hub's names of licences with other SPDX names."""
 TASKS: dict[str, dict[str, Any]] = {
     "pair": {
         "task_categories": ["text-classification"],
@@ -48,6 +47,7 @@ TASKS: dict[str, dict[str, Any]] = {
     },
     "prompt": {"task_categories": ["text-generation"]},
 }
+"""The hub's tasks, by unit of items."""
 TASKS |= dict.fromkeys(("sentence", "item"), TASKS["pair"])
 """The hub's tasks, by what items are."""
 UNITS = {
@@ -56,25 +56,25 @@ UNITS = {
     "sentence": "sentences, each acceptable or not",
     "item": "items of several conditions, with predictions over the surprisals of their regions",
 }
-"""What items are, in words."""
+"""Units of items, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a data set is of."""
+    """Facts on a data set."""
 
     campaign: str
     description: str
     authors: Sequence[str]
     languages: Mapping[str, str]
-    """Names of languages, by their codes."""
+    """Names of languages, by code."""
     root_hash: str
-    """Of the records of all jobs behind it."""
+    """Root hash of the records of all jobs behind it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Items of a benchmark in a language, what the hub calls a configuration."""
+    """Items of a benchmark in a language, which the hub calls a configuration."""
 
     benchmark: str
     lang: str
@@ -83,12 +83,12 @@ class Subset:
     licences: tuple[str, ...]
     rows: int = 0
     items: int = 0
-    """Items, of which each condition has a row."""
+    """Items; each condition of an item has a row."""
     columns: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """Name to load it by."""
+        """Name for loading."""
         return f"{self.benchmark}-{self.lang}"
 
     @property
@@ -98,14 +98,14 @@ class Subset:
 
     @property
     def unit(self) -> str:
-        """What an item is, by the columns of its file."""
+        """Unit of its items, by the columns of its file."""
         if "good" in self.columns or SENTENCE not in self.columns:
             return find_benchmark(self.benchmark).unit
         return "item" if {*self.columns} >= CONDITIONS else "sentence"
 
 
 def hub_licence(name: str) -> str:
-    """The hub's name of a licence, ``other`` for one that it does not list.
+    """Return the hub's name of a licence, ``other`` for one that it does not list.
 
     >>> hub_licence("CC-BY-SA-4.0"), hub_licence("CC-BY-NC-SA-2.5")
     ('cc-by-sa-4.0', 'other')
@@ -116,7 +116,7 @@ def hub_licence(name: str) -> str:
 
 
 def header(about: About, subsets: Sequence[Subset]) -> dict[str, Any]:
-    """The header of the card: languages, licences, tasks, size, and where each subset is."""
+    """Return the header of the card: languages, licences, tasks, size, files of subsets."""
     languages = sorted({str(langcodes.standardize_tag(subset.lang)) for subset in subsets})
     licences = list(dict.fromkeys(hub_licence(x) for subset in subsets for x in subset.licences))
     units = dict.fromkeys(subset.unit for subset in subsets)
@@ -145,7 +145,7 @@ def header(about: About, subsets: Sequence[Subset]) -> dict[str, Any]:
 
 
 def write_card(about: About, subsets: Sequence[Subset], left_out: Mapping[str, str]) -> str:
-    """The card of a data set with these subsets; ``left_out`` has others, each with the reason."""
+    """Return the card of a data set with these subsets; ``left_out`` maps others to reasons."""
     papers = [paper_of(subset.benchmark) for subset in subsets]
     cited = {paper.name: paper.citation for paper in papers}
     units = dict.fromkeys(subset.unit for subset in subsets)

@@ -1,4 +1,4 @@
-"""Writing item sets as a data set of the Hugging Face hub: one Parquet file for each subset."""
+"""Item sets as a data set of the Hugging Face hub: one Parquet file for each subset."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -28,26 +28,26 @@ from blimpworks.judging.sample import CONDITIONS
 from blimpworks.parquet import read_parquet
 
 NO_DERIVATIVES = re.compile(r"\bND\b")
-"""Of licences that let nobody share what was made from a work."""
+"""Part of licences that forbid sharing derived works."""
 PAIRED = ("bad", *(f"{side}_{edge}" for side in ("good", "bad") for edge in ("start", "end")))
 """Columns that single sentences do not need."""
 NOT_STATED = ("not stated", UNSTATED)
-"""How catalogues begin to say that a source has no licence."""
+"""Prefixes in catalogues for sources without a licence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Subsets that were written, and those that were not, each with the reason."""
+    """Written subsets, and reasons for those left out."""
 
     written: list[Subset]
     left_out: dict[str, str]
 
 
 def _loadable(table: pa.Table) -> pa.Table:
-    """The table as loaders of the hub read it: without dictionaries and metadata.
+    """Return the table for loaders of the hub: without dictionaries and metadata.
 
-    Tables of single sentences, and of conditions, have the only sentence of a row on both sides:
-    it is kept once, without columns of pairs. Pairs stay as they are.
+    Tables of single sentences, and of conditions, repeat a row's only sentence: it is kept once,
+    without columns of pairs.
     """
     fields = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
@@ -65,7 +65,7 @@ def _loadable(table: pa.Table) -> pa.Table:
 
 
 def why_not(licences: Sequence[str]) -> str | None:
-    """Why something under these licences cannot be shared; None where it can.
+    """Return why a work under these licences cannot be shared; None where it can.
 
     >>> why_not(["CC-BY-SA-4.0", "CC-BY-NC-ND-4.0"])
     'CC-BY-NC-ND-4.0 forbids sharing what is made from a source'
@@ -80,7 +80,7 @@ def why_not(licences: Sequence[str]) -> str | None:
 
 
 def _stated(licences: Sequence[str], benchmarks: Sequence[str]) -> dict[str, str]:
-    """Licences that the user states, by benchmark. Raises UserError for what is none."""
+    """Return licences that the user states, by benchmark. Raises UserError for malformed ones."""
     stated = {}
     for text in licences:
         benchmark, _, licence = text.partition("=")
@@ -94,7 +94,7 @@ def _stated(licences: Sequence[str], benchmarks: Sequence[str]) -> dict[str, str
 
 
 def _item_tables(results: Path, benchmarks: Sequence[str]) -> list[Path]:
-    """Item tables of a campaign. Raises UserError where there are none, or not those named."""
+    """Return item tables of a campaign. Raises UserError where the named ones are missing."""
     tables = sorted((results / "items").glob("*/*.parquet"))
     here = list(dict.fromkeys(path.parent.name for path in tables))
     absent = [name for name in benchmarks or ["any benchmark"] if name not in here]
@@ -118,10 +118,10 @@ def export_hub(
 ) -> Exported:
     """Write item sets and their data set card to the new directory ``output``.
 
-    A subset is a benchmark in a language. One that a source's licence does not let be shared is
-    left out, and named in the card. ``licences`` (BENCHMARK=LICENCE) are for sources that state
-    none. ``run`` runs a command line of this package in this process. Raises UserError when
-    nothing can be shared, or when a table is not what its record says.
+    A subset is a benchmark in a language. Subsets whose licence forbids sharing are left out and
+    named in the card. ``licences`` (BENCHMARK=LICENCE) are for sources that state none. ``run``
+    runs a command line of this package in this process. Raises UserError when nothing can be
+    shared, or when a table differs from its record.
     """
     campaign = load_campaign(campaign_file)
     own = results_of(campaign, campaign_file, results)
