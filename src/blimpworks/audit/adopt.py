@@ -25,11 +25,6 @@ def _snakemake(campaign: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def _products(campaign: Path, target: str) -> list[str]:
-    rows = [row.split("\t") for row in _snakemake(campaign, "--summary", target).splitlines()]
-    return [*dict.fromkeys(row[0] for row in rows[1:] if len(row) > 1)]
-
-
 def command_lines(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Split names, in order, into tuples that fit on a command line."""
     longest = max(len(os.fsencode(name)) for name in names) + 1 if names else 1
@@ -47,7 +42,8 @@ def adopt(campaign: Path) -> int:
     names: list[str] = []
     files: set[str] = set()
     for target in TARGETS:
-        products = _products(campaign, target)
+        rows = [row.split("\t") for row in _snakemake(campaign, "--summary", target).splitlines()]
+        products = [*dict.fromkeys(row[0] for row in rows[1:] if len(row) > 1)]
         there = [product for product in products if Path(product).exists()]
         # Products of a whole paper are no targets one by one.
         names += [target] if there == products else there if target == TARGETS[0] else []

@@ -115,17 +115,14 @@ class Causes:
         )
         for key in sorted(before.keys() ^ after.keys()):
             if concerns(key, others):
-                yield self._only(key, "B" if key in after else "A")
+                where = "B" if key in after else "A"
+                absent = (self.first if where == "B" else self.second).names
+                name = next((name for name in names_in(key) if name not in absent), None)
+                yield Cause("input", f"{name or key} only in {where}")
         for key in sorted(before.keys() & after.keys()):
             known = key in self.first.products and key in self.second.products
             if before[key] != after[key] and not known and concerns(key, others):
                 yield Cause("input", f"{key} has other content")
-
-    def _only(self, key: str, where: str) -> Cause:
-        """Name the input of one run by a language or model that is new in it."""
-        absent = (self.first if where == "B" else self.second).names
-        name = next((name for name in names_in(key) if name not in absent), None)
-        return Cause("input", f"{name or key} only in {where}")
 
     def behind(self, job: str, others: frozenset[str] = NOBODY) -> frozenset[Cause]:
         """Return causes of differences in a job's products: its own, and those upstream."""

@@ -156,24 +156,6 @@ def _input_findings(
         yield Finding("stale", Path(record["outputs"][0]["path"]), detail)
 
 
-def _downstream(records: Mapping[str, Record], findings: list[Finding]) -> list[str]:
-    """Return first outputs of jobs that come, directly or not, after a file with a finding."""
-    bad = {_key(finding.path) for finding in findings}
-    direct = {p for p, r in records.items() if any(_key(e["path"]) in bad for e in r["outputs"])}
-    users: dict[str, list[str]] = {}
-    for path, record in records.items():
-        for entry in record["inputs"]:
-            users.setdefault(_key(entry["path"]), []).append(path)
-    waiting = [*bad, *(_key(e["path"]) for p in direct for e in records[p]["outputs"])]
-    reached: set[str] = set()
-    while waiting:
-        for path in users.get(waiting.pop(), []):
-            if path not in reached:
-                reached.add(path)
-                waiting += [_key(e["path"]) for e in records[path]["outputs"]]
-    return sorted(reached - direct)
-
-
 def _of_files(
     records: Mapping[str, Record],
     recorded: Mapping[str, str],
@@ -240,7 +222,21 @@ def audit(
     findings += [Finding("stale", Path(first), why) for first, why in stale_reasons(records, plan)]
     repeated = _repeat(records, findings, run)
     findings += [Finding("altered", *each) for each in (repeated.differing if repeated else ())]
-    downstream = _downstream(records, findings)
+    # Jobs that come, directly or not, after a file with a finding.
+    bad = {_key(finding.path) for finding in findings}
+    direct = {p for p, r in records.items() if any(_key(e["path"]) in bad for e in r["outputs"])}
+    users: dict[str, list[str]] = {}
+    for path, record in records.items():
+        for entry in record["inputs"]:
+            users.setdefault(_key(entry["path"]), []).append(path)
+    waiting = [*bad, *(_key(e["path"]) for p in direct for e in records[p]["outputs"])]
+    reached: set[str] = set()
+    while waiting:
+        for path in users.get(waiting.pop(), []):
+            if path not in reached:
+                reached.add(path)
+                waiting += [_key(e["path"]) for e in records[path]["outputs"]]
+    downstream = sorted(reached - direct)
     strangers = [path for path in expand([root]) if _key(path) not in recorded]
     findings += [Finding("unaccounted", path, "no job's record lists it") for path in strangers]
     planned = None if plan is None else sum(os.path.normpath(path) in plan for path in records)
@@ -274,12 +270,6 @@ def as_json(audit: Audit) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def _verdict(audit: Audit, root: Path) -> str:
-    kinds = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})
-    said = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())) or "all as recorded"
-    return f"{audit.products} products in and behind {root}: {said}."
-
-
 def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
     """Return the audit for people; without ``whole`` repeated findings are counted."""
     alike: dict[tuple[str, str], list[Path]] = {}
@@ -308,4 +298,6 @@ def as_text(audit: Audit, root: Path, whole: bool = False) -> str:
             "them since. --full reads all."
         )
     lines.append(f"Root hash of the records of {root}: {audit.root_hash}")
-    return "\n".join([*lines, _verdict(audit, root)])
+    kinds = Counter(problem for problem, _ in {(f.problem, f.path) for f in audit.findings})
+    said = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())) or "all as recorded"
+    return "\n".join([*lines, f"{audit.products} products in and behind {root}: {said}."])

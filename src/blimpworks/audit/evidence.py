@@ -209,20 +209,6 @@ def _input_path(node: Node, name: str) -> Path | None:
     return next((path for each in node.walk() if str(path := each.path).endswith(name)), None)
 
 
-def _line_of_a_set(items: Node, item: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the line of an evaluation set that an item is made from, or its number alone."""
-    if not item.get("file") or not item.get("line"):
-        return None
-    path = _input_path(items, f"/{item['file']}")
-    if path is None or not path.is_file():
-        return {"path": item["file"], "line": item["line"]}
-    if path.suffix in WITHOUT_LINES:
-        return {"path": str(path), "line": item["line"]}
-    with path.open(encoding="utf-8") as handle:
-        text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
-    return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
-
-
 def _row_of_a_release(items: Node, item: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of a released file that an item is, with its sentence and revision.
 
@@ -249,7 +235,16 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
     if item.get("released_file"):
         return _row_of_a_release(items, item)
     if not item.get("treebank"):
-        return _line_of_a_set(items, item)
+        if not item.get("file") or not item.get("line"):
+            return None
+        path = _input_path(items, f"/{item['file']}")
+        if path is None or not path.is_file():
+            return {"path": item["file"], "line": item["line"]}
+        if path.suffix in WITHOUT_LINES:
+            return {"path": str(path), "line": item["line"]}
+        with path.open(encoding="utf-8") as handle:
+            text = next(islice(handle, item["line"] - 1, None), "").rstrip("\n")
+        return {"path": str(path), "line": item["line"], "text": text.replace("\t", " ")}
     place = {name: item[name] for name in ("treebank", "file", "sent_id")}
     for node in sentences_of(items):
         table = read_arrow(node.path)

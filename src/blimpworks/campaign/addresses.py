@@ -67,17 +67,6 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _check_host(host: str) -> None:
-    if not host or re.search(r"[\s\\<>\"{}|^`]", host):
-        raise ValueError("it names no host")
-    try:
-        length = len(host.encode("idna"))
-    except UnicodeError:
-        length = LONGEST_HOST + 1
-    if length > LONGEST_HOST:
-        raise ValueError("its host is too long, or none that a name can be of")
-
-
 def check_address(url: str) -> None:
     """Check that an address is https, or http on this machine.
 
@@ -93,7 +82,15 @@ def check_address(url: str) -> None:
         raise ValueError("it does not begin with https://")
     if parts.username is not None or parts.password is not None:
         raise ValueError("it holds a user or password, which belong into ~/.netrc")
-    _check_host(parts.hostname or "")
+    host = parts.hostname or ""
+    if not host or re.search(r"[\s\\<>\"{}|^`]", host):
+        raise ValueError("it names no host")
+    try:
+        length = len(host.encode("idna"))
+    except UnicodeError:
+        length = LONGEST_HOST + 1
+    if length > LONGEST_HOST:
+        raise ValueError("its host is too long, or none that a name can be of")
     try:
         usable = parts.port != 0
     except ValueError:

@@ -2,7 +2,6 @@
 
 import csv
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -79,7 +78,25 @@ def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
     names = Counter(row["name"] for _, row in rows)
     specs = []
     for line, row in rows:
-        _check(row, line, names[row["name"]])
+        times = names[row["name"]]
+        checks = {
+            "has more cells than headings": None not in row,
+            "has fewer cells than headings": None not in row.values(),
+            f"has the name {row['name']!r}, which stands in {times} rows": times == 1,
+            f"has the kind {row['kind']!r}, expected one of {', '.join(get_args(Kind))}": (
+                row["kind"] in get_args(Kind)
+            ),
+            f"has the function {row['function']!r}, expected MODULE:NAME": (
+                all(part.isidentifier() for part in str(row["function"]).split(":", 1))
+                and ":" in str(row["function"])
+            ),
+            f"has {row.get('of_samples')!r} in of_samples, expected yes or nothing": (
+                row.get("of_samples", "") in _FLAGS
+            ),
+        }
+        fault = next((fault for fault, passed in checks.items() if not passed), None)
+        if fault:
+            raise UserError(f"{line}: the row of an exhibit {fault}; correct it.")
         values: dict[str, Any] = {}
         for name, cell in row.items():
             several = str(_COLUMNS[name].type).startswith("tuple")
@@ -89,24 +106,3 @@ def read_specs(path: Path, paper: str, package: str) -> tuple[ExhibitSpec, ...]:
             values["of_samples"] = _FLAGS[row["of_samples"]]
         specs.append(ExhibitSpec(paper=paper, **values))
     return tuple(specs)
-
-
-def _check(row: Mapping[Any, Any], line: str, times: int) -> None:
-    checks = {
-        "has more cells than headings": None not in row,
-        "has fewer cells than headings": None not in row.values(),
-        f"has the name {row['name']!r}, which stands in {times} rows": times == 1,
-        f"has the kind {row['kind']!r}, expected one of {', '.join(get_args(Kind))}": (
-            row["kind"] in get_args(Kind)
-        ),
-        f"has the function {row['function']!r}, expected MODULE:NAME": (
-            all(part.isidentifier() for part in str(row["function"]).split(":", 1))
-            and ":" in str(row["function"])
-        ),
-        f"has {row.get('of_samples')!r} in of_samples, expected yes or nothing": (
-            row.get("of_samples", "") in _FLAGS
-        ),
-    }
-    fault = next((fault for fault, passed in checks.items() if not passed), None)
-    if fault:
-        raise UserError(f"{line}: the row of an exhibit {fault}; correct it.")

@@ -3,7 +3,6 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Collection
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -11,7 +10,6 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from blimpworks.campaign.catalogue import (
     Catalogue,
     Lang,
-    ModelRow,
     Names,
     OptionalFloat,
     Slug,
@@ -197,24 +195,18 @@ def groups_of_models(campaign: Campaign, catalogue: Catalogue) -> dict[str, tupl
     groups = language_groups(campaign)
     for model in catalogue.models.values():
         if model.languages and model.languages not in groups:
-            groups[model.languages] = _codes_of(model, groups, campaign, catalogue)
+            codes = tuple(code.strip() for code in model.languages.split(","))
+            known = catalogue.languages.keys()
+            if not {*codes} <= known:  # the campaign may have selected others
+                known = whole_catalogue(campaign).languages.keys()
+            unknown = [code for code in codes if code not in known]
+            if unknown:
+                files = campaign.catalogue
+                raise UserError(
+                    f"{files.models}: model {model.name!r} exists for languages "
+                    f"{model.languages!r}; {unknown[0]!r} is neither a group of {files.groups} "
+                    f"({', '.join(groups)}) nor the code of a language in {files.languages}. "
+                    "Correct it, or add a row there."
+                )
+            groups[model.languages] = codes
     return groups
-
-
-def _codes_of(
-    model: ModelRow, groups: Collection[str], campaign: Campaign, catalogue: Catalogue
-) -> tuple[str, ...]:
-    """Return the languages that a model names by codes. Raises UserError for an unknown one."""
-    codes = tuple(code.strip() for code in model.languages.split(","))
-    known = catalogue.languages.keys()
-    if not {*codes} <= known:  # the campaign may have selected others
-        known = whole_catalogue(campaign).languages.keys()
-    unknown = [code for code in codes if code not in known]
-    if unknown:
-        files = campaign.catalogue
-        raise UserError(
-            f"{files.models}: model {model.name!r} exists for languages {model.languages!r}; "
-            f"{unknown[0]!r} is neither a group of {files.groups} ({', '.join(groups)}) nor the "
-            f"code of a language in {files.languages}. Correct it, or add a row there."
-        )
-    return codes

@@ -73,21 +73,15 @@ def render_schema(kind: type[BaseModel]) -> str:
         if "properties" in inner:
             _describe(inner, models[name])
     if issubclass(kind, Campaign):
-        schema = _with_declared(schema)
+        options = DeclaredOptions.model_json_schema()
+        _describe(options, DeclaredOptions)
+        schema["$defs"]["DeclaredOptions"] = options
+        schema["additionalProperties"] = {"$ref": "#/$defs/DeclaredOptions"}
+        benchmark = schema["properties"]["benchmarks"]["items"]
+        named = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
+        schema["properties"]["benchmarks"]["items"] = {"anyOf": [benchmark, named]}
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-def _with_declared(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of campaigns, with declared benchmarks and their sections allowed."""
-    options = DeclaredOptions.model_json_schema()
-    _describe(options, DeclaredOptions)
-    schema["$defs"]["DeclaredOptions"] = options
-    schema["additionalProperties"] = {"$ref": "#/$defs/DeclaredOptions"}
-    benchmark = schema["properties"]["benchmarks"]["items"]
-    named = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}
-    schema["properties"]["benchmarks"]["items"] = {"anyOf": [benchmark, named]}
-    return schema
 
 
 def schema_files(directory: Path) -> dict[Path, str]:

@@ -141,22 +141,6 @@ def _defined_names(node: ast.stmt) -> list[str]:
     return []
 
 
-def _add_import(module: _Module, node: ast.ImportFrom | ast.Import) -> None:
-    for alias in node.names:
-        if isinstance(node, ast.Import):
-            local, full = alias.asname or alias.name.partition(".")[0], alias.name
-            symbol = (full, EVERYTHING) if alias.asname and module_path(full) else None
-        else:
-            origin = node.module or ""
-            local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
-            symbol = (full, EVERYTHING) if module_path(full) else (origin, alias.name)
-            symbol = symbol if module_path(symbol[0]) else None
-        if symbol:
-            module.imports[local] = symbol
-        else:
-            module.outside[local] = full
-
-
 @cache
 def _module(name: str) -> _Module:
     path = module_path(name)
@@ -166,7 +150,19 @@ def _module(name: str) -> _Module:
     module = _Module()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom | ast.Import):
-            _add_import(module, node)
+            for alias in node.names:
+                if isinstance(node, ast.Import):
+                    local, full = alias.asname or alias.name.partition(".")[0], alias.name
+                    symbol = (full, EVERYTHING) if alias.asname and module_path(full) else None
+                else:
+                    origin = node.module or ""
+                    local, full = alias.asname or alias.name, f"{origin}.{alias.name}"
+                    symbol = (full, EVERYTHING) if module_path(full) else (origin, alias.name)
+                    symbol = symbol if module_path(symbol[0]) else None
+                if symbol:
+                    module.imports[local] = symbol
+                else:
+                    module.outside[local] = full
     for node in tree.body:
         names = _defined_names(node)
         for defined in names:

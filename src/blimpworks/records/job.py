@@ -131,15 +131,6 @@ def _records_of(inputs: Sequence[Mapping[str, Any]], edited: Collection[Path]) -
     return hashes
 
 
-def _require(paths: Sequence[Path], command: str) -> None:
-    for path in paths:
-        if not path.exists():
-            raise UserError(
-                f"{command}: {path} does not exist; expected an input file. "
-                "Build it first (snakemake builds what a target needs)."
-            )
-
-
 class Planned(Exception):
     """Raised in place of starting a job while jobs are only planned."""
 
@@ -183,7 +174,12 @@ class Job:
         if planned is not None:
             planned.append(self)
             raise Planned(command.name)
-        _require(inputs, command.name)
+        for path in inputs:
+            if not path.exists():
+                raise UserError(
+                    f"{command.name}: {path} does not exist; expected an input file. "
+                    "Build it first (snakemake builds what a target needs)."
+                )
         self.extra: dict[str, Any] = {}
         self.started = _now()
         self.made_by: dict[str, Any] = {

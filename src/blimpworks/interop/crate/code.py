@@ -32,12 +32,6 @@ def _ours(value: Any) -> bool:
     return module.startswith("blimpworks.") and callable(value)
 
 
-def _source(function: Callable[..., Any]) -> str:
-    text = inspect.getsource(function)
-    [node] = ast.parse(text).body
-    return "".join(text.splitlines(keepends=True)[node.lineno - 1 :])
-
-
 def _mentioned(function: Callable[..., Any], seen: set[int]) -> Iterator[str]:
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
@@ -61,7 +55,9 @@ def _parts(value: Any, seen: set[int]) -> Iterator[str]:
     elif inspect.isfunction(value):
         yield from _mentioned(value, seen)
         if value.__name__ != "<lambda>":
-            yield _source(value)
+            text = inspect.getsource(value)
+            [node] = ast.parse(text).body
+            yield "".join(text.splitlines(keepends=True)[node.lineno - 1 :])
     elif inspect.isclass(value) or _ours(type(value)):
         yield inspect.getsource(value if inspect.isclass(value) else type(value))
 

@@ -182,22 +182,6 @@ def _code(trace: Trace) -> pd.DataFrame:
     return frame.drop_duplicates().sort_values(["verb", "code", "module"], ignore_index=True)
 
 
-def _write_tables(plan: Plan, root: Path) -> list[Copied]:
-    copies = copy_tables(plan.behind, root, packed=plan.wish.gzip)
-    written = {
-        "cells": all_cells(plan.exhibits),
-        "sources": sources_of(plan.behind, copies),
-        "code": _code(plan.trace),
-    }
-    for name, frame in written.items():
-        write_csv(frame, root / f"{name}.csv")
-    columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
-    for copy in copies:
-        columns.setdefault(copy.kind, {}).update(dict.fromkeys(copy.columns))
-    write_csv(dictionary(columns), root / "dictionary.csv")
-    return copies
-
-
 def _facts(plan: Plan, benchmark: str, licences: Sequence[str]) -> Facts:
     own_words = find_benchmark(benchmark).own_words
     folder = plan.results / "items" / benchmark
@@ -257,7 +241,18 @@ def write_crate(plan: Plan, output: Path) -> Summary:
             shutil.copyfile(path, root / place)
         settings = root / "config" / plan.campaign_file.name
         write_text(settings, plan.relative(settings.read_text(encoding="utf-8")))
-        copies = _write_tables(plan, root)
+        copies = copy_tables(plan.behind, root, packed=plan.wish.gzip)
+        written = {
+            "cells": all_cells(plan.exhibits),
+            "sources": sources_of(plan.behind, copies),
+            "code": _code(plan.trace),
+        }
+        for name, frame in written.items():
+            write_csv(frame, root / f"{name}.csv")
+        columns = {name: dict.fromkeys(map(str, frame)) for name, frame in written.items()}
+        for copy in copies:
+            columns.setdefault(copy.kind, {}).update(dict.fromkeys(copy.columns))
+        write_csv(dictionary(columns), root / "dictionary.csv")
         for folder in sorted(path for path in (root / "items").glob("*") if path.is_dir()):
             write_croissant(folder, _facts(plan, folder.name, list(licences)))
         cells = _write_words(plan, root, copies, licences)

@@ -109,12 +109,6 @@ def example(cells: pd.DataFrame) -> tuple[Mapping[Any, Any], str]:
     return known.loc[best].to_dict(), EXPRESSIONS[str(known.at[best, "formula"])]
 
 
-def _contents(root: Path) -> str:
-    here = {name: meaning for name, meaning in CONTENTS.items() if (root / name).exists()}
-    here["ro-crate-metadata.json"] = CONTENTS["ro-crate-metadata.json"]
-    return "\n".join(f"| `{name}` | {meaning} |" for name, meaning in here.items())
-
-
 def _list(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
@@ -144,10 +138,12 @@ def readme(
     )
     exhibits = len(cells[["paper", "form", "exhibit"]].drop_duplicates())
     template = Template((HERE / "README.template.md").read_text(encoding="utf-8"))
+    here = {name: meaning for name, meaning in CONTENTS.items() if (root / name).exists()}
+    here["ro-crate-metadata.json"] = CONTENTS["ro-crate-metadata.json"]
     return template.substitute(
         title=title,
         description=description,
-        contents=_contents(root),
+        contents="\n".join(f"| `{name}` | {meaning} |" for name, meaning in here.items()),
         counts=f"{counted(len(cells), 'number')} of {counted(exhibits, 'exhibit')}",
         tables=_list(tables),
         **{name: cell[name] for name in ("paper", "form", "exhibit", "text", "formula")},
