@@ -26,7 +26,7 @@ from blimpworks.exhibits.exhibit import Labels
 from blimpworks.exhibits.formula_lookup import declared, formula_of, formulas_of
 from blimpworks.exhibits.formulas import Formula, select_rows
 from blimpworks.exhibits.render import build_exhibit
-from blimpworks.interop.crate.code import formula_code
+from blimpworks.interop.crate.words import formula_code
 from blimpworks.tables import ACCURACIES, ITEMS, JUDGEMENTS, read_table, write_rows, write_table
 
 NAME, METHOD = "made_up", "full_sentence"

@@ -20,11 +20,10 @@ from blimpworks.cli import run_here
 from blimpworks.errors import UserError
 from blimpworks.exhibits.formula_lookup import formula_of
 from blimpworks.files import sha256_of
-from blimpworks.interop.crate.code import formula_code
 from blimpworks.interop.crate.export import Wish, _facts, plan_crate, write_crate
 from blimpworks.interop.crate.licences import licence_name, licence_url
 from blimpworks.interop.crate.tables import LEFT_OUT, read_csv, read_table
-from blimpworks.interop.crate.words import describe, read_dictionary
+from blimpworks.interop.crate.words import describe, formula_code, read_dictionary
 from blimpworks.interop.croissant import write_croissant
 from blimpworks.papers.lmentry.judging.judge import MORE
 from blimpworks.papers.multiblimp.tables import RELEASED_SCHEMA

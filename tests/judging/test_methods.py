@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from blimpworks.campaign.load import check_campaign
-from blimpworks.campaign.methods import METHODS, find_method
-from blimpworks.campaign.registry import benchmarks, paper_of
+from blimpworks.campaign.methods import METHODS, find_method, parse_method, regional
+from blimpworks.campaign.registry import benchmarks, paper_of, tie_policy
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.campaign.ties import tie_policy
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import Rules, judge
 from blimpworks.judging.sides import Side, shown, totals

@@ -15,7 +15,7 @@ ENGINES = """
 import importlib, json, sys
 from pathlib import Path
 from blimpworks.campaign.engines import ENGINES, GENERATION_ENGINES
-from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.engine import load_generation_engine

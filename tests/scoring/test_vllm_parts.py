@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 from transformers import Gemma3Config, Gemma3TextConfig
 
-from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.vllm_engine import make_generation_setup
 from blimpworks.records.digest import reachable

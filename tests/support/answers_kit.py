@@ -3,8 +3,7 @@
 import pyarrow as pa
 from transformers import AutoTokenizer
 
-from blimpworks.campaign.settings.generation import GenerationJobOptions
-from blimpworks.campaign.settings.scoring import VllmOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions, VllmOptions
 from blimpworks.models.checkpoint import read_description, seal
 from blimpworks.tables import PROMPTS, write_table
 from support import tiny

@@ -26,7 +26,7 @@ from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, Tree
 from blimpworks.campaign.exhibit_spec import read_specs
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.reference import FrequencyCodesRow, GroupRow, ReasonRow
-from blimpworks.campaign.settings.treebanks import TreebankOptions
+from blimpworks.campaign.settings.campaign import TreebankOptions
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.evaluation.card import FORMAT, read_card
 from blimpworks.interop.lm_eval_import import import_items

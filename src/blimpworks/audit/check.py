@@ -15,19 +15,59 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from blimpworks.audit.own_hashes import record_faults
 from blimpworks.audit.remembered import Remembered
 from blimpworks.audit.repeat import Repeated, repeat_jobs
 from blimpworks.audit.stale import PlannedJob, stale_reasons
 from blimpworks.errors import UserError
-from blimpworks.files import RECORD_SUFFIX, expand, sha256_of
+from blimpworks.files import RECORD_SUFFIX, expand, sha256_of, sidecar_path
 from blimpworks.records.reading import (
+    OWN_HASH,
     Record,
     Records,
     read_record,
+    record_hash,
     root_hash,
     with_upstream,
 )
+
+
+def _path(record: Record) -> Path:
+    return sidecar_path(Path(record["outputs"][0]["path"]))
+
+
+def _own(record: Record, right: str) -> str | None:
+    if OWN_HASH not in record:
+        return (
+            "the record has no hash of itself: an earlier version wrote it, or it was edited; "
+            "make its product anew"
+        )
+    if record[OWN_HASH] != right:
+        return "the record was edited: it has not the hash of itself that its job wrote"
+    return None
+
+
+def record_faults(
+    records: Mapping[str, Record], makers: Mapping[str, Record]
+) -> Iterator[tuple[Path, str]]:
+    """Yield edited records, with a sentence each; ``makers`` are records by products' real paths.
+
+    An edit that also corrects the record's own hash shows in records of later jobs. A job that ran
+    again later, with the same result, may have another record.
+    """
+    hashes = {path: record_hash(record) for path, record in records.items()}
+    edited: dict[Path, str] = {}
+    for first, record in records.items():
+        if fault := _own(record, hashes[first]):
+            edited.setdefault(_path(record), fault)
+        for product, expected in record.get("input_records", {}).items():
+            maker = makers.get(os.path.realpath(product))
+            if maker is None or hashes[maker["outputs"][0]["path"]] == expected:
+                continue
+            if maker["started"] <= record["started"]:
+                fault = f"the record was edited since {first} was made from {product}"
+                edited.setdefault(_path(maker), fault)
+    yield from edited.items()
+
 
 Problem = Literal["altered", "edited", "missing", "stale", "unaccounted", "unreadable"]
 Progress = Callable[[int, int, int, int], None]

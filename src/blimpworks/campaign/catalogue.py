@@ -18,9 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from blimpworks.campaign.addresses import check_listed, statement_of
+from blimpworks.campaign.addresses import check_listed, is_local, model_address, statement_of
 from blimpworks.campaign.engines import find_engine
-from blimpworks.campaign.local_models import is_local, model_address
 from blimpworks.campaign.registry import papers, papers_of
 from blimpworks.campaign.seeds import Seed, from_seeds, row_called
 from blimpworks.campaign.settings.campaign import Campaign

@@ -39,12 +39,12 @@ from blimpworks.campaign.registry import (
     papers,
     papers_of,
     printed_folder,
+    tie_policy,
 )
 from blimpworks.campaign.retrieved import is_usable
 from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.ties import tie_policy
 from blimpworks.campaign.training_layout import TrainingLayout
 from blimpworks.errors import UserError
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # both ask the registry, which loads the papers
     from blimpworks.campaign.catalogue import Catalogue, LanguageRow, Pinned
     from blimpworks.campaign.layout import Layout
     from blimpworks.campaign.settings.campaign import Campaign
-    from blimpworks.campaign.settings.generation import GenerationOptions
+    from blimpworks.campaign.settings.scoring import GenerationOptions
 
 Unit = Literal["pair", "prompt"]
 SENTENCE = 30.0

@@ -9,11 +9,11 @@ from itertools import product
 from pathlib import Path
 from typing import Literal
 
+from blimpworks.campaign.addresses import is_local
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.engines import can_generate
 from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import of_benchmarks
-from blimpworks.campaign.local_models import is_local
 from blimpworks.campaign.registry import find_benchmark, paper_of
 from blimpworks.campaign.seeds import curves_of
 from blimpworks.campaign.settings.campaign import Campaign

@@ -21,7 +21,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
-from blimpworks.campaign.paper import Benchmark, Paper
+from blimpworks.campaign.paper import ANY, Benchmark, Paper
+from blimpworks.campaign.settings.base import TiePolicy, Variant
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.records.packages import GROUP, registered_papers
@@ -155,3 +156,19 @@ def load(address: str) -> object:
     """Import the object that ``module:name`` names."""
     module, _, name = address.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+TIES: dict[str, float] = {"wrong": 0.0, "right": 1.0, "half": 0.5}
+"""Value of a tie, by policy."""
+
+
+def tie_policy(benchmark: str, variant: Variant, method: str) -> TiePolicy:
+    """Return the policy for ties of ``method`` on ``benchmark``.
+
+    Raises UserError for a benchmark without pairs, or an unknown one.
+    """
+    policies = find_benchmark(benchmark).ties
+    if variant not in policies:
+        known = ", ".join(name for name, each in benchmarks().items() if each.ties)
+        raise UserError(f"{benchmark} ({variant}) has no policy for ties; expected one of {known}.")
+    return policies[variant].get(method, policies[variant][ANY])

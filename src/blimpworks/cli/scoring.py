@@ -13,9 +13,8 @@ import typer
 from blimpworks.campaign.engines import ENGINES, GENERATION_ENGINES
 from blimpworks.campaign.paper import Unit
 from blimpworks.campaign.settings.base import Positive
-from blimpworks.campaign.settings.generation import GenerationJobOptions
 from blimpworks.campaign.settings.parsing import parse_options, parse_rows
-from blimpworks.campaign.settings.scoring import ParityOptions, ScoringOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions, ParityOptions, ScoringOptions
 from blimpworks.campaign.variants import Variant
 from blimpworks.commands import shared
 from blimpworks.commands.declare import EVALUATE, Use, command

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from blimpworks.campaign.addresses import in_cache
 from blimpworks.campaign.catalogue import Catalogue, ModelRow, SourceRow, TreebankRow
 from blimpworks.campaign.engines import find_engine
-from blimpworks.campaign.local_models import in_cache
 from blimpworks.campaign.parts import (
     ANSWERS_SUFFIX,
     Part,

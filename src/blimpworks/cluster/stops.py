@@ -9,9 +9,8 @@ from typing import Literal
 
 from rich.filesize import decimal
 
-from blimpworks.campaign.addresses import offline_variable
+from blimpworks.campaign.addresses import is_local, offline_variable
 from blimpworks.campaign.catalogue import ModelRow, SourceRow, TreebankRow
-from blimpworks.campaign.local_models import is_local
 from blimpworks.campaign.parts import Part
 from blimpworks.cluster.plan_data import DiskPlan, ModelPlan
 from blimpworks.records.job import REPOSITORY

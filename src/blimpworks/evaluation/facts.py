@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypedDict
 
+from blimpworks.campaign.addresses import is_local
 from blimpworks.campaign.engines import find_engine
 from blimpworks.campaign.layout import Layout
-from blimpworks.campaign.local_models import is_local
 from blimpworks.campaign.parts import whole_items_table
 from blimpworks.campaign.registry import find_benchmark, paper_of
 

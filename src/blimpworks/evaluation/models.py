@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from blimpworks.campaign.addresses import HUB_ID, is_local
 from blimpworks.campaign.catalogue import ModelRow
 from blimpworks.campaign.engines import FORMATS
-from blimpworks.campaign.local_models import HUB_ID, is_local
 from blimpworks.campaign.lock_file import is_commit
 from blimpworks.errors import UserError
 from blimpworks.models.checkpoint import FILE_NAME

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Literal, Protocol, cast
 
 from blimpworks.campaign.engines import Choice, choose_generation_engine
-from blimpworks.campaign.settings.generation import GenerationJobOptions
-from blimpworks.campaign.settings.scoring import ScoringOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions, ScoringOptions
 from blimpworks.files import sha256_of
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.models.checkpoint import Checkpoint

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from blimpworks.campaign.paper import Generation
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions
 
 
 def generation_options(campaign: Campaign, generation: Generation) -> str:

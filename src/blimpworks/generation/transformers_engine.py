@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 import torch
 from transformers import GenerationConfig, PreTrainedModel
 
-from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import Response, generation_key

@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.generation.conversation import Conversation, Ready
 from blimpworks.generation.engine import Response, generation_key
 from blimpworks.generation.transformers_engine import read_row

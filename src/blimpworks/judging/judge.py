@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.campaign.methods import PREFIXES, Method, find_method
-from blimpworks.campaign.ties import TIES
+from blimpworks.campaign.registry import TIES
 from blimpworks.errors import UserError
 from blimpworks.judging.sides import (
     Mask,

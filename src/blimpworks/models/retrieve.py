@@ -9,8 +9,7 @@ from pathlib import Path
 from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import LocalEntryNotFoundError
 
-from blimpworks.campaign.addresses import offline_variable, scrubbed
-from blimpworks.campaign.local_models import is_local
+from blimpworks.campaign.addresses import is_local, offline_variable, scrubbed
 from blimpworks.campaign.settings.scoring import FirstToken
 from blimpworks.errors import UserError
 from blimpworks.files import sha256_of, write_text

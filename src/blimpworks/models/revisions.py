@@ -8,9 +8,8 @@ from pathlib import Path
 
 from huggingface_hub import HfApi
 
-from blimpworks.campaign.addresses import offline_variable
+from blimpworks.campaign.addresses import is_local, offline_variable
 from blimpworks.campaign.catalogue import ModelRow
-from blimpworks.campaign.local_models import is_local
 from blimpworks.campaign.lock_file import (
     Locked,
     LockedModel,

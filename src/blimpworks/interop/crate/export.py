@@ -18,7 +18,6 @@ from blimpworks.campaign.registry import find_benchmark, find_paper
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.files import whole_directory, write_text
-from blimpworks.interop.crate.code import formulas_text
 from blimpworks.interop.crate.graph import WORKFLOW, About, Graph, write_graph
 from blimpworks.interop.crate.licences import CODE, DATA, licences_behind, sources_behind
 from blimpworks.interop.crate.select import (
@@ -37,7 +36,7 @@ from blimpworks.interop.crate.tables import (
     tables_behind,
     write_csv,
 )
-from blimpworks.interop.crate.words import dictionary, readme
+from blimpworks.interop.crate.words import dictionary, formulas_text, readme
 from blimpworks.interop.croissant import Facts, export_items, write_croissant
 from blimpworks.records.job import REPOSITORY
 from blimpworks.records.places import relative_texts

@@ -9,7 +9,7 @@ from typing import Any
 from tqdm import tqdm
 
 from blimpworks.audit.cells import CELLS_SUFFIX
-from blimpworks.audit.own_hashes import record_faults
+from blimpworks.audit.check import record_faults
 from blimpworks.audit.repeat import repeat_jobs
 from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError

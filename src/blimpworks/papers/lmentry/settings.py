@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from blimpworks.campaign.settings.base import Positive, Variant
-from blimpworks.campaign.settings.generation import GenerationOptions
+from blimpworks.campaign.settings.scoring import GenerationOptions
 from blimpworks.campaign.variants import CORRECTED, PUBLISHED, VARIANTS
 from blimpworks.strict import Strict
 

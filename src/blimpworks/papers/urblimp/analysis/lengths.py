@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from blimpworks.campaign.methods import find_method
-from blimpworks.campaign.ties import TIES
+from blimpworks.campaign.registry import TIES
 from blimpworks.errors import UserError
 from blimpworks.judging.judge import align_scores, margins, side_of
 from blimpworks.papers.urblimp.tables import LENGTHS, SURPRISALS
