@@ -28,8 +28,8 @@ HOST = "it reads what the machine, the scheduler or a server says, and does with
 WEIGHTS = "it reads weights or a downloaded model, compared with their checksums first"
 EXCEPTED = {
     OWN: """
-        campaign.schemas commands.options commands.registry errors evaluation.session
-        evaluation.run files interop.crate.export interop.crate.words
+        campaign.schemas commands.options commands.registry errors evaluation.build
+        evaluation.session evaluation.run files interop.crate.export interop.crate.words
         models.ngram papers.blimp.items.generator.generate
         papers.clams.items.grammar.generator papers.lmentry.items.dialogues
         papers.lmentry.exhibits.prompts papers.urblimp.items.patterns annotation.sheets
@@ -38,8 +38,8 @@ EXCEPTED = {
     """,
     MADE: """
         analysis.scoring_variants audit.changes audit.diff audit.evidence audit.explain
-        audit.explain_text audit.run evaluation.judged interop.croissant interop.crate.tables
-        papers.lmentry.analysis.verdicts papers.lmentry.annotation
+        audit.explain_text audit.run evaluation.judged interop.croissant
+        interop.crate.tables papers.lmentry.analysis.verdicts papers.lmentry.annotation
         papers.lmentry.judging.judge reproduction.published scoring.collect scoring.shards
         reproduction.measured
     """,
