@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.errors import UserError
 from blimpworks.linguistics import treebanks as treebanks_module
 from blimpworks.linguistics.treebanks import build_tokens, read_treebank

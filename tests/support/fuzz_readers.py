@@ -26,7 +26,7 @@ from blimpworks.campaign.catalogue import LanguageRow, ModelRow, SourceRow, Tree
 from blimpworks.campaign.exhibit_spec import read_specs
 from blimpworks.campaign.load import load_campaign
 from blimpworks.campaign.reference import FrequencyCodesRow, GroupRow, ReasonRow
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.evaluation.card import FORMAT, read_card
 from blimpworks.interop.lm_eval_import import import_items
@@ -42,7 +42,7 @@ from blimpworks.models.weights import files_of_index
 from blimpworks.papers.blimp.items.build import read_records
 from blimpworks.papers.blimp.items.generator.checks import read_declaration as read_paradigm
 from blimpworks.papers.blimp.items.lexicon import read_lexicon
-from blimpworks.papers.blimp.released_results import _of_humans, _of_models, _of_rerun
+from blimpworks.papers.blimp.released_results import read_blimp_release
 from blimpworks.papers.clams.analysis.wals import choose_languages, read_categories
 from blimpworks.papers.clams.items.build import read_pairs
 from blimpworks.papers.clams.items.grammar.model import read_grammar
@@ -61,7 +61,7 @@ from blimpworks.report.read import read_page
 from blimpworks.reproduction.printed import read_printed_numbers
 from blimpworks.scoring.progress import read_progress
 from blimpworks.scoring.run import read_manifest
-from blimpworks.tables import ITEMS, read_table, write_table
+from blimpworks.tables import ACCURACIES, ITEMS, read_table, write_table
 from support.ngram_kit import ARPA
 from support.paths import REPOSITORY
 
@@ -196,7 +196,26 @@ def blimp_record(number):
 
 
 RESULTS = f"UID,type,N-Gram,LSTM,TXL,GPT2,n\n{PARADIGM},sentence,0.5,0.25,0.75,1,1000\n"
-RERUN = jsonl({"UID": PARADIGM, "ngram": 0.5, "lstm": 0.5, "txl": 0.5, "gpt2": 0.5})
+RELEASED = {
+    "results.csv": RESULTS,
+    "humans.csv": f"Condition,accepted,total_mean,count\n{PARADIGM},5,0.9,100\n",
+    "rerun.jsonl": jsonl({"UID": PARADIGM, "ngram": 0.5, "lstm": 0.5, "txl": 0.5, "gpt2": 0.5}),
+}
+
+
+def released(name):
+    def write(folder):
+        for file, text in RELEASED.items():
+            (folder / file).write_text(text)
+        return folder / name
+
+    return write
+
+
+def accuracies(path):
+    output = path.with_name("released.parquet")
+    read_blimp_release(*(path.with_name(name) for name in RELEASED), output)
+    return read_table(ACCURACIES, output).to_pylist()
 
 
 def lexicon(path):
@@ -421,23 +440,9 @@ READERS = [
         "papers.blimp.items.build",
         JSON,
     ),
-    Reader(
-        "blimp results",
-        text_file("results.csv", RESULTS),
-        lambda p: list(_of_models(p)),
-        "papers.blimp.released_results",
-    ),
-    Reader(
-        "blimp humans",
-        text_file("humans.csv", f"Condition,accepted,total_mean,count\n{PARADIGM},5,0.9,100\n"),
-        lambda p: list(_of_humans(p)),
-        "papers.blimp.released_results",
-    ),
-    Reader(
-        "blimp rerun",
-        text_file("rerun.jsonl", RERUN),
-        lambda p: list(_of_rerun(p)),
-        "papers.blimp.released_results",
+    *(
+        Reader(f"blimp {name}", released(name), accuracies, "papers.blimp.released_results")
+        for name in RELEASED
     ),
     Reader(
         "blimp paradigm",

@@ -4,7 +4,7 @@ import lzma
 from functools import cache
 
 from blimpworks.campaign.catalogue import UNIMORPH_KINDS, LanguageRow, SourceRow, TreebankRow
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.campaign.table_files import read_rows
 from blimpworks.linguistics.treebanks import build_tokens
 from blimpworks.papers.multiblimp.items.lexicon import build_lexicon

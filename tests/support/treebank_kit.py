@@ -7,7 +7,7 @@ lines of "lemma form tags".
 from collections import Counter
 from dataclasses import dataclass
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.linguistics.treebanks import build_tokens
 from blimpworks.papers.multiblimp.items.agreement import measure_agreement
 from blimpworks.papers.multiblimp.items.candidates import find_candidates

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 import yaml
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.linguistics.treebanks import build_tokens
 from blimpworks.papers.urblimp.items.build import KEPT, build_items, outcomes_of
 from blimpworks.papers.urblimp.items.changes import Attested

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.commands.declare import AUTHOR, READ, UNRECORDED, WITH_FOLDER, Use, command
 from blimpworks.commands.options import argument, option, settings, written
 

@@ -18,7 +18,7 @@ from conllu import TokenList, parse_token_and_metadata
 from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.errors import UserError, reading
 from blimpworks.files import write_text
 from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table

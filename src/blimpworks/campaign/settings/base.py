@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from blimpworks.campaign.variants import Variant
+from blimpworks.strict import Strict
 
-__all__ = ["Fraction", "Method", "Positive", "TiePolicy", "Variant", "distinct"]
+__all__ = ["Fraction", "Method", "Positive", "TiePolicy", "TreebankOptions", "Variant", "distinct"]
 
 TiePolicy = Literal["wrong", "right", "half"]
 Method = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* *(=.*)?$")]
@@ -25,3 +26,12 @@ def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
     if len({value.partition("=")[0].strip() for value in values}) < len(values):
         raise ValueError("names must not be repeated")
     return values
+
+
+class TreebankOptions(Strict):
+    """Reading of treebanks."""
+
+    malformed: Literal["error", "set_aside"] = "error"
+    """Stop at a malformed sentence, or leave it out and list it in a report."""
+    max_words: Positive = 64
+    """Longest sentence that pairs are made from, in syntactic words."""

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, Field
 
 from blimpworks.campaign.addresses import local_path
-from blimpworks.campaign.settings.base import Positive
+from blimpworks.campaign.settings.base import Positive, TreebankOptions
 from blimpworks.campaign.settings.scoring import (
     Dtype,
     EngineName,
@@ -20,15 +20,6 @@ from blimpworks.campaign.settings.scoring import (
 )
 from blimpworks.campaign.settings.training import TrainingOptions
 from blimpworks.strict import DrawnLabel, Label, Strict
-
-
-class TreebankOptions(Strict):
-    """Reading of treebanks."""
-
-    malformed: Literal["error", "set_aside"] = "error"
-    """Stop at a malformed sentence, or leave it out and list it in a report."""
-    max_words: Positive = 64
-    """Longest sentence that pairs are made from, in syntactic words."""
 
 
 def once_each(names: tuple[str, ...]) -> tuple[str, ...]:

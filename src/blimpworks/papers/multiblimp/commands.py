@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.commands import shared
 from blimpworks.commands.declare import Use, command
 from blimpworks.commands.options import (

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from blimpworks.campaign.settings.campaign import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.files import read_cells
 from blimpworks.papers.multiblimp.items.features import AGREEMENT_FEATURES, PARTICIPLE, parse_feats
 from blimpworks.papers.multiblimp.items.orthography import read_tokens
