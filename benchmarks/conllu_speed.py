@@ -16,7 +16,7 @@ from pathlib import Path
 import conllu
 import pyarrow as pa
 
-from blimpworks.campaign.settings.treebanks import TreebankOptions
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.linguistics.treebanks import read_treebank
 
 DEMO = Path(__file__).resolve().parents[1] / "config" / "demo" / "data" / "ud"

@@ -20,8 +20,9 @@ from blimpworks.scoring.engine import Encoded
 from blimpworks.scoring.passes import packed_passes, padded_passes
 from blimpworks.scoring.plan import Request, in_order, requests_of
 from blimpworks.scoring.selftest import Findings
-from blimpworks.scoring.store import Store, sentence_keys
+from blimpworks.scoring.store import Store, one_by_one
 from blimpworks.scoring.trie import build_trie, plan_rows
+from blimpworks.scoring.watch import UNWATCHED
 from support import tiny
 
 
@@ -97,8 +98,15 @@ def main():
         requests = in_order({Request(text) for text in texts}, prefixes=False)
 
         def shards(number):
-            keys = sentence_keys(engine.key, requests)
-            Store(root / f"s{number}").fill(engine, keys, 1000, prefixes=False)
+            keys = Store.keys(engine.key, requests)
+            Store(root / f"s{number}").fill(
+                {"eng": requests},
+                requests,
+                1000,
+                engine.key,
+                lambda parts: one_by_one(engine, parts, keys, UNWATCHED),
+                UNWATCHED,
+            )
 
         def whole(number):
             kit.score(engine, checkpoint, items, options, root / f"w{number}")

@@ -20,7 +20,7 @@ import urllib3
 from scoring import keep_rows, speeds, timed
 from shapes import GPU, synthetic
 
-from blimpworks.campaign.settings.generation import GenerationJobOptions
+from blimpworks.campaign.settings.scoring import GenerationJobOptions
 from blimpworks.errors import UserError
 from blimpworks.generation.conversation import PromptRequest
 from blimpworks.generation.engine import load_generation_engine

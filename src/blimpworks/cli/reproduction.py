@@ -139,7 +139,7 @@ def build_report(
     resources: Path = option("Directory of retrieved files.", default=Path("resources")),
 ) -> None:
     """Build the reproduction report: a static site of what is printed and what was measured."""
-    from blimpworks.report import site
+    from blimpworks.report import pages
     from blimpworks.report.read import Campaign, Trees, input_files
 
     report_facts = json.loads(facts)
@@ -152,6 +152,6 @@ def build_report(
     params = {"facts": report_facts, "variant": variant, "measured": sorted(trees.measured)}
     inputs = input_files(campaign, trees)
     with build_report.job(inputs=inputs, outputs=[output], params=params) as job:
-        counts = site.build_report(campaign, trees, output)
+        counts = pages.build_report(campaign, trees, output)
         job.note(**counts)
     typer.echo(f"{output}/index.html: " + ", ".join(f"{n} {noun}" for noun, n in counts.items()))
