@@ -192,24 +192,33 @@ def test_a_tables_spelling_is_treated_like_the_treebanks(tmp_path, special, vari
     assert [(lemma, form) for lemma, form, _, _ in entries_read] == [(form, form) for form in forms]
 
 
-def test_of_several_forms_in_a_cell_the_first_counts_before_spaces_are_looked_for(tmp_path):
-    path = tmp_path / "grc"
-    path.write_text("x\tone, two\tV;SG\ny\tone two\tV;SG\n", "utf-8")
-    entries_read = unimorph_entries([path], "grc", ["first_comma"])
-    assert [(lemma, form) for lemma, form, _, _ in entries_read] == [("x", "one")]
-
-
-def test_forms_with_a_space_and_blank_lines_are_passed_over(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "special", "read"),
+    [
+        # Of several forms in a cell the first counts, before spaces are looked for.
+        ("x\tone, two\tV;SG\ny\tone two\tV;SG\n", ["first_comma"], [("x", "one")]),
+        ("be\tam up\tV;SG\n\nbe\tam\tV;SG\r\n", [], [("be", "am")]),
+    ],
+)
+def test_forms_with_a_space_and_blank_lines_are_passed_over(tmp_path, text, special, read):
     path = tmp_path / "xyz"
-    path.write_text("be\tam up\tV;SG\n\nbe\tam\tV;SG\r\n", "utf-8")
-    assert [form for _, form, _, _ in unimorph_entries([path], "xyz")] == ["am"]
+    path.write_text(text, "utf-8")
+    entries_read = unimorph_entries([path], "xyz", special)
+    assert [(lemma, form) for lemma, form, _, _ in entries_read] == read
 
 
-def test_a_line_with_two_columns_is_refused_with_its_place(tmp_path):
-    path = tmp_path / "xyz"
-    path.write_text("be\tam\tV;SG\nbe\tam\n", "utf-8")
-    with pytest.raises(UserError, match=r"xyz:2: found 2 tab-separated columns"):
-        unimorph_entries([path], "xyz")
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("xyz", b"be\tam\tV;SG\nbe\tam\n", "xyz:2: found 2 tab-separated columns"),
+        ("table", b"x\xff\ty\tV\n", "; expected a UniMorph table"),
+        ("table.xz", b"x\xff\ty\tV\n", "; expected a UniMorph table"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_sentence(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match=message):
+        unimorph_entries([tmp_path / name], "slk")
 
 
 def test_segmentations_separate_tags_by_bars_and_repeat_no_entry(tmp_path):
@@ -228,14 +237,6 @@ def test_a_compressed_table_is_read_like_a_plain_one(tmp_path):
     plain.write_text(line, encoding="utf-8")
     compressed.write_bytes(lzma.compress(line.encode()))
     assert unimorph_entries([compressed], "slk") == unimorph_entries([plain], "slk") != []
-
-
-@pytest.mark.parametrize("name", ["table", "table.xz"])
-def test_a_table_that_is_no_text_is_refused_in_one_sentence(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(b"x\xff\ty\tV\n")
-    with pytest.raises(UserError, match="; expected a UniMorph table"):
-        unimorph_entries([path], "slk")
 
 
 def test_lines_that_are_left_out_or_odd_are_counted(tmp_path):
