@@ -61,7 +61,7 @@ class Causes:
         self._changed: dict[str, bool] = {}
         self._own: dict[tuple[str, frozenset[str]], list[Cause]] = {}
         self._all: dict[tuple[str, frozenset[str]], frozenset[Cause]] = {}
-        self._code: dict[tuple[str, str], list[str]] = {}
+        self._code: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
 
     def changed(self, key: str) -> bool:
         """Return whether a product of both runs differs, records inside tables ignored."""
@@ -94,12 +94,11 @@ class Causes:
             key = (old["code"], new["code"])
             if key not in self._code:
                 self._code[key] = self._modules(old, new)
-            changes = self._code[key]
-            sure = [text for text in changes if not text.endswith("(perhaps)")]
-            for text in sure or changes or [f"what {new['verb']} starts from, or a data file"]:
+            sure, perhaps = self._code[key]
+            for text in sure or perhaps or [f"what {new['verb']} starts from, or a data file"]:
                 yield Cause("code", text)
 
-    def _modules(self, old: Record, new: Record) -> list[str]:
+    def _modules(self, old: Record, new: Record) -> tuple[list[str], list[str]]:
         places = {REPOSITORY, *(run.base for run in (self.first, self.second) if run.base)}
         before, after = (texts_of(record, sorted(places)) for record in (old, new))
         command = find_command(new["verb"])

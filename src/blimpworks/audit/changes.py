@@ -78,41 +78,37 @@ def text_now(module: str) -> str | None:
     return path.read_text(encoding="utf-8") if path else None
 
 
-def _definitions(module: str, before: Text, after: Text) -> list[str] | None:
-    old, new = before(module), after(module)
-    if old is None or new is None:
-        return None
-    first, second = definitions(old), definitions(new)
-    names = [name for name in {**first, **second} if first.get(name) != second.get(name)]
-    return [name or "statements run on import" for name in names]
-
-
 def changed_code(
     before: Mapping[str, str],
     after: Mapping[str, str],
     old: Text,
     new: Text,
     reached: Collection[tuple[str, str]] | None = None,
-) -> list[str]:
+) -> tuple[list[str], list[str]]:
     """Return modules that differ between two jobs (SHA-256 by module), with their definitions.
 
-    ``reached``: existing definitions that count. Modules with lost sources come last, with
-    "perhaps"; those with changed comments alone are left out.
+    ``reached``: existing definitions that count. Modules with changed comments alone are left out.
+    The second list has modules that perhaps differ, because a source is lost.
     """
-    changed, perhaps = [], []
+    changed: list[str] = []
+    perhaps: list[str] = []
     for module in sorted({*before, *after}):
         if before.get(module) == after.get(module):
             continue
         if module not in before or module not in after:
             changed.append(f"{module} ({'new' if module not in before else 'no longer used'})")
             continue
-        names = _definitions(module, old, new)
-        if names is None:
+        old_text, new_text = old(module), new(module)
+        if old_text is None or new_text is None:
             perhaps.append(f"{module} (perhaps)")
             continue
-        if reached is not None:
-            here = definitions(new(module) or "")
-            names = [name for name in names if name not in here or (module, name) in reached]
+        first, second = definitions(old_text), definitions(new_text)
+        names = [
+            name or "statements run on import"
+            for name in {**first, **second}
+            if first.get(name) != second.get(name)
+            and (not name or reached is None or name not in second or (module, name) in reached)
+        ]
         if names:
             changed.append(f"{module} ({', '.join(names)})")
-    return changed + perhaps
+    return changed, perhaps

@@ -129,18 +129,6 @@ def _records(root: Path) -> tuple[dict[str, Record], list[Finding]]:
     return records, broken
 
 
-def _outside(
-    records: Mapping[str, Record], products: Mapping[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Return inputs that no job made, by path, with the entry of the first record."""
-    inputs: dict[str, dict[str, Any]] = {}
-    for record in records.values():
-        for entry in record["inputs"]:
-            if _key(entry["path"]) not in products:
-                inputs.setdefault(_key(entry["path"]), entry)
-    return inputs
-
-
 def _hash(path: Path, remembered: Remembered | None) -> str | None:
     """Return the SHA-256 of a file, None where it cannot be read."""
     read = remembered.read if remembered else sha256_of
@@ -165,16 +153,6 @@ def _hashes(
             if progress:
                 progress(done, len(unread), read, total)
     return hashes
-
-
-def _file_finding(entry: Mapping[str, Any], now: str | None) -> Finding | None:
-    path = Path(entry["path"])
-    if now is None:
-        return Finding("missing", path, "its record exists, the file does not")
-    if now == entry["sha256"]:
-        return None
-    detail = f"SHA-256 is {now[:16]}…, the record says {entry['sha256'][:16]}…"
-    return Finding("altered", path, detail)
 
 
 def _input_findings(
@@ -204,10 +182,20 @@ def _of_files(
 ) -> Iterator[Finding]:
     """Yield files that differ from the records, and products made from such files."""
     products = [e for record in records.values() for e in record["outputs"]]
-    outside = _outside(records, recorded)
-    now = _hashes([*products, *outside.values()], progress, remembered)
-    yield from filter(None, map(_file_finding, products, now))
-    changed = dict(zip(outside, now[len(products) :], strict=True))
+    outside: dict[str, dict[str, Any]] = {}
+    for record in records.values():
+        for entry in record["inputs"]:
+            if _key(entry["path"]) not in recorded:
+                outside.setdefault(_key(entry["path"]), entry)
+    hashes = _hashes([*products, *outside.values()], progress, remembered)
+    for entry, now in zip(products, hashes, strict=False):
+        path, expected = Path(entry["path"]), entry["sha256"]
+        if now is None:
+            yield Finding("missing", path, "its record exists, the file does not")
+        elif now != expected:
+            detail = f"SHA-256 is {now[:16]}…, the record says {expected[:16]}…"
+            yield Finding("altered", path, detail)
+    changed = dict(zip(outside, hashes[len(products) :], strict=True))
     for record in records.values():
         yield from _input_findings(record, recorded, changed)
 

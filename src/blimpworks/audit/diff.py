@@ -165,48 +165,36 @@ def as_json(comparison: Comparison) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def _cause_lines(comparison: Comparison) -> list[str]:
-    if not comparison.causes:
-        return ["No job does anything differently."]
+def as_text(comparison: Comparison, whole: bool = False) -> str:
+    """Return the comparison for people; without ``whole`` only the largest changes."""
+    lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
+    lines.append("Done differently:" if comparison.causes else "No job does anything differently.")
     moved = Counter(cause for move in comparison.moves for cause in move.causes)
-    width = max(len(cause.kind) for cause in comparison.causes)
-    lines = ["Done differently:"]
+    width = max((len(cause.kind) for cause in comparison.causes), default=0)
     for cause, jobs in comparison.causes.items():
         by = f"{len(jobs)} jobs" if len(jobs) > 1 else jobs[0].removeprefix("results/")
         count = moved[cause]
         effect = f"behind {count} of the numbers that moved" if count else "moved no number"
         lines.append(f"   {cause.kind:{width}}  {cause.text}  ({by}; {effect})")
-    return lines
-
-
-def _move_line(move: Move) -> str:
-    texts = f"{move.text_before} → {move.text_after}"
-    if move.text_before == move.text_after:
-        texts = f"{move.before:.6g} → {move.after:.6g}"
-    by = "" if math.isnan(move.by) else f"  ({move.by:+.4g})"
-    return f"      {move.exhibit}  {move.row} / {move.column}: {texts}{by}"
-
-
-def _group_lines(causes: frozenset[Cause], moves: list[Move], whole: bool) -> list[str]:
-    moves = sorted(moves, key=lambda move: -abs(move.by) if not math.isnan(move.by) else 0)
-    shown = moves if whole else moves[:FEW]
-    names = "; ".join(f"{cause.kind}: {cause.text}" for cause in sorted(causes)) or "nothing known"
-    lines = [f"   {len(moves)} because of {names}", *map(_move_line, shown)]
-    rest = len(moves) - len(shown)
-    return [*lines, f"      … and {rest} that moved less (--all)"] if rest else lines
-
-
-def as_text(comparison: Comparison, whole: bool = False) -> str:
-    """Return the comparison for people; without ``whole`` only the largest changes."""
-    lines = [f"A {comparison.first.root}", f"B {comparison.second.root}", ""]
-    lines += [*_cause_lines(comparison), ""]
+    lines.append("")
     total = comparison.same + len(comparison.moves)
     lines.append(f"{len(comparison.moves)} of {total} numbers that both have moved.")
     groups: dict[frozenset[Cause], list[Move]] = {}
     for move in comparison.moves:
         groups.setdefault(move.causes, []).append(move)
     for causes, moves in sorted(groups.items(), key=lambda group: -len(group[1])):
-        lines += _group_lines(causes, moves, whole)
+        names = "; ".join(f"{cause.kind}: {cause.text}" for cause in sorted(causes))
+        lines.append(f"   {len(moves)} because of {names or 'nothing known'}")
+        largest = sorted(moves, key=lambda move: -abs(move.by) if not math.isnan(move.by) else 0)
+        shown = largest if whole else largest[:FEW]
+        for move in shown:
+            texts = f"{move.text_before} → {move.text_after}"
+            if move.text_before == move.text_after:
+                texts = f"{move.before:.6g} → {move.after:.6g}"
+            by = "" if math.isnan(move.by) else f"  ({move.by:+.4g})"
+            lines.append(f"      {move.exhibit}  {move.row} / {move.column}: {texts}{by}")
+        if len(shown) < len(moves):
+            lines.append(f"      … and {len(moves) - len(shown)} that moved less (--all)")
     for name, counts in comparison.only.items():
         if counts:
             listed = ", ".join(f"{exhibit} {n}" for exhibit, n in counts.items())

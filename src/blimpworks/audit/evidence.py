@@ -93,7 +93,12 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
         if node.path.suffix == ".csv":
             frames.append(pd.DataFrame(list(read_numbered(node.path))).assign(**{TABLE: number}))
         elif node.path.suffix == ".yaml":
-            frames.append(_texts(node.path).assign(**{TABLE: number}))
+            # Settings are slow to import, and few cells lead to a language pack.
+            from blimpworks.campaign.exhibits import file_reader
+
+            read = file_reader(PACKS)
+            assert read is not None
+            frames.append(read([node.path]).assign(**{TABLE: number}))
         else:
             table = read_arrow(node.path)
             # Token arrays are for the items that are shown; pandas takes long over them.
@@ -103,15 +108,6 @@ def read_tables(nodes: Sequence[Node]) -> pd.DataFrame:
     if tables:
         frames.append(pa.concat_tables(tables, promote_options="default").to_pandas())
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
-
-
-def _texts(path: Path) -> pd.DataFrame:
-    # Settings are slow to import, and few cells lead to a language pack.
-    from blimpworks.campaign.exhibits import file_reader
-
-    read = file_reader(PACKS)
-    assert read is not None
-    return read([path])
 
 
 def spread(rows: pd.DataFrame, count: int) -> pd.DataFrame:
@@ -252,20 +248,15 @@ def origin(items: Node, item: dict[str, Any]) -> dict[str, Any] | None:
         for name in ("treebank", "file"):
             match = pc.and_(match, pc.equal(table[name], item[name]))
         for row in table.filter(match).to_pylist():
-            return place | _sentence(node, row)
+            return place | sentence_origin(node, row)
     return place
 
 
-def _sentence(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
+def sentence_origin(sentences: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the treebank's file and the sentence behind a row."""
     end = f"{row['treebank']}/{row['file']}"
     path = _input_path(sentences, end) or end
     return {"path": str(path), "line": row["line"], "text": row["text"], "sent_id": row["sent_id"]}
-
-
-def answer_evidence(item: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a prompt, its expected answer, and the model's response."""
-    facts = {"prompt": item["prompt"], "gold": item["answer"]}
-    return facts | {name: answer[name] for name in ("text", "status", "finish") if name in answer}
 
 
 def _conditions(
@@ -314,7 +305,9 @@ def item_evidence(node: Node, row: Mapping[Any, Any]) -> dict[str, Any]:
         facts["held"] = _held(node, row)
         facts["conditions"] = {name: each["side"] for name, each in conditions.items()}
     elif "prompt" in item:
-        facts |= answer_evidence(item, _row_of(answers, key))
+        answer = _row_of(answers, key)
+        facts |= {"prompt": item["prompt"], "gold": item["answer"]}
+        facts |= {name: answer[name] for name in ("text", "status", "finish") if name in answer}
     elif "acceptable" in item and item["good"] == item["bad"]:
         facts |= {"origin": origin(of_items[0], item), "acceptable": item["acceptable"]}
         facts["sentence"] = _sides({**item, "good_end": 0}, _row_of(scores, key))["good"]
@@ -338,7 +331,7 @@ def candidate_evidence(tree: Node, where: dict[str, Any], count: int) -> list[di
                     "subject": {"id": row["subject"], "form": row["subject_form"]},
                     "verb": {"id": row["verb"], "form": row["verb_form"]},
                 }
-                places.append({"words": words, "origin": _sentence(sentences, place)})
+                places.append({"words": words, "origin": sentence_origin(sentences, place)})
     return places[:count]
 
 
@@ -349,16 +342,8 @@ def annotation_evidence(tree: Node, rows: pd.DataFrame, count: int) -> list[dict
     for node in nearest(tree, "sentences"):
         table = read_arrow(node.path)
         inside = table.filter(pc.is_in(table["sentence"], pa.array(numbers, pa.int32())))
-        places += [{"origin": _sentence(node, row)} for row in inside.to_pylist()]
+        places += [{"origin": sentence_origin(node, row)} for row in inside.to_pylist()]
     return places[:count]
-
-
-def sentence_evidence(
-    tables: Sequence[Node], rows: pd.DataFrame, count: int
-) -> list[dict[str, Any]]:
-    """Return some sentences of the treebanks, from ``rows`` of the tables of sentences."""
-    chosen = spread(rows, count).to_dict("records")
-    return [{"origin": _sentence(tables[row[TABLE]], row)} for row in chosen]
 
 
 def printed_evidence(tables: Sequence[Node], rows: pd.DataFrame) -> list[dict[str, str | int]]:

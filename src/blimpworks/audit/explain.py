@@ -30,7 +30,7 @@ from blimpworks.audit.evidence import (
     nearest,
     printed_evidence,
     read_tables,
-    sentence_evidence,
+    sentence_origin,
     spread,
 )
 from blimpworks.audit.lineage import Node, lineage
@@ -99,17 +99,12 @@ def others_of(record: dict[str, Any], where: dict[str, Any]) -> set[str]:
     return others
 
 
-def _plain(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    text = rows.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
-    records: list[dict[str, Any]] = json.loads(text)
-    return [{k: v for k, v in record.items() if v not in (None, "")} for record in records]
-
-
 def _selected(cell: dict[str, Any], tables: list[Node], rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Return rows as JSON, with the place of the number for printed accuracies."""
     if cell["source"] in KINDS:
         return []
-    records = _plain(rows)
+    text = rows.drop(columns=TABLE, errors="ignore").to_json(orient="records", force_ascii=False)
+    records = [{k: v for k, v in row.items() if v not in (None, "")} for row in json.loads(text)]
     if cell["source"] == "accuracies" and "printed" in tables[0].path.parts:
         places = printed_evidence(tables, rows)
         return [row | place for row, place in zip(records, places, strict=True)]
@@ -124,7 +119,8 @@ def _items(
     if not count or source in WITHOUT_ITEMS:
         return []
     if source == "sentences":
-        return sentence_evidence(tables, rows, count)
+        chosen = spread(rows, count).to_dict("records")
+        return [{"origin": sentence_origin(tables[row[TABLE]], row)} for row in chosen]
     if source in ANNOTATED:
         return annotation_evidence(tree, rows, count)
     if source not in KINDS:
@@ -133,16 +129,6 @@ def _items(
             return candidate_evidence(tree, where, count)
     chosen = spread(rows, count).to_dict("records")
     return [item_evidence(tables[row[TABLE]], row) for row in chosen]
-
-
-def _one_item(rows: pd.DataFrame, item: str) -> pd.DataFrame:
-    matches = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
-    if matches.empty:
-        raise UserError(
-            f"item {item!r} is not among the {len(rows)} rows of this cell; expected an item_id "
-            "of its judgements or items. Leave --item out to see some."
-        )
-    return matches
 
 
 def explain_cell(
@@ -165,7 +151,14 @@ def explain_cell(
         raise UserError(f"no {cell['source']} table is among the inputs of this cell. Rebuild it.")
     rows = select_rows(read_tables(tables), where)
     recomputed = formula_of(cell["formula"])(rows.drop(columns=TABLE))
-    shown = _one_item(rows, item) if item else rows
+    shown = rows
+    if item:
+        shown = rows[rows["item_id"] == item] if "item_id" in rows else rows[:0]
+        if shown.empty:
+            raise UserError(
+                f"item {item!r} is not among the {len(rows)} rows of this cell; expected an "
+                "item_id of its judgements or items. Leave --item out to see some."
+            )
     return Explanation(
         source,
         cell,

@@ -96,31 +96,19 @@ def _few(texts: list[str]) -> str:
     return ", ".join(texts[:FEW]) + (f" and {rest} more" if rest > 0 else "")
 
 
-class Codes:
-    """Reasons why recorded jobs are stale by the code of their commands."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str], str | None] = {}
-
-    def reason(self, record: Mapping[str, Any]) -> str | None:
-        """Return a sentence on changes in the code of a job's command, or None."""
-        key = (record["verb"], record["code"])
-        if key not in self._known:
-            self._known[key] = self._changed(record)
-        return self._known[key]
-
-    def _changed(self, record: Mapping[str, Any]) -> str | None:
-        command = find_command(record["verb"])
-        if command is None:
-            return f"there is no command {record['verb']!r} any more"
-        if command.code == record["code"]:
-            return None
-        reached = set(reachable(*command.entries))
-        definitions = changed_code(
-            record["sources"], command.sources(), texts_of(record), text_now, reached
-        )
-        what = _few(definitions) or "what it starts from, or a data file beside it"
-        return f"the code of {command.name} has changed: {what}"
+def _code_reason(record: Mapping[str, Any]) -> str | None:
+    """Return a sentence on changes in the code of a job's command, or None."""
+    command = find_command(record["verb"])
+    if command is None:
+        return f"there is no command {record['verb']!r} any more"
+    if command.code == record["code"]:
+        return None
+    reached = set(reachable(*command.entries))
+    changed, perhaps = changed_code(
+        record["sources"], command.sources(), texts_of(record), text_now, reached
+    )
+    what = _few(changed + perhaps) or "what it starts from, or a data file beside it"
+    return f"the code of {command.name} has changed: {what}"
 
 
 def plan_reasons(record: Mapping[str, Any], planned: PlannedJob) -> Iterator[str]:
@@ -146,10 +134,13 @@ def stale_reasons(
     records: Mapping[str, Record], plan: Mapping[str, PlannedJob] | None
 ) -> Iterator[tuple[str, str]]:
     """Yield first outputs that the working tree, or the campaign, would make otherwise, and why."""
-    codes = Codes()
+    known: dict[tuple[str, str], str | None] = {}
     for first, record in records.items():
-        if reason := codes.reason(record):
-            yield first, reason
+        key = (record["verb"], record["code"])
+        if key not in known:
+            known[key] = _code_reason(record)
+        if known[key]:
+            yield first, str(known[key])
         planned = (plan or {}).get(os.path.normpath(first))
         for reason in plan_reasons(record, planned) if planned else ():
             yield first, reason

@@ -194,11 +194,10 @@ class _Normaliser(ast.NodeTransformer):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
         return self.generic_visit(ast.Assign([node.target], node.value)) if node.value else None
 
-    def visit_Import(self, node: ast.Import) -> None:
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         """Remove the import: uses of the name have its full name."""
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Remove the import: uses of the name have its full name."""
+    visit_ImportFrom = visit_Import
 
     def _named(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         if self.scopes:
@@ -206,13 +205,11 @@ class _Normaliser(ast.NodeTransformer):
         elif node.name == self.name:
             node.name = ""
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         self._named(node)
         return self._function(node)
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        self._named(node)
-        return self._function(node)
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         self._named(node)

@@ -221,14 +221,6 @@ class Graph:
             file["exampleOfWork"] = slot
         return slot
 
-    def profiles(self) -> None:
-        """State the profiles of the crate."""
-        stated = [
-            self.add(url, type="CreativeWork", name=name, version=url.rsplit("/", 1)[1])
-            for url, name in PROFILES.items()
-        ]
-        self.crate.root_dataset["conformsTo"] = stated
-
 
 def add_files(graph: Graph, copied: Mapping[Path, Path]) -> None:
     """Add all files of the crate; ``copied`` maps copies to their originals."""
@@ -310,7 +302,10 @@ def add_root(graph: Graph, about: About, licences: Iterable[str]) -> None:
         root["citation"] = _plainly([*about.citations])
     # Not today's date: the same results make the same crate.
     root["datePublished"] = max(r["ended"] for r in graph.trace.jobs())[:10]
-    graph.profiles()
+    root["conformsTo"] = [
+        graph.add(url, type="CreativeWork", name=name, version=url.rsplit("/", 1)[1])
+        for url, name in PROFILES.items()
+    ]
 
 
 def write_graph(

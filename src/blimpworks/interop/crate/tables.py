@@ -117,25 +117,27 @@ def tables_behind(exhibits: Iterable[Shown], further: Sequence[str]) -> pd.DataF
     return pd.DataFrame(rows, columns=["paper", "form", "exhibit", "source", "original"])
 
 
-def copy_table(kind: str, original: Path, root: Path, *, packed: bool) -> Copied:
-    """Copy one table into the crate at ``root``, as CSV; CSV files unchanged."""
-    if original.suffix == ".csv":
-        place = place_of(kind, original)
-        (root / place).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(original, root / place)
-        return Copied(kind, original, place, tuple(map(str, read_csv(original, nrows=0))))
-    # Item sets stay as they are for readers of their Croissant metadata.
-    gzip = packed and kind != "items"
-    place = place_of(kind, original, ".csv.gz" if gzip else ".csv")
-    frame = read_table(kind, original)
-    write_csv(frame, root / place)
-    return Copied(kind, original, place, tuple(map(str, frame)))
-
-
 def copy_tables(behind: pd.DataFrame, root: Path, *, packed: bool) -> list[Copied]:
-    """Copy each table once; ``packed``: all but items as gzip."""
+    """Copy each table once into the crate at ``root``, as CSV; CSV files unchanged.
+
+    ``packed``: all but items as gzip.
+    """
+    copies = []
     pairs = behind[["source", "original"]].drop_duplicates().itertuples(index=False)
-    return [copy_table(kind, original, root, packed=packed) for kind, original in pairs]
+    for kind, original in pairs:
+        if original.suffix == ".csv":
+            place = place_of(kind, original)
+            (root / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(original, root / place)
+            frame = read_csv(original, nrows=0)
+        else:
+            # Item sets stay as they are for readers of their Croissant metadata.
+            gzip = packed and kind != "items"
+            place = place_of(kind, original, ".csv.gz" if gzip else ".csv")
+            frame = read_table(kind, original)
+            write_csv(frame, root / place)
+        copies.append(Copied(kind, original, place, tuple(map(str, frame))))
+    return copies
 
 
 def all_cells(exhibits: Iterable[Shown]) -> pd.DataFrame:
