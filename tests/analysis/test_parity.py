@@ -1,7 +1,6 @@
 import hashlib
 import json
 import math
-import sys
 
 import pyarrow as pa
 import pytest
@@ -312,13 +311,23 @@ def test_every_kind_of_model_has_a_report_without_further_settings(architecture,
         assert rows[0]["near_tie"] == 0.0
 
 
-def test_scoring_that_breaks_off_is_no_reason(tmp_path):
-    broken = [sys.executable, "-c", "print('blimpworks: no'); raise SystemExit(1)"]
-    with pytest.raises(UserError, match="variant 'vllm' could not be scored: blimpworks: no"):
-        variants._run(broken, tmp_path / "log.txt", "vllm")
-    refused = [sys.executable, "-c", "print('blimpworks: no'); raise SystemExit(2)"]
-    with pytest.raises(variants.Impossible, match=r"^no$"):
-        variants._run(refused, tmp_path / "log.txt", "vllm")
+@pytest.mark.parametrize(
+    ("status", "error", "message"),
+    [
+        (1, UserError, "variant 'transformers' could not be scored: blimpworks: no"),
+        (2, variants.Impossible, "^no$"),
+    ],
+)
+def test_scoring_that_breaks_off_is_no_reason(status, error, message, trained, tmp_path):
+    checkpoint, items = trained
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho 'blimpworks: no'\nexit {status}\n")
+    python.chmod(0o755)
+    pythons = {"transformers": str(python)}
+    with pytest.raises(error, match=message):
+        variants.score_variant(
+            parse_variant("transformers"), items, checkpoint, tmp_path, {}, pythons
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Compute accuracies with their intervals from judgements."""
+"""Compute accuracies with intervals from judgements."""
 
 import logging
 import math
@@ -18,7 +18,7 @@ from blimpworks.tables import ACCURACIES, JUDGEMENTS, read_table, write_frame
 log = logging.getLogger(__name__)
 
 Z95 = NormalDist().inv_cdf(0.975)
-"""Standard deviations from the mean that hold 95 % of a normal distribution."""
+"""Standard deviations on either side that 95 % of a normal distribution lie within."""
 ALL = "all"
 KEYS = ["phenomenon", "paradigm", "method"]
 COLUMNS = [*KEYS, "correct", "tie", "near_tie"]
@@ -29,17 +29,17 @@ TABLE = "table"
 BLOCK = 200_000
 """Rows summarised at once; single small tables would take several times as long."""
 NOMINAL = "nominal"
-"""Column with a template's number of prompts in the release, which its scripts divide by."""
+"""Number of prompts of a template by the release's settings, in judgements of responses."""
 TEMPLATE = r"^template=(\d+)$"
-"""A paradigm that is the whole of a template."""
+"""Paradigm of a whole template."""
 
 
 def wilson(correct: float, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a proportion of ``correct`` in ``n`` > 0.
+    """Return Wilson's 95 % interval of a proportion of ``correct`` in ``n`` > 0 (Wilson 1927).
 
-    ``correct`` is rounded to even, because ties can count half. Source: Wilson (1927). Importing
-    SciPy for it takes a second, most of a small job's time.
+    ``correct`` is rounded to a whole number, to even: halves come from ties counted half.
     """
+    # SciPy and statsmodels take a second to import, most of the time of many jobs.
     whole = round(correct)
     total = int(n) + Z95**2
     centre = (whole + Z95**2 / 2) / total
@@ -48,10 +48,11 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
 
 
 def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of a weighted sum of independent accuracies, from their intervals.
+    """Return the 95 % interval of a weighted sum of independent accuracies, NaN without a bound.
 
-    ``rows`` have columns accuracy, low and high. Squared distances to the bounds add up (Zou and
-    Donner 2008, "Construction of confidence limits about effect measures: a general approach").
+    ``rows`` have columns accuracy, low and high, all from 0 to 1. The squared distances to the
+    single bounds add up (Zou and Donner 2008, "Construction of confidence limits about effect
+    measures: a general approach").
     """
     share, accuracy = np.asarray(weights, float), rows["accuracy"].to_numpy(float)
     below, above = (
@@ -63,13 +64,14 @@ def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, 
 
 
 def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
-    """Return n divided by the nominal number of prompts, for each row of ``accuracies``."""
-    of_rows = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
-    each = judgements[NOMINAL].groupby([judgements["phenomenon"].astype(str), of_rows]).max()
-    whole = each.groupby(level=0).sum()
+    """Return the factor of each row of ``accuracies``: n by the nominal number of prompts."""
+    template = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
+    keys = [judgements["phenomenon"].astype(str), template]
+    by_template = judgements[NOMINAL].groupby(keys).max()
+    whole = by_template.groupby(level=0).sum()
     template = accuracies["paradigm"].astype(str).str.extract(TEMPLATE, expand=False)
     places = pd.MultiIndex.from_arrays([accuracies["phenomenon"].astype(str), template])
-    nominal = pd.Series(each.reindex(places).to_numpy(float), index=accuracies.index)
+    nominal = pd.Series(by_template.reindex(places).to_numpy(float), index=accuracies.index)
     task = accuracies["paradigm"] == ALL
     nominal[task] = accuracies.loc[task, "phenomenon"].map(whole).astype(float)
     nominal[task & (accuracies["phenomenon"] == ALL)] = float(whole.sum())
@@ -78,15 +80,16 @@ def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
 
 
 def summarise(judgements: pd.DataFrame, *, one_more: bool = False) -> pd.DataFrame:
-    """Compute accuracies by phenomenon, paradigm and method, and by ``table`` if that is a column.
+    """Compute accuracies of one model and language by phenomenon, paradigm and method.
 
-    Rows ``all`` are micro averages, so a pair in two paradigms counts in both (Jumelet et al. 2025,
-    section 6). Rows without a verdict are counted as skipped; a group without verdicts has no row.
-    With ``one_more`` a paradigm's accuracy, but not its interval, is (correct + 1) / (n + 1).
+    A column ``table`` keeps tables apart. Paradigm ``all`` and phenomenon ``all`` are micro
+    averages: a pair in two paradigms counts in both (Jumelet et al. 2025, section 6). Rows without
+    a judgement are counted as skipped. With ``one_more`` the accuracy of a paradigm is
+    (correct + 1) / (n + 1); its interval stays.
 
     With a column ``nominal``, accuracies and intervals by the method ``published`` are shares of
-    the nominal numbers of prompts (Moroni et al. 2025: a template's correct ÷ nominal, a task's
-    correct ÷ the sum over its templates). n stays the judged number.
+    the nominal numbers of prompts, and n stays the number judged. Source: Moroni et al. 2025, of a
+    template correct ÷ nominal, of a task correct ÷ the sum over its templates.
     """
     rows = judgements.assign(skipped=judgements["correct"].isna())
     keys = [TABLE, *KEYS] if TABLE in judgements else KEYS
@@ -143,7 +146,7 @@ def _summary(
 
 
 def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Iterator[pd.DataFrame]:
-    """Yield accuracies of tables in their order, in blocks of tables that are counted alike."""
+    """Yield accuracies of tables in their order, neighbours together that are counted alike."""
     block: list[Judged] = []
     tables: list[pa.Table] = []
     kind: tuple[bool, int] | None = None
@@ -168,10 +171,11 @@ def compute_accuracies(
     output: Path,
     one_more: Collection[str] = (),
 ) -> int:
-    """Write the accuracies table of ``benchmark``; return its number of rows.
+    """Write accuracies of ``benchmark`` from (model, language, judgements table); count the rows.
 
-    ``one_more`` names models for that option of ``summarise``. Raises UserError when there is no
-    table, or one is missing or of another schema.
+    A row per model, language, phenomenon, paradigm and method, and rows ``all`` of paradigm and
+    phenomenon, each with Wilson's 95 % interval. ``one_more`` names models for ``summarise``.
+    Raises UserError without a table, and for a missing one or one of another schema.
     """
     if not judgements:
         raise UserError(f"{output}: no judgements of {benchmark} are given; name at least one.")

@@ -1,4 +1,4 @@
-"""Count the items that length, frequency of words, or chance alone get right."""
+"""Count items of a benchmark that length, frequency of words, or chance alone gets right."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +17,7 @@ BASELINES = {
     "majority": "commoner label",
     "chance": "chance",
 }
-"""Printed names."""
+"""Names in print."""
 COLUMNS = (*GROUP, "baseline", "correct", "n")
 SERBO_CROATIAN = dict.fromkeys(("bos", "cnr", "hbs", "hrv", "srp"), "sh")
 """wordfreq's code of languages whose macrolanguage langcodes does not know."""

@@ -1,4 +1,4 @@
-"""Compare two models on a language by McNemar's test over its pairs.
+"""Compare two models on a language: McNemar's test over its pairs.
 
 Source: Jumelet et al. (2025), sections 7.1 (footnote 7) and 7.3. The text does not name the test's
 form, but Table B.2's p-values do. Only chi-squared with continuity correction gives Albanian's
@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ KEY = ["item_id", "paradigm"]
 
 
 def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
-    """Return the two-sided p of McNemar's test from the pairs that only one model gets right.
+    """Return McNemar's two-sided p from numbers of pairs that one model alone has right.
 
     Exact for fewer than ``exact_below`` such pairs, else chi-squared with continuity correction.
     """
@@ -44,10 +45,11 @@ def mcnemar_p(only_a: int, only_b: int, exact_below: int = 0) -> float:
 
 def compare(
     right: NDArray[np.bool_], judged: NDArray[np.bool_], exact_below: int = 0
-) -> Iterator[dict[str, object]]:
-    """Yield comparisons of all models with each other on one language, in both orders.
+) -> Iterator[dict[str, Any]]:
+    """Yield comparisons of every two models, in both orders, over items that both have judged.
 
-    ``right`` and ``judged`` are [items, models]. Only items that both models have judged count.
+    ``right`` and ``judged`` are [items, models]. McNemar's test is exact for fewer than
+    ``exact_below`` pairs.
     """
     good = (right & judged).astype(np.int64)
     wrong = (~right & judged).astype(np.int64)
@@ -55,19 +57,18 @@ def compare(
     for a, b in combinations(range(right.shape[1]), 2):
         if not n[a, b]:
             continue
-        row: dict[str, object] = {
-            "a": a,
-            "b": b,
-            "n": n[a, b],
-            "only_a": only[a, b],
-            "only_b": only[b, a],
-            "accuracy_a": (both[a, b] + only[a, b]) / n[a, b],
-            "accuracy_b": (both[a, b] + only[b, a]) / n[a, b],
-            "p": mcnemar_p(int(only[a, b]), int(only[b, a]), exact_below),
-        }
-        other = {"a": "b", "b": "a", "only_a": "only_b", "only_b": "only_a"}
-        other |= {"accuracy_a": "accuracy_b", "accuracy_b": "accuracy_a"}
-        yield from (row, {key: row[other.get(key, key)] for key in row})
+        p = mcnemar_p(int(only[a, b]), int(only[b, a]), exact_below)
+        for first, second in ((a, b), (b, a)):
+            yield {
+                "a": first,
+                "b": second,
+                "n": n[a, b],
+                "only_a": only[first, second],
+                "only_b": only[second, first],
+                "accuracy_a": (both[a, b] + only[first, second]) / n[a, b],
+                "accuracy_b": (both[a, b] + only[second, first]) / n[a, b],
+                "p": p,
+            }
 
 
 def compare_models(
@@ -91,13 +92,12 @@ def compare_models(
         languages.setdefault(lang, {})[model] = chosen.set_index(KEY)["correct"]
     exact_below = EXACT_BELOW if mcnemar == "corrected" else 0
     rows = []
-    for lang, columns in languages.items():
-        verdicts = pd.DataFrame(columns)
-        names, judged = list(verdicts), verdicts.notna().to_numpy()
-        labels = {"lang": lang, "benchmark": benchmark, "method": method}
-        for row in compare((verdicts == 1).to_numpy(), judged, exact_below):
-            a, b = int(str(row.pop("a"))), int(str(row.pop("b")))
-            rows.append({**row, "model_a": names[a], "model_b": names[b], **labels})
+    for lang, models in languages.items():
+        verdicts, names = pd.DataFrame(models), [*models]
+        right, judged = (verdicts == 1).to_numpy(), verdicts.notna().to_numpy()
+        for row in compare(right, judged, exact_below):
+            named = {f"model_{side}": names[row.pop(side)] for side in ("a", "b")}
+            rows.append({**row, **named, "lang": lang, "benchmark": benchmark, "method": method})
     log.info("%d comparisons in %d languages", len(rows), len(languages))
     write_rows(rows, COMPARISONS, output)
     return len(rows)

@@ -1,4 +1,4 @@
-"""Fit ordinary least squares, as rows of the regressions table."""
+"""Make rows of the regressions table by ordinary least squares."""
 
 import numpy as np
 import pandas as pd
@@ -8,14 +8,13 @@ NAMES = ("coefficient", "standard_error", "t", "p", "low", "high")
 
 
 def standardise(values: pd.Series) -> pd.Series:
-    """Return ``values`` as standard deviations (of the sample) from their mean."""
+    """Express ``values`` as standard deviations (of the sample) from their mean."""
     return (values - values.mean()) / values.std()
 
 
 def varying(predictors: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns that vary between rows; the others have no estimable effect."""
-    kept = [name for name in predictors if predictors[name].nunique() > 1]
-    return predictors[kept]
+    """Select the columns that are not the same in all rows."""
+    return predictors.loc[:, predictors.nunique() > 1]
 
 
 def _design(predictors: pd.DataFrame) -> pd.DataFrame:
@@ -25,12 +24,12 @@ def _design(predictors: pd.DataFrame) -> pd.DataFrame:
 
 
 def enough(predictors: pd.DataFrame) -> bool:
-    """Return whether there are more observations than terms, the intercept included."""
+    """Tell whether there are more observations than terms, with the intercept."""
     return len(predictors) > predictors.shape[1] + 1
 
 
 def estimable(predictors: pd.DataFrame) -> bool:
-    """Return whether there are enough observations, and no collinear predictors."""
+    """Tell whether there are enough observations, and no collinear predictors."""
     design = _design(predictors)
     return enough(predictors) and int(np.linalg.matrix_rank(design)) == design.shape[1]
 
@@ -38,7 +37,11 @@ def estimable(predictors: pd.DataFrame) -> bool:
 def ordinary_least_squares(
     response: pd.Series, predictors: pd.DataFrame
 ) -> list[dict[str, float | str]]:
-    """Return one row per term of [n, terms], the intercept first; none unless ``estimable``."""
+    """Return a row per term, the intercept first: coefficient, its error, t, p, 95 % interval.
+
+    ``response`` is [n], ``predictors`` [n, terms]; n and R² are repeated in each row. No row if
+    the predictors are not ``estimable``.
+    """
     if not estimable(predictors):
         return []
     # It takes a second, and figures that need this module's names fit nothing.

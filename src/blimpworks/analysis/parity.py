@@ -1,7 +1,8 @@
-"""Report the differences between scores of one model by several variants and a reference.
+"""Report parity: one model scored in several ways, against a reference.
 
-Engines, number formats and first tokens are compared by token, sentence and decision, on the items
-with the lowest digests of their ids.
+The commands of the workflow score the same items with each engine, number format or first token.
+Scores are compared by token, by sentence and by decision. The items are a fixed sample: those with
+the lowest digests of their ids.
 """
 
 import hashlib
@@ -57,20 +58,17 @@ Row = Mapping[str, Any]
 def sample_items(items: Sequence[Path], count: int, output: Path) -> str:
     """Write the ``count`` items with the lowest digests of ids; return the sample's SHA-256.
 
-    A larger sample always contains a smaller one. Raises UserError when two pairs share an id.
+    Any larger sample holds a smaller one. Returns the SHA-256 of the sample's ids and sentences.
+    Raises UserError for a missing table, or an id of two pairs.
     """
     tables = [read_table(ITEMS, path, ITEMS.names) for path in items]
-    rows = {
-        row["item_id"]: row
-        for table in tables
-        for row in table.select(["item_id", *SIDES]).to_pylist()
-    }
     every = pa.concat_tables([t.unify_dictionaries() for t in tables]).combine_chunks()
     _, first = np.unique(every["item_id"].to_numpy(), return_index=True)
     distinct = every.take(pa.array(first))
+    pairs: dict[str, Row] = {}
     for table, path in zip(tables, items, strict=True):
         for row in table.select(["item_id", *SIDES]).to_pylist():
-            if row != rows[row["item_id"]]:
+            if row != pairs.setdefault(row["item_id"], row):
                 raise UserError(
                     f"{path}: item {row['item_id']} is another pair elsewhere among the items; "
                     "compare benchmarks apart."
@@ -105,9 +103,13 @@ class Compared:
         flat = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
         return rows, ids.flatten().to_numpy(zero_copy_only=False), flat
 
+    def margins(self, method: Method) -> tuple[Floats, Floats]:
+        """Return the margin of each pair [n], and the divisor of its noise [n]."""
+        good, bad = (side_of(self.items, self.scores, side) for side in SIDES)
+        return margins(method, good, bad)
+
 
 def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
-    """Return the largest and the mean absolute difference; None where nothing could be compared."""
     absolute = np.abs(np.concatenate(differences))
     absolute = absolute[~np.isnan(absolute)]
     if not len(absolute):
@@ -115,53 +117,47 @@ def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float |
     return {f"{name}_max": float(absolute.max()), f"{name}_mean": float(absolute.mean())}
 
 
-def _token_differences(
-    variant: Compared, reference: Compared, side: str
-) -> tuple[NDArray[Any], int, int]:
-    """Return differences [t], the number of unmatched tokens, and that of the variant's tokens."""
-    (rows, ids, ours), (their_rows, their_ids, theirs) = (
-        each.tokens(side) for each in (variant, reference)
-    )
-    counts, their_counts = (
-        np.bincount(r, minlength=len(variant.items)) for r in (rows, their_rows)
-    )
-    alike = counts == their_counts
-    inside, their_inside = alike[rows], alike[their_rows]
-    kept, theirs = ours[inside], theirs[their_inside]
-    same = ids[inside] == their_ids[their_inside]
-    alone = int((~same | (np.isnan(kept) != np.isnan(theirs))).sum()) + int((~inside).sum())
-    return np.where(same, kept - theirs, np.nan), alone, int((~np.isnan(ours)).sum())
-
-
 def score_differences(variant: Compared, reference: Compared) -> dict[str, Any]:
-    """Return the differences of two variants' log-probabilities, in nats, by token and sentence.
+    """Compare two variants' log-probabilities, in nats, by token and sentence.
 
     ``unmatched`` counts tokens of only one variant (such as the first under ``skip``).
     """
-    by_token, unmatched, tokens = [np.empty(0)], 0, 0
+    by_token, by_sentence, unmatched, tokens = [np.empty(0)], [], 0, 0
     for side in SIDES:
-        difference, alone, scored = _token_differences(variant, reference, side)
-        by_token.append(difference)
-        unmatched, tokens = unmatched + alone, tokens + scored
-    sums = [
-        variant.scores[name].to_numpy() - reference.scores[name].to_numpy()
-        for name in (f"logprob_{side}" for side in SIDES)
-    ]
+        (rows, ids, ours), (their_rows, their_ids, theirs) = (
+            each.tokens(side) for each in (variant, reference)
+        )
+        counts, their_counts = (
+            np.bincount(r, minlength=len(variant.items)) for r in (rows, their_rows)
+        )
+        alike = counts == their_counts
+        inside, their_inside = alike[rows], alike[their_rows]
+        kept, their_kept = ours[inside], theirs[their_inside]
+        same = ids[inside] == their_ids[their_inside]
+        by_token.append(np.where(same, kept - their_kept, np.nan))
+        unmatched += int((~same | (np.isnan(kept) != np.isnan(their_kept))).sum())
+        unmatched += int((~inside).sum())
+        tokens += int((~np.isnan(ours)).sum())
+        sums = (
+            each.scores[f"logprob_{side}"].to_numpy(zero_copy_only=False)
+            for each in (variant, reference)
+        )
+        by_sentence.append(np.subtract(*sums))
     return {
         "tokens": tokens,
         "unmatched": unmatched,
         **_extent(by_token, "token"),
-        **_extent(sums, "sentence"),
+        **_extent(by_sentence, "sentence"),
     }
 
 
 def decision_differences(
     method: Method, variant: Compared, reference: Compared, near: NearTies
 ) -> dict[str, Any]:
-    """Return accuracies, and the numbers of decisions that differ between two variants.
+    """Count decisions that differ between two variants, and compute accuracies.
 
-    A tie is wrong. A near tie is one of either variant, by the threshold of its engine and number
-    format; ``flips_beyond`` leaves these out.
+    A tie is wrong here. Near ties are those of either variant, by the threshold of its engine and
+    number format; ``flips_beyond`` counts the flipped decisions that are none.
     """
     (ours, divisor), (theirs, other_divisor) = (
         margins(method, *(side_of(each.items, each.scores, side) for side in SIDES))
@@ -205,7 +201,7 @@ def _compared(
     settings: Mapping[str, Any],
     pythons: Mapping[str, str],
 ) -> Compared | str:
-    """Return a variant's scores of ``items`` (the table ``sample``), or why there are none."""
+    """Return scores of ``items`` (the table ``sample``) by a variant, or why there are none."""
     log.info("%s: scoring %d pairs", variant.name, len(items))
     try:
         scored = score_variant(variant, sample, checkpoint, sample.parent, settings, pythons)
@@ -242,14 +238,15 @@ def measure_parity(
     settings: Mapping[str, Any],
     pythons: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Score a sample of ``items`` by variants, and write their differences from the reference.
+    """Score a sample of ``items`` in several ways, and write how they differ.
 
-    Directory ``output`` gets the sample, each variant's scores, and ``parity.parquet``, ``.csv``
-    and ``.md``: one row per method and variant. ``settings`` of scoring are common to all. Returns
-    the sample's size and SHA-256, and the variants' engine keys.
+    Directory ``output`` gets the sample, each variant's scores, and ``parity.parquet``,
+    ``parity.csv`` and ``parity.md``: a row per method and variant, the reference first. A variant
+    that the model cannot have has rows with the reason. All share the ``settings`` of scoring.
+    Returns the sample's size and SHA-256, and the engine keys of the variants.
 
-    Raises UserError when a variant or method is unknown, the reference is impossible, or scoring
-    fails.
+    Raises UserError for unknown variants or methods, an impossible reference, and scoring that
+    breaks off.
     """
     names = dict.fromkeys([reference, *with_starts(variants, checkpoint)])
     chosen = [parse_variant(name) for name in names]

@@ -1,4 +1,4 @@
-"""Score some items with one model by variants of engine and settings."""
+"""Score items with one model in several ways."""
 
 import json
 import os
@@ -34,10 +34,10 @@ SHORT: dict[str, str] = {
 """Short forms of settings in a variant's name."""
 
 PACKAGES = {"kenlm": "kenlm", "lstm": "torch", "transformers": "transformers", "vllm": "vllm"}
-"""Python package that an engine needs."""
+"""Package of each engine."""
 
 REFUSED, SAID = 2, "blimpworks: "
-"""Exit status of a command that says in its last line why it did nothing, and how it begins."""
+"""Exit status of a command whose last line has the reason for refusing, and that line's start."""
 
 
 class Impossible(Exception):
@@ -54,7 +54,10 @@ class Variant:
     """Changed settings of scoring, as in a campaign."""
 
     def obstacle(self, architecture: str, pythons: Mapping[str, str]) -> str | None:
-        """Return why no model of an architecture can be scored so with ``pythons``; or None."""
+        """Return why no model of an architecture can be scored so here, or None.
+
+        ``pythons`` are interpreters by engine, for engines that this one does not have.
+        """
         missing = self.engine not in pythons and find_spec(PACKAGES[self.engine]) is None
         reason = obstacle(self.engine, architecture, self.settings)
         if reason is None and missing:
@@ -65,7 +68,7 @@ class Variant:
         return reason
 
     def options(self, base: Mapping[str, Any]) -> ScoringOptions:
-        """Return ``base`` settings with the changes. Raises UserError for unknown settings."""
+        """Change ``base`` settings. Raises UserError for settings that do not exist."""
         return parse_options(ScoringOptions, json.dumps(_merged(base, self.settings)))
 
 
@@ -79,7 +82,7 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def parse_variant(name: str) -> Variant:
-    """Parse an engine with settings after colons. Raises UserError if one does not exist."""
+    """Parse a variant's name: an engine, and settings after colons. UserError if unknown."""
     # A token may have colons of its own.
     head, _, token = name.partition(f":first_token={TOKEN}")
     engine, *parts = head.split(":")
@@ -96,7 +99,7 @@ def parse_variant(name: str) -> Variant:
                 f"variant {name!r}: {part!r} is no setting; expected {', '.join(SHORT)}, or a "
                 "setting of scoring such as batch_tokens=1024."
             )
-        nested = load_yaml(value, f"variant {name!r}: {part!r}")
+        nested: Any = load_yaml(value, f"variant {name!r}: {part!r}")
         for inner in reversed(key.split(".")):
             nested = {inner: nested}
         settings = _merged(settings, nested)
@@ -106,7 +109,11 @@ def parse_variant(name: str) -> Variant:
 
 
 def with_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
-    """Expand each name ``ENGINE:starts`` to one name per possible condition of the first token."""
+    """Replace ``ENGINE:starts`` among names of variants by one for each start of a model.
+
+    Starts are all that the engine leaves open; of causal models the candidates of the tokenizer.
+    Raises UserError for an engine that cannot run the model.
+    """
     described, expanded = read_description(checkpoint), list[str]()
     for name in names:
         engine, _, starts = name.partition(":")
@@ -124,7 +131,7 @@ def with_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
 
 
 def default_pythons() -> dict[str, str]:
-    """Return the interpreters of engines with their own environment in this checkout."""
+    """Return interpreters of engines with an environment of their own in this checkout."""
     own = REPOSITORY / ".vllm/bin/python"
     return {"vllm": str(own)} if own.exists() else {}
 
@@ -137,25 +144,7 @@ class Scored:
     engine: str
     """Key of the engine."""
     seconds: float | None
-    """Seconds of scoring and loading; None if no single run scored everything."""
-
-
-def _run(command: Sequence[str], log: Path, name: str) -> None:
-    """Run a command with its output in ``log``. Raises Impossible for a refusal."""
-    source = str(Path(blimpworks.__file__).parents[1])
-    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w", encoding="utf-8") as output:
-        done = subprocess.run(
-            command, stdout=output, stderr=subprocess.STDOUT, env=environment, check=False
-        )
-    if done.returncode:
-        said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        last = said[-1] if said else "it said nothing"
-        if done.returncode == REFUSED and last.startswith(SAID):
-            raise Impossible(last.removeprefix(SAID))
-        raise UserError(f"variant {name!r} could not be scored: {last} (see {log})")
+    """Time of scoring, with loading; None if it was never all done in one go."""
 
 
 def score_variant(
@@ -168,25 +157,39 @@ def score_variant(
 ) -> Scored:
     """Score ``items`` by ``variant`` below directory ``output``, as the workflow does.
 
-    The engine runs in its own process; earlier scores are reused. Raises Impossible when the model
-    cannot be scored so, and UserError when scoring fails.
+    The engine runs in a process of its own, by its interpreter in ``pythons``; sentences scored
+    before are not scored again. Raises Impossible with the reason if the model cannot be scored
+    so, and UserError when scoring breaks off.
     """
     described = read_description(checkpoint)
     if reason := variant.obstacle(described.architecture, pythons):
         raise Impossible(reason)
     folder = output / "variants" / re.sub(r"[^\w.=-]", "-", variant.name)
     fresh = not (folder / "shards").is_dir()
+    python = pythons.get(variant.engine, sys.executable)
     command = [
-        *("-m", "blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
+        *(python, "-m", "blimpworks", "score", str(items), "--checkpoint", str(checkpoint)),
         *("--engine", variant.engine, "--options", variant.options(base).model_dump_json()),
         *("--store", str(folder / "shards"), "--manifest", str(folder / "manifest.json")),
     ]
-    python = pythons.get(variant.engine, sys.executable)
-    _run([python, *command], folder / "log.txt", variant.name)
+    log, source = folder / "log.txt", str(Path(blimpworks.__file__).parents[1])
+    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    folder.mkdir(parents=True, exist_ok=True)
+    with log.open("w", encoding="utf-8") as lines:
+        done = subprocess.run(
+            command, stdout=lines, stderr=subprocess.STDOUT, env=environment, check=False
+        )
+    if done.returncode:
+        last = ["it said nothing", *log.read_text(encoding="utf-8", errors="replace").splitlines()][
+            -1
+        ]
+        if done.returncode == REFUSED and last.startswith(SAID):
+            raise Impossible(last.removeprefix(SAID))
+        raise UserError(f"variant {variant.name!r} could not be scored: {last} (see {log})")
     table, manifest = folder / "scores.parquet", folder / "manifest.json"
     collect_scores(items, Shards(manifest, folder / "shards"), table)
     engine = json.loads(manifest.read_bytes())["engine"]
-    # Only a run that scored everything tells the time that scoring takes.
     kept = folder / "seconds.json"
     if fresh:
         record = json.loads(sidecar_path(folder / "manifest.json").read_text(encoding="utf-8"))
