@@ -20,7 +20,7 @@ from blimpworks.benchmarks.declaration import (
     grouping,
     read_declaration,
 )
-from blimpworks.benchmarks.designs import Design, alternatives
+from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.entries import Labels, Ratings
 from blimpworks.benchmarks.files import local_files
 from blimpworks.benchmarks.layouts import Item, Naming
@@ -40,7 +40,7 @@ LAYOUTS: Mapping[str, Callable[..., Iterator[Any]]] = {
     "conditions": designs.conditions,
     "designs": designs.designs,
     "suites": designs.suites,
-    "alternatives": alternatives,
+    "alternatives": designs.alternatives,
 }
 
 
@@ -96,8 +96,9 @@ def read_items(
     return items
 
 
-def _columns(item: Item | Design) -> dict[str, Any]:
-    return {
+def _rows(item: Item | Design, key: str, unit: str) -> Iterator[dict[str, Any]]:
+    """Yield a row of an item, or one for each condition, with its sentence on both sides."""
+    columns = {
         "lang": item.lang,
         "phenomenon": item.phenomenon,
         "paradigm": item.paradigm,
@@ -107,24 +108,25 @@ def _columns(item: Item | Design) -> dict[str, Any]:
         "line": item.line,
         **item.more,
     }
-
-
-def _design_rows(item: Design, key: str) -> Iterator[dict[str, Any]]:
-    """Yield a row for each condition, with its sentence on both sides."""
+    if isinstance(item, Item):
+        sides = {"good": item.good, "bad": item.bad, **item.regions._asdict()}
+        same = {"identical": item.good == item.bad} if unit == "pair" else {}
+        yield {"item_id": key, **sides, **same, **columns}
+        return
     names, formulas = [*item.effects], [*item.effects.values()]
     effects = {"effects": formulas, "effect_names": names} if names else {}
-    for each in item.conditions:
-        sentence = each.sentence
-        starts, ends = zip(*each.placed(), strict=True)
+    for condition in item.conditions:
+        sentence = condition.sentence
+        starts, ends = zip(*condition.placed(), strict=True)
         yield {
-            "item_id": item_id(key, each.name),
+            "item_id": item_id(key, condition.name),
             "good": sentence,
             "bad": sentence,
             **Regions(0, len(sentence), 0, len(sentence))._asdict(),
-            **_columns(item),
+            **columns,
             "item": key,
-            "condition": each.name,
-            "regions": [*each.regions],
+            "condition": condition.name,
+            "regions": [*condition.regions],
             "region_starts": [*starts],
             "region_ends": [*ends],
             "predictions": [*item.predictions],
@@ -202,15 +204,8 @@ def build_items(
     groups: dict[tuple[str, str], list[tuple[str, Item | Design]]] = {}
     for key, item in items:
         groups.setdefault((item.phenomenon, item.paradigm), []).append((key, item))
-    rows: list[dict[str, Any]] = []
-    chosen = [each for group in groups.values() for each in evenly(group, most)]
-    for key, item in chosen:
-        if isinstance(item, Item):
-            same = {"identical": item.good == item.bad} if declared.unit == "pair" else {}
-            sentences = {"good": item.good, "bad": item.bad, **item.regions._asdict(), **same}
-            rows.append({"item_id": key, **sentences, **_columns(item)})
-        else:
-            rows += _design_rows(item, key)
+    chosen = [pair for group in groups.values() for pair in evenly(group, most)]
+    rows = [row for key, item in chosen for row in _rows(item, key, declared.unit)]
     types = {**EXTRA, **dict(ITEMS.columns)}
     columns = dict.fromkeys(name for row in rows for name in row)
     arrays = {name: pa.array([row.get(name) for row in rows], types.get(name)) for name in columns}

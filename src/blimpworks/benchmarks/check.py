@@ -16,7 +16,7 @@ from blimpworks.benchmarks.build import read_items
 from blimpworks.benchmarks.designs import SENTENCE, Condition, Design
 from blimpworks.benchmarks.differences import count_words, pattern, plain, same_but_for
 from blimpworks.benchmarks.files import local_files
-from blimpworks.benchmarks.layouts import Item
+from blimpworks.benchmarks.layouts import Item, by_paradigm
 from blimpworks.benchmarks.measures import PER_WORD, CountTokens, measures
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.benchmarks.predictions import Prediction
@@ -222,9 +222,9 @@ def check(declared: Declared, sources: Path, count: CountTokens | None = None) -
         findings.append(Finding(ERROR, text, [*map(_shown, both)]))
     else:
         designs = (item for item in items if isinstance(item, Design))
-        same = [each for each in designs if len(sentences_of(each)) < len(each.conditions)]
+        same = [item for item in designs if len(sentences_of(item)) < len(item.conditions)]
         text = f"{counted(len(same), 'item')} with the same sentence in several conditions"
-        findings.append(Finding(WARNING, text, [_shown([each]) for each in same]))
+        findings.append(Finding(WARNING, text, [_shown([item]) for item in same]))
     rows, decisive = measures(items, patterns, count)
     number = f"{len(decisive)} of {counted(len(rows), 'paradigm')}"
     text = f"in {number} one measure alone tells good from bad sentences"
@@ -274,7 +274,7 @@ def _condition(condition: Condition, item: Design) -> Segments:
     return _segments(condition.sentence, spans)
 
 
-def _sentences(item: Item | Design) -> Iterator[tuple[str, Segments]]:
+def _sentences(item: Thing) -> Iterator[tuple[str, Segments]]:
     if isinstance(item, Design):
         for condition in item.conditions:
             yield condition.name, _condition(condition, item)
@@ -292,9 +292,7 @@ def write_page(check: Check, path: Path, show: int, most: int | None = None) -> 
     It has findings, measures, and at most ``most`` items of each paradigm. The first ``show`` lines
     of a finding are open; a click shows the others.
     """
-    groups: dict[tuple[str, str, str], list[Item | Design]] = {}
-    for item in check.items:
-        groups.setdefault((item.lang, item.phenomenon, item.paradigm), []).append(item)
+    groups = by_paradigm(check.items)
     environment = Environment(
         loader=FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )

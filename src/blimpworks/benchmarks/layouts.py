@@ -85,6 +85,14 @@ def ahead(good: float | None, bad: float | None) -> float | None:
     return None if good is None or bad is None else good - bad
 
 
+def by_paradigm(items: Iterable[Any]) -> dict[tuple[str, str, str], list[Any]]:
+    """Group items by language, phenomenon and paradigm."""
+    groups: dict[tuple[str, str, str], list[Any]] = {}
+    for item in items:
+        groups.setdefault((item.lang, item.phenomenon, item.paradigm), []).append(item)
+    return groups
+
+
 @dataclass(frozen=True, slots=True)
 class Naming:
     """Phenomena of paradigms, and the benchmark's languages."""

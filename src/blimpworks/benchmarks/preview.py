@@ -1,7 +1,7 @@
 """Show the items that a declaration reads from its files, without a campaign."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +10,7 @@ from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.build import check_number, read_items
 from blimpworks.benchmarks.designs import Design
 from blimpworks.benchmarks.files import local_files
-from blimpworks.benchmarks.layouts import Item
+from blimpworks.benchmarks.layouts import Item, by_paradigm
 from blimpworks.benchmarks.paper import Declared
 from blimpworks.errors import UserError
 from blimpworks.items import evenly
@@ -43,25 +43,6 @@ def _marked(sentence: str, start: int, end: int) -> str:
     return f"{sentence[:start]}[{sentence[start:end]}]{sentence[end:]}"
 
 
-def _chosen(items: Sequence[Item | Design], show: int) -> list[Item | Design]:
-    """Choose items from as many paradigms as possible: the first of each, then more."""
-    first = {(item.lang, item.paradigm): item for item in reversed(items)}
-    each = [item for item in items if item is first[item.lang, item.paradigm]]
-    others = [item for item in items if item is not first[item.lang, item.paradigm]]
-    return [*evenly(each, show), *evenly(others, max(show - len(each), 0))]
-
-
-def _counts(items: Sequence[Item | Design]) -> Iterator[str]:
-    paradigms = Counter((item.lang, item.phenomenon, item.paradigm) for item in items)
-    phenomena: dict[tuple[str, str], list[str]] = {}
-    for (lang, phenomenon, paradigm), n in paradigms.items():
-        phenomena.setdefault((lang, phenomenon), []).append(f"{paradigm} {n:,}")
-    for (lang, phenomenon), each in phenomena.items():
-        total = sum(n for (la, ph, _), n in paradigms.items() if (la, ph) == (lang, phenomenon))
-        more = "" if each == [f"{phenomenon} {total:,}"] else f": {', '.join(each)}"
-        yield f"  {lang}  {phenomenon} {total:,}{more}"
-
-
 def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     """Yield lines about a benchmark: ways of reading, items by paradigm, and examples."""
     named = local_files(declared.folder) | source_files(declared, sources)
@@ -79,7 +60,13 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
     rows = declared.rows_of(declared.declared.data)
     licences = dict.fromkeys([declared.declared.licence, *(row.licence for row in rows)])
     yield f"  licence: {', '.join(filter(None, licences)) or 'not stated'}"
-    yield from _counts(items)
+    phenomena: dict[tuple[str, str], dict[str, int]] = {}
+    for (lang, phenomenon, paradigm), group in by_paradigm(items).items():
+        phenomena.setdefault((lang, phenomenon), {})[paradigm] = len(group)
+    for (lang, phenomenon), numbers in phenomena.items():
+        more = ", ".join(f"{paradigm} {n:,}" for paradigm, n in numbers.items())
+        total = f"{phenomenon} {sum(numbers.values()):,}"
+        yield f"  {lang}  {total}" + (f": {more}" if more != total else "")
     same = sum(isinstance(item, Item) and item.good == item.bad for item in items)
     if unit == "pair" and same:
         yield f"  twice the same sentence: {same}, which count as ties"
@@ -87,11 +74,16 @@ def preview(declared: Declared, sources: Path, show: int) -> Iterator[str]:
         good = sum(isinstance(item, Item) and item.more["acceptable"] for item in items)
         yield f"  acceptable: {good:,}, not acceptable: {len(items) - good:,}"
     yield "such as"
-    for item in _chosen(items, show):
+    # From as many paradigms as possible: the first item of each, then more.
+    first = {(item.lang, item.paradigm): item for item in reversed(items)}
+    each = [item for item in items if item is first[item.lang, item.paradigm]]
+    others = [item for item in items if item is not first[item.lang, item.paradigm]]
+    for item in [*evenly(each, show), *evenly(others, max(show - len(each), 0))]:
         yield f"  {item.file}:{item.line}  id {item.id}  {item.paradigm}"
         if isinstance(item, Design):
-            for each in item.conditions:
-                yield f"    {each.name}: " + " ".join(f"[{text}]" for text in each.texts if text)
+            for condition in item.conditions:
+                texts = " ".join(f"[{text}]" for text in condition.texts if text)
+                yield f"    {condition.name}: {texts}"
             yield from (f"    predicted: {formula}" for formula in item.predictions)
         elif unit == "sentence":
             yield f"    {'+' if item.more['acceptable'] else '-'} {item.good}"
@@ -121,11 +113,8 @@ def count_items(
                 path.parent.mkdir(parents=True, exist_ok=True)
                 retrieve(pin, path, mirror)
             named[row.name] = path
-        counts: Counter[str] = Counter()
-        groups = Counter(
-            (item.lang, item.phenomenon, item.paradigm)
-            for item in read_items(declared.declared, declared.folder, named, [])
-        )
-    for (lang, _, _), number in groups.items():
-        counts[lang] += min(number, most or number)
+        groups = by_paradigm(read_items(declared.declared, declared.folder, named, []))
+    counts: Counter[str] = Counter()
+    for (lang, _, _), items in groups.items():
+        counts[lang] += len(evenly(items, most))
     return counts
