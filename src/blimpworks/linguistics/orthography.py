@@ -19,7 +19,7 @@ INVISIBLE = dict.fromkeys(
 ZWNJ = "\u200c"
 UNDERSCORE = "_"
 ROUNDS = 9
-"""Most times that a word is respelled: a few suffice, unless rules undo each other."""
+"""Largest number of times that a word is respelled; rules may undo each other."""
 
 
 class Orthography(Strict):
@@ -69,24 +69,21 @@ class Orthography(Strict):
         return INVISIBLE | str.maketrans(self.characters)
 
     @cached_property
-    def _replaced(self) -> regular.Replacements:
-        return regular.Replacements(self.spellings)
-
-    @cached_property
     def _respelled(self) -> Callable[[str], str]:
-        return cache(lambda text: " ".join(self._replaced(text).split()))
+        replaced = regular.Replacements(self.spellings)
+        return cache(lambda text: " ".join(replaced(text).split()))
 
     @cached_property
     def _pieces(self) -> re.Pattern[str]:
-        """Punctuation, or text between; a comma between digits is part of the number."""
+        """Punctuation, and text between; a comma between digits is a number's."""
         mark = rf"''|[{re.escape(self.closing + self.opening + self.quotes)}]|,(?!\d)"
         return re.compile(rf"{mark}|(?:(?!{mark}).)+")
 
     def word(self, form: str) -> str:
-        """Return a form in the language's own letters (Unicode NFC).
+        """Write a word in the language's own letters, in Unicode's form NFC.
 
-        Zero-width non-joiners and the underscores of treebanks become spaces: both separate parts
-        of a word.
+        Zero-width non-joiners and the underscores of treebanks become spaces: both keep apart
+        parts of a word that readers see apart.
         """
         text = form
         # What is cut off a word is a word, and a new letter may compose with a mark.
@@ -100,15 +97,15 @@ class Orthography(Strict):
         return text or form
 
     def sentence(self, text: str) -> str:
-        """Return a text of several words in the language's own letters."""
+        """Write a text of several words in the language's own letters."""
         return " ".join(self.word(word) for word in text.split())
 
     def stands_apart(self, form: str) -> bool:
-        """Return whether a form is a word of its own where a token has several."""
+        """Tell whether a form is a word of its own where a token has several."""
         return regular.expression(self.apart).fullmatch(form)
 
     def tokens(self, text: str) -> list[tuple[str, bool]]:
-        """Return words and punctuation of a text, each with whether a space follows it."""
+        """List words and punctuation in the language's own letters, and if a space follows."""
         tokens: list[tuple[str, bool]] = []
         for chunk in text.translate(self._table).split():
             # Cut first: what is mended at a word's ends is not at those of "(word)".
@@ -122,13 +119,13 @@ class Orthography(Strict):
         return tokens
 
     def text(self, sentence: str) -> str:
-        """Return a sentence in the spelling and spacing of pairs."""
+        """Spell and space a sentence as pairs are."""
         return self.joined(self.tokens(sentence))
 
     def joined(self, words: Iterable[tuple[str, bool]]) -> str:
         """Join words, each with whether the treebank has a space after it.
 
-        No space precedes closing or follows opening marks, whatever the treebank has.
+        No space stands before closing and after opening marks.
         """
         text, space, quoted = "", False, False
         shown = list(words)
@@ -147,9 +144,11 @@ class Orthography(Strict):
 
 
 class _Spelled(BaseModel):
+    """Spelling in a language's pack."""
+
     orthography: Orthography = Orthography()
 
 
 def read_orthography(path: Path) -> Orthography:
-    """Read a pack's orthography; raise UserError with the key of a malformed one."""
+    """Read a language pack's orthography. Raises UserError with the key of a malformed one."""
     return parse_yaml(_Spelled, path, "language pack").orthography

@@ -1,21 +1,19 @@
-r"""Match regular expressions of users by RE2, in time linear in the text.
+r"""Apply users' regular expressions by RE2, in time linear in the text.
 
-One thing that only Python's ``re`` has is added: the context of a replacement, ``(?<=before)`` at
-the beginning and ``(?=after)`` at the end. Letters of any script are ``\\pL``; ``\\w`` and ``\\d``
-are ASCII alone.
+Of Python's ``re`` beyond RE2 there is the context of a replacement: ``(?<=before)`` at the
+beginning and ``(?=after)`` at the end. Letters of any script are ``\\pL``: ``\\w`` and ``\\d`` are
+ASCII alone.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import islice
+from functools import cache
 from typing import Any
 
 import re2
 
 NOTHING = r"[^\x00-\x{10FFFF}]"
-"""An expression that matches no text."""
+"""Expression that no text matches."""
 LONGEST = 2000
 """Characters of the longest expression."""
 _REFERENCE = re.compile(r"\\(?:([1-9]\d?)|(.?))", re.DOTALL)
@@ -26,7 +24,7 @@ _OPTIONS.log_errors = False
 
 
 def _compile(expression: str, whole: str) -> Any:
-    """Compile by RE2; raise ValueError, which quotes ``whole``, for a faulty expression."""
+    """Compile an expression. Raises ValueError for a malformed one; ``whole`` is all of it."""
     if len(expression) > LONGEST:
         raise ValueError(f"an expression of {len(expression)} characters, expected {LONGEST}")
     try:
@@ -37,10 +35,11 @@ def _compile(expression: str, whole: str) -> Any:
 
 
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+"""Piece of an expression: an escaped sign, a class of characters, or a sign."""
 
 
 def _groups(expression: str) -> Iterator[tuple[int, int]]:
-    """Span of each outermost group; an empty span at each bar outside of groups."""
+    """Yield beginning and end of each outermost group, and of each bar outside of groups."""
     level = start = 0
     for piece in _PIECE.finditer(expression):
         if piece[0] == "(":
@@ -55,9 +54,9 @@ def _groups(expression: str) -> Iterator[tuple[int, int]]:
 
 
 def _with_context(expression: str) -> tuple[str, str, str]:
-    """Split an expression into context before, replaced part, and context after.
+    """Return expressions of text before, of what is replaced, and of text after.
 
-    Raises ValueError where alternatives share such a context.
+    Raises ValueError for alternatives beside such a context.
     """
     groups = [*_groups(expression)]
     before, start = "", 0
@@ -75,100 +74,73 @@ def _with_context(expression: str) -> tuple[str, str, str]:
     return before, expression[start:end], after
 
 
-@dataclass(frozen=True)
-class Expression:
-    """A regular expression; ValueError for one that RE2 does not know."""
-
-    text: str
-
-    def __post_init__(self) -> None:
-        before, _, _ = _with_context(self.text)
-        if self._searched.groups < 1 or (before and self._before.groups):
-            raise ValueError(f"{self.text!r:.80} has a group in what stands before; leave it out")
-
-    @cached_property
-    def _searched(self) -> Any:
-        return _compile(self.searched_text, self.text)
-
-    @property
-    def searched_text(self) -> str:
-        """The replaced part as a group, then the context after it."""
-        _, core, after = _with_context(self.text)
-        return f"({core})" + (f"(?:{after})" if after else "")
-
-    @cached_property
-    def _before(self) -> Any:
-        before, _, _ = _with_context(self.text)
-        return _compile(f"(?:{before})$", self.text) if before else None
-
-    @cached_property
-    def _whole(self) -> Any:
-        """The expression for whole texts, without anything around them."""
-        before, core, after = _with_context(self.text)
-        alone = all(
-            _compile(f"(?:{each})", self.text).match("") for each in (before, after) if each
-        )
-        return _compile(core if alone else NOTHING, self.text)
-
-    @property
-    def groups(self) -> int:
-        """Number of groups that a replacement can name."""
-        return int(self._searched.groups) - 1
-
-    def fullmatch(self, text: str) -> bool:
-        """Return whether the expression matches a whole text."""
-        return self._whole.fullmatch(text) is not None
-
-    def _matches(self, text: str) -> Iterator[Any]:
-        """Matches from left to right; the context after one may be part of the next."""
-        at, empty_at = 0, -1
-        while at <= len(text):
-            match = self._searched.search(text, at)
-            if match is None:
-                return
-            start, end = match.span(1)
-            fits = self._before is None or self._before.search(text[:start]) is not None
-            if fits and (start, end) != (empty_at, empty_at):
-                yield match
-                at, empty_at = end, end if start == end else -1
-                at += start == end
-            else:
-                at = start + 1
-
-    def sub(self, new: str, text: str, count: int = 0) -> str:
-        r"""Replace each match in ``text``, or the first ``count``; ``\\1`` is a group."""
-        replaced, done = "", 0
-        for match in islice(self._matches(text), count or None):
-            start, end = match.span(1)
-            replaced += text[done:start] + _filled(new, match.groups())
-            done = end
-        return replaced + text[done:]
-
-
 def _filled(new: str, groups: Sequence[str | None]) -> str:
     # The first group is all that is replaced.
     return _REFERENCE.sub(lambda ref: (groups[int(ref[1])] or "") if ref[1] else ref[2], new)
 
 
+class Expression:
+    """A regular expression. Raises ValueError for one that RE2 does not know."""
+
+    def __init__(self, text: str) -> None:
+        before, core, after = _with_context(text)
+        self.searched_text = f"({core})" + (f"(?:{after})" if after else "")
+        """Expression of what is replaced, as a group, and of what follows."""
+        self._searched = _compile(self.searched_text, text)
+        self._before = _compile(f"(?:{before})$", text) if before else None
+        if self._searched.groups < 1 or (self._before and self._before.groups):
+            raise ValueError(f"{text!r:.80} has a group in what stands before; leave it out")
+        self.groups = int(self._searched.groups) - 1
+        """Number of groups that a replacement can name."""
+        # A whole text has nothing before it nor after it.
+        context = (_compile(f"(?:{each})", text) for each in (before, after) if each)
+        alone = all(each.match("") for each in context)
+        self._whole = _compile(core if alone else NOTHING, text)
+
+    def fullmatch(self, text: str) -> bool:
+        """Tell whether a whole text is one of its language."""
+        return self._whole.fullmatch(text) is not None
+
+    def sub(self, new: str, text: str, count: int = 0) -> str:
+        r"""Replace all matches, or the first ``count``, by ``new``; ``\\1`` is a group."""
+        replaced, done, number = "", 0, 0
+        at, empty_at = 0, -1
+        while at <= len(text) and (not count or number < count):
+            match = self._searched.search(text, at)
+            if match is None:
+                break
+            start, end = match.span(1)
+            fits = self._before is None or self._before.search(text[:start]) is not None
+            if not fits or (start, end) == (empty_at, empty_at):
+                at = start + 1
+                continue
+            replaced += text[done:start] + _filled(new, match.groups())
+            done, number = end, number + 1
+            # What stands after a match may be in the next.
+            at, empty_at = end + (start == end), end if start == end else -1
+        return replaced + text[done:]
+
+
 @cache
 def expression(text: str) -> Expression:
-    """Compile an expression once; raise ValueError for one that RE2 does not know."""
+    """Read an expression, once. Raises ValueError for one that RE2 does not know."""
     return Expression(text)
 
 
 class Replacements:
-    """Expressions and their replacements, applied in order.
+    """Expressions and their replacements, one after the other.
 
-    One search over all of them settles most words, which need no replacement.
+    Raises ValueError for an expression that RE2 does not know.
     """
 
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        # Most words have nothing to replace, and one search tells for all expressions.
         self._rules = [(expression(text), new) for text, new in pairs]
         every = "|".join(rule.searched_text for rule, _ in self._rules) or NOTHING
         self._any = re2.compile(every, _OPTIONS)
 
     def __call__(self, text: str) -> str:
-        """Return a text after all replacements."""
+        """Replace all matches in a text."""
         if self._any.search(text) is not None:
             for rule, new in self._rules:
                 text = rule.sub(new, text)
@@ -176,10 +148,7 @@ class Replacements:
 
 
 def check(text: str, new: str = "") -> None:
-    """Raise ValueError unless RE2 knows an expression and ``new`` can replace its matches.
-
-    A group in ``new`` that the expression lacks is an error, too.
-    """
+    """Raise ValueError for a malformed expression, and for ``new`` with a group that it lacks."""
     groups = expression(text).groups
     for reference in _REFERENCE.finditer(new):
         if reference[1] is None and reference[2] != "\\":

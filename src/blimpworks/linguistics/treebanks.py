@@ -1,8 +1,8 @@
-"""Read treebanks of one language as tables of tokens and sentences.
+"""Read treebanks of one language with the conllu package, as tables of tokens and sentences.
 
-The conllu package parses ids, heads and comments, but accepts missing columns, skipped words and
-heads beyond the end. The format's other rules (https://universaldependencies.org/format.html) are
-checked here. A byte order mark, CRLF line ends and surplus blank lines are tolerated.
+The package parses ids, heads and comments alone. The format's other rules
+(https://universaldependencies.org/format.html) are checked here. Three liberties are tolerated:
+a byte order mark, CRLF line ends and surplus blank lines.
 """
 
 import csv
@@ -25,15 +25,16 @@ from blimpworks.tables import SENTENCES, TOKENS, TableSchema, write_table
 
 FIELDS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 SPACE = "\ufdd0"
-"""Stand-in for a space while the package splits a line: a noncharacter, which no text has."""
+"""Noncharacter, for spaces while the package splits a line."""
 NO_HEAD = -1
 LONGEST_NUMBER = 999_999_999
 """Tables hold numbers of 32 bits."""
 BATCH = 50_000
+"""Rows held as Python objects at once."""
 
 
 class Malformed(NamedTuple):
-    """A sentence that was left out, with place and reason of its first problem."""
+    """Place and text of the first problem of a sentence that was left out."""
 
     treebank: str
     file: str
@@ -44,7 +45,7 @@ class Malformed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The ``tokens`` and ``sentences`` of a file, and the sentences that were left out."""
+    """Tokens and sentences of a file, and the sentences that were left out."""
 
     tokens: pa.Table
     sentences: pa.Table
@@ -53,7 +54,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A sentence in the file: consecutive lines, none blank, without line ends."""
+    """Lines of a sentence in the file, without line ends."""
 
     line: int
     """Number of the first line, from 1."""
@@ -67,7 +68,7 @@ class Block:
 
 
 class MalformedSentence(Exception):
-    """The first problem of a sentence, with its line."""
+    """First problem of a sentence, with the number of its line."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(line, reason)
@@ -213,12 +214,13 @@ def _token_problem(
 
 
 class _GrowingTable:
+    """A table that grows row by row, with values in the order of the schema's columns."""
+
     def __init__(self, schema: TableSchema) -> None:
         self.schema, self.batches = schema.arrow(), [schema.arrow().empty_table()]
         self.rows: list[tuple[Any, ...]] = []
 
     def add(self, *row: Any) -> None:
-        """Append a row, with values in the order of the schema's columns."""
         self.rows.append(row)
         if len(self.rows) >= BATCH:
             self._close_batch()
