@@ -28,18 +28,6 @@ def test_baselines_of_a_paradigm(items, expected):
     assert {r.baseline: (r.correct, r.n) for r in found.itertuples()} == expected
 
 
-def test_baselines_stand_by_language_and_paradigm():
-    pairs = pd.DataFrame(
-        [("khm", "a", "x", "aa", "a"), ("khm", "a", "y", "a", "aa")],
-        columns=["lang", "phenomenon", "paradigm", "good", "bad"],
-    ).astype({"paradigm": "category"})
-    found = baseline_rows(pairs)
-    # wordfreq has no Khmer.
-    assert found[["paradigm", "baseline", "correct"]].to_numpy().tolist() == [
-        *[["x", "longer", 1], ["x", "shorter", 0], ["y", "longer", 0], ["y", "shorter", 1]]
-    ]
-
-
 @pytest.mark.parametrize(
     ("lang", "code"),
     [("eng", "en"), ("hrv", "sh"), ("arb", "ar"), ("khm", None), ("afr", None), ("nno", None)],

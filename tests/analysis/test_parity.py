@@ -68,8 +68,6 @@ def test_a_sample_is_drawn_from_several_tables_and_holds_an_item_once(tmp_path):
     [
         ("transformers", {}),
         ("transformers:bfloat16:skip", {"dtype": "bfloat16", "first_token": "skip"}),
-        ("transformers:skip:bfloat16", {"dtype": "bfloat16", "first_token": "skip"}),
-        ("transformers:sharing-never", {"sharing": "never"}),
         ("vllm:batch_tokens=64", {"batch_tokens": 64}),
         ("vllm:in-process", {"vllm": {"mode": "in_process"}}),
         ("transformers:within-word", {"masked": {"pll": "within_word_l2r"}}),

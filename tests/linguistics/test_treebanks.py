@@ -1,9 +1,6 @@
-import json
 import re
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.errors import UserError
@@ -92,10 +89,12 @@ def test_harmless_variants_read_alike(read, text):
     assert read(text).sentences.equals(read(GOOD).sentences)
 
 
-@pytest.mark.parametrize("text", ["", "\n\n"])
-def test_a_file_without_sentence_is_refused(read, text):
-    with pytest.raises(UserError, match=r"x\.conllu holds no sentence"):
-        read(text, "set_aside")
+def test_a_file_without_sentence_and_an_absent_one_are_refused(read, tmp_path):
+    for text in ("", "\n\n"):
+        with pytest.raises(UserError, match=r"x\.conllu holds no sentence"):
+            read(text, "set_aside")
+    with pytest.raises(UserError, match="does not exist; expected a treebank"):
+        read_treebank(tmp_path / "y.conllu", "X", TreebankOptions())
 
 
 # ---- malformed sentences
@@ -112,13 +111,12 @@ def replaced(old, new):
 
 MALFORMED = {
     "too few fields": (replaced("2\tb\tb\tX", "2\tb\tX"), 3, r"9 tab-separated field\(s\), exp"),
+    "line of blanks": (replaced("2\tb", "  \n2\tb"), 3, r"1 tab-separated field\(s\)"),
     "letters in an id": (replaced("2\tb", "2a\tb"), 3, "ID '2a', expected word 2, a range"),
-    "skipped word": (replaced("3\tc", "4\tc"), 4, "ID '4', expected word 3"),
-    "repeated word": (replaced("2\tb", "1\tb"), 3, "ID '1', expected word 2"),
+    "leading zero": (replaced("2\tb", "02\tb"), 3, "ID '02', expected word 2"),
+    "starts with word 2": (replaced(BAD_LINES[1] + "\n", ""), 2, "ID '2', expected word 1"),
     "enormous id": (replaced("2\tb", "99999999999999999999\tb"), 3, "expected word 2"),
-    "range out of place": (replaced("2\tb\tb", "1-2\tb\tb"), 3, "ID '1-2', expected word 2"),
     "range beyond the end": (replaced("3\tc", "3-4\tc"), 4, "ID '3-4', expected word 3"),
-    "reversed range": (replaced("3\tc", "3-2\tc"), 4, "ID '3-2', expected word 3"),
     "empty node out of place": (replaced("3\tc", "3.1\tc"), 4, "or an empty node 2.N"),
     "head not an integer": (replaced("\t0\t", "\troot\t"), 3, "HEAD 'root', expected an integer"),
     "head beyond the sentence": (replaced("\t0\t", "\t4\t"), 3, "HEAD '4', expected an integer"),
@@ -130,7 +128,6 @@ MALFORMED = {
         3,
         "the heads above word 2 go round in a circle, expected a tree",
     ),
-    "head enormous": (replaced("\t0\t", "\t99999999999\t"), 3, "HEAD '99999999999', expected"),
     "head of an empty node": (replaced("3\tc", "2.1\tc"), 4, "HEAD '2' of a range or empty node"),
     "blank form": (replaced("2\tb\tb", "2\t\tb"), 3, "FORM is blank, expected a value"),
     "blank field": (replaced("2\tb\tb\tX\t_", "2\tb\tb\tX\t"), 3, "XPOS is blank"),
@@ -140,7 +137,6 @@ MALFORMED = {
         r"FEATS 'A=b\|C', expected '_' or name=value pairs",
     ),
     "long number of an empty node": (replaced("3\tc", "2.1234567890\tc"), 4, "expected word 3"),
-    "spaced id": (replaced("2\tb", " 2\tb"), 3, "ID ' 2', expected word 2"),
     "head of thousands of digits": (replaced("\t0\t", f"\t{'9' * 5000}\t"), 3, "HEAD '999"),
     "invalid UTF-8": (replaced("2\tb\tb", b"2\tb\xff\tb"), 3, "the line is not UTF-8"),
     "comment in mid-sentence": (replaced("2\tb", "# c\n2\tb"), 3, "a comment after a token"),
@@ -153,10 +149,8 @@ MALFORMED = {
 }  # fmt: skip
 TRUNCATED = {
     "cut in mid-line": (BAD.encode()[:-8], 4, "the file ends in mid-line, expected a line end"),
-    "cut within MISC": (BAD.encode()[:-2], 4, "the file ends in mid-line, expected a line end"),
     "cut after a line": (("\n".join(BAD_LINES[:2]) + "\n").encode(), 2, "HEAD '2', expected"),
     "cut behind a sentence": (BAD.encode()[:-1], 4, "the file ends without a blank line after its"),
-    "cut in a comment": (b"# sent_id = bad", 1, "the file ends in mid-line"),
 }  # fmt: skip
 
 
@@ -192,13 +186,11 @@ def test_truncated_file_stops_or_loses_its_last_sentence(read, bad, line, messag
 
 @pytest.fixture
 def treebanks(tmp_path):
-    result = []
-    for treebank, text in (("UD_X-A", GOOD + GOOD), ("UD_X-B", GOOD)):
-        path = tmp_path / treebank / "x-ud-test.conllu"
+    paths = [tmp_path / name / "x-ud-test.conllu" for name in ("UD_X-A", "UD_X-B")]
+    for path, text in zip(paths, (GOOD + GOOD, GOOD), strict=True):
         path.parent.mkdir()
         path.write_text(text)
-        result.append((treebank, path))
-    return result
+    return [(path.parent.name, path) for path in paths]
 
 
 @pytest.fixture
@@ -251,3 +243,10 @@ def test_a_malformed_sentence_is_reported_or_leaves_nothing_behind(treebanks, pr
     [row] = products[2].read_text().splitlines()[1:]
     reason = "HEAD '9', expected an integer from 0 to 3"
     assert row.split("\t") == ["UD_X-A", "x-ud-test.conllu", "8", "bad", reason]
+
+
+def test_build_leaves_nothing_behind_a_malformed_file(treebanks, products):
+    treebanks[1][1].write_text(BAD.replace("\t0\t", "\t9\t"))
+    with pytest.raises(UserError, match=r"UD_X-B/x-ud-test\.conllu:3: HEAD '9'"):
+        build_tokens(treebanks, *products, TreebankOptions())
+    assert not any(path.exists() for path in products)
