@@ -131,11 +131,9 @@ def test_perplexities_are_named_as_released_decisions_name_models(tmp_path):
 @pytest.mark.parametrize(
     ("entry", "text", "says"),
     [
-        (RATED, "sva_good,sva_bad\n7,x\n", "people.csv:2: column 'rating' is 'x'; expected a num"),
         (RATED, "sva_fine,sva_bad\n7,2\n", "the side of a rating is 'fine'; expected good or bad"),
         (RATED, "sva,npi\n7,2\n", "no rating is in people.csv; correct 'headings'"),
         (CHOICES, "paradigm,chose\nsva,good\nsvo,good\n", "judged 'svo', which no item is of"),
-        (CHOICES, "phenomenon,chose\nsvo,good\n", "'svo', which no item is of"),
         (CHOICES, "lang,chose\nzxx,good\n", "language 'zxx', and the benchmark has eng"),
         (
             {**CHOICES, "without": ["islands"]},

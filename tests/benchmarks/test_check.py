@@ -42,7 +42,6 @@ def found(result):
         ([["He runs.", "He runs."]], "error", "1 pair of the same", ["p.csv:2: He runs."]),
         ([["He  runs.", "He runs."]], "error", "differ only in white space", ["p.csv:2: 'He  ru"]),
         ([["é a", "e\u0301 a"]], "error", "only in Unicode normalisation (NFC)", ["p.csv:2: 'é"]),
-        ([["ﬁ a", "fi a"]], "error", "only in Unicode normalisation (NFKC)", ["p.csv:2: 'ﬁ a'"]),
         ([["a part", "apart"]], "warning", "only in where words are parted", ["p.csv:2: 'a part'"]),
         ([[" He runs.", "He run."]], "warning", "1 sentence with white space", ["p.csv:2: good"]),
         (
@@ -51,7 +50,6 @@ def found(result):
             "1 pair with copies that differ only in spaces",
             ["p.csv:2, p.csv:3: He runs. | He run."],
         ),
-        ([["a " * 400, "b"]], "warning", "1 sentence of over 512 tokens (est", ["p.csv:2: 600"]),
         ([["a " * 700, "b"]], "warning", "1 sentence of over 1,024 tokens", ["p.csv:2: 1,050 t"]),
         (
             [*([f"He ran {n}.", f"He run {n}."] for n in range(11)), ["Yes, so.", "Yes, so, no."]],
@@ -114,11 +112,9 @@ def test_the_chance_of_a_mean_is_that_of_its_predictions(tmp_path, right, chance
     ("good", "bad", "expected"),
     [
         ("He runs.", "He run.", "exchanged 1"),
-        ("He ate it.", "He ate.", "deleted 1"),
         ("Ann ran.", "So ann ran on.", "inserted 1, inserted 1"),
         ("He ran home.", "Home he ran.", "reordered"),
         ("He saw her own dog.", "He saw one dog.", "exchanged 2 for 1"),
-        ("Bad Ems", "bad Ems", "letter case"),
         ("一本书在桌上。", "一只书在桌上。", "exchanged 1"),
         ("लड़की आई।", "लड़का आई।", "exchanged 1"),
         ("a  b", "a b", "spaces"),

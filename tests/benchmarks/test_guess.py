@@ -104,8 +104,6 @@ def test_files_of_one_kind_are_one_entry(tmp_path):
         (f"item,cond,np\n1,a,{GOOD}\n", {"regions": "of np", "predictions": "formulas such as"}),
         (f"s,ok,so\n{GOOD},1,0\n{BAD},0,1\n", {"label": "one of ok, so"}),
         (f"s,k\n{GOOD},Plausible\n{BAD},Odd\n", {"label": "one of k", "acceptable": "its values"}),
-        (f",0,1\n0,{GOOD},{BAD}\n", {"good": "0 or 1"}),
-        (f"{GOOD}\n{BAD}\n", {"good": "one of text"}),
         ("x,y\nq_a_b_c,2\nr_a_b_c,4\n", {"good": "a column; none looks like it"}),
     ],
 )
@@ -124,7 +122,6 @@ def test_what_is_not_clear_is_open_with_the_choices(tmp_path, content, open_keys
     ("files", "folder", "error"),
     [
         ({"new/benchmark.yaml": "a: 1"}, "new", "benchmark.yaml exists; name another folder"),
-        ({}, "No", "a benchmark is called like its folder; name it in lower-case"),
         ({}, "new", "p.csv does not exist; name files with items"),
         ({"p.csv": "a,b\n1,2\n", "new/p.csv": "c,d\n"}, "new", "p.csv is another file; rename one"),
     ],

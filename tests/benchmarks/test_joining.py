@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from blimpworks.benchmarks.declaration import Declaration
 from blimpworks.errors import UserError
-from support.declared_kit import HEAD, PAIRS, built, jsonl, pairs_of
+from support.declared_kit import PAIRS, built, jsonl, pairs_of
 
 # The layout of Gulordava et al. (2018): sentences, what is known of each, and a number.
 ALIGNED = {
@@ -55,13 +54,6 @@ def test_lines_of_aligned_files_are_rows(tmp_path, lang, more, expected):
     rows = built(tmp_path / "toy", ALIGNED, lang=lang, data=[data], **LANGUAGES)
     assert pairs_of(rows) == expected
     assert [row["attractors"] for row in rows] == ["4", "0"][-len(rows) :]
-
-
-def test_a_declaration_needs_aligned_files_and_tables():
-    data = {**TEXT, **NAMES, "lookup": {"table": "more.tsv", "by": "l"}}
-    entry = Declaration.model_validate({**HEAD, **LANGUAGES, "data": [data]}).data[0]
-    assert entry.every_pattern == (TEXT["files"], GOLD["files"], EVAL["files"])
-    assert entry.tables == ("more.tsv",)
 
 
 @pytest.mark.parametrize(
@@ -134,13 +126,11 @@ def test_a_table_of_lookup_adds_connectives_by_language(tmp_path):
             WORDS + "eng\tcause\tfor\t \n",
             "words.tsv:5: lang 'eng', q 'cause' stands in line 3 already",
         ),
-        (WORDS + "eng\tcause\n", "words.tsv:5: 2 cells, but 4 headings"),
         (WORDS.replace("word", "p"), "words.tsv: column 'p' stands in a.jsonl too; rename it"),
-        (None, "words.tsv"),
     ],
 )
 def test_a_table_of_lookup_fits_its_rows_one_by_one(tmp_path, table, says):
     data = {**LOOKED, "lookup": LOOKED["lookup"][:1], "paradigm": "q"}
-    files = {"a.jsonl": jsonl(*COPA), **({"words.tsv": table} if table else {})}
+    files = {"a.jsonl": jsonl(*COPA), "words.tsv": table}
     with pytest.raises(UserError, match=re.escape(says)):
         built(tmp_path / "toy", files, data=[data], languages=["eng", "zho"])

@@ -180,7 +180,6 @@ def test_a_method_over_more_than_regions_is_refused(tmp_path, method):
             r"item 'item 0': the formula .* names region '2' of condition 'odd', which the item "
             r"lacks; it has \(1;%match%\), \(2;%match%\), \(1;%mismatch%\), \(2;%mismatch%\)\.",
         ),
-        (["(3;%match%) < 3"], {}, "region '3' of condition 'match', which the item lacks"),
         (
             [LESS],
             {"regions": [["1", "1"], ["1", "2"]] * 2},
