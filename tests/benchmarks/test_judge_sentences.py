@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as limits
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
@@ -13,8 +14,6 @@ from blimpworks.benchmarks.judge_sentences import best_threshold, folds_of, thre
 from blimpworks.benchmarks.verdicts import correlation, correlation_interval, matthews
 from blimpworks.errors import UserError
 from support.judging_kit import judged_sentences
-
-COLUMNS = ("value_bad", "margin", "correct", "accepted", "tie")
 
 
 def threshold(values, acceptable, bounds=0.0):
@@ -72,7 +71,7 @@ def test_a_threshold_may_be_as_far_off_as_the_values_beside_it_are_on_average():
 
 
 @given(LABELLED, st.data())
-@settings(max_examples=60)
+@limits(max_examples=60)
 def test_the_threshold_of_a_sentence_is_that_of_all_other_folds(labelled, data):
     values, acceptable = (np.array(each) for each in zip(*labelled, strict=True))
     folds = st.lists(st.integers(0, 3), min_size=len(values), max_size=len(values))
@@ -101,42 +100,47 @@ def test_fewer_than_twenty_sentences_are_a_fold_each_and_twenty_are_not():
     assert len({*folds_of(ids).tolist()}) < 11
 
 
-def test_each_sentence_is_judged_by_the_threshold_of_the_others(tmp_path):
-    values = [-1.0, -2.0, -4.0, -5.0, -9.0]
-    rows = judged_sentences(tmp_path, values, [True, True, False, True, False])
-    assert [row["value_good"] for row in rows] == values
+FOUR = [True, True, False, False]
+FIVE = [True, True, True, False, False]
+CASES = {
     # The others of the first two are right, wrong, right, wrong from the top: r = 1/sqrt(3) above
     # the second and below the third, of which the lower is taken. Without -4 nothing is wrong at
     # -7, without -5 at -3; and without -9, r is 1/3, 1/sqrt(3) (at -3) and -1/3.
-    assert [tuple(row[name] for name in COLUMNS) for row in rows] == [
-        (-7.0, 6.0, 1.0, True, False),
-        (-7.0, 5.0, 1.0, True, False),
-        (-7.0, -3.0, 0.0, True, False),
-        (-3.0, -2.0, 0.0, False, False),
-        (-3.0, 6.0, 1.0, False, False),
-    ]
-    assert [row["acceptable"] for row in rows] == [True, True, False, True, False]
+    "threshold of the others": ([-1, -2, -4, -5, -9], [True, True, False, True, False], {},
+        {"value_good": [-1, -2, -4, -5, -9], "value_bad": [-7, -7, -7, -3, -3],
+         "margin": [6, 5, -3, -2, 6], "correct": [1, 1, 0, 0, 1],
+         "accepted": [True, True, True, False, False], "tie": [False] * 5}),
+    "lower values": ([-1, -2, -8, -9], FOUR, {"method": "perplexity"},
+        {"value_bad": [*map(math.exp, (5, 4.5, 5.5, 5))]}),
+    "lower sums": ([-9, -8, -2, -1], FOUR, {"method": "odd=lower sum(all)"},
+        {"value_bad": [-5, -5.5, -4.5, -5], "margin": [4, 2.5, 2.5, 4], "correct": [1] * 4}),
+    "no score": ([-1, math.nan, -2, -8, -9], FIVE, {},
+        {"value_good": [-1, None, -2, -8, -9], "value_bad": [-5, None, -4.5, -5.5, -5],
+         "correct": [1, None, 1, 1, 1], "accepted": [True, None, True, False, False],
+         "acceptable": FIVE}),
+    "a single one": ([-1], [True], {}, {"value_good": [-1], "correct": [None], "accepted": [None]}),
+    "unknown words": ([-1, -8.5, -2, -8, -9], FIVE, {"unknown": "any", "ids": {(1, "good"): [0]}},
+        {"value_good": [-1, -8.5, -2, -8, -9], "value_bad": [-5, None, -4.5, -5.5, -5],
+         "correct": [1, None, 1, 1, 1]}),
+    # A sentence of two paradigms has no part in its own threshold.
+    "two paradigms": ([-1, -1, -2, -9], [False, False, True, False],
+        {"columns": {"item_id": ["i0", "i0", "i2", "i3"], "paradigm": ["SG", "PL", "SG", "SG"]}},
+        {"value_bad": [-5.5, -5.5, -5, -1.5], "paradigm": ["SG", "PL", "SG", "SG"]}),
+    # Without the middle one, the threshold is midway between the others.
+    **{f"tie {ties}": ([-2, -3, -4], [True, False, False], {"ties": ties, "near_tie": 0},
+        {"value_bad": [-3.5, -3, -2.5], "margin": [1.5, 0, 1.5], "correct": [1, value, 1],
+         "accepted": [True, True, False], "tie": [False, True, False],
+         "near_tie": [False, True, False]})
+       for ties, value in (("wrong", 0), ("right", 1), ("half", 0.5))},
+}  # fmt: skip
 
 
-def test_a_method_that_prefers_lower_values_accepts_those_below_the_threshold(tmp_path):
-    values, acceptable = [-1.0, -2.0, -8.0, -9.0], [True, True, False, False]
-    rows = judged_sentences(tmp_path, values, acceptable, method="perplexity")
-    assert [row["value_bad"] for row in rows] == [*map(math.exp, (5.0, 4.5, 5.5, 5.0))]
-    falling = judged_sentences(tmp_path, values[::-1], acceptable, method="odd=lower sum(all)")
-    assert [row["value_good"] for row in falling] == values[::-1]
-    assert [row["value_bad"] for row in falling] == [-5.0, -5.5, -4.5, -5.0]
-    assert [row["margin"] for row in falling] == [4.0, 2.5, 2.5, 4.0]
-    assert all(row["correct"] == 1.0 for row in falling)
-
-
-@pytest.mark.parametrize(("ties", "expected"), [("wrong", 0.0), ("right", 1.0), ("half", 0.5)])
-def test_a_value_at_its_threshold_is_accepted(tmp_path, ties, expected):
-    # Without the middle one, the threshold is midway between the others: -3.
-    values, acceptable = [-2.0, -3.0, -4.0], [True, False, False]
-    (_, row, _) = judged_sentences(tmp_path, values, acceptable, ties=ties, near_tie=0)
-    assert [row[name] for name in COLUMNS] == [-3.0, 0.0, expected, True, True]
-    assert math.copysign(1, row["margin"]) == 1
-    assert row["near_tie"]
+@pytest.mark.parametrize(
+    ("values", "acceptable", "settings", "expected"), CASES.values(), ids=CASES
+)
+def test_sentences_are_judged_by_thresholds(tmp_path, values, acceptable, settings, expected):
+    rows = judged_sentences(tmp_path, [*map(float, values)], acceptable, **settings)
+    assert {name: [row[name] for row in rows] for name in expected} == expected
 
 
 def test_values_that_rounding_may_have_put_at_the_threshold_are_tied(tmp_path):
@@ -159,35 +163,6 @@ def test_near_ties_are_those_that_noise_in_a_sum_could_make(tmp_path):
     ):
         result = judged_sentences(tmp_path, values, acceptable, method=method, near_tie=near_tie)
         assert result[1]["near_tie"] == near
-
-
-def test_sentences_without_a_score_are_not_judged_and_have_no_part_in_thresholds(tmp_path, caplog):
-    values = [-1.0, math.nan, -2.0, -8.0, -9.0]
-    rows = judged_sentences(tmp_path, values, [True, True, True, False, False])
-    assert {rows[1][name] for name in ("value_good", "near_tie", *COLUMNS)} == {None}
-    assert rows[1]["acceptable"] is True
-    assert "1 of 5 judgements are null" in caplog.text
-    whole = judged_sentences(tmp_path, values[:1] + values[2:], [True, True, False, False])
-    assert [row["value_bad"] for row in rows[:1] + rows[2:]] == [row["value_bad"] for row in whole]
-    (alone,) = judged_sentences(tmp_path, [-1.0], [True])
-    assert (alone["correct"], alone["accepted"], alone["value_good"]) == (None, None, -1.0)
-
-
-def test_sentences_with_unknown_words_are_left_out_where_the_rules_say_so(tmp_path):
-    values, acceptable = [-1.0, -8.5, -2.0, -8.0, -9.0], [True, True, True, False, False]
-    rows = judged_sentences(tmp_path, values, acceptable, unknown="any", ids={(1, "good"): [0]})
-    assert [row["correct"] for row in rows] == [1.0, None, 1.0, 1.0, 1.0]
-    assert rows[1]["value_good"] == -8.5
-    assert rows[1]["value_bad"] is None
-    assert rows[0]["value_bad"] == -5.0
-
-
-def test_a_sentence_of_two_paradigms_has_no_part_in_its_own_threshold(tmp_path):
-    values, acceptable = [-1.0, -1.0, -2.0, -9.0], [False, False, True, False]
-    columns = {"item_id": ["i0", "i0", "i2", "i3"], "paradigm": ["SG", "PL", "SG", "SG"]}
-    rows = judged_sentences(tmp_path, values, acceptable, columns=columns)
-    assert [(row["value_bad"], row["accepted"]) for row in rows[:2]] == [(-5.5, True)] * 2
-    assert [row["paradigm"] for row in rows[:2]] == ["SG", "PL"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from blimpworks.campaign.load import check_campaign, read_anew
 from blimpworks.campaign.registry import papers
 from blimpworks.campaign.retrieved import retrieved_files, treebank_languages
 from blimpworks.errors import UserError
-from blimpworks.evaluation.listing import list_benchmarks, listing_text
+from blimpworks.evaluation.listing import list_benchmarks
 from blimpworks.interop.crate.licences import licences_behind
 from blimpworks.interop.crate.select import Trace
 from blimpworks.reproduction.printed import read_printed_numbers
@@ -30,7 +30,6 @@ from support.paths import REPOSITORY
 def here(tmp_path, monkeypatch):
     """An empty directory whose declared benchmarks are those that count."""
     monkeypatch.chdir(tmp_path)
-
     monkeypatch.setenv(registry.FOLDERS, "")
 
     def fresh():
@@ -117,21 +116,10 @@ def test_a_folder_elsewhere_goes_before_others_of_its_name(here, tmp_path):
 def test_items_are_counted_where_the_files_are_and_never_guessed(here, tmp_path, copy, counted):
     blob = hashlib.sha1(f"blob {len(CSV)}\0{CSV}".encode()).hexdigest()
     cells = {"name": "mine/a.csv", "mirror": "a.csv", "git_blob": blob, "bytes": str(len(CSV))}
-    columns = [
-        "name",
-        "kind",
-        "lang",
-        "version",
-        "sha256",
-        "git_blob",
-        "bytes",
-        "licence",
-        "url",
-        "mirror",
-    ]
-    table = "\n".join("\t".join(row) for row in (columns, [cells.get(c, "") for c in columns]))
+    cells |= dict.fromkeys(("kind", "lang", "version", "sha256", "licence", "url"), "")
+    table = "".join("\t".join(row) + "\n" for row in (cells, cells.values()))
     data = [{**PAIRS, "files": "mine/*.csv"}]
-    declare(here() / "mine", {"sources.tsv": f"{table}\n"}, data=data)
+    declare(here() / "mine", {"sources.tsv": table}, data=data)
     mirror = tmp_path / "mirror"
     mirror.mkdir()
     if copy is not None:
@@ -152,13 +140,6 @@ def test_items_are_counted_where_the_files_are_and_never_guessed(here, tmp_path,
     # Other items would be none of the benchmark, so nothing of it is skipped.
     assert row.files == 1 or row.obstacle
     assert retrieved_files(settings, catalogue, []) == ["mine/a.csv"]
-    said = {
-        None: "1 language, number not known until retrieved: eng",
-        2: "1 language, 2 pairs: eng",
-    }
-    assert said.get(counted, "replace it or remove it from the mirror") in " ".join(
-        listing_text([row]).split()
-    )
 
 
 @pytest.mark.parametrize(
