@@ -313,18 +313,6 @@ def _flow(value: Any) -> str:
     return text.strip()[1:-1]
 
 
-def _text(head: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
-    lines = [f"{key}: {_flow(value)}" for key, value in head.items()]
-    if "languages" not in head:
-        lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
-    lines.append("data:")
-    for guess in guesses:
-        entry = [f"    {key}: {_flow(value)}" for key, value in guess.entry.items()]
-        lines += [f"  - {entry[0].strip()}", *entry[1:]]
-        lines += [f"    # {key}: {choices}" for key, choices in guess.open.items()]
-    return "\n".join(lines) + "\n"
-
-
 def guess_declaration(
     files: Sequence[Path], folder: Path, authors: str, languages: Sequence[str]
 ) -> Iterator[str]:
@@ -364,7 +352,15 @@ def guess_declaration(
     if named:
         names_of = {lang: table.get(lang, lang) for lang in named}
         head["languages"] = names_of if unnamed or any(titles.values()) else named
-    write_text(path, _text(head, guesses))
+    lines = [f"{key}: {_flow(value)}" for key, value in head.items()]
+    if not named:
+        lines.append("# languages: [zho]  # ISO 639-3 codes, or a mapping with names")
+    lines.append("data:")
+    for guess in guesses:
+        entry = [f"    {key}: {_flow(value)}" for key, value in guess.entry.items()]
+        lines += [f"  - {entry[0].strip()}", *entry[1:]]
+        lines += [f"    # {key}: {choices}" for key, choices in guess.open.items()]
+    write_text(path, "".join(f"{line}\n" for line in lines))
     for guess in guesses:
         listed = (f"{key} {value}" for key, value in guess.entry.items() if key != "files")
         yield f"{', '.join(_listed(guess.entry['files']))}: {', '.join(listed)}"

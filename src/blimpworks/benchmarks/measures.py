@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -44,17 +45,6 @@ def token_counter(path: Path) -> CountTokens:
     return count
 
 
-def _values(name: str, lang: str, sentences: pd.Series, count: CountTokens | None) -> Any:
-    if name == "characters":
-        return sentences.str.len()
-    if name == "words":
-        return sentences.map(count_words)
-    if name == "tokens":
-        return count([*sentences]) if count else None
-    code = frequency_code(lang)
-    return sentences.map(lambda sentence: frequency(sentence, code)) if code else None
-
-
 def _compared(
     rows: pd.DataFrame, lang: str, count: CountTokens | None
 ) -> Iterator[tuple[str, str, str]]:
@@ -69,11 +59,16 @@ def _compared(
         sides = rows["good"][accepted], rows["good"][~accepted]
     if not all(map(len, sides)) or rows["chance"].notna().any():
         return
-    for name in ("characters", "words", "tokens", "Zipf"):
-        values = [_values(name, lang, side, count) for side in sides]
-        if values[0] is None:
-            continue
-        good, bad = (pd.Series([*side], dtype=float) for side in values)
+    functions: dict[str, Callable[[pd.Series], Any]] = {
+        "characters": lambda sentences: sentences.str.len(),
+        "words": lambda sentences: sentences.map(count_words),
+    }
+    if count:
+        functions["tokens"] = lambda sentences: count([*sentences])
+    if code := frequency_code(lang):
+        functions["Zipf"] = lambda sentences: sentences.map(lambda s: frequency(s, code))
+    for name, function in functions.items():
+        good, bad = (pd.Series([*function(side)], dtype=float) for side in sides)
         n = min(len(good), len(bad))
         if paired:
             right = ahead(good, bad)
@@ -99,7 +94,7 @@ def _chance(item: Design) -> float | None:
     if not item.predictions:
         return None
     if item.right == "mean":
-        return sum(chance_of((each,)) for each in item.predictions) / len(item.predictions)
+        return fmean(chance_of((formula,)) for formula in item.predictions)
     return chance_of(item.predictions)
 
 
