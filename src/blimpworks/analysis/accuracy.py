@@ -40,11 +40,11 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
     ``correct`` is rounded to a whole number, to even: halves come from ties counted half.
     """
     # SciPy and statsmodels take a second to import, most of the time of many jobs.
-    whole = round(correct)
+    right = round(correct)
     total = int(n) + Z95**2
-    centre = (whole + Z95**2 / 2) / total
-    reach = Z95 * math.sqrt(whole * (n - whole) / n + Z95**2 / 4) / total
-    return (centre - reach if whole else 0.0, centre + reach if whole < n else 1.0)
+    centre = (right + Z95**2 / 2) / total
+    reach = Z95 * math.sqrt(right * (n - right) / n + Z95**2 / 4) / total
+    return (centre - reach if right else 0.0, centre + reach if right < n else 1.0)
 
 
 def mean_interval(rows: pd.DataFrame, weights: Sequence[float]) -> tuple[float, float]:
@@ -68,13 +68,13 @@ def _shares(judgements: pd.DataFrame, accuracies: pd.DataFrame) -> pd.Series:
     template = judgements["paradigm"].astype(str).str.extract(r"template=(\d+)", expand=False)
     keys = [judgements["phenomenon"].astype(str), template]
     by_template = judgements[NOMINAL].groupby(keys).max()
-    whole = by_template.groupby(level=0).sum()
+    of_task = by_template.groupby(level=0).sum()
     template = accuracies["paradigm"].astype(str).str.extract(TEMPLATE, expand=False)
-    places = pd.MultiIndex.from_arrays([accuracies["phenomenon"].astype(str), template])
-    nominal = pd.Series(by_template.reindex(places).to_numpy(float), index=accuracies.index)
+    index = pd.MultiIndex.from_arrays([accuracies["phenomenon"].astype(str), template])
+    nominal = pd.Series(by_template.reindex(index).to_numpy(float), index=accuracies.index)
     task = accuracies["paradigm"] == ALL
-    nominal[task] = accuracies.loc[task, "phenomenon"].map(whole).astype(float)
-    nominal[task & (accuracies["phenomenon"] == ALL)] = float(whole.sum())
+    nominal[task] = accuracies.loc[task, "phenomenon"].map(of_task).astype(float)
+    nominal[task & (accuracies["phenomenon"] == ALL)] = float(of_task.sum())
     shares: pd.Series = (accuracies["n"] / nominal).where(accuracies["method"] == PUBLISHED, 1.0)
     return shares.fillna(1.0)
 
@@ -151,15 +151,15 @@ def _summaries(judgements: Sequence[Judged], one_more: Collection[str]) -> Itera
     tables: list[pa.Table] = []
     kind: tuple[bool, int] | None = None
     rows = 0
-    for number, each in enumerate(judgements):
-        table = _read(each[2])
+    for number, judged in enumerate(judgements):
+        table = _read(judged[2])
         # A table with nominal numbers of prompts is of no other's kind.
-        own = (each[0] in one_more, number if NOMINAL in table.column_names else -1)
+        own = (judged[0] in one_more, number if NOMINAL in table.column_names else -1)
         rows += len(table)
         if block and (own != kind or rows > BLOCK):
             yield _summary(block, tables, one_more)
             block, tables, rows = [], [], len(table)
-        block.append(each)
+        block.append(judged)
         tables.append(table)
         kind = own
     yield _summary(block, tables, one_more)

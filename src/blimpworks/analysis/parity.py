@@ -256,31 +256,33 @@ def measure_parity(
     rows = read_table(ITEMS, sample)
     compared: dict[str, Compared | str] = {}
     for variant in chosen:
-        each = _compared(variant, rows, sample, checkpoint, settings, pythons)
-        if not compared and isinstance(each, str):
-            raise UserError(f"the reference {reference!r} is not possible: {each}; choose another.")
-        compared[variant.name] = each
+        result = _compared(variant, rows, sample, checkpoint, settings, pythons)
+        if not compared and isinstance(result, str):
+            raise UserError(
+                f"the reference {reference!r} is not possible: {result}; choose another."
+            )
+        compared[variant.name] = result
     first = cast(Compared, compared[chosen[0].name])
     near = chosen[0].options(settings).near_tie
     table: list[dict[str, Any]] = []
     for method in parsed:
-        for name, each in compared.items():
+        for name, result in compared.items():
             row = {"variant": name, "method": method.name}
-            if isinstance(each, str):
-                table.append({**row, "impossible": each})
+            if isinstance(result, str):
+                table.append({**row, "impossible": result})
                 continue
-            row |= {"dtype": each.dtype, "first_token": each.first_token, "start": each.start}
-            decisions = decision_differences(method, each, first, near)
-            table.append({**row, **score_differences(each, first), **decisions})
+            row |= {"dtype": result.dtype, "first_token": result.first_token, "start": result.start}
+            decisions = decision_differences(method, result, first, near)
+            table.append({**row, **score_differences(result, first), **decisions})
     write_rows(table, PARITY, output / "parity.parquet")
     # Counts stay integers beside a variant that has none.
     counts = [name for name, kind in PARITY.columns if kind in (INT, LONG)]
     frame = pd.DataFrame(table, columns=PARITY.names).astype(dict.fromkeys(counts, "Int64"))
     write_text(output / "parity.csv", frame.to_csv(index=False, lineterminator="\n"))
-    scored = {name: each for name, each in compared.items() if isinstance(each, Compared)}
-    seconds = {name: each.seconds for name, each in scored.items()}
+    scored = {name: result for name, result in compared.items() if isinstance(result, Compared)}
+    seconds = {name: result.seconds for name, result in scored.items()}
     write_text(output / "parity.md", markdown_page(table, checkpoint, digest, seconds))
-    engines = {name: each.engine for name, each in scored.items()}
+    engines = {name: result.engine for name, result in scored.items()}
     return {"pairs": len(rows), "sample_sha256": digest, "engines": engines}
 
 

@@ -85,21 +85,21 @@ def parse_variant(name: str) -> Variant:
     """Parse a variant's name: an engine, and settings after colons. UserError if unknown."""
     # A token may have colons of its own.
     head, _, token = name.partition(f":first_token={TOKEN}")
-    engine, *parts = head.split(":")
+    engine, *texts = head.split(":")
     if engine not in get_args(EngineName):
         raise UserError(
             f"variant {name!r}: engine {engine!r} is unknown; expected one of "
             f"{', '.join(get_args(EngineName))}."
         )
     settings: dict[str, Any] = {"first_token": TOKEN + token} if token else {}
-    for part in parts:
-        key, given, value = SHORT.get(part, part).partition("=")
-        if not given:
+    for text in texts:
+        key, equals, value = SHORT.get(text, text).partition("=")
+        if not equals:
             raise UserError(
-                f"variant {name!r}: {part!r} is no setting; expected {', '.join(SHORT)}, or a "
+                f"variant {name!r}: {text!r} is no setting; expected {', '.join(SHORT)}, or a "
                 "setting of scoring such as batch_tokens=1024."
             )
-        nested: Any = load_yaml(value, f"variant {name!r}: {part!r}")
+        nested: Any = load_yaml(value, f"variant {name!r}: {text!r}")
         for inner in reversed(key.split(".")):
             nested = {inner: nested}
         settings = _merged(settings, nested)
@@ -132,8 +132,8 @@ def with_starts(names: Sequence[str], checkpoint: Path) -> list[str]:
 
 def default_pythons() -> dict[str, str]:
     """Return interpreters of engines with an environment of their own in this checkout."""
-    own = REPOSITORY / ".vllm/bin/python"
-    return {"vllm": str(own)} if own.exists() else {}
+    python = REPOSITORY / ".vllm/bin/python"
+    return {"vllm": str(python)} if python.exists() else {}
 
 
 @dataclass(frozen=True, slots=True)

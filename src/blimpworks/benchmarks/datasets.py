@@ -40,14 +40,14 @@ def _rows_of(dataset: str, revision: str, split: str, kind: str) -> list[SourceR
             "network."
         ) from error
     files = []
-    for each in info.siblings or ():
-        name = each.rfilename
+    for file in info.siblings or ():
+        name = file.rfilename
         if split and split not in re.split(r"[/_.\-]", name):
             continue
         if PurePosixPath(plain_name(name)).suffix in SUFFIXES or name.endswith(ARCHIVES):
-            files.append(each)
+            files.append(file)
     if not files:
-        names = ", ".join(each.rfilename for each in info.siblings or ())
+        names = ", ".join(file.rfilename for file in info.siblings or ())
         raise UserError(
             f"{dataset} at {info.sha} has no file of split {split!r} in a format that can be read; "
             f"it has: {names:.300}. Correct --split, or leave it out."
@@ -57,19 +57,19 @@ def _rows_of(dataset: str, revision: str, split: str, kind: str) -> list[SourceR
         validated(
             SourceRow,
             {
-                "name": f"{kind}/{each.rfilename}",
+                "name": f"{kind}/{file.rfilename}",
                 "kind": kind,
                 "lang": "",
                 "version": info.sha,
-                "sha256": each.lfs.sha256 if each.lfs else "",
-                "bytes": each.size,
+                "sha256": file.lfs.sha256 if file.lfs else "",
+                "bytes": file.size,
                 "licence": licence if isinstance(licence, str) else ", ".join(licence),
-                "url": hf_hub_url(dataset, each.rfilename, repo_type="dataset", revision=info.sha),
-                "mirror": f"{kind}/{each.rfilename}",
+                "url": hf_hub_url(dataset, file.rfilename, repo_type="dataset", revision=info.sha),
+                "mirror": f"{kind}/{file.rfilename}",
             },
             dataset,
         )
-        for each in files
+        for file in files
     ]
 
 

@@ -123,13 +123,13 @@ class Declaration(Strict):
 
     @model_validator(mode="after")
     def _one_unit(self) -> "Declaration":
-        units = {UNITS.get(each.layout, "pair") for each in self.data}
+        units = {UNITS.get(entry.layout, "pair") for entry in self.data}
         if len(units) > 1:
             raise ValueError(
                 f"data has items of several kinds ({', '.join(sorted(units))}), which are judged "
                 "in different ways: declare a benchmark for each"
             )
-        if len({getattr(each, "right", "all") == "mean" for each in self.data}) > 1:
+        if len({getattr(entry, "right", "all") == "mean" for entry in self.data}) > 1:
             raise ValueError("right must be all or mean in the whole of data")
         if isinstance(self.items, Mapping) and {*self.items} != {*self.languages}:
             raise ValueError("items must name the languages of the benchmark")
@@ -185,14 +185,14 @@ def grouping(declaration: Declaration) -> Callable[[str], str | None]:
 
 def check_phenomena(declaration: Declaration, paradigms: Collection[str], folder: Path) -> None:
     """Raise UserError for a pattern of ``phenomena`` to which no paradigm is left."""
-    left = {*paradigms}
+    free = {*paradigms}
     for phenomenon, patterns in declaration.phenomena.items():
         for pattern in patterns:
-            fitting = {paradigm for paradigm in left if fnmatchcase(paradigm, pattern)}
+            fitting = {paradigm for paradigm in free if fnmatchcase(paradigm, pattern)}
             if not fitting:
                 raise UserError(
                     f"{declaration_in(folder)}: key phenomena.{phenomenon}: {pattern!r} fits no "
                     "paradigm that others before it leave; those of the files are "
                     f"{', '.join(sorted(paradigms)[:6])}. Correct it."
                 )
-            left -= fitting
+            free -= fitting

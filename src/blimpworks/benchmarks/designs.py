@@ -178,7 +178,7 @@ def _condition(name: str, rows: Sequence[Row], data: Conditions, naming: Naming)
 def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Design]:
     """Make an item of each row with a sentence for each condition."""
     for row in rows:
-        parts = []
+        group = []
         for name, column in data.sentences.items():
             sentence = text(row, column)
             regions: dict[str, tuple[int, int]] = {SENTENCE: (0, len(sentence))}
@@ -186,34 +186,36 @@ def designs(rows: Iterable[Row], data: Designs, naming: Naming) -> Iterator[Desi
                 end = len(sentence)
                 regions[CRITICAL] = region_in(row, sentence, data.critical[name], (end, end))
             texts, spans = (sentence,), tuple(regions.values())
-            parts.append(Condition(name, tuple(regions), texts, " ", row, spans))
+            group.append(Condition(name, tuple(regions), texts, " ", row, spans))
         labels = naming.labels(row, data)
-        yield _design(parts, labels["id"], data, naming)
+        yield _design(group, labels["id"], data, naming)
 
 
 def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design]:
     """Make items of test suites, one in each record. Raises UserError for another record."""
     for row in rows:
-        own = row.cells.get("predictions")
-        stated = [each for each in own if isinstance(each, dict)] if isinstance(own, list) else []
+        listed = row.cells.get("predictions")
+        stated = (
+            [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        )
         formulas = data.predictions or tuple(str(p["formula"]) for p in stated if p.get("formula"))
         if not formulas or not isinstance(row.cells.get("items"), list) or not row.cells["items"]:
             raise UserError(
                 f"{row.place} is no test suite; expected 'items' and 'predictions' with formulas. "
                 "Correct the file, or 'layout'."
             )
-        whole = data.model_copy(update={"predictions": formulas})
+        entry = data.model_copy(update={"predictions": formulas})
         # The suite's own name counts, unless the file's name says it.
-        said = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
+        name_cell = {"paradigm": row.cells.get("meta.name") or PurePosixPath(row.file).stem}
         for number, item in enumerate(row.cells["items"], start=1):
-            place = replace(row, cells={**said, **row.cells}, line=number)
+            record = replace(row, cells={**name_cell, **row.cells}, line=number)
             if not isinstance(item, Mapping) or not isinstance(item.get("conditions"), list):
                 raise UserError(
-                    f"{place.place}: the item is {item!r:.60}; expected one with a list of "
+                    f"{record.place}: the item is {item!r:.60}; expected one with a list of "
                     "'conditions'. Correct the file."
                 )
-            joiner = naming.joiner(place, naming.labels(place, data)["lang"], data.joined_by)
-            parts = []
+            joiner = naming.joiner(record, naming.labels(record, data)["lang"], data.joined_by)
+            group = []
             for condition in item["conditions"]:
                 try:
                     name = condition["condition_name"]
@@ -221,12 +223,12 @@ def suites(rows: Iterable[Row], data: Suites, naming: Naming) -> Iterator[Design
                     texts = tuple(each["content"].strip() for each in condition["regions"])
                 except (KeyError, TypeError, AttributeError) as error:
                     raise UserError(
-                        f"{place.place}: a condition of the item has no {error}; expected "
+                        f"{record.place}: a condition of the item has no {error}; expected "
                         "condition_name, and regions with region_number and content. Correct the "
                         "file."
                     ) from error
-                parts.append(Condition(name, regions, texts, joiner, place))
-            yield _design(parts, str(item.get("item_number", number)), whole, naming)
+                group.append(Condition(name, regions, texts, joiner, record))
+            yield _design(group, str(item.get("item_number", number)), entry, naming)
 
 
 def alternatives(rows: Iterable[Row], data: Alternatives, naming: Naming) -> Iterator[Design]:

@@ -85,11 +85,11 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
     Raises UserError for an absent or broken file, for absent members, and for a member's name that
     leads out of the archive.
     """
-    said = columns_in(how.patterns, name) or {}
+    columns = columns_in(how.patterns, name) or {}
     try:
         content = path.read_bytes()
         if not name.endswith(ARCHIVES):
-            yield Table(plain_name(name), _uncompressed(name, content), how), said
+            yield Table(plain_name(name), _uncompressed(name, content), how), columns
             return
         members = [each for each in _members(name, content) if not _is_hidden(each[0])]
         names = [member for member, _ in members]
@@ -107,7 +107,7 @@ def tables_in(path: Path, name: str, how: PlainFiles) -> Iterator[tuple[Table, d
         for (member, data), captures in zip(members, inside, strict=True):
             if captures is not None:
                 whole = plain_name(f"{name}/{member}")
-                yield Table(whole, _uncompressed(member, data), how), {**said, **captures}
+                yield Table(whole, _uncompressed(member, data), how), {**columns, **captures}
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; retrieve it, or correct 'files'.") from error
     except BROKEN as error:

@@ -109,14 +109,14 @@ class Columns:
     @property
     def labels(self) -> dict[str, tuple[list[str], list[str]]]:
         """Columns whose values say right or wrong, with these values."""
-        found = {}
+        labels = {}
         for name, texts in self.values.items():
             distinct = sorted({*texts})
             right = [text for text in distinct if compared(text) in RIGHT]
             wrong = [text for text in distinct if compared(text) in WRONG]
             if right and wrong and len(right) + len(wrong) == len(distinct):
-                found[name] = (right, wrong)
-        return found
+                labels[name] = (right, wrong)
+        return labels
 
     @property
     def two_valued(self) -> dict[str, list[str]]:
@@ -162,8 +162,8 @@ def _reading(name: str, folder: Path) -> tuple[dict[str, Any], list[Mapping[str,
         rows = _sample(Files(**how, columns=names), folder)
         columns = Columns.of(rows)
         sentence, label = columns.sentences[:1], [*columns.labels][:1]
-        known = dict([*((c, "sentence") for c in sentence), *((c, "label") for c in label)])
-        how["columns"] = [known.get(column, column) for column in names]
+        roles = dict([*((c, "sentence") for c in sentence), *((c, "label") for c in label)])
+        how["columns"] = [roles.get(column, column) for column in names]
         rows = _sample(Files(**how), folder)
     return how, rows
 

@@ -94,7 +94,7 @@ class Declared:
 
     def rows_of(self, entries: Sequence[Files]) -> list[SourceRow]:
         """List sources that some entries name, and those of their ratings."""
-        patterns = [pattern for each in files_of(entries) for pattern in each.every_pattern]
+        patterns = [pattern for entry in files_of(entries) for pattern in entry.every_pattern]
         return [row for row in self.sources if columns_in(patterns, row.name) is not None]
 
     def local_of(self, entries: Sequence[Files]) -> list[str]:
@@ -129,14 +129,14 @@ class Declared:
 
     def options(self, campaign: Campaign) -> DeclaredOptions:
         """Return the campaign's settings, with the declaration's where they are silent."""
-        own: DeclaredOptions = getattr(campaign, self.name, None) or DeclaredOptions()
-        unknown = own.unknown_words or self.declared.unknown_words
-        return own.model_copy(update={"unknown_words": unknown})
+        stated: DeclaredOptions = getattr(campaign, self.name, None) or DeclaredOptions()
+        unknown = stated.unknown_words or self.declared.unknown_words
+        return stated.model_copy(update={"unknown_words": unknown})
 
     def methods(self, campaign: Campaign, _architecture: str) -> Sequence[str]:
         """Return the methods of the campaign, else the declaration's, else the unit's."""
-        own = self.options(campaign).methods
-        return own or self.declared.methods or METHODS[self.declared.unit]
+        stated = self.options(campaign).methods
+        return stated or self.declared.methods or METHODS[self.declared.unit]
 
     def languages(self, _campaign: Campaign, catalogue: Catalogue) -> Sequence[str]:
         """Return the campaign's languages that the benchmark has."""
@@ -175,10 +175,10 @@ class Declared:
                 f"({self.path}); the campaign's languages are {', '.join(catalogue.languages)}: "
                 "add one of the benchmark's, or correct 'languages' of the declaration."
             )
-        for number, each in enumerate(self.declared.data):
-            if not self.rows_of([each]) and not self.local_of([each]):
+        for number, entry in enumerate(self.declared.data):
+            if not self.rows_of([entry]) and not self.local_of([entry]):
                 raise UserError(
-                    f"{self.path}: key 'data.{number}.files': {', '.join(each.patterns)} fits no "
+                    f"{self.path}: key 'data.{number}.files': {', '.join(entry.patterns)} fits no "
                     f"source of {self.folder / 'sources.tsv'} and no file of {self.folder}; "
                     "correct it, or add the files."
                 )
@@ -345,10 +345,10 @@ class Declared:
 
 def files_of(entries: Sequence[Files]) -> Iterator[Files]:
     """Yield entries, and the ratings of their items in files of their own."""
-    for each in entries:
-        yield each
-        if isinstance(each, Labels) and isinstance(each.rating, Ratings):
-            yield each.rating
+    for entry in entries:
+        yield entry
+        if isinstance(entry, Labels) and isinstance(entry.rating, Ratings):
+            yield entry.rating
 
 
 def sizes(campaign: Campaign, catalogue: Catalogue) -> dict[str, float]:

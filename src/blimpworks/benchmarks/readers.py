@@ -83,16 +83,16 @@ class Table:
             ) from error
         if self.how.encoding:
             # Refuse an encoding that the file evidently does not have.
-            found = ""
+            fault = ""
             if re.search(r"[\x80-\x84\x86-\x9f]", text):
-                found = "also has control characters; in cp1252 they are letters or marks"
+                fault = "also has control characters; in cp1252 they are letters or marks"
             if not self.content.isascii() and codecs.lookup(self.encoding).name[:5] != "utf-8":
                 with suppress(UnicodeError):
                     self.content.decode("utf-8")
-                    found = "is in UTF-8 as well, which no other text is by chance"
-            if found:
+                    fault = "is in UTF-8 as well, which no other text is by chance"
+            if fault:
                 raise UserError(
-                    f"{self.name}, read as {self.encoding}, {found}; correct 'encoding'."
+                    f"{self.name}, read as {self.encoding}, {fault}; correct 'encoding'."
                 )
         return text.removeprefix("\ufeff")
 

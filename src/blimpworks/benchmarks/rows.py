@@ -37,9 +37,9 @@ def with_new_names(how: Read, folder: Path) -> Read:
         for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
             cells = line.removesuffix("\r").split("\t")
             if len(cells) != 2 or cells[0] in names:
-                found = f"has {len(cells)} cells" if len(cells) != 2 else f"has {cells[0]!r} again"
+                fault = f"has {len(cells)} cells" if len(cells) != 2 else f"has {cells[0]!r} again"
                 raise UserError(
-                    f"{path}:{number} {found}; expected two, an old value and the new one, with a "
+                    f"{path}:{number} {fault}; expected two, an old value and the new one, with a "
                     "tab between them, and each old value once. Correct it."
                 )
             names[cells[0]] = cells[1]
@@ -173,9 +173,11 @@ def side_by_side(
         joined = rows
         for entry, files in aligned:
             fitting = [
-                (said, more)
-                for said, more in files
-                if all(said[name] == captures[name] for name in said.keys() & captures.keys())
+                (captured, more)
+                for captured, more in files
+                if all(
+                    captured[name] == captures[name] for name in captured.keys() & captures.keys()
+                )
             ]
             if len(fitting) != 1:
                 raise UserError(

@@ -63,10 +63,10 @@ class Baselines:
         """Yield the accuracies of baselines that know all items of a phenomenon or paradigm."""
         where: dict[str, Any] = {"lang": lang, "phenomenon": phenomenon, "paradigm": paradigm}
         where = {key: value for key, value in where.items() if value != ALL}
-        own = self.rows
+        rows = self.rows
         for key, value in where.items():
-            own = own[own[key] == value]
-        sums = own.groupby("baseline")[["correct", "n"]].sum()
+            rows = rows[rows[key] == value]
+        sums = rows.groupby("baseline")[["correct", "n"]].sum()
         for key, name in NAMES.items():
             if key in sums.index and sums["n"][key] == sums["n"].max():
                 n, value = int(sums["n"][key]), 100 * sums["correct"][key] / sums["n"][key]
@@ -78,12 +78,12 @@ class Baselines:
         """Caption's sentences on the baselines; empty without any."""
         if self.rows.empty:
             return ""
-        known = {*self.rows["lang"][self.rows["baseline"] == "frequent"]}
+        listed = {*self.rows["lang"][self.rows["baseline"] == "frequent"]}
         pairs = {*self.rows["lang"][self.rows["baseline"] == "longer"]}
-        unknown = [name for lang, name in self.view.languages.items() if lang in pairs - known]
+        unknown = [name for lang, name in self.view.languages.items() if lang in pairs - listed]
         without = f" wordfreq gives no frequencies of {', '.join(unknown)} here." if unknown else ""
-        said = ", ".join(NOTES[key] for key, name in NAMES.items() if name in self.columns)
-        return f" Last, baselines by the items alone, equal ones half: {said}.{without}"
+        notes = ", ".join(NOTES[key] for key, name in NAMES.items() if name in self.columns)
+        return f" Last, baselines by the items alone, equal ones half: {notes}.{without}"
 
 
 NOTES = {
@@ -133,8 +133,8 @@ def _counts(view: View) -> dict[str, dict[str, str]]:
         for phenomenon in (*view.phenomena, ALL):
             models = [model for each in view.columns.values() for model in each if model != HUMAN]
             rows = view.behind(lang, phenomenon, models)
-            whole = view.of(lang, phenomenon, ALL, models)
-            n = rows.groupby("model")["n"].sum() if lang in view.partial else whole["n"]
+            total = view.of(lang, phenomenon, ALL, models)
+            n = rows.groupby("model")["n"].sum() if lang in view.partial else total["n"]
             ends = dict.fromkeys((str(n.min()), str(n.max()))) if len(n) else {}
             counts[row_of(view, lang, phenomenon)] = {COUNT: " to ".join(ends)}
     return counts
@@ -153,8 +153,8 @@ def _sections(
         columns = [COUNT, *always, *block]
         for lang, language in view.languages.items():
             prefix = view.prefix(lang)
-            own = {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
-            yield Section(FIRST, {language: language, **own} if prefix else own, columns)
+            names_of = {row: row.removeprefix(prefix) for row in rows if row.startswith(prefix)}
+            yield Section(FIRST, {language: language, **names_of} if prefix else names_of, columns)
 
 
 def _best(cells: Sequence[Cell], view: View) -> set[tuple[str, str]]:

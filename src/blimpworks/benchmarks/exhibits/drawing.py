@@ -41,8 +41,8 @@ class Names:
         """Choose fonts for some names: the house's, and others for scripts that it lacks."""
         texts = list(dict.fromkeys(names))
         (house,) = HOUSE
-        known = font_manager.get_font(font_manager.findfont(house)).get_charmap().keys()
-        lacking = letters_of(texts) - known
+        letters = font_manager.get_font(font_manager.findfont(house)).get_charmap().keys()
+        lacking = letters_of(texts) - letters
         families, absent = families_for(lacking)
         weight = "bold" if all(map(has_bold, families)) else "normal"
         unwritable = [text for text in texts if letters_of([text]) & absent]
@@ -113,8 +113,8 @@ def name_points(axes: Axes, points: Mapping[str, Place], others: Sequence[Place]
 
     ``others`` are points without a name. The figure must have been laid out.
     """
-    places = axes.transData.transform([*points.values(), *others])
-    taken = [Bbox.from_bounds(x, y, 0, 0).padded(2.5 * PNG_DPI / 72) for x, y in places]
+    pixels = axes.transData.transform([*points.values(), *others])
+    taken = [Bbox.from_bounds(x, y, 0, 0).padded(2.5 * PNG_DPI / 72) for x, y in pixels]
     inside = axes.get_window_extent().padded(-2 * PNG_DPI / 72)
     for name, point in points.items():
         # The first side with room is the one that is used.

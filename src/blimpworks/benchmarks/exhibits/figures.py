@@ -146,31 +146,31 @@ def _scale(axes: Axes, values: Sequence[float]) -> None:
 def sizes(tables: Tables, labels: Labels) -> Exhibit:
     """Show accuracy by number of parameters, of models whose number is known."""
     view = read_view(tables, labels)
-    known = {
+    billions = {
         column: float(size)
         for column, (model, *_) in view.columns.items()
         if (size := view.labels.facts["sizes"].get(model))
     }
     by_lang = {
-        lang: [cell for cell, _ in _overall(view, lang) if cell.row in known]
+        lang: [cell for cell, _ in _overall(view, lang) if cell.row in billions]
         for lang in view.languages
     }
-    by_lang = {lang: own for lang, own in by_lang.items() if own}
-    cells = [cell for own in by_lang.values() for cell in own]
+    by_lang = {lang: group for lang, group in by_lang.items() if group}
+    cells = [cell for group in by_lang.values() for cell in group]
     if cells:
         alone = len(by_lang) == 1
         width = 0.7 * PAGE_INCHES if alone else PAGE_INCHES
         figure, panels = _panels(len(by_lang), 2, width, 2.9 if alone else 2.4)
         names = Names.of(view.languages.values())
-        for axes, (lang, own) in zip(panels, by_lang.items(), strict=True):
-            for cell in own:
+        for axes, (lang, group) in zip(panels, by_lang.items(), strict=True):
+            for cell in group:
                 if cell.low is not None and cell.high is not None:
-                    axes.vlines(known[cell.row], cell.low, cell.high, color=FAINT, linewidth=1.5)
-            places = [known[cell.row] for cell in own]
-            axes.plot(places, [cell.value for cell in own], "o", color=BLUE, markersize=4)
+                    axes.vlines(billions[cell.row], cell.low, cell.high, color=FAINT, linewidth=1.5)
+            places = [billions[cell.row] for cell in group]
+            axes.plot(places, [cell.value for cell in group], "o", color=BLUE, markersize=4)
             if view.chance:
                 axes.axhline(CHANCE, color=GREY, linewidth=0.8, linestyle="--")
-            _scale(axes, [known[cell.row] for cell in cells])
+            _scale(axes, [billions[cell.row] for cell in cells])
             axes.margins(x=0.15)
             axes.set_ylim(_limits(cells, view.chance))
             axes.set(xlabel="parameters (billions)", ylabel=PERCENT)
@@ -178,18 +178,18 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
                 title = names.shown[view.languages[lang]]
                 axes.set_title(title, fontfamily=[*names.families])
         lay_out(figure)
-        for axes, own in zip(panels, by_lang.values(), strict=True):
-            name_points(axes, {cell.row: (known[cell.row], cell.value) for cell in own})
+        for axes, group in zip(panels, by_lang.values(), strict=True):
+            name_points(axes, {cell.row: (billions[cell.row], cell.value) for cell in group})
     else:
         figure = empty_figure(
             "the number of parameters of no model is known", COLUMN_INCHES, 1.2, framed=False
         )
-    unknown = [column for column in view.columns if column not in known]
+    unknown = [column for column in view.columns if column not in billions]
     listed = f" Not shown, of unknown size: {', '.join(unknown)}." if unknown else ""
     return Exhibit(
         **view.described("sizes", chance=view.chance, unknown=listed),
         cells=cells,
-        stub={cell.row: {"Parameters (billions)": f"{known[cell.row]:g}"} for cell in cells},
+        stub={cell.row: {"Parameters (billions)": f"{billions[cell.row]:g}"} for cell in cells},
         figure=figure,
     )
 
@@ -234,11 +234,11 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
         place = (str(model), TEST)
         cells.append(row_cell(PERPLEXITIES, row, keys, "perplexity", place, text))
         # The corpus, where none is named, is what the model's name has after the first "_".
-        kind, _, corpus = family_of(row["model"]).partition("_")
+        family, _, corpus = family_of(row["model"]).partition("_")
         if pd.notna(row["corpus"]):
             corpus = str(row["corpus"])
-            kind = family_of(row["model"]).removesuffix(f"_{corpus}")
-        points.loc[str(model)] = [kind, corpus, row["perplexity"], value]
+            family = family_of(row["model"]).removesuffix(f"_{corpus}")
+        points.loc[str(model)] = [family, corpus, row["perplexity"], value]
 
     figure = empty_figure(
         "no perplexity of these models is released", COLUMN_INCHES, 1.2, framed=False
@@ -254,25 +254,27 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
 def _draw_perplexities(figure: Figure, points: pd.DataFrame) -> None:
     """Draw points [model], coloured by kind and marked by corpus."""
     axes = figure.subplots()
-    kinds = list(dict.fromkeys(points["kind"]))
+    families = list(dict.fromkeys(points["kind"]))
     corpora = sorted({*points["corpus"]} - {""})
-    few = len(kinds) <= len(PALETTE)
-    hues = dict(zip(kinds, colours(len(kinds)) if few else [BLUE] * len(kinds), strict=True))
+    few = len(families) <= len(PALETTE)
+    hues = dict(
+        zip(families, colours(len(families)) if few else [BLUE] * len(families), strict=True)
+    )
     marks = dict(zip(corpora, MARKERS, strict=False)) if len(corpora) <= len(MARKERS) else {}
-    for (kind, corpus), own in points.groupby(["kind", "corpus"], sort=False):
-        axes.scatter(own[TEST], own[ACCURACY], color=hues[kind], marker=marks.get(corpus, "o"),
+    for (family, corpus), rows in points.groupby(["kind", "corpus"], sort=False):
+        axes.scatter(rows[TEST], rows[ACCURACY], color=hues[family], marker=marks.get(corpus, "o"),
                      s=20, alpha=0.8, linewidths=0)  # fmt: skip
     _scale(axes, [*points[TEST]])
     axes.margins(0.08)
     axes.set(xlabel="test perplexity", ylabel=f"mean {PERCENT}")
-    handles = [mark("o", hues[kind], kind) for kind in kinds] if few else []
+    handles = [mark("o", hues[family], family) for family in families] if few else []
     handles += [mark(shape, GREY, corpus) for corpus, shape in marks.items()]
     if handles:
         figure.legend(handles=handles, loc="outside right upper")
     if not few:
         lay_out(figure)
         means = points.groupby("kind", sort=False)[[TEST, ACCURACY]].mean()
-        names = {str(kind): (x, y) for kind, x, y in means.itertuples()}
+        names = {str(family): (x, y) for family, x, y in means.itertuples()}
         name_points(axes, names, [*zip(points[TEST], points[ACCURACY], strict=True)])
 
 
@@ -291,12 +293,12 @@ def _draw_phenomena(
         shift = 0.7 * ((number + 0.5) / len(hues) - 0.5) if few else 0.0
         human = column == PEOPLE
         above = 3 if human else 2
-        own = [cell for cell in cells if cell.column == column and cell.row in rows]
-        places = [rows.index(cell.row) + shift for cell in own]
-        for cell, y in zip(own, places, strict=True):
+        shown = [cell for cell in cells if cell.column == column and cell.row in rows]
+        places = [rows.index(cell.row) + shift for cell in shown]
+        for cell, y in zip(shown, places, strict=True):
             if few or human:
                 draw_interval(axes, cell, y, hue, linewidth=0.8, zorder=above)
-        values = [cell.value for cell in own]
+        values = [cell.value for cell in shown]
         size, opacity = 18 if human else 11, 1 if few or human else 0.5
         axes.scatter(values, places, s=size, marker="D" if human else "o", color=hue, alpha=opacity,
                      linewidths=0, zorder=above)  # fmt: skip

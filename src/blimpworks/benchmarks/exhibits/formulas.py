@@ -47,9 +47,9 @@ def baseline(rows: pd.DataFrame, name: str) -> float:
     """Compute a baseline's accuracy in percent; equal sentences count half."""
     from blimpworks.analysis.baselines import baseline_rows, compared
 
-    found = baseline_rows(compared(rows))
-    own = found[found["baseline"] == name]
-    return float(100 * own["correct"].sum() / own["n"].sum())
+    counts = baseline_rows(compared(rows))
+    chosen = counts[counts["baseline"] == name]
+    return float(100 * chosen["correct"].sum() / chosen["n"].sum())
 
 
 def rated(rows: pd.DataFrame, column: str) -> pd.DataFrame:

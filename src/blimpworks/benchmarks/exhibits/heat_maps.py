@@ -186,11 +186,11 @@ def _groups(view: View) -> list[tuple[str, list[Line]]]:
     for lang in view.languages:
         rows = _paradigms_of(view, lang)
         if all(len(inside) == 1 for inside in rows.values()):
-            lines = [Line(name, key) for own in rows.values() for key, (_, name) in own.items()]
+            lines = [Line(name, key) for group in rows.values() for key, (_, name) in group.items()]
             groups.append((view.languages[lang] if view.prefix(lang) else "", lines))
             continue
-        for phenomenon, own in rows.items():
-            lines = [Line(name, key) for key, (_, name) in own.items()]
+        for phenomenon, group in rows.items():
+            lines = [Line(name, key) for key, (_, name) in group.items()]
             groups.append((f"{view.prefix(lang)}{spoken(phenomenon)}", lines))
     return groups
 

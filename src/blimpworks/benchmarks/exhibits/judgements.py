@@ -245,9 +245,9 @@ def _by_model(
         for model, name in distinct(labels.models).items():
             row = f"{head}: {name}" if head else name
             of_model = {**where, "model": model, "method": labels.method}
-            made = [*row_cells(select_rows(judgements, of_model), row, of_model)]
-            names |= {row: name} if made else {}
-            of_group += made
+            of_row = [*row_cells(select_rows(judgements, of_model), row, of_model)]
+            names |= {row: name} if of_row else {}
+            of_group += of_row
         rows |= ({head: head} if head and names else {}) | names
         for column in best if len(names) > 1 else ():
             scores = [cell for cell in of_group if cell.column == column]
