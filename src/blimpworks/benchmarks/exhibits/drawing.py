@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from matplotlib import font_manager
@@ -15,8 +16,11 @@ from blimpworks.exhibits.exhibit import Cell
 from blimpworks.exhibits.fonts import families_for, has_bold, letters_of
 from blimpworks.exhibits.pen import HOUSE, text_size
 from blimpworks.exhibits.render import PNG_DPI
+from blimpworks.exhibits.style import COLUMN_INCHES, empty_figure
 from blimpworks.exhibits.texts import take_literally
 
+no_figure = partial(empty_figure, width=COLUMN_INCHES, height=1.2, framed=False)
+"""Function from a reason to the figure of an exhibit without data."""
 SMALL = 6.0
 """Size of the smallest letters, in points."""
 PERCENT = "accuracy (%)"

@@ -26,6 +26,7 @@ from blimpworks.benchmarks.exhibits.drawing import (
     lay_out,
     mark,
     name_points,
+    no_figure,
     set_row_names,
 )
 from blimpworks.benchmarks.exhibits.formulas import OF_PARADIGMS, PEARSON, SPEARMAN
@@ -51,7 +52,6 @@ from blimpworks.exhibits.style import (
     PALETTE,
     SKY,
     colours,
-    empty_figure,
     new_figure,
 )
 
@@ -181,9 +181,7 @@ def sizes(tables: Tables, labels: Labels) -> Exhibit:
         for axes, group in zip(panels, by_lang.values(), strict=True):
             name_points(axes, {cell.row: (billions[cell.row], cell.value) for cell in group})
     else:
-        figure = empty_figure(
-            "the number of parameters of no model is known", COLUMN_INCHES, 1.2, framed=False
-        )
+        figure = no_figure("the number of parameters of no model is known")
     unknown = [column for column in view.columns if column not in billions]
     listed = f" Not shown, of unknown size: {', '.join(unknown)}." if unknown else ""
     return Exhibit(
@@ -240,9 +238,7 @@ def perplexity(tables: Tables, labels: Labels) -> Exhibit:
             family = family_of(row["model"]).removesuffix(f"_{corpus}")
         points.loc[str(model)] = [family, corpus, row["perplexity"], value]
 
-    figure = empty_figure(
-        "no perplexity of these models is released", COLUMN_INCHES, 1.2, framed=False
-    )
+    figure = no_figure("no perplexity of these models is released")
     if cells:
         figure = new_figure(PAGE_INCHES * 0.85, 3.2)
         _draw_perplexities(figure, points.astype({TEST: float, ACCURACY: float}))

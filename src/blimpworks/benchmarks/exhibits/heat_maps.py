@@ -21,20 +21,13 @@ from blimpworks.benchmarks.exhibits.accuracies import (
     correlation_cell,
     means_of_seeds,
 )
-from blimpworks.benchmarks.exhibits.drawing import MARGIN, PERCENT, SMALL, Names
+from blimpworks.benchmarks.exhibits.drawing import MARGIN, PERCENT, SMALL, Names, no_figure
 from blimpworks.benchmarks.exhibits.formulas import PARADIGM, PEARSON, accuracies_by, correlation
 from blimpworks.benchmarks.exhibits.view import View, number_text, present, read_view, spoken
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels
 from blimpworks.exhibits.pen import HOUSE, text_size
 from blimpworks.exhibits.shared import Tables
-from blimpworks.exhibits.style import (
-    BLUE,
-    COLUMN_INCHES,
-    GREY,
-    PAGE_INCHES,
-    VERMILION,
-    empty_figure,
-)
+from blimpworks.exhibits.style import BLUE, GREY, PAGE_INCHES, VERMILION
 
 NEUTRAL = "#F4F4F4"
 DIVERGING = LinearSegmentedColormap.from_list("diverging", [VERMILION, NEUTRAL, BLUE])
@@ -223,7 +216,7 @@ def paradigms(tables: Tables, labels: Labels) -> Exhibit:
                     for column, models in view.columns.items()
                 )
                 cells += baselines.cells(lang, phenomenon, row, paradigm)
-    figure, listed = empty_figure("no paradigms", COLUMN_INCHES, 1.2, framed=False), ""
+    figure, listed = no_figure("no paradigms"), ""
     if cells:
         groups, columns = _groups(view), [*view.columns, *baselines.columns]
         lines = [line for heading, lines in groups for line in (Line(heading), *lines)]
@@ -286,9 +279,6 @@ def correlations(tables: Tables, labels: Labels) -> Exhibit:
     else:
         few = f"fewer than {FEWEST} paradigms in common"
         reason = "a single model" if len(columns) < 2 else few
-        figure, lack = (
-            empty_figure(reason, COLUMN_INCHES, 1.2, framed=False),
-            f" Nothing to draw: {reason}.",
-        )
+        figure, lack = no_figure(reason), f" Nothing to draw: {reason}."
     description = describe("correlations", name=view.name, lack=lack, listed=names.listed)
     return Exhibit(**description, cells=cells, figure=figure)

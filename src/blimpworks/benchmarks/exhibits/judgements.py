@@ -16,6 +16,7 @@ from blimpworks.benchmarks.exhibits import describe, formulas
 from blimpworks.benchmarks.exhibits.formulas import JUDGED, MATTHEWS, PEARSON, SPEARMAN, WRONG
 from blimpworks.benchmarks.exhibits.view import (
     distinct,
+    languages_in,
     number_text,
     ordered,
     spoken,
@@ -109,11 +110,6 @@ def _named(labels: Labels) -> dict[str, str]:
     return {"name": label, "method": labels.method.replace("_", " ")}
 
 
-def _languages(judgements: pd.DataFrame, labels: Labels) -> dict[str, str]:
-    names = distinct(dict(labels.languages))
-    return {lang: names.get(lang, lang) for lang in ordered(judgements["lang"], names)}
-
-
 # Items that most models get wrong
 
 
@@ -163,7 +159,7 @@ def worst(tables: Tables, labels: Labels) -> Exhibit:
     """Show the items of each language that most models get wrong by the largest margin."""
     layout = LAYOUTS[labels.facts["benchmark"]["layout"]]
     judgements = _read(tables, labels, ["item_id", "phenomenon", "paradigm", "margin", "correct"])
-    languages = _languages(judgements, labels)
+    languages = languages_in(judgements, labels)
     cells: list[Cell] = []
     stub: dict[str, dict[str, str]] = {}
     written: dict[tuple[str, str], str] = {}
@@ -260,7 +256,7 @@ def _by_model(
 def _by_phenomenon(
     judgements: pd.DataFrame, labels: Labels, row_cells: RowCells, best: Sequence[str]
 ) -> dict[str, Any]:
-    languages = _languages(judgements, labels)
+    languages = languages_in(judgements, labels)
     phenomena = ordered({*judgements["phenomenon"]}, labels.facts["benchmark"]["phenomena"])
     groups: list[Group] = []
     for lang, language in languages.items():
@@ -359,7 +355,7 @@ def effects(tables: Tables, labels: Labels) -> Exhibit:
     """Show the mean of each effect by paradigm and model, with its interval and n."""
     judgements = _read(tables, labels, ["paradigm", "effects", "effect_names"])
     judgements = judgements[judgements["effect_names"].notna()]
-    languages = _languages(judgements, labels)
+    languages = languages_in(judgements, labels)
     groups: list[Group] = []
     for (lang, paradigm), rows in judgements.groupby(["lang", "paradigm"], sort=False):
         for effect in dict.fromkeys(chain.from_iterable(rows["effect_names"])):

@@ -56,6 +56,12 @@ def distinct(names: Mapping[str, str]) -> dict[str, str]:
     return {key: name if times[name] == 1 else f"{name} ({key})" for key, name in names.items()}
 
 
+def languages_in(rows: pd.DataFrame, labels: Labels) -> dict[str, str]:
+    """Return printed names of the languages of some rows, in the order of the labels."""
+    names = distinct(dict(labels.languages))
+    return {lang: names.get(lang, lang) for lang in ordered(rows["lang"].unique(), names)}
+
+
 def number_text(value: float, form: str) -> str:
     """Format a number with a minus sign; zero has none."""
     return f"{value:z{form}}".replace("-", "−")
@@ -109,8 +115,7 @@ class View:
     @cached_property
     def languages(self) -> dict[str, str]:
         """Printed names of the languages with accuracies."""
-        names = distinct(dict(self.labels.languages))
-        return {code: names.get(code, code) for code in ordered(self.rows["lang"].unique(), names)}
+        return languages_in(self.rows, self.labels)
 
     @cached_property
     def phenomena(self) -> list[str]:
