@@ -19,7 +19,6 @@ from support.declared_kit import (
     CSV,
     PAIRS,
     built,
-    conditions_of,
     declare,
     jsonl,
     pairs_of,
@@ -282,6 +281,26 @@ READ = {
         {"a.csv": "i,c,a,b,d\n1,x,He,,runs\n1,y,He,often,runs\n"},
         {"good": ["He runs", "He often runs"], "region_starts": [[0, 2, 3], [0, 3, 9]]},
     ),
+    "a test suite": (
+        {"layout": "suites", "files": "*.json"},
+        {"verbs.json": json.dumps(suite())},
+        {
+            "good": ["The cats sleep", "The cats sleeps"],
+            "condition": ["match", "mismatch"],
+            "region_starts": [[0, 9]] * 2,
+            "predictions": [["(2;%match%) < (2;%mismatch%)"]] * 2,
+            "paradigm": ["verbs"] * 2,
+        },
+    ),
+    "a row for each region": (
+        {**CONDITIONS, "region": "n", "content": "text", "predictions": ["(2;%x%) < (2;%y%)"]},
+        {"a.csv": "i,c,n,text\n1,x,np,The cats\n1,x,2,sleep\n1,y,np,The cats\n1,y,2,sleeps\n"},
+        {
+            "good": ["The cats sleep", "The cats sleeps"],
+            "condition": ["x", "y"],
+            "regions": [["np", "2"]] * 2,
+        },
+    ),
     "a design in a row": (
         DESIGN,
         {"a.csv": "a,b,word,other\nHe runs.,He run.,runs,run\n"},
@@ -335,29 +354,6 @@ def test_the_critical_region_is_where_sentences_differ_in_any_script(tmp_path, g
     files = {"a.jsonl": jsonl({"good": good, "bad": bad})}
     (row,) = built(tmp_path / "toy", files, data=[JSONL])
     assert regions_of(row) == expected
-
-
-EXPECTED = {"match": ["The cats", "sleep"], "mismatch": ["The cats", "sleeps"]}
-FORMULA = "(2;%match%) < (2;%mismatch%)"
-
-
-def test_test_suites_have_a_row_for_each_condition(tmp_path):
-    data = {"layout": "suites", "files": "*.json"}
-    rows = built(tmp_path / "toy", {"verbs.json": json.dumps(suite())}, data=[data])
-    assert conditions_of(rows) == EXPECTED
-    assert [row["good"] for row in rows] == ["The cats sleep", "The cats sleeps"]
-    assert {(row["paradigm"], *row["predictions"]) for row in rows} == {("verbs", FORMULA)}
-    assert len({row["item"] for row in rows}) == 1
-    assert len({row["item_id"] for row in rows}) == 2
-
-
-def test_conditions_can_have_a_row_for_each_region(tmp_path):
-    text = "i,c,n,text\n1,match,np,The cats\n1,match,2,sleep\n"
-    text += "1,mismatch,np,The cats\n1,mismatch,2,sleeps\n"
-    declared = {**CONDITIONS, "region": "n", "content": "text", "predictions": [FORMULA]}
-    rows = built(tmp_path / "toy", {"a.csv": text}, data=[declared])
-    assert conditions_of(rows) == EXPECTED
-    assert rows[0]["regions"] == ["np", "2"]
 
 
 def test_effects_and_what_counts_as_right_stand_in_the_items(tmp_path):

@@ -1,7 +1,6 @@
 """Judgements of scores that a test writes itself."""
 
 import math
-from dataclasses import replace
 
 import pyarrow as pa
 
@@ -35,13 +34,20 @@ def write_scores(path, rows, statuses=None, ids=None, rounding=2.0**-24):
     return path
 
 
-def judged(directory, pairs, rows, *, ties="wrong", near_tie=0.01, method="full_sentence", **more):
-    unknown = more.pop("unknown", None)
-    items = tiny.write_items(directory / "items.parquet", pairs, **more.pop("columns", {}))
+def _judged(
+    judging, directory, items, rows, method, *, ties="wrong", near_tie=0.01, unknown=None, **more
+):
     scores = write_scores(directory / "scores.parquet", rows, **more)
     output = directory / "judgements.parquet"
-    judge(items, scores, output, Rules([method], [ties], near_tie, unknown))
-    return read_table(JUDGEMENTS, output).to_pylist()
+    unjudged = judging(items, scores, output, Rules([method], [ties], near_tie, unknown))
+    judgements = read_table(JUDGEMENTS, output).to_pylist()
+    assert unjudged == sum(row["correct"] is None for row in judgements)
+    return judgements
+
+
+def judged(directory, pairs, rows, *, method="full_sentence", columns=None, **more):
+    items = tiny.write_items(directory / "items.parquet", pairs, **columns or {})
+    return _judged(judge, directory, items, rows, method, **more)
 
 
 class Condition:
@@ -97,32 +103,20 @@ def write_designs(path, items, predictions, **columns):
     )
 
 
-def judged_designs(directory, items, predictions, **more):
+def judged_designs(
+    directory, items, predictions, *, method="critical_region", columns=None, **more
+):
     """Judgements of items of several conditions, whose tokens have the surprisals they say."""
-    method = more.pop("method", "critical_region")
-    rules = Rules([method], [more.pop("ties", "wrong")], more.pop("near_tie", 0.01))
-    rules = replace(rules, unknown=more.pop("unknown", None))
-    path = write_designs(directory / "items.parquet", items, predictions, **more.pop("columns", {}))
+    path = write_designs(directory / "items.parquet", items, predictions, **columns or {})
     tokens = [(each.tokens, each.tokens) for one in items for each in one.values()]
-    scores = write_scores(directory / "scores.parquet", tokens, **more)
-    output = directory / "judgements.parquet"
-    unjudged = judge_designs(path, scores, output, rules)
-    rows = read_table(JUDGEMENTS, output).to_pylist()
-    assert unjudged == sum(row["correct"] is None for row in rows)
-    return rows
+    return _judged(judge_designs, directory, path, tokens, method, **more)
 
 
-def judged_sentences(directory, values, acceptable, **more):
+def judged_sentences(
+    directory, values, acceptable, *, method="full_sentence", columns=None, **more
+):
     """Judgements of single sentences of one token, whose log-probabilities are ``values``."""
-    method = more.pop("method", "full_sentence")
-    rules = Rules([method], [more.pop("ties", "wrong")], more.pop("near_tie", 0.01))
-    rules = replace(rules, unknown=more.pop("unknown", None))
-    columns = {"acceptable": acceptable} | more.pop("columns", {})
+    columns = {"acceptable": acceptable} | (columns or {})
     items = write_open_items(directory / "items.parquet", ["a b"] * len(values), **columns)
     tokens = [([(value, 3)], [(value, 3)]) for value in values]
-    scores = write_scores(directory / "scores.parquet", tokens, **more)
-    output = directory / "judgements.parquet"
-    unjudged = judge_sentences(items, scores, output, rules)
-    rows = read_table(JUDGEMENTS, output).to_pylist()
-    assert unjudged == sum(row["correct"] is None for row in rows)
-    return rows
+    return _judged(judge_sentences, directory, items, tokens, method, **more)
