@@ -63,10 +63,9 @@ class Source:
 
     def rows(self, entry: Files) -> Iterator[Row]:
         """Yield the rows of an entry's files."""
-        keys = ("people", "released", "perplexities")
-        entries = [(key, n, e) for key in keys for n, e in enumerate(getattr(self.declared, key))]
-        name = next(f"{key}.{n}" for key, n, declared in entries if declared is entry)
-        account = Account(f"{declaration_in(self.folder)}: key {name}")
+        key = type(entry).__name__.lower()
+        number = getattr(self.declared, key).index(entry)
+        account = Account(f"{declaration_in(self.folder)}: key {key}.{number}")
         yield from rows_in(entry, self.named, self.folder, account)
         for counts in filter(None, (account.left_out, account.notes)):
             log.info("%s: %s", account.entry, dict(counts))

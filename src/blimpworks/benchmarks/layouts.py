@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import PurePosixPath
@@ -23,7 +24,7 @@ from blimpworks.benchmarks.entries import (
     Sentences,
 )
 from blimpworks.benchmarks.readers import as_text
-from blimpworks.benchmarks.templates import Row, cell, is_one_of, word_span
+from blimpworks.benchmarks.templates import Row, cell, has_column, is_one_of, word_span
 from blimpworks.errors import UserError
 from blimpworks.items import Regions
 
@@ -61,11 +62,9 @@ def text(row: Row, column: str) -> str:
 def number(row: Row, column: str) -> float:
     """Return a cell as a number. Raises UserError for no number."""
     value = as_text(cell(row, column)).strip()
-    try:
+    with suppress(ValueError):
         if math.isfinite(found := float(value)):
             return found
-    except ValueError:
-        pass
     raise UserError(
         f"{row.place}: column {column!r} is {value!r}; expected a number. Correct the file, or "
         "name another column."
@@ -144,12 +143,8 @@ def labelled(row: Row, column: str | None, default: str) -> str:
     """Return a label by its column or the usual one, or "". UserError for an empty cell."""
     if column is not None:
         return not_empty(row, column)
-    is_there = default in row.cells
-    if row.rules.columns.setdefault(f"{row.file}: {default}", is_there) != is_there:
-        raise UserError(
-            f"{row.place} has {'a' if is_there else 'no'} column {default!r}, and rows before have "
-            f"{'none' if is_there else 'one'}; correct the file, or name a column as {default!r}."
-        )
+    advice = f"name a column as {default!r}"
+    is_there = has_column(row, default, f"{row.file}: {default}", advice)
     return not_empty(row, default) if is_there else ""
 
 

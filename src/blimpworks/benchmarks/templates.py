@@ -36,6 +36,17 @@ class Row:
         return f"{self.file}:{self.line}"
 
 
+def has_column(row: Row, name: str, key: str, advice: str) -> bool:
+    """Tell whether a row has a column. UserError where rows before, by ``key``, are unlike it."""
+    is_there = name in row.cells
+    if row.rules.columns.setdefault(key, is_there) != is_there:
+        raise UserError(
+            f"{row.place} has {'a' if is_there else 'no'} column {name!r}, and rows before have "
+            f"{'none' if is_there else 'one'}; correct the file, or {advice}."
+        )
+    return is_there
+
+
 def is_one_of(value: object, among: object) -> bool:
     """Tell whether a cell equals one of some values, or a single one, as text without case."""
     several = among if isinstance(among, tuple | list) else (among,)
@@ -215,13 +226,7 @@ def _number(row: Row, name: str | int) -> int:
 
 def _named_or_literal(row: Row, name: str) -> str:
     """Return a column's text, or the name itself if there is no such column."""
-    is_column = name in row.cells
-    if row.rules.columns.setdefault(name, is_column) != is_column:
-        raise UserError(
-            f"{row.place} has {'a' if is_column else 'no'} column {name!r}, and rows before have "
-            f"{'none' if is_column else 'one'}; correct the file, or quote text: '{name}'."
-        )
-    if is_column:
+    if has_column(row, name, name, f"quote text: '{name}'"):
         return _column_text(row, name)
     alike = _resembled(name, tuple(row.cells))
     if alike is not None:
