@@ -1,18 +1,24 @@
 """UrBLiMP's exhibits of a campaign's own judgements and people."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from blimpworks.annotation.tables import VALIDATION_RATINGS
-from blimpworks.campaign.exhibits import of_benchmarks
+from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.campaign.exhibit_spec import FORMATS
+from blimpworks.campaign.exhibits import exhibits, of_benchmarks
 from blimpworks.campaign.load import campaign_model
 from blimpworks.errors import UserError
 from blimpworks.exhibits.exhibit import Labels
-from blimpworks.exhibits.shared import read_plain
+from blimpworks.exhibits.formula_lookup import formula_of
+from blimpworks.exhibits.formulas import select_rows
+from blimpworks.exhibits.render import build_exhibit
+from blimpworks.exhibits.shared import read_plain, read_printed
 from blimpworks.papers.urblimp.analysis.statistics import signed_rank_p
 from blimpworks.papers.urblimp.exhibits.data import table1, table2, table10
 from blimpworks.papers.urblimp.exhibits.evaluation import table4, table7, table8, table9
@@ -23,7 +29,10 @@ from blimpworks.papers.urblimp.exhibits.statements import text
 from blimpworks.papers.urblimp.exhibits.validation import validation
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import UrblimpOptions
-from blimpworks.tables import ACCURACIES, read_table, write_table
+from blimpworks.papers.urblimp.tables import LENGTHS, RULE_COUNTS, SURPRISALS
+from blimpworks.tables import ACCURACIES, CELLS, ITEMS, JUDGEMENTS, read_table, write_table
+from support import urblimp_results_kit as results
+from support.paths import REPOSITORY
 from support.urblimp_models_kit import LABELS, SKILL, N, cell, simulate
 from support.validation_kit import OPTIONS, measured_people
 
@@ -223,3 +232,65 @@ def test_kappas_that_are_not_defined_are_left_out(people, tmp_path):
     exhibit = validation(people | {"validation_ratings": [path]}, ALONE)
     rows = {c.row for c in exhibit.cells if c.column == "κ"}
     assert rows == {"Sentence chosen (published)", "Free-marginal (Randolph)"}
+
+
+# Every exhibit is written in all formats, and each cell can be computed again
+
+PRINTED = sorted((REPOSITORY / "config/published/urblimp").glob("*.csv"))
+SPECS = {spec.name: spec for spec in exhibits().values() if spec.paper == "urblimp"}
+OTHERS = [name for name in SPECS if name not in OWN]
+SCHEMAS = {
+    "accuracies": ACCURACIES,
+    "people": ACCURACIES,
+    "judgements": JUDGEMENTS,
+    "items": ITEMS,
+    "rules": RULE_COUNTS,
+    "lengths": LENGTHS,
+    "surprisals": SURPRISALS,
+    "validation_ratings": VALIDATION_RATINGS,
+    "validation_participants": VALIDATION_PARTICIPANTS,
+}
+CASES = [
+    *(("two languages", name) for name in sorted(OWN)),
+    *(("models and people", name) for name in OTHERS),
+    *(("one model", name) for name in OTHERS if name not in ("table9", "validation")),
+]
+
+
+@pytest.fixture(scope="module")
+def campaigns(people, tmp_path_factory):
+    """Tables and labels of each campaign."""
+    languages = {"hin": results.HINDI, "urd": results.URDU}
+    two = results.campaign(tmp_path_factory.mktemp("two"), languages, PRINTED)
+    few = ("aspect", "oblique_verb", "oblique_pronoun")
+    one = simulate(tmp_path_factory.mktemp("one"), {"ours": 0.7}, few)
+    labels = replace(LABELS, facts=LABELS.facts | ALONE.facts)
+    return {
+        "two languages": (two, results.LABELS),
+        "models and people": (people, labels),
+        "one model": (one, replace(labels, models={"ours": "Ours"})),
+    }
+
+
+@pytest.mark.parametrize(("campaign", "name"), CASES)
+def test_an_exhibit_is_written_and_its_cells_are_of_the_rows_they_name(
+    campaigns, tmp_path, campaign, name
+):
+    tables, labels = campaigns[campaign]
+    spec, cells = SPECS[name], tmp_path / "cells.parquet"
+    outputs = {suffix: tmp_path / f"{name}.{suffix}" for suffix in FORMATS[spec.kind]}
+    build_exhibit(spec, tables, labels, cells, [*outputs.values()])
+    assert all(path.is_file() for path in outputs.values())
+    page = outputs["html"].read_text(encoding="utf-8").removeprefix("<!DOCTYPE html>\n")
+    ElementTree.fromstring(page)
+    for written in read_table(CELLS, cells).to_pylist():
+        where, kind = json.loads(written["filter"]), written["source"]
+        if kind == "published":
+            rows = read_printed(tables)
+        else:
+            if kind == "accuracies" and where.get("model") == "human":
+                kind = "people"
+            paths = [p for p in tables[kind] if kind != "judgements" or p.stem == where["model"]]
+            rows = read_plain(SCHEMAS[kind], paths)
+        again = formula_of(written["formula"])(select_rows(rows, where))
+        assert again == pytest.approx(written["value"], abs=1e-9), written
