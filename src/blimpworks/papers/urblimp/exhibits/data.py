@@ -5,6 +5,7 @@ Source: Adeeba, Dillon, Sajjad and Bhatt (2025).
 
 from collections.abc import Mapping
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -22,6 +23,7 @@ from blimpworks.exhibits.shared import (
     size_text,
 )
 from blimpworks.exhibits.texts import language_tag
+from blimpworks.files import read_cells
 from blimpworks.papers.urblimp.exhibits import accuracies as acc
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.formulas import IMPLIED, PAPER_TOTAL
@@ -30,16 +32,8 @@ from blimpworks.papers.urblimp.phenomena import BENCHMARK, LANG, PARADIGMS, PHEN
 from blimpworks.tables import ITEMS
 
 DATASETS = {
-    "blimp": ("BLiMP", "English", "dictionary, templates"),
-    "climp": ("CLiMP", "Chinese", "translation, templates"),
-    "sling": ("SLING", "Chinese", "treebank, templates"),
-    "turblimp": ("TurBLiMP", "Turkish", "semi-automatic"),
-    "rublimp": ("RuBLiMP", "Russian", "semi-automatic"),
-    "jblimp": ("JBLiMP", "Japanese", "from articles"),
-    "blimp-nl": ("BLiMP-NL", "Dutch", "semi-automatic"),
-    "multiblimp": ("MultiBLiMP", "101 languages", "treebanks"),
-    "bhs": ("BHS", "Basque, Hindi, Swahili", "dictionary, templates"),
-    BENCHMARK: ("UrBLiMP", "Urdu", "text, rules"),
+    row.pop("key"): tuple(row.values())
+    for row in read_cells(Path(__file__).with_name("datasets.tsv"))
 }
 """Name, language and method of the data sets of Table 1."""
 SIZE, KINDS, TUNING = "Pairs", "Paradigms", "Instruction-tuned"

@@ -5,48 +5,33 @@ with the paper's models shows these; another one shows its own.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from blimpworks.campaign.catalogue import Catalogue, ModelRow
 from blimpworks.campaign.settings.campaign import Campaign
-from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN
+from blimpworks.files import read_cells
+from blimpworks.papers.urblimp.phenomena import BENCHMARK
 from blimpworks.papers.urblimp.settings import GUESSING, UrblimpOptions
 
-BERT, ALIF, DEEPSEEK = (
-    "bert-base-multilingual-cased",
-    "alif-1.0-8b-instruct",
-    "deepseek-r1-distill-llama-70b",
-)
-SIZES = ("1b", "4b", "12b", "27b")
-GEMMA = tuple(f"gemma-3-{size}" for size in SIZES)
-TUNED = tuple(f"{name}-it" for name in GEMMA)
-TOP = ("gemma-3-12b", "gemma-3-27b", "llama-3-70b", ALIF)
-"""Models of Table 6."""
-RIVALS = ("gemma-3-27b", "llama-3-70b", DEEPSEEK)
-"""Models of Figure 2: the small one, and two larger ones."""
-NAMES = (
-    {name: f"{name}-pt" for name in GEMMA}
-    | {name: name for name in TUNED}
-    | {
-        "llama-3-8b": "Llama-3-8B",
-        "llama-3-70b": "Llama-3-70B",
-        ALIF: "Alif-1.0-8B",
-        "granite-3.3-8b-base": "granite-3.3-8b-base",
-        "granite-3.3-2b-base": "granite-3.3-2b-base",
-        "granite-3.3-8b-instruct": "granite-3.3-8b-it",
-        "granite-3.3-2b-instruct": "granite-3.3-2b-it",
-        DEEPSEEK: "DeepSeek-R1-Llama-70B",
-        "bloomz-7b1-p3": "bloomz-7b1-p3",
-        BERT: "mBERT",
-        "mt5-small": "mT5-small",
-        "mt5-large": "mT5-large",
-        HUMAN: "Human",
-    }
-)
+_ROWS = read_cells(Path(__file__).with_name("models.tsv"))
+NAMES = {row["model"]: row["name"] for row in _ROWS}
 """Models' names in the paper, in the order of Table 4."""
-INSTRUCTED = (*TUNED, ALIF, "granite-3.3-8b-instruct", "granite-3.3-2b-instruct")
+
+
+def _group(name: str) -> tuple[str, ...]:
+    return tuple(row["model"] for row in _ROWS if name in row["groups"].split())
+
+
+GEMMA, TUNED = _group("gemma"), _group("tuned")
+"""Gemma of four sizes, pretrained and tuned."""
+TOP = _group("top")
+"""Models of Table 6."""
+RIVALS = _group("rival")
+"""Models of Figure 2: the small one, and two larger ones."""
+INSTRUCTED = _group("instructed")
 """Models of Table 8; Table 7 has all others, even if the catalogue calls them tuned."""
-ALONE = {ALIF: "Alif"}
+ALONE = {"alif-1.0-8b-instruct": "Alif"}
 """Models that Figure 1 takes for families of their own."""
 FIRST = 4
 """Number of a campaign's models that exhibits show if it has none of the paper's."""
