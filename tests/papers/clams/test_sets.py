@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from blimpworks.errors import UserError
-from blimpworks.papers.clams.analysis.wals import Category, build_morphology
+from blimpworks.papers.clams.analysis.wals import build_morphology, value_of
 from blimpworks.papers.clams.exhibits.sets import infer_vocabulary
 from blimpworks.papers.clams.items.build import count_sets, focus_of, read_pairs
 from blimpworks.tables import EVALUATION_SETS, MORPHOLOGY, read_table
@@ -114,7 +114,7 @@ def test_the_vocabulary_accounts_for_most_numbers_where_one_is_wrong():
     [("22A", 2, 2 / 7), ("28A", 2, 3 / 4), ("112A", 1, 1), ("112A", 3, 0), ("111A", 4, None)],
 )
 def test_a_category_counts_relative_to_the_highest(feature, number, value):
-    assert Category(feature, number).value == value
+    assert value_of(feature, number) == value
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ divide by the highest value. A language's complexity is the mean over its featur
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from blimpworks.errors import UserError, reading
@@ -22,19 +21,15 @@ SCALES = {
 """Value of each category in WALS's order, by feature; None: set aside."""
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
-    """A feature, and the number (from 1) of the category that a language has of it."""
+Categories = Mapping[str, Mapping[str, int]]
+"""Numbers (from 1) of categories, by language and feature."""
 
-    feature: str
-    number: int
 
-    @property
-    def value(self) -> float | None:
-        """Value from 0 to 1; None for a category that is set aside."""
-        scale = SCALES[self.feature]
-        degree = scale[self.number - 1]
-        return None if degree is None else degree / max(filter(None, scale))
+def value_of(feature: str, number: int) -> float | None:
+    """Return a category's value from 0 to 1; None for one that is set aside."""
+    scale = SCALES[feature]
+    degree = scale[number - 1]
+    return None if degree is None else degree / max(filter(None, scale))
 
 
 def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -48,13 +43,13 @@ def _read(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, s
             yield f"{path}:{line}", row
 
 
-def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Category]]:
-    """Read WALS's values of the quantified features, by language and feature.
+def read_categories(values: Path, elements: Path) -> dict[str, dict[str, int]]:
+    """Read the categories that languages have of the quantified features.
 
     Raises UserError for a value without a category of its feature, and for unknown categories.
     """
-    # Categories by WALS's internal key.
-    known: dict[str, Category] = {}
+    # Features and numbers of categories, by WALS's internal key.
+    known: dict[str, tuple[str, int]] = {}
     for element_at, element in _read(elements, ("pk", "id", "number")):
         element_feature = element["id"].partition("-")[0]
         if element_feature in SCALES:
@@ -65,25 +60,23 @@ def read_categories(values: Path, elements: Path) -> dict[str, dict[str, Categor
                     f"expected 1 to {len(SCALES[element_feature])} of feature {element_feature}. "
                     "Is it another release of WALS?"
                 )
-            known[element["pk"]] = Category(element_feature, number)
-    by_language: dict[str, dict[str, Category]] = {}
+            known[element["pk"]] = element_feature, number
+    by_language: dict[str, dict[str, int]] = {}
     for where, row in _read(values, ("id", "domainelement_pk")):
         feature, _, language = row["id"].partition("-")
         if feature not in SCALES:
             continue
-        category = known.get(row["domainelement_pk"])
-        if not language or category is None or category.feature != feature:
+        defined, number = known.get(row["domainelement_pk"], ("", 0))
+        if not language or defined != feature:
             raise UserError(
                 f"{where}: value {row['id']!r} has domainelement_pk {row['domainelement_pk']!r}, "
                 f"expected one of feature {feature} in {elements}. Take both from one release."
             )
-        by_language.setdefault(language, {})[feature] = category
+        by_language.setdefault(language, {})[feature] = number
     return by_language
 
 
-def choose_languages(
-    categories: Mapping[str, Mapping[str, Category]], languages: Path
-) -> dict[str, str]:
+def choose_languages(categories: Categories, languages: Path) -> dict[str, str]:
     """Choose the WALS language with most features for each ISO 639-3 code (ties by WALS's code)."""
     chosen: dict[str, str] = {}
     rows = sorted(_read(languages, ("ID", "ISO639P3code")), key=lambda r: r[1]["ID"])
@@ -111,8 +104,8 @@ def build_morphology(values: Path, elements: Path, languages: Path, output: Path
             "lang": lang,
             "wals": name,
             "feature": feature,
-            "category": categories[name][feature].number,
-            "value": categories[name][feature].value,
+            "category": categories[name][feature],
+            "value": value_of(feature, categories[name][feature]),
         }
         for lang, name in sorted(choose_languages(categories, languages).items())
         for feature in SCALES
