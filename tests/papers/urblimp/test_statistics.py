@@ -8,18 +8,13 @@ from hypothesis import strategies as st
 
 from blimpworks.analysis.accuracy import mean_interval, wilson
 from blimpworks.analysis.shares import fits, implied_denominator
-from blimpworks.papers.urblimp.analysis.statistics import compare_scores, holm, signed_rank_p
+from blimpworks.papers.urblimp.analysis.statistics import compare_scores, signed_rank_p
 
 
 def test_differences_that_only_floating_point_tells_apart_are_tied():
     # 0.3 - 0.2 and 0.2 - 0.1 differ in the last bit.
     first, second = [0.3, 0.1, 0.9, 0.5], [0.2, 0.2, 0.4, 0.1]
     assert signed_rank_p(first, second) == 0.375
-
-
-def test_holm_multiplies_the_smallest_p_by_their_number_and_never_sinks():
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([]) == []
 
 
 def test_each_pair_of_models_is_compared_on_what_both_were_scored_on():

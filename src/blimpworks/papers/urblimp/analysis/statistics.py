@@ -36,11 +36,6 @@ def signed_rank_p(first: ArrayLike, second: ArrayLike) -> float:
     return float(wilcoxon(differences, method="auto").pvalue)
 
 
-def holm(p: Sequence[float]) -> list[float]:
-    """Return Holm's step-down correction of p-values, in their order."""
-    return [float(value) for value in multipletests(p, method="holm")[1]] if len(p) else []
-
-
 def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Test ``pairs`` of models by signed ranks, corrected for the number of pairs.
 
@@ -55,7 +50,7 @@ def compare_scores(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd
         p = signed_rank_p(both[first], both[second])
         rows.append({"first": first, "second": second, "n": int(differ.sum()), "p": p})
     tests = pd.DataFrame(rows, columns=["first", "second", "n", "p"])
-    return tests.assign(holm=holm(list(tests["p"])))
+    return tests.assign(holm=multipletests(tests["p"], method="holm")[1] if rows else [])
 
 
 # People's judgements

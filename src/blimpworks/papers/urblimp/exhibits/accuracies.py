@@ -13,7 +13,7 @@ from blimpworks.exhibits.exhibit import Cell, Labels
 from blimpworks.exhibits.formulas import ACCURACY, truncate
 from blimpworks.exhibits.shared import Tables, by_place, read_plain, read_printed
 from blimpworks.papers.urblimp.exhibits.formulas import MACRO, macro_weights
-from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS, PHENOMENA
+from blimpworks.papers.urblimp.phenomena import BENCHMARK, HUMAN, LANG, PARADIGMS
 from blimpworks.papers.urblimp.settings import PSEUDO
 from blimpworks.tables import ACCURACIES
 
@@ -73,16 +73,6 @@ def read_models(tables: Tables, labels: Labels) -> pd.DataFrame:
 def read_people(tables: Tables) -> pd.DataFrame:
     """Read people's accuracies of paradigms, in the paper's order; no rows without the table."""
     return in_order(read_plain(ACCURACIES, tables.get("people")))
-
-
-def paradigms_of(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """List the paradigms of each phenomenon that any model has been judged on."""
-    present = {*rows["paradigm"]}
-    paradigms = {
-        phenomenon: [name for name in names if name in present]
-        for phenomenon, (_, names) in PHENOMENA.items()
-    }
-    return {phenomenon: names for phenomenon, names in paradigms.items() if names}
 
 
 def complete(rows: pd.DataFrame) -> list[str]:

@@ -42,17 +42,23 @@ def table4(tables: Tables, labels: Labels) -> Exhibit:
     people = people[people["paradigm"].isin(rows["paradigm"])]
     rows = rows if people.empty else pd.concat([rows, people], ignore_index=True)
     printed = acc.printed_of(tables, labels, "table4")
-    paradigms, complete = acc.paradigms_of(rows), acc.complete(rows)
+    complete, present = acc.complete(rows), {*rows["paradigm"]}
+    # Paradigms of each phenomenon that any model has been judged on.
+    paradigms = {
+        phenomenon: judged
+        for phenomenon, (_, every) in PHENOMENA.items()
+        if (judged := [name for name in every if name in present])
+    }
     human = {HUMAN: HUMAN} if (rows["model"] == HUMAN).any() else {}
     names = names_of({**labels.models, **human})
     cells: list[Cell] = []
     for model, name in names.items():
         of_model = rows[rows["model"] == model]
         as_printed = {p: printed[model, p] for p in paradigms if (model, p) in printed}
-        for phenomenon in paradigms:
+        for phenomenon, judged in paradigms.items():
             place, key = (name, PHENOMENA[phenomenon][0]), (model, phenomenon)
             inside = of_model[of_model["phenomenon"] == phenomenon]
-            if len(inside) == len(paradigms[phenomenon]):
+            if len(inside) == len(judged):
                 cells.append(accuracy_cell(inside, place, labels, key))
             elif phenomenon in as_printed:
                 cells.append(printed_cell(as_printed[phenomenon], place))
@@ -143,13 +149,10 @@ def table9(tables: Tables, labels: Labels) -> Exhibit:
     ]
     cells.append(accuracy_cell(rows, place, labels, key))
     cells.append(macro_cell(rows, (MACRO_HEAD, PEOPLE)))
-    remarks = {cell.row: {INTERVAL: ""} for cell in cells}
-    for cell in cells:
-        if cell.low is not None and cell.high is not None:
-            remarks[cell.row][INTERVAL] = f"{cell.low:.1f} to {cell.high:.1f}"
+    intervals = {c.row: "" if c.low is None else f"{c.low:.1f} to {c.high:.1f}" for c in cells}
     return Exhibit(
         **describe("table9"),
         cells=cells,
         stub={cell.row: {PAIRS: f"{cell.n:,}"} for cell in cells},
-        remarks=remarks,
+        remarks={row: {INTERVAL: interval} for row, interval in intervals.items()},
     )

@@ -27,29 +27,7 @@ KAPPA_ROWS = {
     "free": "Free-marginal (Randolph)",
 }
 ACCURACY, JUDGED, PASSED, CHECKS, COUNTED = "Accuracy (%)", "Pairs", "Passed", "Checks", "Counted"
-INTERVAL = "95 % interval"
-
-
-def _counts(per_pair: int, paired: bool) -> list[tuple[str, Formula, str, dict[str, Any], str]]:
-    """Return row, formula, source, filter and format of each number of participants and judgements.
-
-    Shares of pairs are among them if some are ``paired``: have all their judgements, and several.
-    """
-    counts: list[tuple[str, Formula, str, dict[str, Any], str]] = [
-        ("Participants", COUNT, PEOPLE, {}, ",.0f"),
-        ("left out: failed attention checks", COUNT, PEOPLE, {"left_out": True}, ",.0f"),
-        ("Attention checks", sum_of("checks"), PEOPLE, {}, ",.0f"),
-        ("passed", sum_of("passed"), PEOPLE, {}, ",.0f"),
-        ("Judgements that count", COUNT, RATED, {}, ",.0f"),
-        ("Pairs judged", formulas.PAIRS, RATED, {}, ",.0f"),
-        (f"with {per_pair} judgements", formulas.complete(per_pair), RATED, {}, ",.0f"),
-        ("left out of κ", formulas.incomplete(per_pair), RATED, {}, ",.0f"),
-    ]
-    shares: list[tuple[str, Formula, str, dict[str, Any], str]] = [
-        ("Unanimous pairs (%)", formulas.unanimous(per_pair), RATED, {}, ".1f"),
-        ("Two judgements agree (%)", formulas.agreement(per_pair), RATED, {}, ".1f"),
-    ]
-    return counts + shares if paired else counts
+INTERVAL, LEFT_OUT = "95 % interval", "left out: failed attention checks"
 
 
 def validation(tables: Tables, labels: Labels) -> Exhibit:
@@ -67,11 +45,25 @@ def validation(tables: Tables, labels: Labels) -> Exhibit:
         fields: dict[str, Any] = {"n": pairs, "low": low, "high": high}
         kappas.append(formula_cell(ratings, (row, VALUE), formula, RATED, {}, ".2f", **fields))
 
+    numbers: dict[str, tuple[Formula, str]] = {
+        "Participants": (COUNT, PEOPLE),
+        LEFT_OUT: (COUNT, PEOPLE),
+        "Attention checks": (sum_of("checks"), PEOPLE),
+        "passed": (sum_of("passed"), PEOPLE),
+        "Judgements that count": (COUNT, RATED),
+        "Pairs judged": (formulas.PAIRS, RATED),
+        f"with {per_pair} judgements": (formulas.complete(per_pair), RATED),
+        "left out of κ": (formulas.incomplete(per_pair), RATED),
+    }
+    if pairs and per_pair > 1:
+        numbers["Unanimous pairs (%)"] = formulas.unanimous(per_pair), RATED
+        numbers["Two judgements agree (%)"] = formulas.agreement(per_pair), RATED
     rows_of = {RATED: ratings, PEOPLE: people}
-    counts = [
-        formula_cell(rows_of[source], (row, NUMBER), formula, source, where, form)
-        for row, formula, source, where, form in _counts(per_pair, pairs > 0 and per_pair > 1)
-    ]
+    counts: list[Cell] = []
+    for row, (formula, source) in numbers.items():
+        where: dict[str, Any] = {"left_out": True} if row == LEFT_OUT else {}
+        form = ".1f" if "%" in row else ",.0f"
+        counts.append(formula_cell(rows_of[source], (row, NUMBER), formula, source, where, form))
 
     # A participant may be called like another row.
     names = {f"participant {name}": str(name) for name in people["participant"]}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from blimpworks.linguistics import regular
 from blimpworks.papers.urblimp.items.trees import Word
@@ -59,6 +59,7 @@ class Paradigm(Strict):
     """Whole forms of cells, by lemma."""
     names: dict[str, str] = Field(default={})
     """Lemmas of the treebank, and the lemmas that they stand for."""
+    _forms_by_lemma: dict[str, dict[str, tuple[str, ...]]] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
@@ -76,10 +77,6 @@ class Paradigm(Strict):
     @cached_property
     def _joined(self) -> regular.Replacements:
         return regular.Replacements(self.joints)
-
-    @cached_property
-    def _forms_by_lemma(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {}
 
     def has(self, word: Word) -> bool:
         """Tell whether a word is of the class, by its part of speech and lemma."""

@@ -156,17 +156,10 @@ def generate_sets(
         largest = max(lines, key=lambda each: lines[each])
         if sum(lines.values()) > MOST_LINES:
             fail(largest.place, "too many sentences", most=MOST_LINES)
-    return [
-        write_sets(generate(grammar, variant), output)
-        for grammar, output in zip(parsed, outputs, strict=True)
-    ]
-
-
-def write_sets(sets: Iterable[MinimalSet], output: Path) -> int:
-    """Write minimal sets in the released form, atomically; return the number of lines."""
-    count = 0
-    with atomic(output) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        for line in lines_of(sets):
-            file.write(line)
-            count += 1
-    return count
+    counts = [0] * len(parsed)
+    for number, (grammar, output) in enumerate(zip(parsed, outputs, strict=True)):
+        with atomic(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
+            for line in lines_of(generate(grammar, variant)):
+                file.write(line)
+                counts[number] += 1
+    return counts
