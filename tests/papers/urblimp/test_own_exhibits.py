@@ -165,17 +165,16 @@ def test_a_token_counts_for_the_word_that_it_ends_in():
 
 
 def test_the_pair_that_is_shown_parts_most_among_short_ones():
-    def pair(name, by_token, good="ا ب", unequal=True, right=(1.0, 0.0)):
-        keys = {"item_id": name, "paradigm": OBJECT, "change": "deletion", "unequal": unequal}
-        marks = {"per_token right": right[0], "full_sentence right": right[1]}
-        return {**keys, **marks, "good": good, "per_token": by_token}
+    def pair(name, by_token, good="ا ب", differently=True):
+        keys = {"item_id": name, "paradigm": OBJECT, "change": "deletion", "unequal": True}
+        return {**keys, "differently": differently, "good": good, "per_token": by_token}
 
     result = [
         pair("long", 9.0, good="ا " * 40),
         pair("b", 0.5),
         pair("a", 0.5),
         pair("less", 0.1),
-        pair("same", 5.0, right=(1.0, 1.0)),
+        pair("same", 5.0, differently=False),
     ]
     assert clearest_pair(result, Counter({OBJECT: 3}))["item_id"] == "a"
     assert clearest_pair([result[-1]], Counter({OBJECT: 3})) is None

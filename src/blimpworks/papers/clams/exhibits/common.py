@@ -222,11 +222,21 @@ class Grid:
         return [cell for cell in cells if cell]
 
     def printed(
-        self, tables: Tables, exhibit: str, rows: Mapping[str, str] | None = None
+        self,
+        tables: Tables,
+        exhibit: str,
+        rows: Mapping[str, str] | None = None,
+        columns: Mapping[str, str] | None = None,
     ) -> list[Cell]:
-        """List the numbers that an exhibit prints in these columns, in ``rows`` or the grid's."""
-        columns = {column.key: column.name for column in self.columns}
-        return printed_cells(tables, exhibit, rows or self.rows, columns)
+        """List an exhibit's printed numbers in rows and columns by key, or else in the grid's."""
+        numbers = by_place(read_printed(tables, exhibit=exhibit))
+        columns = columns or {column.key: column.name for column in self.columns}
+        return [
+            printed_cell(numbers[row, column], (row_name, column_name))
+            for row, row_name in (rows or self.rows).items()
+            for column, column_name in columns.items()
+            if (row, column) in numbers
+        ]
 
     def section(self, *more_rows: str) -> Section:
         """Lay out this part of a table, with further rows below."""
@@ -264,16 +274,3 @@ def shown_languages(labels: Labels) -> dict[str, str]:
     order = [lang for lang in LANGUAGES if lang in labels.languages]
     others = [] if labels.source == "published" else [*labels.languages]
     return {lang: labels.languages[lang] for lang in dict.fromkeys([*order, *others])}
-
-
-def printed_cells(
-    tables: Tables, exhibit: str, rows: Mapping[str, str], columns: Mapping[str, str]
-) -> list[Cell]:
-    """List an exhibit's printed numbers in rows and columns, given by key with their names."""
-    numbers = by_place(read_printed(tables, exhibit=exhibit))
-    return [
-        printed_cell(numbers[row, column], (row_name, column_name))
-        for row, row_name in rows.items()
-        for column, column_name in columns.items()
-        if (row, column) in numbers
-    ]

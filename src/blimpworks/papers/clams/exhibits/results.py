@@ -33,7 +33,6 @@ from blimpworks.papers.clams.exhibits.common import (
     by_phenomenon,
     measure_by,
     plain_or_list,
-    printed_cells,
     read_accuracies,
     shown_languages,
     table_of,
@@ -75,7 +74,7 @@ def _printed_elsewhere(
     tables: Tables, exhibit: str, grid: Grid, column: str, name: str, stands_for: str
 ) -> list[Cell]:
     """Return the numbers of a grid's rows that a ``column`` of another exhibit prints."""
-    cells = printed_cells(tables, exhibit, grid.rows, {column: name})
+    cells = grid.printed(tables, exhibit, columns={column: name})
     return [
         replace(cell, printed=False, stands_for=(cell.where["row"], stands_for)) for cell in cells
     ]

@@ -48,12 +48,9 @@ def _decisions(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: f
         margin = {name: float(values[at]) for name, values in ahead.items()}
         if item["item_id"] in known and not np.isnan([*margin.values()]).any():
             right = {f"{n} right": tie if m == 0 else float(m > 0) for n, m in margin.items()}
-            rows.append({**item, **margin, **right, "row": at, "unequal": len({*counts}) > 1})
+            differs = {"differently": len({*right.values()}) > 1, "unequal": len({*counts}) > 1}
+            rows.append({**item, **margin, **right, **differs, "row": at})
     return rows
-
-
-def _differs(pair: Item) -> bool:
-    return bool(pair[f"{BY_TOKEN} right"] != pair[f"{BY_SUM} right"])
 
 
 def _counts(evaluation: Evaluation, pairs: Sequence[Item]) -> list[Item]:
@@ -61,8 +58,7 @@ def _counts(evaluation: Evaluation, pairs: Sequence[Item]) -> list[Item]:
     if not pairs:
         return []
     frame = pd.DataFrame(pairs).astype(dict.fromkeys(KINDS, str))
-    groups = frame.assign(differently=[*map(_differs, pairs)]).groupby([*KINDS], sort=False)
-    counts = groups.agg(
+    counts = frame.groupby([*KINDS], sort=False).agg(
         n=("row", "size"),
         unequal=("unequal", "sum"),
         by_token=(f"{BY_TOKEN} right", "sum"),
@@ -79,7 +75,7 @@ def clearest_pair(pairs: Sequence[Item], deletions: Counter[str]) -> Item | None
     It is of the paradigm with most ``deletions`` that has such a pair, else of any. Short sentences
     come first, then the greatest difference of means per token.
     """
-    differing = [pair for pair in pairs if _differs(pair) and pair["unequal"]]
+    differing = [pair for pair in pairs if pair["differently"] and pair["unequal"]]
     for paradigm, _ in sorted(deletions.items(), key=lambda each: (-each[1], each[0])):
         inside = [p for p in differing if (p["paradigm"], p["change"]) == (paradigm, DELETION)]
         if inside:

@@ -7,7 +7,7 @@ means per token: all pairs by kind of change, and one pair word by word.
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -44,23 +44,16 @@ MARKS: dict[str, dict[str, Any]] = {
 }
 
 
-class Evaluation(NamedTuple):
-    """A model on a language: its name, and the filter of its rows."""
-
-    name: str
-    where: dict[str, Any]
-
-
-def _read(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, list[Evaluation]]:
-    """Read the rows, and list models in the paper's order, with languages if there are several."""
+def _read(tables: Tables, labels: Labels) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
+    """Read the rows, and name the filters of models and languages, in the paper's order."""
     rows = read_plain(LENGTHS, tables[SOURCE][0])
     rows = rows[rows["model"].isin(labels.models)]
     multilingual = rows["lang"].nunique() > 1
-    evaluations = []
+    evaluations: dict[str, dict[str, Any]] = {}
     for model, name in names_of(labels.models).items():
         for lang in dict.fromkeys(rows["lang"][rows["model"] == model]):
             language = f" ({labels.languages.get(lang, lang)})" if multilingual else ""
-            evaluations.append(Evaluation(f"{name}{language}", {"model": model, "lang": lang}))
+            evaluations[f"{name}{language}"] = {"model": model, "lang": lang}
     return rows, evaluations
 
 
@@ -82,21 +75,20 @@ def _cells(rows: pd.DataFrame, row: str, where: Mapping[str, Any]) -> Iterator[C
         yield formula_cell(rows, (row, column), percent_of(name), SOURCE, where, ".1f", **fields)
 
 
-def _by_change(rows: pd.DataFrame, evaluation: Evaluation) -> Iterator[Cell]:
+def _by_change(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
     """Make a model's rows: each kind of change, and all pairs."""
-    name, where = evaluation
     for change in _changes(select_rows(rows, where)):
         yield from _cells(rows, f"{name}: {change}", {**where, "change": change})
     yield from _cells(rows, f"{name}: {ALL}", where)
 
 
-def _by_paradigm(rows: pd.DataFrame, evaluation: Evaluation) -> Iterator[Cell]:
+def _by_paradigm(rows: pd.DataFrame, name: str, where: Mapping[str, Any]) -> Iterator[Cell]:
     for paradigm, title in PARADIGMS.items():
-        where = {**evaluation.where, "paradigm": paradigm}
-        changes = _changes(select_rows(rows, where))
+        inside = {**where, "paradigm": paradigm}
+        changes = _changes(select_rows(rows, inside))
         for change in changes:
-            row = f"{evaluation.name}: {title}" + (f", {change}" if len(changes) > 1 else "")
-            yield from _cells(rows, row, {**where, "change": change})
+            row = f"{name}: {title}" + (f", {change}" if len(changes) > 1 else "")
+            yield from _cells(rows, row, {**inside, "change": change})
 
 
 def lengths(tables: Tables, labels: Labels) -> Exhibit:
@@ -105,8 +97,8 @@ def lengths(tables: Tables, labels: Labels) -> Exhibit:
     cells: list[Cell] = []
     sections: list[Section] = []
     for title, make in (("Kind of pair", _by_change), ("Paradigm", _by_paradigm)):
-        for evaluation in evaluations:
-            of_model, name = list(make(rows, evaluation)), evaluation.name
+        for name, where in evaluations.items():
+            of_model = [*make(rows, name, where)]
             cells += of_model
             titles = {f"{name}, {title}": name}
             titles |= {cell.row: cell.row.removeprefix(f"{name}: ") for cell in of_model}
@@ -120,8 +112,8 @@ def lengths_fig(tables: Tables, labels: Labels) -> Exhibit:
     Beside it is the share of pairs decided differently.
     """
     rows, evaluations = _read(tables, labels)
-    cells = [cell for evaluation in evaluations for cell in _by_change(rows, evaluation)]
-    names, changes = [evaluation.name for evaluation in evaluations], _changes(rows)
+    cells = [c for name, where in evaluations.items() for c in _by_change(rows, name, where)]
+    names, changes = [*evaluations], _changes(rows)
     by_place = {(cell.row, cell.column): cell for cell in cells}
     figure = new_figure(PAGE_INCHES, 1.0 + 0.27 * max(len(names), 2))
     if names:
