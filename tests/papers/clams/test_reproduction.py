@@ -127,24 +127,6 @@ def rounded(comparison):
     return [tuple(row) for row in rows[["exhibit", "row", "column"]].to_numpy()]
 
 
-@pytest.mark.slow
-def test_print_alone_recomputes_averages_gains_and_what_is_printed_twice(printed):
-    comparison = pd.DataFrame(compare(printed[1]))
-    none = "not recomputable"
-    assert statuses(comparison) == {
-        "table1": {"exact": 9, "rounding": 1, none: 80},
-        "table2": {"exact": 7, none: 23},
-        "table3": {"exact": 11, none: 19},
-        "table4": {"exact": 6, "rounding": 1, "erratum": 1, none: 56},
-        "table5": {none: 70},
-        "table6": {none: 35},
-        "table7": {"exact": 18, "erratum": 2, none: 34},
-        "text": {"exact": 12, "rounding": 1, "erratum": 3, none: 21},
-    }
-    assert faulty(comparison) == FAULTY
-    assert rounded(comparison) == ROUNDED
-
-
 @pytest.mark.mirror
 def test_released_sets_and_wals_recompute_tables_6_and_7_and_the_correlations(released):
     comparison = pd.DataFrame(compare(released[1]))
