@@ -6,7 +6,8 @@ from pydantic import ValidationError
 from blimpworks.papers.urblimp.items.inflection import Inflection, cell_of
 from support.urblimp_kit import urdu, word
 
-PARTICIPLES = [
+FORMS = [
+    # Participles have the ending of gender and number, infinitives of case and gender.
     ("دیکھنا", "Perf", "دیکھا دیکھے دیکھی دیکھیں"),
     ("دیکھنا", "Imp", "دیکھتا دیکھتے دیکھتی دیکھتیں"),
     # after vowels
@@ -22,6 +23,9 @@ PARTICIPLES = [
     ("دینا", "Perf", "دیا دیے دی دیں"),
     ("ہونا", "Perf", "ہوا ہوئے ہوئی ہوئیں"),
     ("پینا", "Perf", "پیا پیے پی پیں"),
+    ("پڑھنا", "Inf", "پڑھنا پڑھنے پڑھنی"),
+    ("کرنا", "Inf", "کرنا کرنے کرنی"),
+    ("آنا", "Inf", "آنا آنے آنی"),
 ]
 
 
@@ -36,9 +40,10 @@ def cells(paradigm, lemma, inside=False, **features):
     return [spellings[0] for cell, spellings in forms if features.items() <= cell_of(cell).items()]
 
 
-@pytest.mark.parametrize(("lemma", "aspect", "forms"), PARTICIPLES)
-def test_participles_have_the_ending_of_gender_and_number(inflection, lemma, aspect, forms):
-    assert cells(inflection.paradigms["verb"], lemma, Aspect=aspect) == forms.split()
+@pytest.mark.parametrize(("lemma", "kind", "forms"), FORMS)
+def test_a_verb_has_the_forms_of_its_class(inflection, lemma, kind, forms):
+    feature = {"VerbForm": kind} if kind == "Inf" else {"Aspect": kind}
+    assert cells(inflection.paradigms["verb"], lemma, **feature) == forms.split()
 
 
 @pytest.mark.parametrize("lemma", ["دیکھنا", "سونا", "کرنا", "جانا", "ہونا"])
@@ -47,14 +52,6 @@ def test_the_plurals_nasal_is_the_last_words_of_a_complex_alone(inflection, lemm
     for aspect in ("Perf", "Imp"):
         _, _, singular, plural = cells(verb, lemma, inside=True, Aspect=aspect)
         assert plural == singular == cells(verb, lemma, Aspect=aspect)[2]
-
-
-@pytest.mark.parametrize(
-    ("lemma", "forms"),
-    [("پڑھنا", "پڑھنا پڑھنے پڑھنی"), ("کرنا", "کرنا کرنے کرنی"), ("آنا", "آنا آنے آنی")],
-)
-def test_infinitives_have_case_and_gender(inflection, lemma, forms):
-    assert cells(inflection.paradigms["verb"], lemma, VerbForm="Inf") == forms.split()
 
 
 @pytest.mark.parametrize(

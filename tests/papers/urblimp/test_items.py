@@ -148,16 +148,6 @@ def test_a_file_among_the_rules_that_nothing_reads_is_refused(tmp_path, name):
         build(tmp_path, rules=folder)
 
 
-@pytest.mark.parametrize("code", ["xx", "no code"])
-def test_a_code_that_wordfreq_does_not_know_is_refused_with_those_that_it_knows(tmp_path, code):
-    language = {"attestation": {"wordfreq": code}}
-    rule = {"pattern": "V [upos=VERB]", "change": [{"delete": "V"}]}
-    folder = write_rules(tmp_path / "rules", language=language, about="x", rules=[rule])
-    message = rf"'attestation\.wordfreq' is '{code}', .*; expected one of ar, .*, or null"
-    with pytest.raises(UserError, match=message):
-        build(tmp_path, rules=folder)
-
-
 @pytest.mark.parametrize("most", [1, 3])
 def test_at_most_so_many_pairs_of_a_paradigm_are_kept_evenly(own, tmp_path, most):
     capped = build(tmp_path, per_paradigm=most)

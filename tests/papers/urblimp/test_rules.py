@@ -346,7 +346,6 @@ def test_a_malformed_rule_is_refused_in_a_sentence_with_file_and_key(
     [
         ([], "honorific", {}, "key 'rules' is []: expected a list of one or more."),
         ([GOOD_RULE] * 2, "honorific", {}, "rules.0.name and rules.1.name are both 'plain'"),
-        ([GOOD_RULE], "honour", {}, "honour.yaml is neither a language pack nor called after"),
         (
             [GOOD_RULE],
             "honorific",
@@ -360,6 +359,15 @@ def test_a_malformed_rule_is_refused_in_a_sentence_with_file_and_key(
             "is malformed at 'A'",
         ),
         ([GOOD_RULE], "honorific", {"table": {}}, "key 'table' is not a setting"),
+        *(
+            (
+                [GOOD_RULE],
+                "honorific",
+                {"attestation": {"wordfreq": code}},
+                f"'attestation.wordfreq' is '{code}', for which wordfreq has no list; expected one",
+            )
+            for code in ("xx", "no code")
+        ),
         (
             [{**GOOD_RULE, "pattern": "V [upos=SYM]"}],
             "honorific",
