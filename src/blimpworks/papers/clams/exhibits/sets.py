@@ -51,12 +51,9 @@ WORDS_AT_MOST = 22
 """Most focus words of a language, because all their subsets are tried."""
 
 
-def read_sets(tables: Tables) -> pd.DataFrame | None:
-    """Read the released evaluation sets with their constructions; None without them."""
-    paths = tables.get("evaluation_sets") or []
-    if not paths:
-        return None
-    sets = read_plain(EVALUATION_SETS, paths[0])
+def read_sets(tables: Tables) -> pd.DataFrame:
+    """Read the released evaluation sets with their constructions; no rows without the table."""
+    sets = read_plain(EVALUATION_SETS, tables.get("evaluation_sets"))
     return sets.assign(construction=sets["paradigm"].map(construction_of))
 
 
@@ -90,7 +87,7 @@ def table6(tables: Tables, labels: Labels) -> Exhibit:
     if labels.source == "published":
         cells, caption = grid.printed(tables, "table6"), "As printed."
         sets = read_sets(tables)
-        if sets is not None:
+        if not sets.empty:
             sizes = {}
             for (key, row), column in product(grid.rows.items(), grid.columns):
                 where = {"lang": column.lang, "paradigm": paradigms(key, inanimate=False)}
@@ -133,10 +130,10 @@ def table7(tables: Tables, labels: Labels) -> Exhibit:
         row_names = {key: name for grid in grids for key, name in grid.rows.items()}
         sets = read_sets(tables)
         for column in grids[0].columns:
-            if sets is not None:
-                cells += _from_words(printed, sets[sets["lang"] == column.lang], column, row_names)
-            else:
+            if sets.empty:
                 cells += _from_share(printed, column, row_names)
+            else:
+                cells += _from_words(printed, sets[sets["lang"] == column.lang], column, row_names)
         description = describe("table7_published")
     else:
         accuracies, judged = read_accuracies(tables, labels), measure_by(TOTAL, ".0f")
