@@ -15,7 +15,7 @@ PHENOMENON_OF = {row["paradigm"]: row["phenomenon"] for row in _ROWS}
 PHENOMENA = {
     row["phenomenon"]: (
         row["name"],
-        {each["paradigm"]: each["part"] for each in _ROWS if each["name"] == row["name"]},
+        {other["paradigm"]: other["part"] for other in _ROWS if other["name"] == row["name"]},
     )
     for row in _ROWS
 }

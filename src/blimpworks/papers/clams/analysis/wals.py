@@ -15,7 +15,9 @@ from blimpworks.files import BadLine, read_cells, table_rows
 from blimpworks.tables import MORPHOLOGY, write_rows
 
 SCALES = {
-    row["feature"]: tuple(None if each == "-" else int(each) for each in row["degrees"].split())
+    row["feature"]: tuple(
+        None if degree == "-" else int(degree) for degree in row["degrees"].split()
+    )
     for row in read_cells(Path(__file__).with_name("wals.tsv"))
 }
 """Value of each category in WALS's order, by feature; None: set aside."""

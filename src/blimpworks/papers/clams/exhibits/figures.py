@@ -138,12 +138,10 @@ def _draw_points(axes: Axes, cells: Sequence[Cell]) -> None:
         markers={name: marker for name, _, marker in SERIES.values()}, s=32, linewidth=0, ax=axes,
     )  # fmt: skip
     # Names of neighbours are on different sides, so that they do not overlap.
-    for place, row in enumerate(sorted(x, key=lambda row: x[row])):
+    for rank, row in enumerate(sorted(x, key=lambda row: x[row])):
         values = [c.value for c in cells if c.row == row and c.column != COLUMN]
         if values:
-            end, offset, side = (
-                (max(values), 6, "bottom") if place % 2 else (min(values), -6, "top")
-            )
+            end, offset, side = (max(values), 6, "bottom") if rank % 2 else (min(values), -6, "top")
             axes.annotate(
                 row, (x[row], end), (0, offset), textcoords="offset points", ha="center", va=side
             )

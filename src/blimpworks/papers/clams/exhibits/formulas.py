@@ -38,12 +38,12 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
     Each model's accuracy on each construction of a language has equal weight; that on a
     construction is over all its pairs, animate or not.
     """
-    known = rows.assign(
+    weighed = rows.assign(
         construction=rows["paradigm"].astype(object).map(construction_of),
         weight=rows["n"].fillna(1).astype(float),
     )
-    known["weighted"] = known["accuracy"] * known["weight"]
-    groups = known.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
+    weighed["weighted"] = weighed["accuracy"] * weighed["weight"]
+    groups = weighed.groupby([LANGUAGE, CONSTRUCTION, MODEL], observed=True)
     sums = groups[["weighted", "weight"]].sum()
     return (sums["weighted"] / sums["weight"]).groupby(unit, observed=True).mean()
 
@@ -51,7 +51,7 @@ def accuracies_by(rows: pd.DataFrame, unit: str) -> pd.Series:
 def _gain(rows: pd.DataFrame) -> float:
     kinds = sorted(rows["phenomenon"].astype(str).unique())
     before, after = (rows[rows["phenomenon"] == kind] for kind in kinds)
-    by = (accuracies_by(part, CONSTRUCTION).mean() for part in (after, before))
+    by = (accuracies_by(of_kind, CONSTRUCTION).mean() for of_kind in (after, before))
     return float(next(by) - next(by))
 
 
@@ -64,10 +64,10 @@ def _printed_gain(rows: pd.DataFrame) -> float:
 
 
 def _lead(rows: pd.DataFrame) -> float:
-    known = rows.assign(
+    named = rows.assign(
         language=rows["column"].str.partition(" ")[0], model=rows["column"].str.partition(" ")[2]
     )
-    wide = known.pivot(index="language", columns="model", values="value")
+    wide = named.pivot(index="language", columns="model", values="value")
     # Sorted by name, mono comes before multi.
     return float(100 * (wide.iloc[:, 0] - wide.iloc[:, 1]).min())
 

@@ -34,8 +34,8 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
     if not lines:
         raise UserError(f"{path} has no pair; expected an evaluation set of CLAMS.")
     good: str | None = None
-    for line, each in enumerate(lines, start=1):
-        verdict, _, sentence = each.partition("\t")
+    for line, entry in enumerate(lines, start=1):
+        verdict, _, sentence = entry.partition("\t")
         sentence = "" if "\t" in sentence else sentence
         paired = good is None or lines[line - 2].startswith("False")
         if verdict == "True" and sentence and paired and line < len(lines):
@@ -46,7 +46,7 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
             yield line, (good, sentence)
         else:
             raise UserError(
-                f"{path}:{line}: {each.rstrip()!r:.90} is not part of an evaluation set; expected "
+                f"{path}:{line}: {entry.rstrip()!r:.90} is not part of an evaluation set; expected "
                 "True or False, a tab and a sentence, the first one True, each with False ones."
             )
 
@@ -54,7 +54,7 @@ def read_pairs(path: Path) -> Iterator[tuple[int, Pair]]:
 def _check_last(path: Path, lines: Sequence[str], pair: Pair) -> None:
     """Raise UserError for a last sentence that has fewer words than its pair or an unknown word."""
     good, bad = (sentence.split(" ") for sentence in pair)
-    known = {word for each in lines[:-1] for word in each.partition("\t")[2].split(" ")}
+    known = {word for line in lines[:-1] for word in line.partition("\t")[2].split(" ")}
     if len(bad) < len(good) or not known.issuperset(bad):
         raise UserError(
             f"{path}:{len(lines)}: the file ends in mid-line, with {pair[1]!r:.90}; expected a "
@@ -91,9 +91,9 @@ ITEM_SCHEMA = read_schema(__file__, "schemas/items.tsv", ITEMS)
 
 def capitalise(sentence: str, *, rest_too: bool) -> str:
     """Return ``sentence`` with a capital first letter; ``rest_too`` lower-cases the word's rest."""
-    word, space, rest = sentence.partition(" ")
+    word, space, others = sentence.partition(" ")
     word = word.capitalize() if rest_too else word[:1].upper() + word[1:]
-    return word + space + rest
+    return word + space + others
 
 
 def _row(lang: str, phenomenon: str, path: Path, line: int, pair: Pair) -> dict[str, Any]:

@@ -40,13 +40,13 @@ def _decisions(evaluation: Evaluation, items: pa.Table, scores: pa.Table, tie: f
     good, bad = (side_of(items, scores, side) for side in SIDES)
     ahead = {name: margins(find_method(name), good, bad)[0] for name in (BY_TOKEN, BY_SUM)}
     judged = read_table(JUDGEMENTS, evaluation.judgements, ["item_id", "correct"])
-    known = {*judged.filter(pc.is_valid(judged["correct"]))["item_id"].to_pylist()}
+    judged_ids = {*judged.filter(pc.is_valid(judged["correct"]))["item_id"].to_pylist()}
     columns = items.select(["item_id", *KINDS, *SIDES]).to_pylist()
     tokens = zip(*(scores[f"tokens_{side}"].to_pylist() for side in SIDES), strict=True)
     rows = []
     for at, (item, counts) in enumerate(zip(columns, tokens, strict=True)):
         margin = {name: float(values[at]) for name, values in ahead.items()}
-        if item["item_id"] in known and not np.isnan([*margin.values()]).any():
+        if item["item_id"] in judged_ids and not np.isnan([*margin.values()]).any():
             right = {f"{n} right": tie if m == 0 else float(m > 0) for n, m in margin.items()}
             differs = {"differently": len({*right.values()}) > 1, "unequal": len({*counts}) > 1}
             rows.append({**item, **margin, **right, **differs, "row": at})
@@ -107,10 +107,10 @@ def words_of(
     for end, value in zip(ends, logprobs, strict=True):
         # An empty token is part of the next character, or the end of the text.
         reached = end if text[before:end].strip() else end + 1
-        place = next((i for i, last in enumerate(after) if reached <= last), len(words))
+        index = next((i for i, last in enumerate(after) if reached <= last), len(words))
         if value is not None and not np.isnan(value):
-            counts[place] += 1
-            bits[place] -= value / log(2)
+            counts[index] += 1
+            bits[index] -= value / log(2)
         before = end
     rows = list(zip([*words, None], counts, bits, strict=True))
     return rows if counts[-1] else rows[:-1]

@@ -118,8 +118,8 @@ def kappa_interval(name: str, ratings: pd.DataFrame, per_pair: int) -> tuple[flo
     value, n = _kappa(counts, method), len(counts)
     if math.isnan(value) or n < 2:
         return math.nan, math.nan
-    _, places, many = np.unique(counts, axis=0, return_index=True, return_counts=True)
-    left = np.array([_kappa(np.delete(counts, place, axis=0), method) for place in places])
+    _, rows, many = np.unique(counts, axis=0, return_index=True, return_counts=True)
+    left = np.array([_kappa(np.delete(counts, row, axis=0), method) for row in rows])
     mean = float(np.average(left, weights=many))
     error = math.sqrt((n - 1) / n * float(many @ (left - mean) ** 2))
     return value - Z * error, min(1.0, value + Z * error)

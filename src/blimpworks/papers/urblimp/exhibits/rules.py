@@ -110,8 +110,8 @@ def _language(
                 )
         yield from _counts(matches, pairs, row, where, of_paper)
         for rule in dict.fromkeys(matches["rule"]):
-            of_rule, made = (table[table["rule"] == rule] for table in (matches, pairs))
-            for cell in _counts(of_rule, made, f"{row}, rule {rule}", {**where, "rule": rule}):
+            of_rule, its_pairs = (table[table["rule"] == rule] for table in (matches, pairs))
+            for cell in _counts(of_rule, its_pairs, f"{row}, rule {rule}", {**where, "rule": rule}):
                 yield replace(cell, printed=False)
     yield from _counts(rows, items, f"{prefix}{ALL}", {"lang": lang})
 

@@ -73,7 +73,7 @@ def outcomes_of(
             if bad.forms == good.forms:
                 raise Rejected("the same sentence")
             # Only auxiliaries may stand between changed words.
-            changed = good.changed_places(bad, absent=False)
+            changed = good.changed_positions(bad, absent=False)
             for at in range(min(changed, default=0), max(changed, default=0)):
                 word = good.slots[at].word
                 if at not in changed and word >= 0 and good.tree.words[word].upos != "AUX":
@@ -82,7 +82,7 @@ def outcomes_of(
                 raise Rejected("a sentence of the treebank")
             # Licensed if the treebank has all new words beside the same neighbours.
             beside = []
-            for at in bad.changed_places(good, absent=True) if rule.context else ():
+            for at in bad.changed_positions(good, absent=True) if rule.context else ():
                 previous, form, following = [BEGINNING, *bad.forms, END][at : at + 3]
                 pairs = {"previous": (previous, form), "next": (form, following)}
                 beside += [pairs[side] in attested.neighbours for side in rule.context]
@@ -135,10 +135,10 @@ def _outcomes(
     for rule in rules:
         for tree in (*trees, *(plain if rule.source == "text" else ())):
             try:
-                made = [*outcomes_of(rule, tree, language, attested)]
+                found = [*outcomes_of(rule, tree, language, attested)]
             except UserError as error:
                 raise UserError(f"{path}: {error}") from None
-            for outcome in made:
+            for outcome in found:
                 reason, pair = outcome.reason, (outcome.good, outcome.bad)
                 if not reason and (fault := next((f for f in faults if f.is_in(tree)), None)):
                     reason = f"faulty in the treebank: {fault.about}"
@@ -169,11 +169,11 @@ def _check_faults(language: Language, trees: Sequence[Tree]) -> None:
 
 def _check_files(rules: Path) -> None:
     """Raise UserError for a visible file among the rules that nothing would read."""
-    known = {f"{name}.yaml" for name in (LANGUAGE, *PARADIGMS)}
+    expected = {f"{name}.yaml" for name in (LANGUAGE, *PARADIGMS)}
     visible = {path.name for path in rules.glob("[!.]*")}
-    if visible - known:
-        name = min(visible - known)
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0)
+    if visible - expected:
+        name = min(visible - expected)
+        near = difflib.get_close_matches(name, expected, n=1, cutoff=0)
         raise UserError(
             f"{rules / name} is neither a language pack nor called after a paradigm, as "
             f"{near[0]} is; expected nothing else among rules. Rename it, or move it away."

@@ -63,11 +63,11 @@ class Attested:
                     f"the language pack's key 'attestation.wordfreq' is {code!r}, for which "
                     f"wordfreq has no list; expected one of {known}, or null to do without."
                 ) from None
-        self.forms = {part for form in forms for part in form.split()}
+        self.forms = {word for form in forms for word in form.split()}
 
     def has(self, form: str) -> bool:
         """Tell whether all words of a form are attested."""
-        return all(part in self.forms for part in form.split())
+        return all(word in self.forms for word in form.split())
 
 
 class Absent(LookupError):
@@ -106,7 +106,7 @@ class Draft:
         """Forms of the words, in their present order."""
         return [slot.form for slot in self.slots]
 
-    def _place_of(self, index: int) -> int:
+    def _position_of(self, index: int) -> int:
         indices = [slot.word for slot in self.slots]
         if index not in indices:
             raise Absent(f"word {index} is not among those of the draft, {indices}")
@@ -118,7 +118,7 @@ class Draft:
 
     def form(self, index: int) -> str:
         """Return the present form of a word of the tree. Raises Absent if it was left out."""
-        return self.slots[self._place_of(index)].form
+        return self.slots[self._position_of(index)].form
 
     def word(self, index: int) -> Word:
         """Return a word of the tree in its present form."""
@@ -126,51 +126,51 @@ class Draft:
 
     def delete(self, index: int) -> None:
         """Leave a word out."""
-        place = self._place_of(index)
-        del self.slots[place]
-        self._add_space(place - 1)
+        position = self._position_of(index)
+        del self.slots[position]
+        self._add_space(position - 1)
 
     def spell(self, index: int, form: str) -> None:
         """Put a word into another form."""
-        place = self._place_of(index)
-        self.slots[place] = replace(self.slots[place], form=form)
+        position = self._position_of(index)
+        self.slots[position] = replace(self.slots[position], form=form)
 
     def add(self, form: str, after: int) -> int:
         """Put a new word after one of the tree; return its index, which is below zero."""
-        place = self._place_of(after)
-        self._add_space(place)
+        position = self._position_of(after)
+        self._add_space(position)
         index = min(-1, *(slot.word for slot in self.slots)) - 1
-        self.slots.insert(place + 1, Slot(index, form, space=True))
+        self.slots.insert(position + 1, Slot(index, form, space=True))
         return index
 
     def move(self, indices: Iterable[int], after: int) -> None:
         """Put words, in their order, after another one."""
         words = list(indices)
-        moved = [replace(self.slots[self._place_of(index)], space=True) for index in words]
+        moved = [replace(self.slots[self._position_of(index)], space=True) for index in words]
         self.slots = [slot for slot in self.slots if slot.word not in words]
-        place = self._place_of(after)
-        self._add_space(place)
-        self.slots[place + 1 : place + 1] = moved
+        position = self._position_of(after)
+        self._add_space(position)
+        self.slots[position + 1 : position + 1] = moved
         self.moved = True
 
-    def _add_space(self, place: int) -> None:
+    def _add_space(self, position: int) -> None:
         # ``Orthography.joined`` takes it away before punctuation.
-        if place >= 0:
-            self.slots[place] = replace(self.slots[place], space=True)
+        if position >= 0:
+            self.slots[position] = replace(self.slots[position], space=True)
 
     def text(self, orthography: Orthography) -> str:
         """Return the sentence."""
         return orthography.joined((slot.form, slot.space) for slot in self.slots)
 
-    def changed_places(self, other: "Draft", *, absent: bool) -> list[int]:
-        """Return the places, in this draft, of words that the other draft has in other forms.
+    def changed_positions(self, other: "Draft", *, absent: bool) -> list[int]:
+        """Return the positions, in this draft, of words that the other draft has in other forms.
 
         ``absent`` says whether words that the other draft does not have count too.
         """
         forms = {slot.word: slot.form for slot in other.slots}
         return [
-            place
-            for place, slot in enumerate(self.slots)
+            position
+            for position, slot in enumerate(self.slots)
             if forms.get(slot.word, None if absent else slot.form) != slot.form
         ]
 

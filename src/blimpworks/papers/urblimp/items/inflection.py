@@ -134,7 +134,7 @@ class Inflection(Strict):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        named = [each.paradigm for each in self.governments if each.paradigm]
+        named = [government.paradigm for government in self.governments if government.paradigm]
         unknown = [name for name in named if name not in self.paradigms]
         if unknown:
             raise ValueError(
@@ -167,7 +167,7 @@ class Inflection(Strict):
             return following.lemma in government.before
         paradigm = self.paradigms[government.paradigm]
         forms = paradigm.forms(following.lemma).values()
-        return paradigm.has(following) and any(following.form in each for each in forms)
+        return paradigm.has(following) and any(following.form in of_cell for of_cell in forms)
 
     def changed(
         self,

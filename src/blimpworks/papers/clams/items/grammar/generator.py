@@ -152,8 +152,8 @@ def generate_sets(
             )
     parsed = [read_grammar(path, common or common_beside(path), variant) for path in grammars]
     for grammar in parsed:
-        lines = {each: count_template(grammar, each, variant)[1] for each in grammar.templates}
-        largest = max(lines, key=lambda each: lines[each])
+        lines = {t: count_template(grammar, t, variant)[1] for t in grammar.templates}
+        largest = max(lines, key=lambda template: lines[template])
         if sum(lines.values()) > MOST_LINES:
             fail(largest.place, "too many sentences", most=MOST_LINES)
     counts = [0] * len(parsed)

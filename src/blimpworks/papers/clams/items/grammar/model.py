@@ -320,7 +320,7 @@ class _Reader(Transformer[Token, None]):
     def REFERENCE(self, token: Token) -> Reference:
         name, _, inside = token.removesuffix("]").partition("[")
         inside = inside.strip(BLANKS)
-        attributes = [each.strip(BLANKS) for each in inside.split(",")] if inside else []
+        attributes = [text.strip(BLANKS) for text in inside.split(",")] if inside else []
         place = self._place(token)
         if token.type != "ITEM" and not {*BLANKS}.isdisjoint(token):
             fail(place, "blank in brackets", token=token)
@@ -345,10 +345,10 @@ class _Reader(Transformer[Token, None]):
         self.templates += sentences
 
     def rule(self, left: Reference, *alternatives: Alternative | None) -> None:
-        written = [each or Alternative("", left.place) for each in alternatives]
+        written = [alternative or Alternative("", left.place) for alternative in alternatives]
         _check_arrow(str(left.target), written[0].text.split(" ")[0], written[0].place)
-        known, _ = self.rules.setdefault(left.target, ([], left.place))
-        known += written
+        so_far, _ = self.rules.setdefault(left.target, ([], left.place))
+        so_far += written
 
     def vary(self, *items: Reference) -> None:
         self.varied += items

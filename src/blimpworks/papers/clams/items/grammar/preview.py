@@ -40,7 +40,7 @@ def preview(
     grammar: Grammar, variant: Variant, show: int, vocabulary: set[str] | None
 ) -> Iterator[str]:
     """Yield lines with each template's size and its first ``show`` sets, then remarks."""
-    counts = [count_template(grammar, each, variant) for each in grammar.templates]
+    counts = [count_template(grammar, template, variant) for template in grammar.templates]
     varied = "; ".join(str(item.target) for item in grammar.vary)
     sets, lines = (sum(column) for column in zip(*counts, strict=True))
     size = f"{_counted(sets, 'minimal set')}, {_counted(lines, 'line')}"
@@ -132,8 +132,7 @@ def remarks(grammar: Grammar, variant: Variant) -> Iterator[str]:
 
 
 def _distinct(grammar: Grammar) -> Iterable[Reference]:
-    references = (each for template in grammar.templates for each in template.references)
-    return {each.target: each for each in references}.values()
+    return {r.target: r for template in grammar.templates for r in template.references}.values()
 
 
 def tokens_of(grammar: Grammar, variant: Variant) -> list[str]:
