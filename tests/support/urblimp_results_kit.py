@@ -92,8 +92,7 @@ def campaign(root, languages, printed):
     for lang, pairs in languages.items():
         items = [*items_of(lang, pairs)]
         path = root / "items" / f"{lang}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_rows(items, ITEM_SCHEMA, path)
+        write(path, ITEM_SCHEMA, items)
         tables["items"].append(path)
         tables["rules"].append(root / "rules" / f"{lang}.counts.parquet")
         write(tables["rules"][-1], RULE_COUNTS, counts_of(lang, items))

@@ -6,10 +6,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
-from blimpworks.annotation.tables import VALIDATION_PARTICIPANTS, VALIDATION_RATINGS
+from blimpworks.annotation.tables import VALIDATION_RATINGS
 from blimpworks.campaign.exhibit_spec import FORMATS
 from blimpworks.campaign.exhibits import exhibits, of_benchmarks
 from blimpworks.campaign.load import campaign_model
@@ -29,8 +30,7 @@ from blimpworks.papers.urblimp.exhibits.statements import text
 from blimpworks.papers.urblimp.exhibits.validation import validation
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENA
 from blimpworks.papers.urblimp.settings import UrblimpOptions
-from blimpworks.papers.urblimp.tables import LENGTHS, RULE_COUNTS, SURPRISALS
-from blimpworks.tables import ACCURACIES, CELLS, ITEMS, JUDGEMENTS, read_table, write_table
+from blimpworks.tables import ACCURACIES, CELLS, read_table, write_table
 from support import urblimp_results_kit as results
 from support.paths import REPOSITORY
 from support.urblimp_models_kit import LABELS, SKILL, N, cell, simulate
@@ -239,17 +239,6 @@ def test_kappas_that_are_not_defined_are_left_out(people, tmp_path):
 PRINTED = sorted((REPOSITORY / "config/published/urblimp").glob("*.csv"))
 SPECS = {spec.name: spec for spec in exhibits().values() if spec.paper == "urblimp"}
 OTHERS = [name for name in SPECS if name not in OWN]
-SCHEMAS = {
-    "accuracies": ACCURACIES,
-    "people": ACCURACIES,
-    "judgements": JUDGEMENTS,
-    "items": ITEMS,
-    "rules": RULE_COUNTS,
-    "lengths": LENGTHS,
-    "surprisals": SURPRISALS,
-    "validation_ratings": VALIDATION_RATINGS,
-    "validation_participants": VALIDATION_PARTICIPANTS,
-}
 CASES = [
     *(("two languages", name) for name in sorted(OWN)),
     *(("models and people", name) for name in OTHERS),
@@ -291,6 +280,6 @@ def test_an_exhibit_is_written_and_its_cells_are_of_the_rows_they_name(
             if kind == "accuracies" and where.get("model") == "human":
                 kind = "people"
             paths = [p for p in tables[kind] if kind != "judgements" or p.stem == where["model"]]
-            rows = read_plain(SCHEMAS[kind], paths)
+            rows = pd.concat(map(pd.read_parquet, paths))
         again = formula_of(written["formula"])(select_rows(rows, where))
         assert again == pytest.approx(written["value"], abs=1e-9), written
