@@ -13,7 +13,7 @@ from blimpworks.linguistics.treebanks import build_tokens
 from blimpworks.papers.urblimp.items.build import KEPT, build_items, outcomes_of
 from blimpworks.papers.urblimp.items.changes import Attested
 from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
-from blimpworks.papers.urblimp.items.trees import Word, tree_of
+from blimpworks.papers.urblimp.items.trees import Tree, Word
 from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
 from support.paths import DATA, REPOSITORY
@@ -41,7 +41,7 @@ def tree(text):
         features = dict(pairs)
         lemma = features.pop("lemma", form)
         words.append(word(form, lemma, upos, int(head) - 1, relation, **features))
-    return tree_of(words)
+    return Tree(tuple(words))
 
 
 class Built(NamedTuple):

@@ -10,7 +10,7 @@ from blimpworks.campaign.settings.campaign import Campaign
 from blimpworks.errors import UserError
 from blimpworks.papers.clams.exhibits import SPECS
 from blimpworks.papers.clams.exhibits.facts import FACTS
-from blimpworks.papers.clams.items.sets import GRAMMAR, SET, expected_pairs, languages
+from blimpworks.papers.clams.items.sets import GRAMMAR, SET, expected_pairs, languages, our_grammars
 from blimpworks.papers.clams.settings import ClamsOptions, counts_one_more, methods_of
 
 BENCHMARK = "clams"
@@ -24,7 +24,7 @@ def check(campaign: Campaign, _catalogue: Catalogue) -> None:
     """Raise UserError for a language in ``grammars`` that neither the campaign nor a folder has."""
     for lang in _options(campaign).grammars:
         selected = campaign.languages == "all" or lang in campaign.languages
-        if not selected and not any((campaign.folder("grammars") / lang).glob("*.avg")):
+        if not selected and not our_grammars(campaign, lang):
             raise UserError(
                 f"key 'clams.grammars' names {lang!r}, which is not among 'languages' "
                 f"({', '.join(campaign.languages)}); add it there, or take it out here."
@@ -47,15 +47,15 @@ def sources(campaign: Campaign, catalogue: Catalogue) -> list[Pinned]:
     for lang in catalogue.languages:
         if lang not in generated:
             rows += catalogue.sources_of(SET, lang)
-        elif not any((campaign.folder("grammars") / lang).glob("*.avg")):
+        elif not our_grammars(campaign, lang):
             rows += catalogue.sources_of(GRAMMAR, lang)
     return rows
 
 
 def other_items(campaign: Campaign, lang: str) -> str:
     """Say that a grammar of ours generates a language's sets; empty where none does."""
-    ours = any((campaign.folder("grammars") / lang).glob("*.avg"))
-    return "sets of a grammar of ours" if lang in _options(campaign).grammars and ours else ""
+    generated = lang in _options(campaign).grammars and our_grammars(campaign, lang)
+    return "sets of a grammar of ours" if generated else ""
 
 
 PAPER = Paper(

@@ -90,17 +90,21 @@ def _retrieved(campaign: Campaign, rows: Sequence[SourceRow]) -> list[Path]:
     return [Path(campaign.pathvars.resources, "sources", row.name) for row in rows]
 
 
+def our_grammars(campaign: Campaign, lang: str) -> list[Path]:
+    """Return the grammars of ours in a language; empty without any."""
+    return sorted((campaign.folder("grammars") / lang).glob("*.avg"))
+
+
 def grammars_of(campaign: Campaign, catalogue: Catalogue, lang: str) -> Grammars:
     """Return a language's grammars: ours, or else released ones. Raises UserError without any."""
-    folder = campaign.folder("grammars") / lang
-    paths = sorted(folder.glob("*.avg")) or _retrieved(
-        campaign, catalogue.sources_of(GRAMMAR, lang)
-    )
+    released = catalogue.sources_of(GRAMMAR, lang)
+    paths = our_grammars(campaign, lang) or _retrieved(campaign, released)
     cases = tuple(path for path in paths if path.stem != COMMON)
     if not cases:
         raise UserError(
-            f"clams.grammars names {lang!r}, but there is no grammar in {folder} and none among "
-            f"the sources; write one (docs/grammars.md), or leave it out of clams.grammars."
+            f"clams.grammars names {lang!r}, but there is no grammar in "
+            f"{campaign.folder('grammars') / lang} and none among the sources; write one "
+            "(docs/grammars.md), or leave it out of clams.grammars."
         )
     return Grammars(next((p for p in paths if p.stem == COMMON), None), cases)
 

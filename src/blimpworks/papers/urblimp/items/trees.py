@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 
@@ -42,7 +43,7 @@ class Word:
         return replace(self, form=form, features={**self.features, "form": form})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tree:
     """A sentence: its words in order, and its source."""
 
@@ -51,8 +52,14 @@ class Tree:
     file: str = ""
     sent_id: str = ""
     line: int = 0
-    children: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """Indices of each word's children, by its index."""
+
+    @cached_property
+    def children(self) -> Mapping[int, Sequence[int]]:
+        """Indices of each word's children, by its index."""
+        children: dict[int, list[int]] = defaultdict(list)
+        for index, word in enumerate(self.words):
+            children[word.head].append(index)
+        return dict(children)
 
     def complex_of(self, head: int, relations: Sequence[str]) -> list[int]:
         """Return a word and its following children by some relations: verb and auxiliaries."""
@@ -65,14 +72,6 @@ class Tree:
         for index in indices:
             indices += [i for i in self.children.get(index, ()) if i not in without]
         return sorted(indices)
-
-
-def tree_of(words: Sequence[Word], **origin: str | int) -> Tree:
-    """Make a tree of words."""
-    children: dict[int, list[int]] = defaultdict(list)
-    for index, word in enumerate(words):
-        children[word.head].append(index)
-    return Tree(tuple(words), children=dict(children), **origin)  # type: ignore[arg-type]
 
 
 def _words(rows: Sequence[Mapping[str, object]], orthography: Orthography) -> Iterator[Word]:
@@ -125,7 +124,7 @@ def read_trees(tokens: Path, sentences: Path, orthography: Orthography) -> Itera
             rows[row["sentence"]].append(row)
     for origin in about.to_pylist():
         number = origin.pop("sentence")
-        yield tree_of([*_words(rows[number], orthography)], **origin)
+        yield Tree(tuple(_words(rows[number], orthography)), **origin)
 
 
 def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
@@ -137,7 +136,6 @@ def plain_trees(text: Path, orthography: Orthography) -> Iterator[Tree]:
     from blimpworks.models.text import read_sentences
 
     for number, line in enumerate(read_sentences(text), start=1):
-        words = [
-            Word(form, -1, "", {"form": form}, space) for form, space in orthography.tokens(line)
-        ]
-        yield tree_of(words, file=text.name, sent_id=str(number), line=number)
+        tokens = orthography.tokens(line)
+        words = tuple(Word(form, -1, "", {"form": form}, space) for form, space in tokens)
+        yield Tree(words, file=text.name, sent_id=str(number), line=number)
