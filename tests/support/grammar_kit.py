@@ -1,4 +1,4 @@
-"""Attribute-varying grammars of the tests, and their expansion in the plainest way."""
+"""Attribute-varying grammars of the tests, and the released ones."""
 
 import lzma
 from pathlib import Path
@@ -11,8 +11,6 @@ from blimpworks.papers.clams.items.grammar.generator import generate, lines_of
 from blimpworks.papers.clams.items.grammar.model import read_grammar
 
 LANGUAGES = ("de", "fr", "he", "ru")
-
-
 GOOD = "vary: V[]\nS[] the N[s] V[3,s]\nN[s] man\nV[3,s] sings\nV[3,p] sing\n"
 """A grammar without a mistake."""
 

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from blimpworks.analysis.accuracy import wilson
+from blimpworks.exhibits.accuracies import Place
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import Formula, select_rows
@@ -27,8 +28,6 @@ MASKED = "masked_critical_word"
 HEADINGS = {MONO: "Mono", MULTI: "Multi", BERT: "Mono", MBERT: "Multi"}
 AVERAGE, AGAIN = "Average accuracy", "Average accuracy, from the rows above"
 AVERAGE_KEY = "average"
-Place = tuple[str, str]
-"""Row and column: names for a cell, keys for a printed number."""
 
 
 def plain_or_list(values: Sequence[str]) -> str | list[str]:

@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from blimpworks.campaign.registry import TIES
+from blimpworks.campaign.ties import TIES
+from blimpworks.exhibits.accuracies import Place
 from blimpworks.exhibits.descriptions import Description
 from blimpworks.exhibits.exhibit import Cell, Exhibit, Labels, Section
 from blimpworks.exhibits.formulas import PERPLEXITY, select_rows
@@ -26,7 +27,6 @@ from blimpworks.papers.clams.exhibits.common import (
     Accuracies,
     Column,
     Grid,
-    Place,
     Selection,
     accuracy,
     average,
