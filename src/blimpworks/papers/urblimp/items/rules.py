@@ -27,7 +27,6 @@ from blimpworks.linguistics.orthography import Orthography
 from blimpworks.papers.urblimp.items.inflection import Inflection
 from blimpworks.papers.urblimp.items.patterns import Pattern, holds, matches, parse_pattern
 from blimpworks.papers.urblimp.items.trees import Tree
-from blimpworks.papers.urblimp.phenomena import PARADIGMS
 from blimpworks.strict import Strict
 
 LANGUAGE = "language"
@@ -314,14 +313,9 @@ def read_language(path: Path) -> Language:
 def read_declaration(path: Path, language: Language) -> Declaration:
     """Read a paradigm's rules.
 
-    Raises UserError, with the key, for malformed rules, a file that no paradigm is called like, and
-    tables and closed classes that the language does not have.
+    Raises UserError, with the key, for malformed rules, and for tables and closed classes that the
+    language does not have.
     """
-    if path.stem not in PARADIGMS:
-        raise UserError(
-            f"{path} is called after no paradigm; expected one of {', '.join(PARADIGMS)}. "
-            "Rename it, or declare the paradigm in urblimp/phenomena.py."
-        )
     declaration = parse_yaml(Declaration, path, "rule file", language.lists)
     for rule in declaration.rules:
         for operation in (*rule.prepare, *rule.change):
