@@ -10,12 +10,13 @@ import yaml
 
 from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.linguistics.treebanks import build_tokens
-from blimpworks.papers.urblimp.items.build import KEPT, build_items, outcomes_of
+from blimpworks.papers.urblimp.items.build import build_items, outcomes_of
 from blimpworks.papers.urblimp.items.changes import Attested
 from blimpworks.papers.urblimp.items.rules import Language, read_declaration, read_language
 from blimpworks.papers.urblimp.items.trees import Tree, Word
 from blimpworks.papers.urblimp.phenomena import PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
+from blimpworks.papers.urblimp.tables import KEPT
 from support.paths import DATA, REPOSITORY
 
 OWN_DATA = DATA / "urblimp"

@@ -7,9 +7,9 @@ import pytest
 
 from blimpworks.errors import UserError
 from blimpworks.linguistics.orthography import INVISIBLE, ZWNJ
-from blimpworks.papers.urblimp.items.build import KEPT
 from blimpworks.papers.urblimp.items.trees import read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
+from blimpworks.papers.urblimp.tables import KEPT
 from support.urblimp_kit import (
     HINDI,
     LETTERS,

@@ -19,11 +19,10 @@ from blimpworks.items import evenly
 from blimpworks.papers.urblimp.exhibits import describe
 from blimpworks.papers.urblimp.exhibits.accuracies import languages_of
 from blimpworks.papers.urblimp.phenomena import LANG, PARADIGMS
-from blimpworks.papers.urblimp.tables import RULE_COUNTS
+from blimpworks.papers.urblimp.tables import DROPPED, KEPT, RULE_COUNTS
 from blimpworks.tables import ITEMS, read_table
 
 SOURCE = "rules"
-KEPT, DROPPED = "kept", "rejected"
 MATCHES, PAIRS, CONSTRUCTED = "Matches", "Pairs", "Constructed"
 PRINTED, IMPLIED = "Paper", "Paper, implied"
 HEADS = {

@@ -33,7 +33,7 @@ from blimpworks.papers.urblimp.items.rules import (
 from blimpworks.papers.urblimp.items.trees import Tree, plain_trees, read_trees
 from blimpworks.papers.urblimp.phenomena import PARADIGMS, PHENOMENON_OF
 from blimpworks.papers.urblimp.settings import UrblimpOptions
-from blimpworks.papers.urblimp.tables import ITEM_SCHEMA, REJECTED, RULE_COUNTS
+from blimpworks.papers.urblimp.tables import DROPPED, ITEM_SCHEMA, KEPT, REJECTED, RULE_COUNTS
 from blimpworks.tables import write_rows
 
 
@@ -111,7 +111,6 @@ def outcomes_of(
         )
 
 
-KEPT, DROPPED = "kept", "rejected"
 ORIGIN = ("treebank", "file", "sent_id", "line")
 Row = dict[str, Any]
 
