@@ -9,7 +9,6 @@ from blimpworks.audit.explain_text import item_lines
 from blimpworks.campaign.load import campaign_model
 from blimpworks.campaign.parts import Part
 from blimpworks.cluster.dry_run import read_dry_run
-from blimpworks.cluster.text import Columns, printed
 from blimpworks.papers.lmentry.settings import LmentryOptions
 
 
@@ -80,15 +79,6 @@ def test_a_part_that_answers_has_a_store_and_a_log_of_its_own():
     assert answer.log(campaign) != score.log(campaign)
     assert answer.checkpoint(campaign) == score.checkpoint(campaign)
     assert (score.title, answer.title) == ("m", "m (answers)")
-
-
-def test_in_a_narrow_table_one_still_sees_that_a_model_answers():
-    table = Columns([{"model": "salamandra-2b-instruct (answers)", "tokens": "12345"}])
-    assert printed([table], 30).splitlines() == [
-        "model                   tokens",
-        "salamandra-2b-instruct   12345",
-        "(answers)",
-    ]
 
 
 @pytest.mark.parametrize("variant", ["published", "corrected"])

@@ -43,11 +43,6 @@ def take(place, output):
     return CliRunner().invoke(app, ["retrieve-model", *options, f"--output={output}"])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_file_holds_its_words(tmp_path, kind):
-    assert read_vocabulary(write(tmp_path, kind)) == WORDS
-
-
 @pytest.mark.parametrize("kind", ["probing", "trie"])
 def test_a_model_without_unknown_words_is_read_all_the_same(tmp_path, kind):
     text = ARPA.replace("-1.0\t<unk>\n", "").replace("ngram 1=5", "ngram 1=4")

@@ -114,18 +114,6 @@ def test_results_do_not_depend_on_threads(checkpoint):
     assert one == several
 
 
-def test_batches_of_any_size_and_order_give_the_same(checkpoint):
-    rows = []
-    for most in (1, 12, 8192):
-        engine = open_lstm(checkpoint, batch_tokens=most)
-        encoded = engine.encode(TEXTS)
-        rows.append(np.concatenate(engine.logprobs(encoded)))
-        backwards = np.concatenate(engine.logprobs(encoded[::-1])[::-1])
-        assert rows[-1].tolist() == backwards.tolist()
-    assert rows[0] == pytest.approx(rows[2], abs=1e-5)
-    assert rows[1] == pytest.approx(rows[2], abs=1e-5)
-
-
 @single_thread()
 @torch.inference_mode()
 def padded(engine, texts):

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from transformers import AutoTokenizer
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import load_engine
@@ -65,50 +64,10 @@ def test_minicons_by_default_leaves_the_first_token_unscored(checkpoint):
     assert (np.abs(theirs - totals(checkpoint)) > 0.1).all()
 
 
-def test_minicons_by_default_averages_over_the_scored_tokens(checkpoint):
-    means = [np.nanmean(row) for row in rows(checkpoint, TEXTS, "skip")]
-    np.testing.assert_allclose(minicons(checkpoint), means, atol=CLOSE)
-
-
-def test_minicons_doubles_bos_where_the_tokenizer_adds_it(checkpoint, tmp_path):
-    for path in checkpoint.parent.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    adding = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
-    bos = {"SpecialToken": {"id": "<s>", "type_id": 0}}
-    adding["post_processor"] = {
-        "type": "TemplateProcessing",
-        "single": [bos, {"Sequence": {"id": "A", "type_id": 0}}],
-        "pair": [
-            bos,
-            {"Sequence": {"id": "A", "type_id": 0}},
-            {"Sequence": {"id": "B", "type_id": 1}},
-        ],
-        "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}},
-    }
-    (tmp_path / "tokenizer.json").write_text(json.dumps(adding), encoding="utf-8")
-    copy = tmp_path / "checkpoint.json"
-    assert AutoTokenizer.from_pretrained(tmp_path)("<s>a").input_ids[:2] == [0, 0]
-    doubled = minicons(copy, reduction=peers.summed, bos_token=True)
-    plain = minicons(copy, reduction=peers.summed)
-    np.testing.assert_allclose(plain, totals(checkpoint), atol=CLOSE)
-    assert (np.abs(doubled - plain) > 0.1).all()
-
-
 def test_the_harness_gives_the_same_scores_and_decisions(checkpoint):
     ours, theirs = totals(checkpoint), loglikelihoods(harness(checkpoint))
     np.testing.assert_allclose(theirs, ours, atol=CLOSE)
     assert decisions(theirs) == decisions(ours)
-
-
-def test_the_harness_conditions_on_eos_where_there_is_no_bos(checkpoint, tmp_path):
-    for path in checkpoint.parent.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
-    del settings["bos_token"]
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
-    theirs = loglikelihoods(harness(tmp_path / "checkpoint.json"))
-    np.testing.assert_allclose(theirs, totals(checkpoint, first="eos"), atol=CLOSE)
-    assert (np.abs(theirs - totals(checkpoint)) > 1e-3).any()
 
 
 def evaluate(model, name, directory, pairs):
