@@ -389,8 +389,6 @@ def test_other_settings_of_the_generation_config_change_no_answer(templated, run
 
 @pytest.mark.parametrize(("engine", "kind"), [("transformers", "masked"), ("kenlm", "causal")])
 def test_only_causal_models_and_engines_that_generate_can_answer(raw, tmp_path, engine, kind):
-    import shutil
-
     shutil.copytree(raw.parent, tmp_path / "model")
     checkpoint = tmp_path / "model" / "checkpoint.json"
     described = read_description(checkpoint).model_copy(update={"architecture": kind})

@@ -109,11 +109,6 @@ def test_nothing_conditions_the_first_word_under_skip(checkpoint):
     assert rows[1][1:] == pytest.approx(by_hand(checkpoint, rest, start=words[0]), abs=1e-5)
 
 
-def test_results_do_not_depend_on_threads(checkpoint):
-    one, several = tiny.bytes_by_threads(lambda: open_lstm(checkpoint, batch_tokens=4), TEXTS)
-    assert one == several
-
-
 @single_thread()
 @torch.inference_mode()
 def padded(engine, texts):
@@ -214,15 +209,3 @@ def test_vocabulary_must_fit_the_weights(checkpoint, tmp_path):
     engine = open_lstm(tiny.describe(tmp_path, "lstm"), first_token="eos")
     with pytest.raises(UserError, match=r"vocabulary.txt has 2 words, but config.json .* says"):
         engine.encode(["dog"])
-
-
-def test_what_decides_scores_is_in_the_key(checkpoint):
-    keys = [
-        open_lstm(checkpoint).key,
-        open_lstm(checkpoint, first_token="skip").key,
-        open_lstm(checkpoint, batch_tokens=5).key,
-        open_lstm(checkpoint, sharing="always").key,
-        open_lstm(checkpoint, sharing="never").key,
-        open_lstm(checkpoint, shard=10).key,
-    ]
-    assert len(set(keys)) == 6

@@ -23,7 +23,7 @@ from transformers import (
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.models.tokenizer import BERT, save_tokenizer
-from blimpworks.scoring.engine import Encoded, load_engine
+from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.masked_engine import word_numbers
 from blimpworks.scoring.plan import Request
 from blimpworks.scoring.store import EMPTY, TOO_LONG
@@ -118,43 +118,6 @@ def test_a_single_piece_scores_as_the_word_masked_by_hand(checkpoint):
     assert scores[0] - scores[1] == pytest.approx(difference, abs=1e-5)
 
 
-def test_only_wanted_tokens_are_scored(checkpoint):
-    engine = open_masked(checkpoint)
-    assert engine.regional
-    [encoded] = engine.encode(["the dog sees the cat."])
-    expected = np.array([False, True, False, False, True, False])
-    rows = engine.logprobs([encoded, Encoded(encoded.ids, encoded.ends, expected)])
-    assert np.isnan(rows[1]).tolist() == (~expected).tolist()
-    assert rows[1][expected] == pytest.approx(rows[0][expected], abs=1e-5)
-
-
-@pytest.mark.parametrize("pll", ["original", "within_word_l2r"])
-def test_batches_of_any_size_and_order_give_the_same(checkpoint, pll):
-    rows = []
-    for most in (1, 40, 8192):
-        engine = open_masked(checkpoint, batch_tokens=most, masked={"pll": pll})
-        encoded = engine.encode(TEXTS)
-        rows.append(np.concatenate(engine.logprobs(encoded)))
-        backwards = np.concatenate(engine.logprobs(encoded[::-1])[::-1])
-        assert rows[-1].tolist() == backwards.tolist()
-    assert rows[0] == pytest.approx(rows[2], abs=1e-5)
-    assert rows[1] == pytest.approx(rows[2], abs=1e-5)
-
-
-def test_results_do_not_depend_on_threads(checkpoint):
-    one, several = tiny.bytes_by_threads(lambda: open_masked(checkpoint, batch_tokens=60), TEXTS)
-    assert one == several
-
-
-def test_what_decides_scores_is_in_the_key(checkpoint):
-    keys = {
-        open_masked(checkpoint, masked={"pll": pll}, batch_tokens=most).key
-        for pll in ("original", "within_word_l2r")
-        for most in (100, 200)
-    }
-    assert len(keys) == 4
-
-
 def test_too_long_and_empty_texts_have_no_score(checkpoint):
     engine = open_masked(checkpoint)
     assert engine.limit == tiny.MASKED.context - 2
@@ -162,32 +125,6 @@ def test_too_long_and_empty_texts_have_no_score(checkpoint):
     table = tiny.shard_of(engine, texts)
     assert table["status"].to_pylist() == ["ok", TOO_LONG, EMPTY, EMPTY]
     assert math.isfinite(sum(table["logprobs"][0].as_py()))
-
-
-@pytest.fixture(scope="module")
-def roomy(tmp_path_factory):
-    """A model whose context is 512 tokens, of random weights."""
-    directory = tmp_path_factory.mktemp("roomy")
-    recipe = tiny.MASKED.model_copy(update={"context": 512, "max_steps": 1})
-    corpus = tiny.write_corpus(directory / "text.txt", 40)
-    return tiny.make_masked(corpus, directory / "model" / "checkpoint.json", recipe)
-
-
-def test_a_pass_too_big_for_memory_is_made_in_halves(checkpoint, monkeypatch):
-    engine = open_masked(checkpoint)
-    whole = engine.logprobs(engine.encode(TEXTS))
-    forward = engine._forward
-
-    def small_memory(rows):
-        if len(rows) > 3 or len(rows[0].encoded.ids) == 1:
-            raise torch.OutOfMemoryError
-        return forward(rows)
-
-    monkeypatch.setattr(engine, "_forward", small_memory)
-    halved = engine.logprobs(engine.encode(TEXTS))
-    assert halved[3] == "out_of_memory"
-    for row, other in zip(whole[:3], halved[:3], strict=True):
-        assert row == pytest.approx(other, abs=1e-5)
 
 
 SMALL = {"vocab_size": 40, "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1}

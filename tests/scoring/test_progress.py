@@ -186,24 +186,18 @@ def test_short_allocations_end_with_the_bytes_of_a_long_one(score, tmp_path, eng
     manifest = score(long, "long", engine, options)
     runs = []
     with tiny.torch_threads(threads):
-        again = in_short_allocations(score, tmp_path, runs, engine, options)
+        while not (tmp_path / "short/manifest.json").exists():
+            runs.append(Near(0.02))
+            with suppress(OutOfTime):
+                again = score(runs[-1], "short", engine, options)
+            assert runs[-1].parts, "each allocation adds something"
+            done = sum(len(run.parts) for run in runs)
+            assert len([*(tmp_path / "short/shards").glob("part-*")]) == done
     assert len(runs) > 1
     assert again == manifest
     assert tiny.contents(tmp_path / "short") == tiny.contents(tmp_path / "long")
     parts = [part for run in runs for part in run.parts]
     assert parts == long.parts
-
-
-def in_short_allocations(score, tmp_path, runs, engine, options):
-    """Score in as many as it takes; what each did is added to ``runs``."""
-    while not (tmp_path / "short/manifest.json").exists():
-        runs.append(Near(0.02))
-        with suppress(OutOfTime):
-            again = score(runs[-1], "short", engine, options)
-        assert runs[-1].parts, "each allocation adds something"
-        done = sum(len(run.parts) for run in runs)
-        assert len([*(tmp_path / "short/shards").glob("part-*")]) == done
-    return again
 
 
 @pytest.mark.slow

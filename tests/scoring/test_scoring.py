@@ -12,8 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from blimpworks.campaign.engines import ENGINES
@@ -28,7 +26,6 @@ from blimpworks.scoring.collect import Shards, collect_scores
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.hub_loading import complete_characters
 from blimpworks.scoring.kenlm_engine import KenlmEngine
-from blimpworks.scoring.passes import make_batches
 from blimpworks.scoring.run import read_manifest, score_items
 from blimpworks.scoring.vllm_engine import ENTRIES as VLLM_ENTRIES
 from blimpworks.tables import SCORES, read_table
@@ -137,14 +134,6 @@ def test_part_of_a_character_ends_before_it():
     assert twice.tolist() == [1, 1, 1, 2, 5, 1, 1, 1, 2, 5]
 
 
-@given(st.lists(st.integers(1, 50), min_size=1), st.integers(1, 100))
-def test_batches_hold_all_and_not_too_much(lengths, most):
-    lengths.sort()
-    batches = list(make_batches(lengths, range(len(lengths)), most))
-    assert [i for batch in batches for i in batch] == list(range(len(lengths)))
-    assert all(len(b) == 1 or len(b) * lengths[b[-1]] <= most for b in batches)
-
-
 def test_sentence_score_is_the_sum_of_its_tokens(models, tmp_path):
     items = tiny.write_items(tmp_path / "items.parquet", pairs())
     table = scored(items, models["transformers"], tmp_path)
@@ -184,30 +173,6 @@ def test_too_long_and_empty_sentences_have_no_score(models, tmp_path):
 def test_no_items_give_an_empty_table(models, tmp_path):
     items = tiny.write_items(tmp_path / "items.parquet", [])
     assert len(scored(items, models["kenlm"], tmp_path)) == 0
-
-
-@pytest.mark.slow
-@settings(max_examples=8, deadline=None)
-@given(st.integers(0, 5), st.booleans())
-def test_what_a_killed_run_left_is_completed_to_the_same_bytes(
-    models, tmp_path_factory, kept, torn
-):
-    directory = tmp_path_factory.mktemp("resume")
-    items = tiny.write_items(directory / "items.parquet", pairs())
-    scored(items, models["transformers"], directory)
-    whole = tiny.contents(directory)
-    shards = sorted((directory / "shards").glob("part-*"), key=lambda p: p.stat().st_mtime_ns)
-    assert len(shards) == 6
-    for shard in shards[kept:]:
-        shard.unlink()
-    (directory / "shards" / ".part-0.parquet.1.tmp").write_bytes(b"half a sha")
-    if torn and kept:
-        shards[0].write_bytes(shards[0].read_bytes()[:-100])
-    scored(items, models["transformers"], directory)
-    result = tiny.contents(directory)
-    extra = set(result) - set(whole)
-    assert extra == ({f"shards/{shards[0].name}.corrupt"} if torn and kept else set())
-    assert {name: result[name] for name in whole} == whole
 
 
 @pytest.mark.parametrize("damage", ["missing", "altered", "unreadable"])

@@ -14,7 +14,7 @@ from transformers import (
 )
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
-from blimpworks.scoring.engine import Encoded, load_engine
+from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.store import EMPTY
 from support import tiny
 
@@ -100,38 +100,6 @@ def test_first_and_later_versions_of_t5_score_as_by_hand(checkpoint, tmp_path, f
         assert row == pytest.approx(BY_HAND[form](model, tokenizer, text), abs=1e-5)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_results_do_not_depend_on_threads(checkpoint, form):
-    one, several = tiny.bytes_by_threads(
-        lambda: open_seq2seq(checkpoint, form, batch_tokens=40), TEXTS
-    )
-    assert one == several
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_batches_of_any_size_and_order_give_the_same(checkpoint, form):
-    rows = []
-    for most in (1, 40, 8192):
-        engine = open_seq2seq(checkpoint, form, batch_tokens=most)
-        encoded = engine.encode(TEXTS)
-        rows.append(np.concatenate(engine.logprobs(encoded)))
-        backwards = np.concatenate(engine.logprobs(encoded[::-1])[::-1])
-        assert rows[-1].tolist() == backwards.tolist()
-    assert rows[0] == pytest.approx(rows[2], abs=1e-5)
-    assert rows[1] == pytest.approx(rows[2], abs=1e-5)
-
-
-def test_masked_form_scores_only_wanted_tokens(checkpoint):
-    engine = open_seq2seq(checkpoint)
-    assert engine.regional
-    assert not open_seq2seq(checkpoint, "target").regional
-    [encoded] = engine.encode(TEXTS[:1])
-    expected = np.arange(len(encoded.ids)) == 2
-    whole, part = engine.logprobs([encoded, Encoded(encoded.ids, encoded.ends, expected)])
-    assert np.isfinite(part).tolist() == expected.tolist()
-    assert part[expected] == pytest.approx(whole[expected], abs=1e-5)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_long_and_empty_texts(checkpoint, form):
@@ -140,27 +108,6 @@ def test_long_and_empty_texts(checkpoint, form):
     table = tiny.shard_of(engine, texts)
     assert table["status"].to_pylist() == ["ok", EMPTY, "ok"]
     assert np.isfinite(table["logprobs"][0].as_py()).all()
-
-
-def test_a_pass_too_big_for_memory_is_made_in_halves(checkpoint, monkeypatch):
-    engine = open_seq2seq(checkpoint, "target")
-    whole = engine.logprobs(engine.encode(TEXTS))
-    decode = engine._decode
-
-    def small_memory(batch):
-        if len(batch) > 2 or len(batch[0].ids) == 1:
-            raise torch.OutOfMemoryError
-        return decode(batch)
-
-    monkeypatch.setattr(engine, "_decode", small_memory)
-    halved = engine.logprobs(engine.encode(TEXTS))
-    assert halved[3] == "out_of_memory"
-    for row, other in zip(whole[:3], halved[:3], strict=True):
-        assert row == pytest.approx(other, abs=1e-5)
-
-
-def test_forms_have_keys_of_their_own(checkpoint):
-    assert open_seq2seq(checkpoint).key != open_seq2seq(checkpoint, "target").key
 
 
 def test_a_sentencepiece_model_needs_no_other_tokenizer_file(checkpoint, tmp_path):

@@ -1,10 +1,11 @@
-"""One switch for number format or first token, for models that differ in what they can do."""
+"""Engines of all architectures: one switch for all, and numbers that no batch moves."""
 
 import logging
 
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 
 from blimpworks.analysis.scoring_variants import parse_variant
 from blimpworks.campaign.engines import ENGINES, find_engine
@@ -13,7 +14,7 @@ from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.errors import UserError
 from blimpworks.judging.sides import Side, totals
 from blimpworks.models.checkpoint import read_checkpoint, seal
-from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.run import score_items
 from support import tiny
 
@@ -40,6 +41,77 @@ def open_engine(checkpoint, **settings):
     architecture = read_checkpoint(checkpoint).architecture
     name = ENGINE_OF.get(architecture, "transformers")
     return load_engine(checkpoint, name, ScoringOptions(**settings))
+
+
+TEXTS = ["the dog sees the cat.", "the nurse hears the birds", "teachers like the água!", "dog"]
+FORMS = [
+    ("lstm", {}),
+    *(("masked", {"masked": {"pll": pll}}) for pll in ("original", "within_word_l2r")),
+    *(("encoder-decoder", {"seq2seq": {"form": form}}) for form in ("masked", "target", "copy")),
+]
+
+
+@pytest.mark.parametrize(("architecture", "form"), FORMS)
+def test_neither_threads_nor_batches_nor_their_order_change_a_score(models, architecture, form):
+    def engine_of(most):
+        return open_engine(models[architecture], batch_tokens=most, **form)
+
+    one, several = tiny.bytes_by_threads(lambda: engine_of(40), TEXTS)
+    assert one == several
+    rows = []
+    for most in (1, 40, 8192):
+        engine = engine_of(most)
+        encoded = engine.encode(TEXTS)
+        rows.append(np.concatenate(engine.logprobs(encoded)))
+        backwards = np.concatenate(engine.logprobs(encoded[::-1])[::-1])
+        assert rows[-1].tolist() == backwards.tolist()
+    assert rows[0] == pytest.approx(rows[2], abs=1e-5)
+    assert rows[1] == pytest.approx(rows[2], abs=1e-5)
+
+
+def test_what_moves_a_number_is_part_of_the_key(models):
+    options = [
+        *((name, form | {"batch_tokens": most}) for name, form in FORMS for most in (100, 200)),
+        *(("lstm", {"sharing": sharing}) for sharing in ("auto", "always", "never")),
+        *(("lstm", option) for option in ({"first_token": "skip"}, {"shard": 10})),
+    ]
+    keys = {open_engine(models[architecture], **some).key for architecture, some in options}
+    assert len(keys) == len(options)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "pass_of"), [("masked", "_forward"), ("encoder-decoder", "_decode")]
+)
+def test_a_pass_too_big_for_memory_is_made_in_halves(models, monkeypatch, architecture, pass_of):
+    engine = open_engine(models[architecture], seq2seq={"form": "target"})
+    whole = engine.logprobs(engine.encode(TEXTS))
+    compute = getattr(engine, pass_of)
+
+    def small_memory(rows):
+        if len(rows) > 2 or len(getattr(rows[0], "encoded", rows[0]).ids) == 1:
+            raise torch.OutOfMemoryError
+        return compute(rows)
+
+    monkeypatch.setattr(engine, pass_of, small_memory)
+    halved = engine.logprobs(engine.encode(TEXTS))
+    assert halved[3] == "out_of_memory"
+    for row, other in zip(whole[:3], halved[:3], strict=True):
+        assert row == pytest.approx(other, abs=1e-5)
+
+
+@pytest.mark.parametrize("architecture", ["masked", "encoder-decoder"])
+def test_only_the_tokens_of_a_region_are_scored(models, architecture):
+    engine = open_engine(models[architecture])
+    assert engine.regional
+    [encoded] = engine.encode(TEXTS[:1])
+    wanted = np.isin(np.arange(len(encoded.ids)), [1, 4])
+    every, some = engine.logprobs([encoded, Encoded(encoded.ids, encoded.ends, wanted)])
+    assert np.isfinite(some).tolist() == wanted.tolist()
+    assert some[wanted] == pytest.approx(every[wanted], abs=1e-5)
+
+
+def test_outputs_of_a_decoder_are_scored_whole(models):
+    assert not open_engine(models["encoder-decoder"], seq2seq={"form": "target"}).regional
 
 
 @pytest.mark.slow
