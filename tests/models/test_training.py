@@ -83,10 +83,6 @@ def build(tmp_path, treebank=(None, None), texts=(), items=(), **options):
     return output.read_text(encoding="utf-8").split("\n")[:-1], counts
 
 
-def test_treebank_sentences_are_detokenised(tmp_path, treebank):
-    assert build(tmp_path, treebank)[0] == ["Vámonos!", "Dámelo ya.", "Sí."]
-
-
 def test_sentences_of_items_never_come_in(tmp_path, treebank):
     plain = tmp_path / "plain.txt"
     plain.write_text("Los  perros ven.\nLos perros ve.\nDámelo ya.\nQueda esto.\nQueda esto.\n")

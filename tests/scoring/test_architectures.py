@@ -2,7 +2,6 @@
 
 import json
 from importlib.metadata import version
-from itertools import product
 
 import pytest
 import torch
@@ -17,32 +16,19 @@ from support.tiny_architectures import TEXTS, entries
 FORMATS = ("float32", "bfloat16")
 ENTRIES = {f"{entry.mapping} {entry.title}": entry for entry in entries()}
 SLICE = [
-    ("causal BloomForCausalLM", "float32", "right"),
-    ("causal FalconH1ForCausalLM", "float32", "right"),
-    ("causal Gemma2ForCausalLM", "float32", "right"),
-    ("causal Gemma3ForConditionalGeneration", "float32", "right"),
-    ("causal GPT2LMHeadModel", "float32", "right"),
-    ("causal LlamaForCausalLM", "float32", "right"),
-    ("causal MambaForCausalLM", "float32", "right"),
-    ("causal MistralForCausalLM", "float32", "right"),
-    ("causal MixtralForCausalLM", "bfloat16", "right"),
-    ("causal OPTForCausalLM", "float32", "right"),
-    ("causal Qwen3_5ForCausalLM", "bfloat16", "right"),
-    ("causal RobertaForCausalLM", "float32", "refused"),
-    ("masked BertForMaskedLM", "float32", "right"),
-    ("masked FNetForMaskedLM", "float32", "right"),
-    ("masked RobertaForMaskedLM", "float32", "right"),
-    ("encoder-decoder BartForConditionalGeneration", "float32", "right"),
-    ("encoder-decoder T5ForConditionalGeneration", "float32", "right"),
+    ("causal FalconH1ForCausalLM", "float32"),
+    ("causal Gemma3ForConditionalGeneration", "float32"),
+    ("causal MixtralForCausalLM", "bfloat16"),
+    ("causal Qwen3_5ForCausalLM", "bfloat16"),
 ]
-"""What becomes of common architectures, by number format."""
+"""Architectures, with a number format, that no engine's own test scores."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("title", "dtype", "expected"), SLICE)
-def test_a_common_architecture_is_scored_like_each_sentence_alone(title, dtype, expected):
+@pytest.mark.parametrize(("title", "dtype"), SLICE)
+def test_an_architecture_is_scored_like_each_sentence_alone(title, dtype):
     outcome, detail = verdict(ENTRIES[title], dtype)
-    assert outcome == expected, detail
+    assert outcome == "right", detail
 
 
 @pytest.mark.long
@@ -72,15 +58,13 @@ STRINGS = [
 
 
 def frame(before, after):
-    """Make a post-processor that puts symbols around a text."""
     return processors.TemplateProcessing(
         single=f"{before} $A {after}".strip(), special_tokens=[(START, 1), (END, 2)]
     )
 
 
-def bpe(pre_tokenizer, normalizer=None, post_processor=None, **settings):
-    """Train a tokenizer by byte pair encoding."""
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", **settings))
+def bpe(pre_tokenizer, normalizer=None, post_processor=None):
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
     trainer = trainers.BpeTrainer(
         vocab_size=400,
         special_tokens=SYMBOLS,
@@ -102,7 +86,6 @@ def fitted(tokenizer, trainer, pre_tokenizer, normalizer=None, post_processor=No
 
 
 def unigram(prepend_scheme, normalizer=None, post_processor=None):
-    """Train a tokenizer like those of sentencepiece."""
     trainer = trainers.UnigramTrainer(
         vocab_size=200, special_tokens=SYMBOLS, unk_token="<unk>", show_progress=False
     )
@@ -110,23 +93,15 @@ def unigram(prepend_scheme, normalizer=None, post_processor=None):
     return fitted(Tokenizer(models.Unigram()), trainer, space, normalizer, post_processor)
 
 
-def word_piece(lowercase):
-    """Train a tokenizer like BERT's."""
+def word_piece():
     trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=SYMBOLS, show_progress=False)
     return fitted(
         Tokenizer(models.WordPiece(unk_token="<unk>")),
         trainer,
         pre_tokenizers.BertPreTokenizer(),
-        normalizers.BertNormalizer(lowercase=lowercase),
+        normalizers.BertNormalizer(lowercase=True),
         frame(START, END),
     )
-
-
-def characters():
-    """Train a tokenizer of single characters."""
-    trainer = trainers.WordLevelTrainer(special_tokens=SYMBOLS, show_progress=False)
-    alone = pre_tokenizers.Split("", "isolated")
-    return fitted(Tokenizer(models.WordLevel(unk_token="<unk>")), trainer, alone)
 
 
 def raw_bytes():
@@ -144,19 +119,13 @@ DIGITS = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True),
 FOLDED = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
 LLAMA = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
 TOKENIZERS = {
-    "byte-level": lambda: bpe(BYTES),
-    "byte-level with a prefix space": lambda: bpe(SPACED),
-    "byte-level with a start symbol": lambda: bpe(BYTES, post_processor=frame(START, "")),
     "byte-level with the end symbol first": lambda: bpe(BYTES, post_processor=frame(END, "")),
     "byte-level with both symbols": lambda: bpe(SPACED, post_processor=frame(START, END)),
     "byte-level, folded, single digits": lambda: bpe(DIGITS, FOLDED),
     "BPE of sentencepiece": lambda: bpe(None, LLAMA, frame(START, "")),
     "unigram": lambda: unigram("always", post_processor=frame("", END)),
     "unigram with a space at first": lambda: unigram("first", normalizers.NFKC()),
-    "unigram without a space": lambda: unigram("never", post_processor=frame(START, END)),
-    "word pieces": lambda: word_piece(lowercase=False),
-    "word pieces, lower-cased": lambda: word_piece(lowercase=True),
-    "characters": characters,
+    "word pieces, lower-cased": word_piece,
     "bytes": raw_bytes,
 }
 CLASSES = [
@@ -211,18 +180,12 @@ def loop(model, tokenizer, text):
     return normal[len(before) - 1 + torch.arange(len(ids)), ids].tolist()
 
 
-QUICK = [(name, "PreTrainedTokenizerFast") for name in TOKENIZERS]
-QUICK += [("byte-level, folded, single digits", name) for name in CLASSES[1:]]
-REST = [pair for pair in product(TOKENIZERS, CLASSES) if pair not in QUICK]
+PAIRS = [(name, "PreTrainedTokenizerFast") for name in TOKENIZERS]
+PAIRS += [("byte-level, folded, single digits", name) for name in CLASSES[1:]]
 
 
-@pytest.mark.parametrize(
-    ("name", "class_name"),
-    [
-        *(pytest.param(*pair, marks=pytest.mark.slow) for pair in QUICK),
-        *(pytest.param(*pair, marks=pytest.mark.long) for pair in REST),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "class_name"), PAIRS)
 def test_tokens_are_those_of_the_file_whatever_class_it_names(llama, tmp_path, name, class_name):
     tokenizer = with_tokenizer(llama, tmp_path / "hub", name, class_name)
     pairs = list(zip(STRINGS[::2], STRINGS[1::2], strict=True))
