@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blimpworks.campaign.settings.parsing import read_settings
@@ -36,6 +36,31 @@ def anywhere(value):
     elif isinstance(value, list):
         for inner in value:
             yield from anywhere(inner)
+
+
+OURS = sorted(
+    {pair for path in PACKS for pair in anywhere(read_settings(path, "pack"))}
+    | {(text, "") for path in RULES for text in expressions_of(path)}
+)
+
+
+def python_of(text):
+    return text.replace(r"\pL", r"[^\W\d_]")
+
+
+@pytest.mark.parametrize(("text", "new"), OURS)
+def test_our_expressions_mean_what_they_mean_in_python(text, new):
+    signs = "".join(dict.fromkeys(re.sub(r"[\\^$()|?*+=!<>\[\]]", "", text))) + "+ا1 aé"
+    own, python = regular.expression(text), re.compile(python_of(text))
+
+    @settings(max_examples=60, deadline=None, database=None)
+    @given(st.text(signs, max_size=8))
+    def same(word):
+        assert own.fullmatch(word) == (python.fullmatch(word) is not None)
+        assert own.sub(new, word) == python.sub(new, word)
+        assert own.sub(new, word, count=1) == python.sub(new, word, count=1)
+
+    same()
 
 
 @pytest.mark.parametrize(

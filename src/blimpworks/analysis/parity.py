@@ -103,11 +103,6 @@ class Compared:
         flat = logprobs.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
         return rows, ids.flatten().to_numpy(zero_copy_only=False), flat
 
-    def margins(self, method: Method) -> tuple[Floats, Floats]:
-        """Return the margin of each pair [n], and the divisor of its noise [n]."""
-        good, bad = (side_of(self.items, self.scores, side) for side in SIDES)
-        return margins(method, good, bad)
-
 
 def _extent(differences: Sequence[NDArray[Any]], name: str) -> dict[str, float | None]:
     absolute = np.abs(np.concatenate(differences))
