@@ -248,9 +248,12 @@ READ = {
         {"bad": ["He runs.", "He sleeps."]},
     ),
     "each good and bad sentence of an item": (
-        {**LABELLED, "good": ["good"], "bad": ["bad"], "item": "item"},
+        {**LABELLED, "good": ["good"], "bad": ["bad"], "item": "item", "critical": {"word": 1}},
         {"a.csv": "item,s,ok\n1,He runs.,good\n1,He run.,bad\n1,He running.,bad\n"},
-        {"pair": [("He runs.", "He run."), ("He runs.", "He running.")]},
+        {
+            "pair": [("He runs.", "He run."), ("He runs.", "He running.")],
+            "region": [("runs.", "run."), ("runs.", "running.")],
+        },
     ),
     "the right one of two sentences": (
         CHOICES,

@@ -9,7 +9,7 @@ from blimpworks.benchmarks.account import Account
 from blimpworks.benchmarks.entries import Rules
 from blimpworks.benchmarks.templates import Row, cell
 from blimpworks.errors import UserError
-from support.declared_kit import PAIRS, built, conditions_of, jsonl, pairs_of, regions_of
+from support.declared_kit import PAIRS, built, jsonl, pairs_of, regions_of
 
 CELLS = {
     "s": "The key to the cabinets is here . <eos>",
@@ -109,12 +109,9 @@ def test_no_template_takes_long():
 
 SENTENCE = {"good": "The keys are here.", "bad": "The keys is here.", "i": 2, "j": "1", "n": 2}
 RIGHT = {"column": "i", "first": [1], "second": [2]}
-FORMULAS = ["(critical;%good%) < (critical;%bad%)"]
 LAYOUTS = {
     "pairs": {"good": "good", "bad": "bad"},
     "choices": {"first": "bad", "second": "good", "right": RIGHT},
-    "labelled_rows": {"sentence": "s", "label": "ok", "good": [True], "bad": [False]},
-    "designs": {"sentences": {"good": "good", "bad": "bad"}, "predictions": FORMULAS},
 }
 
 
@@ -127,25 +124,15 @@ LAYOUTS = {
         ("pairs", {"good": "here", "bad": None}, "data.0.critical"),
         ("pairs", {"word": 4}, "a.jsonl:1: the word at index 4 is not in 'The keys are here.'"),
         ("choices", {"good": {"word": "j"}, "bad": {"word": "i"}}, ("are", "keys")),
-        ("labelled_rows", {"word": "i"}, ("are", "is")),
-        ("designs", {"good": {"word": "i"}, "bad": {"word": 1}}, ("are", "keys")),
     ],
 )
 def test_a_critical_region_is_words_by_their_index(tmp_path, layout, critical, expected):
     data = {"files": "*.jsonl", "layout": layout, "critical": critical, **LAYOUTS[layout]}
-    records = [SENTENCE]
-    if layout == "labelled_rows":
-        records = [SENTENCE | {"s": SENTENCE[s], "ok": s == "good"} for s in ("good", "bad")]
-    files = {"a.jsonl": jsonl(*records)}
+    files = {"a.jsonl": jsonl(SENTENCE)}
     if isinstance(expected, str):
         with pytest.raises(UserError, match=re.escape(expected)):
             built(tmp_path / "toy", files, data=[data])
         return
     rows = built(tmp_path / "toy", files, data=[data])
-    if layout == "designs":
-        regions = {name: texts[1] for name, texts in conditions_of(rows).items()}
-        found = (regions["good"], regions["bad"])
-    else:
-        found = regions_of(rows[0])
-        assert pairs_of(rows) == [("The keys are here.", "The keys is here.")]
-    assert found == expected
+    assert regions_of(rows[0]) == expected
+    assert pairs_of(rows) == [("The keys are here.", "The keys is here.")]

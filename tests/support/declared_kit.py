@@ -50,16 +50,6 @@ def regions_of(row: dict[str, Any]) -> tuple[str, str]:
     return good, bad
 
 
-def conditions_of(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Texts of the regions of each condition."""
-    return {
-        row["condition"]: [
-            row["good"][a:b] for a, b in zip(row["region_starts"], row["region_ends"], strict=True)
-        ]
-        for row in rows
-    }
-
-
 def jsonl(*records: dict[str, Any]) -> str:
     """Records as JSON lines."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
