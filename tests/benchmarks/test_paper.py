@@ -33,7 +33,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setenv(registry.FOLDERS, "")
 
     def fresh():
-        """Read the declarations again."""
         read_anew()
         return tmp_path / "config" / "benchmarks"
 
