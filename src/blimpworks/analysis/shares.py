@@ -7,13 +7,6 @@ TOLERANCE = 1e-9
 LARGEST = 10_000
 
 
-def fits(shares: ArrayLike, rounding: ArrayLike, n: int) -> bool:
-    """Tell whether all ``shares`` (0 to 1) can be k of ``n``, off by ``rounding`` at most."""
-    values = np.asarray(shares, float)
-    nearest = np.round(values * n) / n
-    return bool(np.all(np.abs(nearest - values) <= np.asarray(rounding, float) + TOLERANCE))
-
-
 def implied_denominator(
     shares: ArrayLike, rounding: ArrayLike, largest: int = LARGEST
 ) -> int | None:
@@ -22,4 +15,8 @@ def implied_denominator(
     Shares [k] are from 0 to 1, and off by ``rounding`` [k] at most. True denominators may be
     multiples of it.
     """
-    return next((n for n in range(1, largest + 1) if fits(shares, rounding, n)), None)
+    values, largest_error = np.asarray(shares, float), np.asarray(rounding, float) + TOLERANCE
+    for n in range(1, largest + 1):
+        if np.all(np.abs(np.round(values * n) / n - values) <= largest_error):
+            return n
+    return None

@@ -36,9 +36,6 @@ QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 Cells = Iterator[tuple[int, dict[str, Any]]]
 """Lines, rows or records from 1, each with its cells by column."""
 
-STRICTLY: Mapping[str, Any] = {"strict": True, "skipinitialspace": True}
-"""Options of the csv module; after a separator and a space a quotation mark still opens a cell."""
-
 
 @dataclass(frozen=True)
 class Table:
@@ -175,20 +172,28 @@ def _is_blank(blank: bool, line: int, table: Table, account: Account) -> bool:
 def _csv_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
     """Yield cells of each line, or of each row where ``quotes: csv`` allows line breaks."""
     rows: list[tuple[int, Sequence[str]]] = []
-    line = 1
-    try:
-        with cells_of_any_size():
-            if table.how.quotes == "csv":
-                lines = (f"{line}\n" for line in table.lines)
-                reader = csv.reader(lines, delimiter=table.separator, **STRICTLY)
+    # After a separator and a space a quotation mark still opens a cell.
+    options: Any = {"delimiter": table.separator, "strict": True, "skipinitialspace": True}
+
+    def is_left_out(line: int, blank: bool) -> bool:
+        return _is_skipped(line, account, skipped) or _is_blank(blank, line, table, account)
+
+    with cells_of_any_size():
+        if table.how.quotes == "csv":
+            reader, line = csv.reader((f"{text}\n" for text in table.lines), **options), 1
+            try:
                 for cells in reader:
-                    if not _is_skipped(line, account, skipped) and not _is_blank(
-                        not cells, line, table, account
-                    ):
+                    if not is_left_out(line, not cells):
                         rows.append((line, cells))
                     line = reader.line_num + 1
-            for line, text in () if table.how.quotes == "csv" else enumerate(table.lines, start=1):
-                if _is_skipped(line, account, skipped) or _is_blank(not text, line, table, account):
+            except csv.Error as error:
+                account.faults.append(
+                    f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' "
+                    "where quotation marks are text."
+                )
+        else:
+            for line, text in enumerate(table.lines, start=1):
+                if is_left_out(line, not text):
                     continue
                 if table.quotes == "none":
                     rows.append((line, text.split(table.separator)))
@@ -196,20 +201,13 @@ def _csv_rows(table: Table, account: Account, skipped: set[int]) -> Cells:
                         _check_quotes(table, *rows[-1])
                     continue
                 try:
-                    cells = next(csv.reader([text], delimiter=table.separator, **STRICTLY))
+                    rows.append((line, next(csv.reader([text], **options))))
                 except csv.Error as error:
                     account.faults.append(
                         f"{table.name}:{line}: a quotation mark is not closed before the cell or "
                         f"the line ends ({error}); write 'quotes: none' where quotation marks are "
                         "text, or 'quotes: csv' where cells hold line breaks."
                     )
-                else:
-                    rows.append((line, cells))
-    except csv.Error as error:
-        account.faults.append(
-            f"{table.name}:{line}: {error}; correct the file, or write 'quotes: none' where "
-            "quotation marks are text."
-        )
     yield from _with_headings(table, rows, account)
 
 
