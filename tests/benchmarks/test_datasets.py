@@ -5,15 +5,13 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from support.declared_kit import CSV, PAIRS, declare
+from support.loopback import COMMIT, serving
 from support.paths import REPOSITORY
 
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LARGE = "ab" * 32
 LFS = {"sha256": LARGE, "size": 9, "pointerSize": 1}
 FILES = [
@@ -24,36 +22,21 @@ FILES = [
 ]
 
 
-class Hub(BaseHTTPRequestHandler):
-    """A hub with one data set."""
-
-    def log_message(self, *args):
-        pass
-
-    def do_GET(self):
-        body, status = b"{}", 404
-        if self.path.startswith("/api/datasets/owner/set/revision/"):
-            card = {"license": "cc-by-4.0"}
-            facts = {"id": "owner/set", "sha": COMMIT, "siblings": FILES, "cardData": card}
-            body, status = json.dumps(facts).encode(), 200
-        elif self.path == f"/datasets/owner/set/resolve/{COMMIT}/pairs/test.csv":
-            body, status = CSV.encode(), 200
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
 @pytest.fixture
 def hub():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield server
-    server.shutdown()
+    """A hub with one data set."""
+    facts = {"id": "owner/set", "sha": COMMIT, "siblings": FILES}
+    facts |= {"cardData": {"license": "cc-by-4.0"}}
+    with serving() as server:
+        server.pages[f"/datasets/owner/set/resolve/{COMMIT}/pairs/test.csv"] = CSV.encode()
+        for blobs in ("true", "True"):  # by the hub library's HTTP client
+            address = f"/api/datasets/owner/set/revision/main?blobs={blobs}"
+            server.pages[address] = json.dumps(facts).encode()
+        server.statuses = [404] * 9
+        yield server
 
 
 def pin(hub, folder, *options):
-    """What pin-dataset says of a data set, and how it exits."""
     env = os.environ | {"HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}"}
     env |= {"PYTHONPATH": str(REPOSITORY / "src")}
     command = [sys.executable, "-m", "blimpworks", "pin-dataset", *options, f"--folder={folder}"]
