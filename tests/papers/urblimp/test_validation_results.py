@@ -70,11 +70,7 @@ def test_a_choice_is_a_number_or_the_columns_name(lists, tmp_path, word, first):
 
 WRONG = [
     # the list whose first row stands third, or None; changes of the third row; message
-    (
-        None,
-        {"id": "r0"},
-        "row 'r0' is not in the sheets' key; take rows of this campaign's",
-    ),
+    (None, {"id": "r0"}, "row 'r0' is not in the sheets' key; take rows of this campaign's"),
     (None, {"first": "وہ"}, "the first of row {id} is not the one of the sheet; take the"),
     (None, {"choice": " "}, "'choice' of row {id} is empty; fill it in, or delete the row."),
     (None, {"choice": "3"}, "'choice' of row {id} is '3', expected 1, 2, first, second; correct"),
