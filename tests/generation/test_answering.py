@@ -1,10 +1,7 @@
 """Models answer prompts: greedily, each once, whatever their chat template is like."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 
 import pytest
 import torch
@@ -203,25 +200,15 @@ def test_prompts_without_room_or_text_have_a_status_and_no_answer(raw, run):
     assert sum(manifest.statuses.values()) == 4
 
 
-@pytest.mark.parametrize("name", ["refuses", "drops"])
-def test_where_a_template_has_no_system_role_the_system_prompt_goes_before_the_prompt(
-    templated, name, caplog
-):
-    caplog.set_level("INFO")
-    conversation = Conversation(templated(name).parent)
-    text = conversation.text(PromptRequest("who sees?", SYSTEM))
-    assert f"{SYSTEM}\n\nwho sees?" in text
-    assert "[system]" not in text
-    assert "they go before the user's text" in caplog.text
-    assert ("System role not supported" in caplog.text) == (name == "refuses")
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
         ("parts", f"[system]{SYSTEM}[user]who sees?[a]"),
         ("first part", f"{SYSTEM}\n\nwho sees? [a]"),
         ("cuts system", f"[user]{SYSTEM}\n\nwho sees? [a]"),
+        # Without a role for it, the system prompt goes before the user's text.
+        ("refuses", f"[user] {SYSTEM}\n\nwho sees? \n[assistant]"),
+        ("drops", f"{SYSTEM}\n\nwho sees? \n"),
     ],
 )
 def test_the_texts_stand_in_what_a_template_renders(templated, name, text):
@@ -449,11 +436,3 @@ def test_an_answer_without_reasoning_is_the_end_of_the_text_and_has_no_mark(text
     assert START not in result
     assert END not in result
     assert result in text
-
-
-def test_reasoning_is_stripped_without_heavy_imports():
-    code = (
-        "import sys, blimpworks.generation.reasoning as r; "
-        "assert not {'torch', 'transformers', 'pyarrow', 'numpy'} & {*sys.modules}"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ)

@@ -296,11 +296,6 @@ def test_another_architecture_than_the_row_says_is_refused(folder, tmp_path):
     assert "is a causal model (multi); expected masked (multi)" in str(done.exception)
 
 
-def test_names_of_the_hub_are_no_directories():
-    assert not is_local("owner/name")
-    assert all(map(is_local, ("/models/x", "./x", "../x", "~/x")))
-
-
 def convert(folder, output):
     return CliRunner().invoke(app, ["convert-weights", str(folder), str(output)])
 
@@ -357,11 +352,13 @@ def test_what_cannot_be_converted_is_one_sentence(folder, tmp_path, there):
     assert says in str(convert(folder, tmp_path / "safe").exception)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "gpt2", "lab/Model_1.5-B", "a/{lang}_{script}", "./x y", "~/m"]
-)
-def test_addresses_of_models_are_ids_of_the_hub_or_paths(text):
-    assert model_address(text) == text
+@pytest.mark.parametrize("local", [False, True])
+def test_addresses_of_models_are_ids_of_the_hub_or_paths(local):
+    ids = ("", "gpt2", "lab/Model_1.5-B", "a/{lang}_{script}")
+    paths = ("/m", "./x y", "../x", "~/m")
+    for text in paths if local else ids:
+        assert model_address(text) == text
+        assert is_local(text) == local
 
 
 @pytest.mark.parametrize("text", ["lab/model/x", "my model", "https://huggingface.co/a/b", "a/b@c"])

@@ -69,10 +69,29 @@ def test_neither_threads_nor_batches_nor_their_order_change_a_score(models, arch
     assert rows[1] == pytest.approx(rows[2], abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("architecture", "options", "statuses"),
+    [
+        # Of an empty text the end can be scored, if something stands before it.
+        ("lstm", {}, ["ok"] * 4),
+        ("lstm", {"first_token": "skip"}, ["ok", "empty", "empty", "ok"]),
+        ("masked", {}, ["too_long", "empty", "empty", "ok"]),
+        *(("encoder-decoder", {"seq2seq": {"form": form}}, ["ok", "empty", "ok", "ok"])
+          for form in ("masked", "target", "copy")),
+    ],
+)  # fmt: skip
+def test_long_and_empty_texts(models, architecture, options, statuses):
+    engine = open_engine(models[architecture], **options)
+    table = tiny.shard_of(engine, ["dog " * 100, "", " ", "dog"])
+    assert table["status"].to_pylist() == statuses
+    assert np.isfinite(table["logprobs"][3].as_py()[-1])
+
+
 def test_what_moves_a_number_is_part_of_the_key(models):
+    sharing = [{"sharing": sharing} for sharing in ("auto", "always", "never")]
     options = [
         *((name, form | {"batch_tokens": most}) for name, form in FORMS for most in (100, 200)),
-        *(("lstm", {"sharing": sharing}) for sharing in ("auto", "always", "never")),
+        *((name, some) for name in ("causal", "lstm") for some in sharing),
         *(("lstm", option) for option in ({"first_token": "skip"}, {"shard": 10})),
     ]
     keys = {open_engine(models[architecture], **some).key for architecture, some in options}

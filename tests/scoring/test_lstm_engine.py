@@ -18,7 +18,6 @@ from blimpworks.models.lstm import END_ID
 from blimpworks.models.threads import single_thread
 from blimpworks.models.words import split_at_spaces
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.store import EMPTY
 from support import tiny
 
 # Few words, so that prefixes and repeats come about by themselves; two of them are unknown.
@@ -179,15 +178,6 @@ def test_a_shared_beginning_costs_once(checkpoint):
     assert computed(open_lstm(checkpoint, first_token="skip"), texts) == (8, 8)
     # Equal sentences are taken once even so, lest rounding set them apart.
     assert computed(open_lstm(checkpoint, sharing="never"), texts) == (16, 16)
-
-
-def test_long_and_empty_texts(checkpoint):
-    texts = ["dog " * 3000, "", " ", "dog"]
-    table = tiny.shard_of(open_lstm(checkpoint), texts)
-    # Of an empty text the end can be scored, if something stands before it.
-    assert table["status"].to_pylist() == ["ok"] * 4
-    table = tiny.shard_of(open_lstm(checkpoint, first_token="skip"), texts)
-    assert table["status"].to_pylist() == ["ok", EMPTY, EMPTY, "ok"]
 
 
 def test_words_between_spaces_are_kept_whole(tmp_path):

@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -26,7 +24,6 @@ from blimpworks.models.tokenizer import BERT, save_tokenizer
 from blimpworks.scoring.engine import load_engine
 from blimpworks.scoring.masked_engine import word_numbers
 from blimpworks.scoring.plan import Request
-from blimpworks.scoring.store import EMPTY, TOO_LONG
 from support import tiny
 
 pytestmark = pytest.mark.xdist_group("masked")  # they share what is made once
@@ -116,15 +113,6 @@ def test_a_single_piece_scores_as_the_word_masked_by_hand(checkpoint):
     # So comparing scores is comparing logits, which is what the authors compare.
     difference = (logits[sees] - logits[likes]).item()
     assert scores[0] - scores[1] == pytest.approx(difference, abs=1e-5)
-
-
-def test_too_long_and_empty_texts_have_no_score(checkpoint):
-    engine = open_masked(checkpoint)
-    assert engine.limit == tiny.MASKED.context - 2
-    texts = ["dog " * engine.limit, "dog " * (engine.limit + 1), "", " "]
-    table = tiny.shard_of(engine, texts)
-    assert table["status"].to_pylist() == ["ok", TOO_LONG, EMPTY, EMPTY]
-    assert math.isfinite(sum(table["logprobs"][0].as_py()))
 
 
 SMALL = {"vocab_size": 40, "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1}

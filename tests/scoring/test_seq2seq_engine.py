@@ -15,7 +15,6 @@ from transformers import (
 
 from blimpworks.campaign.settings.scoring import ScoringOptions
 from blimpworks.scoring.engine import load_engine
-from blimpworks.scoring.store import EMPTY
 from support import tiny
 
 pytestmark = pytest.mark.xdist_group("seq2seq")  # they share what is made once
@@ -98,16 +97,6 @@ def test_first_and_later_versions_of_t5_score_as_by_hand(checkpoint, tmp_path, f
     engine = open_seq2seq(tiny.describe(tmp_path, "encoder-decoder"), form)
     for text, row in zip(TEXTS, engine.logprobs(engine.encode(TEXTS)), strict=True):
         assert row == pytest.approx(BY_HAND[form](model, tokenizer, text), abs=1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-def test_long_and_empty_texts(checkpoint, form):
-    engine = open_seq2seq(checkpoint, form, batch_tokens=2048)
-    texts = ["dog " * 512, "", "dog"]
-    table = tiny.shard_of(engine, texts)
-    assert table["status"].to_pylist() == ["ok", EMPTY, "ok"]
-    assert np.isfinite(table["logprobs"][0].as_py()).all()
 
 
 def test_a_sentencepiece_model_needs_no_other_tokenizer_file(checkpoint, tmp_path):
