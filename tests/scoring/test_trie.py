@@ -138,16 +138,6 @@ def test_padded_passes_ask_for_every_token_after_the_first_once(sequences, most)
     assert all(each.ids.size <= most or len(each.ids) == 1 for each in passes)
 
 
-@given(SEQUENCES, WIDTHS, st.booleans())
-def test_halves_of_a_pass_ask_for_what_the_whole_asks_for(sequences, width, packed):
-    flat, lengths = flatten(sequences)
-    passes = passes_of(sequences, width, 1000)[1] if packed else padded_passes(flat, lengths, 1000)
-    for each in passes:
-        if len(each.ids) > 1:
-            parts = [target for half in each.halves() for target in targets(half)]
-            assert parts == list(targets(each))
-
-
 def test_ids_above_a_byte_sort_as_numbers():
     trie = build_trie(*flatten([[70000], [256], [255], [1]]))
     assert trie.token.tolist() == [1, 255, 256, 70000]

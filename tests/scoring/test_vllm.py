@@ -269,38 +269,6 @@ def test_a_server_leaves_nothing_behind_unless_it_failed(setup, engine, director
     assert str(log) in str(failed.value)
 
 
-class Poisoned(ServedModel):
-    """A model whose engine is killed, as the kernel does it, before it gets one prompt."""
-
-    starts, fatal = 0, []
-
-    def _start(self):
-        self.starts += 1
-        return super()._start()
-
-    def send(self, prompts):
-        if self.fatal in prompts:
-            lines = vllm_kit.commands()
-            for number in vllm_kit.family(os.getpid()) - self.others:
-                if "VLLM::EngineCore" in lines.get(number, ""):
-                    os.kill(number, signal.SIGKILL)
-        return super().send(prompts)
-
-
-@pytest.mark.slow_vllm
-def test_a_sentence_that_ends_the_server_each_time_is_marked_alone(setup, engine, directory):
-    prompts = [[0, *each.ids.tolist()] for each in engine.encode(TEXTS[:60])]
-    model = Poisoned(setup)
-    model.fatal, model.others = prompts[33], vllm_kit.family(os.getpid())
-    result = model.ask(prompts)
-    again = model.ask(prompts[:3])
-    model.close()
-    assert result[33] in {"refused", "out_of_memory"}
-    assert [i for i, row in enumerate(result) if isinstance(row, str)] == [33]
-    assert again[0].tobytes() == result[0].tobytes()
-    assert model.starts == 4  # all at once, one batch at a time, one sentence at a time, the rest
-
-
 def score(items, checkpoint, directory, options=OPTIONS):
     """The command as the workflow calls it."""
     command = [sys.executable, "-m", "blimpworks", "score", str(items)]
