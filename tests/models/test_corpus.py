@@ -4,7 +4,6 @@ import json
 import math
 from itertools import permutations
 
-import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given
@@ -40,7 +39,7 @@ from blimpworks.models.corpus import (
 from blimpworks.models.corpus_build import build_corpus, split_corpus, tokenised_sentences
 from blimpworks.models.lstm import LstmModel, LstmSettings, _save, mean_loss, measure_perplexity
 from blimpworks.models.text import join_text
-from blimpworks.tables import PERPLEXITIES, SENTENCES, TOKENS, read_table, write_table
+from blimpworks.tables import PERPLEXITIES, read_table
 from support import tiny
 from support.paths import REPOSITORY
 
@@ -156,30 +155,19 @@ def test_at_most_so_many_sentences_come_in_evenly(tmp_path):
     assert sorted(map(len, every(corpus))) == sorted(len(line) for line in lines[::4])
 
 
-# sentence, id, word, form, space_after
-TREEBANK = [
-    *[(0, "1-2", None, "du", True), (0, "1", 1, "de", True), (0, "2", 2, "le", True)],
-    *[(0, "3", 3, "l'", False), (0, "4", 4, "auteur", False), (0, "5", 5, ".", True)],
-    *[(1, "1", 1, "Elle", True), (1, "2", 2, "rit", False), (1, "3", 3, "!", True)],
-]
-
-
 @pytest.fixture
 def treebank(tmp_path):
-    names = ("sentence", "id", "word", "form", "space_after")
-    # The two sentences many times, told apart by a number at their end.
-    rows = []
-    for copy in range(30):
-        for sentence, *row in TREEBANK:
-            rows.append((2 * copy + sentence, *row))
-            if row[2] in (".", "!"):
-                rows.append((2 * copy + sentence, "9", 9, str(copy), True))
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    rest = {n: pa.nulls(len(rows), k) for n, k in TOKENS.columns if n not in columns}
-    write_table(pa.table({**columns, **rest}), TOKENS, tmp_path / "tokens.parquet")
-    empty = SENTENCES.arrow().empty_table()
-    write_table(empty, SENTENCES, tmp_path / "sentences.parquet")
-    return {"tokens": tmp_path / "tokens.parquet", "sentences": tmp_path / "sentences.parquet"}
+    # Two sentences many times, told apart by a number at their end.
+    sentences = [
+        sentence
+        for number in range(30)
+        for sentence in (
+            f"1-2:du 1:de 2:le 3:l'+ 4:auteur+ 5:. 6:{number}",
+            f"1:Elle 2:rit+ 3:! 4:{number}",
+        )
+    ]
+    tokens, table = tiny.write_treebank(tmp_path, *sentences)
+    return {"tokens": tokens, "sentences": table}
 
 
 def test_treebanks_give_surface_tokens_or_syntactic_words_or_running_text(tmp_path, treebank):

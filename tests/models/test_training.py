@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 import transformers
@@ -28,7 +27,6 @@ from blimpworks.models.corpus_build import make_vocabulary
 from blimpworks.models.ngram import END, UNKNOWN, tool
 from blimpworks.models.tokenizer import train_pieces, train_wordpiece
 from blimpworks.models.words import split_words
-from blimpworks.tables import SENTENCES, TOKENS, write_table
 from support import tiny
 
 NETWORKS = (
@@ -40,39 +38,12 @@ NETWORKS = (
     tiny.make_lstm,
 )
 MAKERS = (tiny.make_ngram, *NETWORKS)
-# sentence, id, word, form, space_after
-LINES = [
-    (0, "1", 1, "Vámonos", False),
-    (0, "2", 2, "!", True),
-    (1, "1-2", None, "Dámelo", True),
-    (1, "1", 1, "Da", True),
-    (1, "2", 2, "melo", True),
-    (1, "2.1", None, "tú", True),
-    (1, "3", 3, "ya", False),
-    (1, "4", 4, ".", True),
-    (2, "1", 1, "Sí", False),
-    (2, "2", 2, ".", True),
-]
 
 
 @pytest.fixture
 def treebank(tmp_path):
-    names = ("sentence", "id", "word", "form", "space_after")
-    columns = dict(zip(names, map(list, zip(*LINES, strict=True)), strict=True))
-    rest = {n: pa.nulls(len(LINES), k) for n, k in TOKENS.columns if n not in columns}
-    write_table(pa.table({**columns, **rest}), TOKENS, tmp_path / "tokens.parquet")
-    sentences = {
-        "sentence": [0, 1, 2],
-        "treebank": ["UD_Spanish-X"] * 3,
-        "file": ["a.conllu"] * 3,
-        "sent_id": ["s0", "s1", "s2"],
-        "line": [1, 4, 10],
-        "words": [2, 4, 2],
-        "text": ["Vámonos!", "Dámelo ya.", "Sí."],
-        "comments": [[], [], []],
-    }
-    write_table(pa.table(sentences), SENTENCES, tmp_path / "sentences.parquet")
-    return tmp_path / "tokens.parquet", tmp_path / "sentences.parquet"
+    divided = "1-2:Dámelo 1:Da 2:melo 2.1:tú 3:ya+ 4:."
+    return tiny.write_treebank(tmp_path, "1:Vámonos+ 2:!", divided, "1:Sí+ 2:.")
 
 
 def build(tmp_path, treebank=(None, None), texts=(), items=(), **options):
@@ -89,7 +60,7 @@ def test_sentences_of_items_never_come_in(tmp_path, treebank):
     items = tiny.write_items(
         tmp_path / "items.parquet",
         [("Los perros ven.", "Los perros ve."), ("Otra cosa.", "Otro cosa.")],
-        treebank=[None, "UD_Spanish-X"],
+        treebank=[None, "UD_X"],
         file=[None, "a.conllu"],
         sent_id=[None, "s1"],
     )
@@ -101,7 +72,7 @@ def test_sentences_of_items_never_come_in(tmp_path, treebank):
 def test_origins_are_held_out_of_other_text_too(tmp_path, treebank):
     plain = tmp_path / "plain.txt"
     plain.write_text("Dámelo ya.\nSí.\nQueda esto.\n")
-    origin = {"treebank": ["UD_Spanish-X"], "file": ["a.conllu"], "sent_id": ["s1"]}
+    origin = {"treebank": ["UD_X"], "file": ["a.conllu"], "sent_id": ["s1"]}
     items = tiny.write_items(tmp_path / "items.parquet", [("Otra cosa.", "Otro cosa.")], **origin)
     result, counts = build(tmp_path, treebank, [plain], [items], treebank_text=False)
     assert result == ["Sí.", "Queda esto."]

@@ -17,6 +17,7 @@ from blimpworks.campaign.settings.training import (
     NgramRecipe,
     TransformerRecipe,
 )
+from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
 from blimpworks.models.corpus_build import build_corpus
 from blimpworks.models.encoder_decoder import train_encoder_decoder
@@ -203,6 +204,27 @@ def torch_threads(count):
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def write_treebank(folder, *sentences):
+    """Tables of tokens and sentences, from text such as ``1:Da+ 2:.``; no space follows a ``+``."""
+    from blimpworks.linguistics.treebanks import build_tokens  # vLLM's environment lacks conllu
+
+    lines = []
+    for number, sentence in enumerate(sentences):
+        lines.append(f"# sent_id = s{number}")
+        for token in sentence.split():
+            ident, form = token.split(":", 1)
+            head = {"1": "0"}.get(ident, "1" if ident.isdigit() else "_")
+            misc = "SpaceAfter=No" if form.endswith("+") else "_"
+            cells = (ident, form.removesuffix("+"), *"____", head, "root", "_", misc)
+            lines.append("\t".join(cells))
+        lines.append("")
+    source = folder / "a.conllu"
+    source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    tables = folder / "tokens.parquet", folder / "sentences.parquet"
+    build_tokens([("UD_X", source)], *tables, folder / "malformed.tsv", TreebankOptions())
+    return tables
 
 
 def bytes_by_threads(open_engine, texts):
