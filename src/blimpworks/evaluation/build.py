@@ -3,7 +3,8 @@
 Functions raise UserError when a table is missing or broken.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -43,7 +44,7 @@ from blimpworks.evaluation.judged import (
     written_answers,
     wrong_answers,
 )
-from blimpworks.evaluation.lm_eval_results import write_results
+from blimpworks.evaluation.lm_eval_results import model_results
 from blimpworks.evaluation.measured import (
     accuracy_rows,
     baselines_of,
@@ -124,26 +125,6 @@ def _model(facts: ModelFacts) -> Model:
     }
 
 
-def _first_tokens(path: Path, lang: str, method: str) -> Iterable[FirstToken]:
-    """Yield a method's rows of a parity table, one per first token, the evaluation's own first."""
-    rows = read_table(PARITY, path).to_pylist()
-    possible = [row for row in rows if row["method"] == method and row["impossible"] is None]
-    distinct = {row["first_token"]: row for row in reversed(possible)}
-    for row in reversed(distinct.values()):
-        yield {
-            "lang": lang,
-            "first_token": row["start"] or str(row["first_token"]),
-            "own": row is possible[0],
-            "n": int(row["n"]),
-            "skipped": int(row["skipped"]),
-            "accuracy": row["accuracy"],
-            "low": row["low"],
-            "high": row["high"],
-            "flips": int(row["flips"]),
-            "flips_beyond": int(row["flips_beyond"]),
-        }
-
-
 def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
     """Return the card's entry of a benchmark; its p-values are not corrected yet."""
     accuracies, printed = main_accuracies(benchmark), printed_accuracies(benchmark)
@@ -162,8 +143,30 @@ def _benchmark(name: str, benchmark: BenchmarkFacts, facts: Facts) -> Benchmark:
     for model, languages in benchmark["sensitivity"].items():
         sensitivity[model] = []
         for lang in languages:
-            table = Path(sensitivity_table(results, name, lang, model))
-            sensitivity[model] += _first_tokens(table, lang, benchmark["methods"][model][0])
+            table = read_table(PARITY, Path(sensitivity_table(results, name, lang, model)))
+            method = benchmark["methods"][model][0]
+            possible = [
+                row
+                for row in table.to_pylist()
+                if row["method"] == method and row["impossible"] is None
+            ]
+            # One per first token, the evaluation's own first.
+            distinct = {row["first_token"]: row for row in reversed(possible)}
+            for row in reversed(distinct.values()):
+                sensitivity[model].append(
+                    {
+                        "lang": lang,
+                        "first_token": row["start"] or str(row["first_token"]),
+                        "own": row is possible[0],
+                        "n": int(row["n"]),
+                        "skipped": int(row["skipped"]),
+                        "accuracy": row["accuracy"],
+                        "low": row["low"],
+                        "high": row["high"],
+                        "flips": int(row["flips"]),
+                        "flips_beyond": int(row["flips_beyond"]),
+                    }
+                )
     unknown = {}
     for model, languages in benchmark["languages"].items():
         if facts["models"][model]["architecture"] in ENGINES:
@@ -235,7 +238,8 @@ def build_report_card(facts: Facts, outputs: Sequence[Path]) -> Mapping[str, int
     data, page, *results = outputs
     card = build_card(facts, [str(path) for path in outputs])
     for path, model in zip(results, card["models"], strict=True):
-        write_results(card, facts, model, path)
+        content = model_results(card, facts, model)
+        write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     write_text(page, page_of(card))
     write_card(card, data)
     return {

@@ -1,7 +1,7 @@
 """Compare two evaluations item by item, as data and as text."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -322,24 +322,6 @@ MOST = 12
 SIGNIFICANT = 0.05
 
 
-def _item_lines(rows: Sequence[Moved]) -> Iterator[str]:
-    """Yield lines on items that only one side has judged, and on skipped items."""
-    totals = [row for row in rows if row.phenomenon == ALL]
-    a, b = (sum(getattr(row, f"items_only_{side}") for row in totals) for side in "ab")
-    if a or b:
-        yield (
-            "Accuracies are over the items of each: "
-            f"{sum(row.both for row in totals):,} are in both, on which the tests are, "
-            f"{a:,} in A alone and {b:,} in B alone."
-        )
-    for side in "ab":
-        reasons = sum((Counter(getattr(row, f"skipped_{side}")) for row in totals), Counter[str]())
-        n = sum(getattr(row, f"n_{side}") for row in totals)
-        if lost := reasons.total():
-            phrase = skipped_phrase({"n": lost, "of": n + lost, "reasons": reasons}, "item")
-            yield f"{side.upper()}: {phrase}."
-
-
 def print_comparison(comparison: Comparison, console: Console, *, whole: bool = False) -> None:
     """Print a comparison; ``whole`` adds phenomena without significance and further reasons."""
     say(console, f"A: {comparison.a}")
@@ -372,8 +354,22 @@ def print_comparison(comparison: Comparison, console: Console, *, whole: bool = 
         console.print(table, highlight=False)
         if hidden := len(rows) - len(shown):
             say(console, f"… and {hidden} phenomena with p ≥ {SIGNIFICANT} (--all)", indent=2)
-        for line in _item_lines(rows):
+        totals = [row for row in rows if row.phenomenon == ALL]
+        a, b = (sum(getattr(row, f"items_only_{side}") for row in totals) for side in "ab")
+        if a or b:
+            line = (
+                "Accuracies are over the items of each: "
+                f"{sum(row.both for row in totals):,} are in both, on which the tests are, "
+                f"{a:,} in A alone and {b:,} in B alone."
+            )
             say(console, line, indent=2)
+        for side in "ab":
+            skipped = (Counter(getattr(row, f"skipped_{side}")) for row in totals)
+            why = sum(skipped, Counter[str]())
+            n = sum(getattr(row, f"n_{side}") for row in totals)
+            if lost := why.total():
+                phrase = skipped_phrase({"n": lost, "of": n + lost, "reasons": why}, "item")
+                say(console, f"{side.upper()}: {phrase}.", indent=2)
     console.print()
     say(console, "p: McNemar's test on the items of both, not corrected for the number of tests.")
     console.print()

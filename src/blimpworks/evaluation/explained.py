@@ -137,25 +137,6 @@ def find_numbers(source: Path, row: str | None, column: str | None) -> list[Numb
     raise UserError(f"{source}: no row {row!r}; there are: {choice}.")
 
 
-def _as_recorded(source: Path, named: Path) -> tuple[Path, Record]:
-    """Change to the workflow's directory; return the card's recorded path, and the record."""
-    source, named = source.resolve(), named.resolve()
-    record = read_record(sidecar_path(source))
-    recorded = Path(record["outputs"][0]["path"])
-    # An absolute path says nothing of the directory that others in the records start from.
-    bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
-    base = next((each for each in bases if (each / recorded).resolve() == source), None)
-    if base is None:
-        raise UserError(
-            f"{source} was made as {recorded}; explain its numbers there, in the directory that "
-            "the workflow ran in."
-        )
-    os.chdir(base)
-    for path in (recorded, recorded.with_name(named.name)):
-        require_as_recorded(path)
-    return recorded, record
-
-
 def explain_number(
     source: Path, number: Number, named: Path, items: int = 0, item: str | None = None
 ) -> Explanation:
@@ -164,7 +145,20 @@ def explain_number(
     Changes to the workflow's directory. Raises UserError when a table behind the number, or the
     item, is missing, or the card or the ``named`` file is not its job's output.
     """
-    recorded, record = _as_recorded(source, named)
+    source, named = source.resolve(), named.resolve()
+    record = read_record(sidecar_path(source))
+    recorded = Path(record["outputs"][0]["path"])
+    # An absolute path says nothing of the directory that others in the records start from.
+    bases = (REPOSITORY,) if recorded.is_absolute() else (Path.cwd(), REPOSITORY)
+    base = next((folder for folder in bases if (folder / recorded).resolve() == source), None)
+    if base is None:
+        raise UserError(
+            f"{source} was made as {recorded}; explain its numbers there, in the directory that "
+            "the workflow ran in."
+        )
+    os.chdir(base)
+    for path in (recorded, recorded.with_name(named.name)):
+        require_as_recorded(path)
     facts: Facts = record["params"]["facts"]
     name, model, languages = number.benchmark["name"], number.model, number.languages
     results, unit = facts["results"], facts["benchmarks"][name]["unit"]

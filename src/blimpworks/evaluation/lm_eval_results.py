@@ -6,7 +6,6 @@ the full sentence's log-probability, as in the harness, or else by the benchmark
 Other methods have the export's names (``interop.lm_eval_export``).
 """
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from typing import Any
 from blimpworks.evaluation.card import ALL, Card
 from blimpworks.evaluation.facts import Facts
 from blimpworks.evaluation.measured import item_counts, read_accuracies
-from blimpworks.files import sha256_of, write_text
+from blimpworks.files import sha256_of
 from blimpworks.interop.lm_eval_export import metric_name, sanitized
 
 MAIN = "acc"
@@ -116,9 +115,3 @@ def model_results(card: Card, facts: Facts, model: str) -> dict[str, Any]:
         "model_name": name,
         "model_name_sanitized": sanitized(name),
     }
-
-
-def write_results(card: Card, facts: Facts, model: str, path: Path) -> None:
-    """Write a model's results file. Raises UserError when a table is missing or broken."""
-    results = model_results(card, facts, model)
-    write_text(path, json.dumps(results, indent=2, ensure_ascii=False) + "\n")

@@ -114,14 +114,10 @@ def paper_script(paper: PaperInputs, products: Products) -> str:
         }
     labels = {e.name: exhibit_label(e.name) or e.title for e in paper.exhibits}
     names = {"languages": paper.names.known["lang"], "models": paper.names.known["model"]}
-    return _script("paper", {"printed": printed, "forms": forms, "labels": labels, "names": names})
+    return script("paper", {"printed": printed, "forms": forms, "labels": labels, "names": names})
 
 
-def products_script(products: Products) -> str:
-    """Return the script with all products behind the site's numbers."""
-    return _script("products", {"products": products.products, "jobs": products.jobs})
-
-
-def _script(kind: str, content: dict[str, Any]) -> str:
+def script(kind: str, content: dict[str, Any]) -> str:
+    """Return a script that hands its content to the panel."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f'blimpworks.receive("{kind}",{text});\n'

@@ -19,7 +19,7 @@ from blimpworks.campaign.registry import find_paper, paper_of
 from blimpworks.errors import UserError
 from blimpworks.files import scratch, whole_directory, write_text
 from blimpworks.records.places import relative_texts
-from blimpworks.report.data import Products, paper_script, products_script
+from blimpworks.report.data import Products, paper_script, script
 from blimpworks.report.evidence import STATUSES, VERDICTS, Part, bar
 from blimpworks.report.items import item_scripts, sets_from
 from blimpworks.report.listing import listing_html
@@ -353,7 +353,9 @@ def assemble(inputs: Inputs) -> dict[str, str]:
     products = Products()
     for paper in inputs.papers:
         texts[f"_static/data/{paper.name}.js"] = paper_script(paper, products)
-    texts["_static/data/products.js"] = products_script(products)
+    texts["_static/data/products.js"] = script(
+        "products", {"products": products.products, "jobs": products.jobs}
+    )
     return texts
 
 

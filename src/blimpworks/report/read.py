@@ -73,11 +73,10 @@ class Trees:
 
     def files(self, tree: str, key: str) -> Path:
         """Return the path of an exhibit's files in one tree, without their suffixes."""
-        folder = {"published": self.results / "published", "measured": self.results / "exhibits"}
-        if tree == "corrected":
-            assert self.corrected is not None
-            return self.corrected / "exhibits" / key
-        return folder[tree] / key
+        if tree == "published":
+            return self.results / "published" / key
+        results = self.corrected if tree == "corrected" and self.corrected else self.results
+        return results / "exhibits" / key
 
     def forms_of(self, spec: ExhibitSpec) -> list[str]:
         """Return the trees that have a form of an exhibit."""

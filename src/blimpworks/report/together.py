@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 from blimpworks.report.evidence import Evidence, Number
 from blimpworks.report.names import Names
 from blimpworks.report.read import Form
-from blimpworks.report.views import FAULTS, finished, headings_of, set_text, table_of
+from blimpworks.report.views import FAULTS, finished, headings_of, set_text, table_of, titled_table
 from blimpworks.reproduction.measured import NOT_RUN
 from blimpworks.reproduction.printed import Place
 
@@ -163,12 +163,7 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
         }
         for place in numbers:
             lines.append(("", labels.statement(place), [(place, form) for form in titles]))
-    table = Element("table")
-    head = SubElement(SubElement(table, "thead"), "tr")
-    SubElement(head, "td")
-    for title in titles.values():
-        SubElement(head, "th", {"scope": "col", "class": "n"}).text = title
-    body = SubElement(table, "tbody")
+    table, body = titled_table(titles.values())
     for css, title, cells in lines:
         element = SubElement(body, "tr", {"class": f"bw-line {css}"} if css else {})
         head = SubElement(element, "th", scope="row")

@@ -1,7 +1,7 @@
 """Show an exhibit as tables of a page: as printed, recomputed from print, and measured."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -119,20 +119,14 @@ def without(table: Element, dropped: Callable[[Element], bool]) -> Element | Non
     return kept
 
 
-def pivot(rows: Mapping[str, str], columns: Mapping[str, str]) -> Element:
-    """Return a table of empty cells, by keys of rows and columns, under their names."""
+def titled_table(titles: Iterable[str]) -> tuple[Element, Element]:
+    """Return a table with titled columns, and its empty body."""
     table = Element("table")
     head = SubElement(SubElement(table, "thead"), "tr")
     SubElement(head, "td")
-    for name in columns.values():
-        SubElement(head, "th", {"scope": "col", "class": "n"}).text = name
-    body = SubElement(table, "tbody")
-    for row, name in rows.items():
-        line = SubElement(body, "tr")
-        SubElement(line, "th", scope="row").text = name
-        for column in columns:
-            SubElement(line, "td", {"class": "n", "data-row": row, "data-column": column})
-    return table
+    for title in titles:
+        SubElement(head, "th", {"scope": "col", "class": "n"}).text = title
+    return table, SubElement(table, "tbody")
 
 
 def set_text(cell: Element, parts: Sequence[tuple[str, str]]) -> None:
@@ -243,14 +237,14 @@ def plain_view(form: Form | None, exhibit: str, evidence: Evidence, names: Names
     places = [place for place in evidence if place[0] == exhibit and place not in shown]
     if not places:
         return ""
-    rows = {place[1]: names.of(place[1]) for place in places}
-    columns = {place[2]: names.of(place[2]) for place in places}
-    table = pivot(rows, columns)
-    for cell in table.iter("td"):
-        place = (exhibit, cell.get("data-row", ""), cell.get("data-column", ""))
-        if place in evidence:
-            number = evidence[place]
-            _show_printed(cell, number, number.row.text, place, names.about({}, place))
-        else:
-            cell.attrib = {"class": "n"}
+    columns = dict.fromkeys(place[2] for place in places)
+    table, body = titled_table(map(names.of, columns))
+    for row in dict.fromkeys(place[1] for place in places):
+        line = SubElement(body, "tr")
+        SubElement(line, "th", scope="row").text = names.of(row)
+        for column in columns:
+            cell, place = SubElement(line, "td", {"class": "n"}), (exhibit, row, column)
+            if place in evidence:
+                number = evidence[place]
+                _show_printed(cell, number, number.row.text, place, names.about({}, place))
     return finished(table, f"printed/{exhibit}")
