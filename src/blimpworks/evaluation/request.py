@@ -180,19 +180,6 @@ def folders_outside(names: Iterable[str]) -> list[Path]:
     return [path for path in folders if path and not as_setting(path).startswith("config/")]
 
 
-def check_folder(folder: Path) -> None:
-    """Raise UserError when the folder is a file, or holds anything but an evaluation."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"--out is {folder}, which is a file; name a directory.")
-    # A request that was refused has left a table of models.
-    names = {path.name for path in folder.iterdir()} - {MODELS_FILE} if folder.is_dir() else ()
-    if names and CAMPAIGN_FILE not in names:
-        raise UserError(
-            f"--out is {folder}, which holds other things and no {CAMPAIGN_FILE}; name a new or "
-            "empty directory, or that of an evaluation."
-        )
-
-
 def campaign_settings(
     request: Request, folder: str, template: Mapping[str, Any], models: Sequence[str]
 ) -> dict[str, Any]:

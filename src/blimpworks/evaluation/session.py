@@ -29,7 +29,6 @@ from blimpworks.evaluation.request import (
     Request,
     as_setting,
     campaign_settings,
-    check_folder,
     choose_data,
     folders_outside,
     read_template,
@@ -219,7 +218,15 @@ def run_evaluation(arguments: Sequence[str], request: Request, out: Path | None)
     name = "+".join(model.row.name for model in models)[:100]
     folder = (out or Path(FOLDER, name)).expanduser().resolve()
     enter_repository()
-    check_folder(folder)
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"--out is {folder}, which is a file; name a directory.")
+    # A request that was refused has left a table of models.
+    names = {path.name for path in folder.iterdir()} - {MODELS_FILE} if folder.is_dir() else ()
+    if names and CAMPAIGN_FILE not in names:
+        raise UserError(
+            f"--out is {folder}, which holds other things and no {CAMPAIGN_FILE}; name a new or "
+            "empty directory, or that of an evaluation."
+        )
     console = Console(stderr=True)
     with claimed(folder) as lock:
         prepared = prepare(request, folder, models)

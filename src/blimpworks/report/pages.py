@@ -20,9 +20,8 @@ from blimpworks.errors import UserError
 from blimpworks.files import scratch, whole_directory, write_text
 from blimpworks.records.places import relative_texts
 from blimpworks.report.data import Products, paper_script, script
-from blimpworks.report.evidence import STATUSES, VERDICTS, Part, bar
+from blimpworks.report.evidence import STATUSES, VERDICTS, Part, bar, listing_html
 from blimpworks.report.items import item_scripts, sets_from
-from blimpworks.report.listing import listing_html
 from blimpworks.report.names import Names, exhibit_label, series_of
 from blimpworks.report.ranking import ranking
 from blimpworks.report.read import Campaign, Exhibit, Form, Inputs, PaperInputs, Trees, read_inputs

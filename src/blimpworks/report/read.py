@@ -14,9 +14,8 @@ from blimpworks.campaign.exhibit_spec import ExhibitSpec
 from blimpworks.campaign.exhibits import exhibits
 from blimpworks.errors import UserError, reading
 from blimpworks.records.reading import results_hash
-from blimpworks.report.evidence import Evidence, Number, gather, read_comparison
+from blimpworks.report.evidence import COLUMNS, Evidence, Number, gather, read_comparison
 from blimpworks.report.items import sets_from
-from blimpworks.report.listing import COLUMNS
 from blimpworks.report.names import Names, names_from
 from blimpworks.reproduction.printed import Place, printed_tables
 from blimpworks.reproduction.published import Paper, origins_of
