@@ -187,7 +187,7 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
     every = [lang for lang in layout.item_languages(name) if lang in covered]
     items = {lang: layout.items_table(name, lang) for lang in every}
     whole = {lang: str(whole_items_table(layout.campaign, name, lang)) for lang in every}
-    own = paper.benchmarks[0].name == name
+    is_first = paper.benchmarks[0].name == name
     prompts = benchmark.unit == "prompt"
     pairs = not prompts and benchmark.judge == "judge"
     prints = paper.printed_accuracies and layout.printed_tables(paper.name)
@@ -200,7 +200,7 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
             if len(find_engine(layout.engine_of(model), architecture).first_token) > 1:
                 sensitivity[model] = scored
     return {
-        "label": paper.citation.label if own else f"{paper.citation.label} ({name})",
+        "label": paper.citation.label if is_first else f"{paper.citation.label} ({name})",
         "citation": " ".join(
             [paper.citation.text]
             + [f"Licence: {stated}." for stated in [layout.licences_of(paper.name)] if stated]
@@ -213,7 +213,7 @@ def _benchmark(layout: Layout, name: str, languages: Mapping[str, list[str]]) ->
         "methods": {model: layout.methods_of(name, model) for model in languages},
         "mcnemar": layout.mcnemar_of(name),
         "chance": 0.5 if pairs else None,
-        "own_items": own,
+        "own_items": is_first,
         "languages": dict(languages),
         "items": items,
         "whole": {} if items == whole else whole,

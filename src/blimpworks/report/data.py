@@ -84,15 +84,15 @@ class Products:
 
 def _cell(cell: Cell, known: Mapping[str, Place]) -> dict[str, Any]:
     """Return a cell for the panel; one that only shows a printed number has just its place."""
-    own, place = cell.facts, cell.place
+    row, place = cell.facts, cell.place
     if place and cell.is_itself:
-        return {"row": own["row"], "column": own["column"], "place": place[1:], "itself": True}
+        return {"row": row["row"], "column": row["column"], "place": place[1:], "itself": True}
     facts: dict[str, Any] = {}
     for key in ("value", "low", "high"):
-        if own[key] is not None and not isnan(own[key]):
-            facts[key] = float(f"{own[key]:.10g}")
-    facts |= {key: own[key] for key in ("row", "column", "text", "n", "formula", "source")}
-    facts |= {"where": own["filter"], "place": list(place[1:]) if place else None}
+        if row[key] is not None and not isnan(row[key]):
+            facts[key] = float(f"{row[key]:.10g}")
+    facts |= {key: row[key] for key in ("row", "column", "text", "n", "formula", "source")}
+    facts |= {"where": row["filter"], "place": list(place[1:]) if place else None}
     facts["of"] = len(cell.origins) or None
     facts["from"] = [known[origin] for origin in cell.origins[:FEW] if origin in known]
     return {key: value for key, value in facts.items() if value is not None}

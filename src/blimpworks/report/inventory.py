@@ -57,8 +57,8 @@ def read_inventory(path: Path) -> list[PrintedExhibit]:
 
 def spec_of(row: PrintedExhibit) -> ExhibitSpec | None:
     """Return the exhibit that rebuilds a printed one; None if none does."""
-    own = (spec for spec in exhibits().values() if spec.paper == row.paper)
-    return next((spec for spec in own if exhibit_label(spec.name) == row.exhibit), None)
+    specs = (spec for spec in exhibits().values() if spec.paper == row.paper)
+    return next((spec for spec in specs if exhibit_label(spec.name) == row.exhibit), None)
 
 
 def unexplained(rows: Sequence[PrintedExhibit]) -> list[PrintedExhibit]:

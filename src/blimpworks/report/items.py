@@ -130,18 +130,18 @@ def item_scripts(
     """
     entries, written = [], 0
     omitted: Counter[str] = Counter()
-    for own in sets:
-        rows = _pairs(own.items)
+    for pair_set in sets:
+        rows = _pairs(pair_set.items)
         if not rows:
-            omitted[own.benchmark] += _conditions(read_table(ITEMS, own.items))
+            omitted[pair_set.benchmark] += _conditions(read_table(ITEMS, pair_set.items))
             continue
-        size = len(rows) * len(own.scores)
+        size = len(rows) * len(pair_set.scores)
         words = written + size <= most_words
         written += size if words else 0
-        verdicts = [_verdicts(path, own.method) for path in own.judgements.values()]
+        verdicts = [_verdicts(path, pair_set.method) for path in pair_set.judgements.values()]
         scores_by_model = [
             {row["item_id"]: row for row in read_table(SCORES, path, SCORED).to_pylist()}
-            for path in (own.scores.values() if words else ())
+            for path in (pair_set.scores.values() if words else ())
         ]
         paradigms: dict[tuple[str, str], int] = {}
         for number, start in enumerate(range(0, len(rows), CHUNK)):
@@ -161,18 +161,18 @@ def item_scripts(
                         for scores in scores_by_model
                     ]
                 )
-            name = f"{own.key}.{number}"
+            name = f"{pair_set.key}.{number}"
             yield name, _script(name, pairs)
             if words:
                 yield f"{name}.words", _script(f"{name}.words", words_of_pairs)
         entries.append(
             {
-                "benchmark": own.benchmark,
-                "lang": own.lang,
-                "tag": language_tag(own.lang),
+                "benchmark": pair_set.benchmark,
+                "lang": pair_set.lang,
+                "tag": language_tag(pair_set.lang),
                 "pairs": len(rows),
                 "chunks": math.ceil(len(rows) / CHUNK),
-                "models": [*own.judgements],
+                "models": [*pair_set.judgements],
                 "paradigms": [*paradigms],
                 "words": words,
             }

@@ -50,10 +50,10 @@ class Names:
                 value = " ".join(str(key).replace(" ", "_") for key in keys)
                 if place is None or value not in place[1:]:
                     attributes[f"data-{kind}"] = value
-                known = self.met.setdefault(kind, {})
+                names = self.met.setdefault(kind, {})
                 for key in keys:
                     name = self.known[kind].get(key, str(key).replace("_", " "))
-                    known[str(key).replace(" ", "_")] = name
+                    names[str(key).replace(" ", "_")] = name
         return attributes
 
 

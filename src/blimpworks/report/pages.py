@@ -164,27 +164,27 @@ def shown(form: Form, paper: str, title: str, table: str) -> str:
 def _printed(exhibit: Exhibit, paper: PaperInputs) -> str:
     form, title = exhibit.forms.get("published"), exhibit.title
     table = printed_view(form, paper.names) if form else ""
-    rest = plain_view(form, exhibit.name, paper.evidence, paper.names)
+    further = plain_view(form, exhibit.name, paper.evidence, paper.names)
     content = _with_caption(_scroll(table, title), form) if table else ""
-    if rest and content:
+    if further and content:
         content += (
-            f"<details><summary>More printed numbers</summary>{_scroll(rest, title)}</details>"
+            f"<details><summary>More printed numbers</summary>{_scroll(further, title)}</details>"
         )
-    elif rest:
-        content = _scroll(rest, title)
+    elif further:
+        content = _scroll(further, title)
     return content
 
 
-def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> str:
+def _measured(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[str, str]) -> str:
     """Return both variants of the measured numbers; the page shows one at a time."""
     variants = {
         variant: shown(form, paper.name, exhibit.title, measured_view(form, paper.names))
-        for tree, variant in (("measured", own), ("corrected", "corrected"))
+        for tree, variant in (("measured", main), ("corrected", "corrected"))
         if (form := exhibit.forms.get(tree))
     }
     if not paper.evidence and "corrected" not in exhibit.forms:
-        return variants.get(own, "")
-    other = "corrected" if own == "published" else "published"
+        return variants.get(main, "")
+    other = "corrected" if main == "published" else "published"
     parts = (
         f'<div data-variant="{variant}">{variants.get(variant) or advice[other]}</div>'
         for variant in ("published", "corrected")
@@ -192,7 +192,7 @@ def _measured(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[st
     return "".join(parts) if variants else ""
 
 
-def _section(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str, str]) -> Section:
+def _section(exhibit: Exhibit, paper: PaperInputs, main: str, advice: Mapping[str, str]) -> Section:
     """Return an exhibit with all its views; ``advice`` tells by variant how to get its numbers."""
     together = together_view(exhibit.name, exhibit.forms, paper.evidence, paper.names)
     form = exhibit.forms.get("published")
@@ -201,7 +201,7 @@ def _section(exhibit: Exhibit, paper: PaperInputs, own: str, advice: Mapping[str
         "together": TOGETHER + _scroll(together, exhibit.title) if together else "",
         "printed": _printed(exhibit, paper),
         "recomputed": shown(form, paper.name, exhibit.title, table) if form else "",
-        "measured": _measured(exhibit, paper, own, advice),
+        "measured": _measured(exhibit, paper, main, advice),
     }
     numbers = [number for place, number in paper.evidence.items() if place[0] == exhibit.name]
     return Section(
@@ -328,14 +328,14 @@ def _item_texts(inputs: Inputs) -> Iterator[tuple[str, str]]:
 
 def assemble(inputs: Inputs) -> dict[str, str]:
     """Return the text of every source of the site, by its path."""
-    own, pages = inputs.trees.variant, []
+    main, pages = inputs.trees.variant, []
     for paper in inputs.papers:
         context = {"campaign": inputs.campaign, "trees": inputs.trees, "paper": paper.name}
         advice = {
             variant: _render("advice", variant=variant, **context)
             for variant in ("published", "corrected")
         }
-        sections = [_section(exhibit, paper, own, advice) for exhibit in paper.exhibits]
+        sections = [_section(exhibit, paper, main, advice) for exhibit in paper.exhibits]
         printed = bool(paper.evidence)
         variants = printed or inputs.trees.corrected is not None
         pages.append(Page(paper.name, sections, paper.names, printed, variants))

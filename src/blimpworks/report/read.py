@@ -247,7 +247,7 @@ def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
         paths += printed_tables(campaign.printed, paper)
         # Of a paper that prints no accuracies, and has released no decisions, there is none.
         paths += filter(Path.exists, [trees.results / f"accuracies/printed/{paper}.parquet"])
-    paths += [path for own in sets_from(campaign.pairs) for path in own.files]
+    paths += [path for pair_set in sets_from(campaign.pairs) for path in pair_set.files]
     for key, spec in exhibits().items():
         for tree in trees.forms_of(spec):
             files = trees.files(tree, key)

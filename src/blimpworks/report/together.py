@@ -58,8 +58,8 @@ def _difference(number: Number) -> Shown | None:
         return None
     digits = number.row.decimals
     ends = (number.low, number.high)
-    known = [signed(end - printed, digits) for end in ends if end is not None]
-    interval = f"[{', '.join(known)}]" if len(known) == len(ends) else ""
+    limits = [signed(end - printed, digits) for end in ends if end is not None]
+    interval = f"[{', '.join(limits)}]" if len(limits) == len(ends) else ""
     small = " ".join(filter(None, (interval, number.differs)))
     return Shown(signed(number.measured - printed, digits), "", small)
 
@@ -96,15 +96,15 @@ class Labels:
                     for axis, heading in enumerate((row, column)):
                         self._headings[axis].setdefault(place[axis + 1], set()).add(heading)
         self._owners = [
-            Counter(each for own in headings.values() for each in own)
+            Counter(each for texts in headings.values() for each in texts)
             for headings in self._headings
         ]
         self._alike = Counter(self._rows.values())
 
     def _heading(self, axis: int, key: str) -> str:
         """Return the only and unique heading of a row (axis 0) or column (1), else its key."""
-        own = self._headings[axis].get(key, set())
-        name = next(iter(own)) if len(own) == 1 else ""
+        headings = self._headings[axis].get(key, set())
+        name = next(iter(headings)) if len(headings) == 1 else ""
         if name and self._owners[axis][name] == 1:
             return name
         return self._names.of(key).replace("_", " ")
@@ -150,11 +150,11 @@ def together_view(exhibit: str, forms: Mapping[str, Form], evidence: Evidence, n
     if len(numbers) >= DENSE * len(rows) * len(columns):
         titles = {place[2]: labels.of(place)[1] for place in numbers}
         for row in dict.fromkeys(place[1] for place in numbers):
-            own = [(exhibit, row, column) for column in titles]
-            present = {form for place in own for form in numbers.get(place, ())}
+            row_places = [(exhibit, row, column) for column in titles]
+            present = {form for place in row_places for form in numbers.get(place, ())}
             for form in (form for form in LINES if form in present):
-                title = f"{labels.of(own[0])[0]} " if form == "printed" else ""
-                lines.append((form, title, [(place, form) for place in own]))
+                title = f"{labels.of(row_places[0])[0]} " if form == "printed" else ""
+                lines.append((form, title, [(place, form) for place in row_places]))
     else:
         titles = {
             form: title

@@ -72,8 +72,8 @@ def headings_of(table: Element) -> Iterator[tuple[int, str, str]]:
     name, in_head = "", False
     for row in table.iter("tr"):
         cells = list(_columns(row))
-        own = ("".join(c.itertext()).strip() for _, c in cells if c.get("scope") == "row")
-        name = next(filter(None, own), name)
+        row_names = ("".join(c.itertext()).strip() for _, c in cells if c.get("scope") == "row")
+        name = next(filter(None, row_names), name)
         if any(c.get("scope") in ("col", "colgroup") for _, c in cells):
             # Lines of headings follow one another; one after numbers begins anew.
             heads, in_head = (heads if in_head else {}), True
@@ -185,11 +185,11 @@ def printed_view(form: Form, names: Names) -> str:
     if printed_table is None:
         return ""
     for index, cell in numbers_of(printed_table):
-        known = form.cells[index]
-        assert known.number is not None
-        about = names.about(known.facts["filter"], indices[index])
-        text = "".join(cell.itertext()) if known.is_itself else known.number.row.text
-        _show_printed(cell, known.number, text, indices[index], about)
+        shown_cell = form.cells[index]
+        assert shown_cell.number is not None
+        about = names.about(shown_cell.facts["filter"], indices[index])
+        text = "".join(cell.itertext()) if shown_cell.is_itself else shown_cell.number.row.text
+        _show_printed(cell, shown_cell.number, text, indices[index], about)
     return finished(printed_table, form.key)
 
 
@@ -205,10 +205,10 @@ def recomputed_view(form: Form, names: Names) -> str:
     recomputed_table = without(table, lambda cell: int(cell.get("data-cell", "-1")) in again)
     assert recomputed_table is not None
     for index, cell in numbers_of(recomputed_table):
-        known = form.cells[index]
-        _mark(cell, known.place, known.number.status if known.number else "")
-        cell.attrib.update(names.about(known.facts["filter"], known.place))
-        text = known.number.again or MISSING if known.number else "".join(cell.itertext())
+        shown_cell = form.cells[index]
+        _mark(cell, shown_cell.place, shown_cell.number.status if shown_cell.number else "")
+        cell.attrib.update(names.about(shown_cell.facts["filter"], shown_cell.place))
+        text = shown_cell.number.again or MISSING if shown_cell.number else "".join(cell.itertext())
         set_text(cell, [("", text)])
     return finished(recomputed_table, form.key)
 
@@ -219,10 +219,10 @@ def measured_view(form: Form, names: Names) -> str:
     if table is None:
         return ""
     for index, cell in numbers_of(table):
-        known = form.cells[index]
-        judged = known.number if form.tree == "measured" else None
-        _mark(cell, known.place, judged.verdict if judged else "")
-        cell.attrib.update(names.about(known.facts["filter"], known.place))
+        shown_cell = form.cells[index]
+        judged = shown_cell.number if form.tree == "measured" else None
+        _mark(cell, shown_cell.place, judged.verdict if judged else "")
+        cell.attrib.update(names.about(shown_cell.facts["filter"], shown_cell.place))
         set_text(cell, [("", "".join(cell.itertext()))])
     return finished(table, form.key)
 
