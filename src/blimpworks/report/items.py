@@ -43,16 +43,6 @@ class PairSet:
     method: str
     """The method of the shown decisions."""
 
-    @property
-    def key(self) -> str:
-        """Name in addresses of scripts."""
-        return f"{self.benchmark}.{self.lang}"
-
-    @property
-    def files(self) -> list[Path]:
-        """All its tables."""
-        return [self.items, *self.judgements.values(), *self.scores.values()]
-
 
 def sets_from(facts: Mapping[str, Any]) -> list[PairSet]:
     """Return the workflow's sets from templates of paths; a model without languages has all."""
@@ -161,7 +151,7 @@ def item_scripts(
                         for scores in scores_by_model
                     ]
                 )
-            name = f"{pair_set.key}.{number}"
+            name = f"{pair_set.benchmark}.{pair_set.lang}.{number}"
             yield name, _script(name, pairs)
             if words:
                 yield f"{name}.words", _script(f"{name}.words", words_of_pairs)

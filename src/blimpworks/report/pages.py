@@ -390,7 +390,10 @@ def build_report(campaign: Campaign, trees: Trees, output: Path) -> dict[str, in
     inputs = read_inputs(campaign, trees)
     with scratch("blimpworks-report") as work, whole_directory(output) as site:
         source = work / "source"
-        relative = relative_texts(inputs.trees.roots())
+        roots = {"results": trees.results, "resources": trees.resources}
+        if trees.corrected:
+            roots["corrected"] = trees.corrected
+        relative = relative_texts(roots)
         for name, text in assemble(inputs).items():
             write_text(source / name, relative(text))
         # DataTables, which itables brings along, as a script that works without a network.

@@ -65,11 +65,6 @@ class Trees:
     corrected: Path | None = None
     resources: Path = Path("resources")
 
-    def roots(self) -> dict[str, Path]:
-        """Return the directories by their names in the report."""
-        corrected = {"corrected": self.corrected} if self.corrected else {}
-        return {"results": self.results, "resources": self.resources, **corrected}
-
     def files(self, tree: str, key: str) -> Path:
         """Return the path of an exhibit's files in one tree, without their suffixes."""
         if tree == "published":
@@ -247,7 +242,8 @@ def input_files(campaign: Campaign, trees: Trees) -> list[Path]:
         paths += printed_tables(campaign.printed, paper)
         # Of a paper that prints no accuracies, and has released no decisions, there is none.
         paths += filter(Path.exists, [trees.results / f"accuracies/printed/{paper}.parquet"])
-    paths += [path for pair_set in sets_from(campaign.pairs) for path in pair_set.files]
+    for pairs in sets_from(campaign.pairs):
+        paths += [pairs.items, *pairs.judgements.values(), *pairs.scores.values()]
     for key, spec in exhibits().items():
         for tree in trees.forms_of(spec):
             files = trees.files(tree, key)
