@@ -283,13 +283,18 @@ def test_a_language_without_pairs_says_so(tables):
 # Settings
 
 
-def test_english_is_shown_if_the_campaign_has_it_else_its_first_language(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
-    cases = ((["eng", "cym"], {}, "eng"), (["wol", "cym"], {}, "cym"))
-    for languages, exhibits, shown in (
-        *cases,
+@pytest.mark.parametrize(
+    ("languages", "exhibits", "shown"),
+    [
+        (["eng", "cym"], {}, "eng"),
+        (["wol", "cym"], {}, "cym"),
         (["eng", "cym"], {"figure2_language": "cym"}, "cym"),
-    ):
-        settings = {"campaign": "test", "languages": languages, "models": []}
-        campaign = check_campaign(settings | {"multiblimp": {"exhibits": exhibits}}, "test.yaml")
-        assert figure2_choice(campaign, load_catalogue(campaign))["language"] == shown
+    ],
+)
+def test_english_is_shown_if_the_campaign_has_it_else_its_first_language(
+    monkeypatch, languages, exhibits, shown
+):
+    monkeypatch.chdir(REPOSITORY)
+    settings = {"campaign": "test", "languages": languages, "models": []}
+    campaign = check_campaign(settings | {"multiblimp": {"exhibits": exhibits}}, "test.yaml")
+    assert figure2_choice(campaign, load_catalogue(campaign))["language"] == shown
