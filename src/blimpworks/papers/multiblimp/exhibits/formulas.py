@@ -7,21 +7,19 @@ from blimpworks.exhibits.formulas import PHRASE, Formula, formula
 LEAD_BELOW = 0.1
 
 
-def leaders(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Find models ahead of every other on a language, each with the closest (largest p on ties)."""
+def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Find models that lead a language, p < ``LEAD_BELOW`` against the next best.
+
+    Each is ahead of every other model; its row is that of the closest (largest p on ties).
+    """
     # Differences of the same number of pairs can differ in the last bits of the quotients.
     lead = (comparisons["accuracy_a"] - comparisons["accuracy_b"]).round(9)
     ranked = comparisons.assign(lead=lead).sort_values(
         ["lang", "model_a", "lead", "p", "model_b"], ascending=[True, True, True, False, True]
     )
     closest = ranked.drop_duplicates(["lang", "model_a"])
-    return closest[closest["lead"] > 0].drop(columns="lead")
-
-
-def leads(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Select significant leads: rows of ``leaders`` with p < ``LEAD_BELOW``."""
-    leading = leaders(comparisons)
-    return leading[leading["p"] < LEAD_BELOW]
+    leading = closest[(closest["lead"] > 0) & (closest["p"] < LEAD_BELOW)]
+    return leading.drop(columns="lead")
 
 
 ENOUGH_PAIRS = 10
