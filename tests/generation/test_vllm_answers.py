@@ -1,5 +1,7 @@
 """Answers by a real vLLM: by a server, and vLLM in process. Run by ``make test-vllm``."""
 
+import os
+import signal
 from contextlib import closing
 from dataclasses import replace
 
@@ -12,7 +14,7 @@ from blimpworks.generation.run import answer_items
 from blimpworks.generation.vllm_engine import VllmGenerator
 from blimpworks.models.checkpoint import read_description
 from blimpworks.models.threads import single_thread
-from support import answers_kit
+from support import answers_kit, vllm_kit
 from support.answers_kit import OPTIONS, QUESTIONS, SYSTEM
 from support.hostile import make_hostile
 
@@ -62,6 +64,21 @@ def test_code_of_a_checkpoint_is_not_run(chat, tmp_path, options):
     with pytest.raises((UserError, ValueError, OSError)):
         VllmGenerator(hostile, read_description(hostile), options)
     assert not mark.exists()
+
+
+@pytest.mark.slow_vllm
+def test_a_server_that_is_killed_is_started_again_and_asked_what_is_missing(served, expected):
+    ready = served.conversation.ready(ASKED, OPTIONS.max_tokens)
+    served.generate(ready[:1])
+    workers = {
+        number
+        for number in vllm_kit.family(os.getpid())
+        if "EngineCore" in vllm_kit.commands().get(number, "")
+    }
+    assert workers
+    for number in workers:
+        os.kill(number, signal.SIGKILL)
+    assert served.generate(ready) == expected
 
 
 def test_a_prompt_that_the_server_refuses_is_marked_and_no_other(served, expected):

@@ -23,7 +23,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from blimpworks.errors import TransientError, UserError
 from blimpworks.models.checkpoint import read_checkpoint, seal
 from blimpworks.models.threads import single_thread
-from blimpworks.scoring.engine import load_engine
+from blimpworks.scoring.engine import Encoded, load_engine
 from blimpworks.scoring.run import score_items
 from support import tiny, vllm_kit
 from support.hostile import make_hostile
@@ -173,6 +173,15 @@ def test_a_prompt_that_is_refused_does_not_spoil_its_neighbours(mode, engine, se
     assert result[0].tobytes() == result[3].tobytes() == result[4].tobytes()
 
 
+def test_an_id_that_the_model_does_not_know_is_refused(engine):
+    (known,) = engine.encode(["the dog sees."])
+    unknown = Encoded(np.array([5, 320], dtype=np.int32), np.array([1, 2], dtype=np.int32))
+    result = engine.logprobs([known, unknown, known])
+    assert result[1] == "refused"
+    assert np.isfinite(result[0]).all()
+    assert np.isfinite(result[2]).all()
+
+
 def test_the_server_wants_its_token_which_no_command_line_shows(served, engine):
     engine.logprobs(engine.encode(["the dog sees."]))
     server = served.server
@@ -267,6 +276,38 @@ def test_a_server_leaves_nothing_behind_unless_it_failed(setup, engine, director
         VllmServer(hasty).start()
     (log,) = directory.glob("blimpworks-vllm.*/server.log")
     assert str(log) in str(failed.value)
+
+
+class Poisoned(ServedModel):
+    """A model whose engine is killed, as the kernel does it, before it gets one prompt."""
+
+    starts, fatal = 0, []
+
+    def _start(self):
+        self.starts += 1
+        return super()._start()
+
+    def send(self, prompts):
+        if self.fatal in prompts:
+            lines = vllm_kit.commands()
+            for number in vllm_kit.family(os.getpid()) - self.others:
+                if "VLLM::EngineCore" in lines.get(number, ""):
+                    os.kill(number, signal.SIGKILL)
+        return super().send(prompts)
+
+
+@pytest.mark.slow_vllm
+def test_a_sentence_that_ends_the_server_each_time_is_marked_alone(setup, engine, directory):
+    prompts = [[0, *each.ids.tolist()] for each in engine.encode(TEXTS[:60])]
+    model = Poisoned(setup)
+    model.fatal, model.others = prompts[33], vllm_kit.family(os.getpid())
+    result = model.ask(prompts)
+    again = model.ask(prompts[:3])
+    model.close()
+    assert result[33] in {"refused", "out_of_memory"}
+    assert [i for i, row in enumerate(result) if isinstance(row, str)] == [33]
+    assert again[0].tobytes() == result[0].tobytes()
+    assert model.starts == 4  # all at once, one batch at a time, one sentence at a time, the rest
 
 
 def score(items, checkpoint, directory, options=OPTIONS):

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
+from blimpworks.campaign.settings.base import TreebankOptions
 from blimpworks.campaign.settings.training import (
     CorpusOptions,
     EncoderDecoderRecipe,
@@ -17,7 +18,6 @@ from blimpworks.campaign.settings.training import (
     NgramRecipe,
     TransformerRecipe,
 )
-from blimpworks.campaign.settings.treebanks import TreebankOptions
 from blimpworks.models.checkpoint import Checkpoint, Retrieved, seal
 from blimpworks.models.corpus_build import build_corpus
 from blimpworks.models.encoder_decoder import train_encoder_decoder
